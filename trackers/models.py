@@ -34,8 +34,7 @@ from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.pausing import PausedAll
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
-from trackers.outbox.models import Event, Staged, Topic
-from trackers.outbox.troubles import Trouble
+from trackers.outbox.models import Event, Finding, Staged, Topic
 from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
 from trackers.schedule.stretched import StretchMinute
 from trackers.timelines.models import (
@@ -98,6 +97,7 @@ __all__ = [
     "EventBatch",
     "FeedAddress",
     "FeedState",
+    "Finding",
     "Follow",
     "Follower",
     "ForecastDay",
@@ -154,7 +154,6 @@ __all__ = [
     "TimelineEntry",
     "Topic",
     "TopicMinute",
-    "Trouble",
     "Tweet",
     "TweetBucket",
     "TweetCensus",

@@ -14,8 +14,8 @@ from trackers.events.live.open import Streams, streams
 from trackers.events.minutes import Hour, hours_of_topics
 from trackers.events.subscribers import standings as of_subscribers
 from trackers.events.subscribers.standings import Standing as SubscriberStanding
-from trackers.forecasts import told as forecasts
-from trackers.forecasts.told import OfProject, Told
+from trackers.forecasts import stored as forecasts
+from trackers.forecasts.stored import ProjectForecast, StoredForecast
 from trackers.ingest.sources import standing as of_sources
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing as SourceStanding
@@ -94,13 +94,13 @@ class Status:
         return horizon()
 
     @cached_property
-    def days(self) -> Told:
+    def days(self) -> StoredForecast:
         """Look-ups and tweet-days of yesterday, today and tomorrow, without the projects'."""
-        return forecasts.told(now=self.now)
+        return forecasts.stored_forecast(now=self.now)
 
     @cached_property
-    def days_of_projects(self) -> Sequence[OfProject]:
-        return forecasts.of_projects(self.days.today.day)
+    def days_of_projects(self) -> Sequence[ProjectForecast]:
+        return forecasts.project_forecasts(self.days.today.day)
 
     @cached_property
     def stretch(self) -> Stretch | None:

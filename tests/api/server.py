@@ -15,7 +15,7 @@ import psycopg
 
 from tests.chaos.ground import wait_until
 from tests.conftest import PROJECT
-from trackers.outbox.tell import TELL
+from trackers.outbox.publish import PUBLISH_EVENTS
 from trackers.tokens.secret import digest_of
 
 PATIENCE = 60
@@ -118,7 +118,7 @@ class Server:
         rows = {"topics": topic, "types": "create", "ts": None, "tweets": None, "data": data}
         with psycopg.connect(self.database) as db:
             db.execute(
-                TELL,
+                PUBLISH_EVENTS,
                 {name: [one] * len(numbers) for name, one in rows.items()}
                 | {"urls": [f"https://here.example/{number}" for number in numbers]},
             )

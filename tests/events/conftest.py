@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from trackers.events.audit import audit
 from trackers.events.books import read_books
-from trackers.events.delivery.claim import claim, promote
-from trackers.events.delivery.settle import Delivery, settle
+from trackers.events.delivery.claim import claim_batches, promote
+from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch, Subscriber
-from trackers.events.spread import spread
 from trackers.events.subscribers import subscribe
 from trackers.outbox.models import Event
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 A_MINUTE = timedelta(minutes=1)
 NOW = timedelta(0)
@@ -27,12 +27,14 @@ def subscriber(name="one", topics=("news",), **knobs):
 
 def news(*numbers, topic="news", type="create"):
     """Told in one transaction, an address each."""
-    tell([Told(topic, type, url=f"https://here.example/{number}") for number in numbers])
+    publish_events(
+        [NewEvent(topic, type, url=f"https://here.example/{number}") for number in numbers]
+    )
 
 
 def told(*numbers, **how):
     news(*numbers, **how)
-    while spread():
+    while fan_out():
         pass
 
 
@@ -50,11 +52,13 @@ def line(one):
 
 def take(slots=10, lease=A_MINUTE):
     promote()
-    return claim(slots, lease)
+    return claim_batches(slots, lease)
 
 
 def deliver(batches, *, delivered=True, most=A_MINUTE, **answer):
-    return settle([Delivery(one, delivered, NOW, **answer) for one in batches], most=most)
+    return settle_deliveries(
+        [Delivery(one, delivered, NOW, **answer) for one in batches], most=most
+    )
 
 
 def books(name="one"):

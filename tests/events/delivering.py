@@ -23,7 +23,7 @@ from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 from trackers.events.models import Attempt, EventBatch, Subscriber
 from trackers.events.subscribers import subscribe
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 # Longer than any test: what a lease's end brings about, a test brings about by `end_leases`.
 TOTAL, LEASE = 60, 120
@@ -38,7 +38,12 @@ def subscriber(name, receiver, *, uuid="", signing=(), topics=(TOPIC,), **fields
 
 
 def publish(count=1, *, topic=TOPIC):
-    tell([Told(topic, "create", url=f"https://shop.example/{n}", t=n) for n in range(1, count + 1)])
+    publish_events(
+        [
+            NewEvent(topic, "create", url=f"https://shop.example/{n}", t=n)
+            for n in range(1, count + 1)
+        ]
+    )
 
 
 def books(one):

@@ -1,7 +1,7 @@
 """Every minute: what the rules find, which of it is new, and who is alerted.
 
 rules ─> looks ─┐
-                ├─> outbox.troubles ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
+                ├─> outbox.findings ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
 built-in looks ─┘
 All looks are made first, and everything is written in one transaction: an alert, its event and its
 e-mails are there together, or not at all.
@@ -23,15 +23,15 @@ from trackers.alerts.moving import moving_looks
 from trackers.alerts.standing import standing_looks
 from trackers.alerts.unusual import unusual_looks
 from trackers.events.live.cursor import Cursor
-from trackers.outbox import troubles
-from trackers.outbox.troubles import Look, News
+from trackers.outbox import findings
+from trackers.outbox.findings import News, Observation
 from tweetwatch.database import LOST
 from tweetwatch.pieces import Deadline
 
 logger = logging.getLogger(__name__)
 
 
-def judge(built_in: Iterable[Look], *, now: datetime, deadline: Deadline) -> Sequence[News]:
+def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline) -> Sequence[News]:
     """Look, store, and report; returns the news. `mail.send` sends the e-mails.
 
     If the look of one kind of rule fails, this is logged, and the others continue.
@@ -61,7 +61,7 @@ def judge(built_in: Iterable[Look], *, now: datetime, deadline: Deadline) -> Seq
     with transaction.atomic():
         there = still_there(rules)
         kept = [one for one in looks if one.rule is None or one.rule in there]
-        news = troubles.watch(kept, now=now, judged=judged & there)
+        news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
             reached.keep_place(place)
         notice.make(news, [one for one in rules if one.pk in there], now=now)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import called, lasting
-from trackers.outbox.troubles import AT_ONCE, Look
+from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.tweets.models import Author
 from trackers.tweets.movers.keep import LIST_MOST, rank_named
 from tweetwatch.database import array, cursor
@@ -41,7 +41,7 @@ class Fast(NamedTuple):
     until: datetime
 
 
-def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Look]:
+def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Observation]:
     """The looks of these rules, all about velocity; slower tweets have no look."""
     if not rules:
         return []
@@ -74,7 +74,7 @@ def names_of(authors: set[int]) -> dict[int, str]:
     return {id: str(one) for id, one in Author.objects.in_bulk(authors).items()}
 
 
-def look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Look:
+def look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
     return tweet_look(rule, one.tweet, said(one, authors.get(one.author or 0, "")))
 
 
@@ -87,12 +87,12 @@ def said(one: Fast, author: str) -> str:
     )
 
 
-def tweet_look(rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False) -> Look:
+def tweet_look(rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False) -> Observation:
     """The end of it is not reported."""
-    return Look(
+    return Observation(
         *("tweet", str(tweet), wrong, "", f"/tweets/{tweet}/"),
         rule=rule.pk,
-        patience=AT_ONCE,
+        patience=NO_PATIENCE,
         rest=rule.rest,
         is_moment=is_moment,
         is_event=rule.by_event,

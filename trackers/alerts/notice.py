@@ -7,7 +7,7 @@ from datetime import datetime
 
 from trackers.alerts.kinds import Kind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
-from trackers.outbox.troubles import News
+from trackers.outbox.findings import News
 
 # How many of a rule's alerts in one minute are kept in full; the others are only counted.
 LINES_MOST = 20

@@ -17,13 +17,13 @@ import orjson
 from trackers.alerts.models import AlertPlace, AlertRule
 from trackers.alerts.moving import SOURCES_MOST, names_of, tweet_look
 from trackers.alerts.words import called
-from trackers.events.delivery.shapes import Told
+from trackers.events.delivery.formats import EventRow
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.read import Wanted, begin, look, read_on
+from trackers.events.live.read import Wanted, first_read, newest_place, read_on
 from trackers.events.live.watch import watch
 from trackers.milestones.models import Milestone
-from trackers.outbox.models import MILESTONES
-from trackers.outbox.troubles import Look
+from trackers.outbox.findings import Observation
+from trackers.outbox.models import MILESTONES_TOPIC
 from trackers.tweets.models import Tweet
 from tweetwatch.database import array, cursor
 
@@ -46,7 +46,7 @@ def of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
     return [one for one in rules if one.about == AlertRule.About.TWEET]
 
 
-def reached_looks(rules: Sequence[AlertRule]) -> list[Look]:
+def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
     """The looks of tweets with their own rule; each lasts until the figure falls again."""
     chosen = of_one(rules)
     tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
@@ -68,7 +68,7 @@ def make_milestones(rules: Iterable[AlertRule]) -> None:
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
 
 
-def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Look], Cursor | None]:
+def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor | None]:
     """What crossed since the last time, and how far was read, to be saved in the same transaction.
 
     None: there is no such rule, and nothing is watched.
@@ -77,15 +77,15 @@ def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Look], Cursor | None
     if not chosen:
         return [], None
     make_milestones(chosen)
-    topics = watch([MILESTONES])
+    topics = watch([MILESTONES_TOPIC])
     told, reached = read(Wanted(frozenset(topics.values())))
     return looks_of(chosen, told), reached
 
 
-def read(wanted: Wanted) -> tuple[list[Told], Cursor]:
+def read(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
     kept = AlertPlace.objects.filter(pk=1).first()
-    newest = look()
-    began = begin(Cursor(kept.place, kept.nth) if kept else None)
+    newest = newest_place()
+    began = first_read(Cursor(kept.place, kept.nth) if kept else None)
     if began.gap:
         logger.warning("milestones before %s were not read for alerts", began.gap.kept_since)
     at, told = began.reached, []
@@ -108,7 +108,7 @@ def keep_place(at: Cursor | None) -> None:
     AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
 
 
-def looks_of(rules: Sequence[AlertRule], told: Sequence[Told]) -> list[Look]:
+def looks_of(rules: Sequence[AlertRule], told: Sequence[EventRow]) -> list[Observation]:
     by_figure: dict[tuple[str, int], list[AlertRule]] = {}
     for rule in rules:
         by_figure.setdefault((rule.metric, rule.at), []).append(rule)
@@ -121,7 +121,7 @@ def looks_of(rules: Sequence[AlertRule], told: Sequence[Told]) -> list[Look]:
     ]
     origins = origins_of(tweet for tweet, _, _ in crossed)
     authors = names_of({author for author, _ in origins.values() if author is not None})
-    looks: dict[str, Look] = {}
+    looks: dict[str, Observation] = {}
     for tweet, data, wanted in crossed:
         if tweet not in origins:
             continue  # Untracked meanwhile.
@@ -147,7 +147,7 @@ def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
     return True
 
 
-def data_of(told: Told) -> dict[str, Any]:
+def data_of(told: EventRow) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads(told.data) if told.data else {}
     return data if {"metric", "at", "figure"} <= data.keys() else {}
 

@@ -17,7 +17,7 @@ from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
 from trackers.money.books import Books, allowed, books
 from trackers.money.books import Spent as Spending
-from trackers.outbox.troubles import AT_ONCE, Look
+from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.schedule.durations import spoken
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
@@ -26,12 +26,12 @@ OPERATIONS = "/operations/"
 # So that a bad day of very many sources stays one e-mail.
 SOURCES_MOST = 200
 
-Found = tuple[list[Look], set[int]]
+Found = tuple[list[Observation], set[int]]
 
 
 def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
     """The looks of these rules, and which rules were judged: one or two queries for each kind."""
-    looks: list[Look] = []
+    looks: list[Observation] = []
     judged: set[int] = set()
     for kind, look_at in LOOKED.items():
         chosen = [one for one in rules if one.kind == kind]
@@ -43,22 +43,22 @@ def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
 
 def of_rule(
     rule: AlertRule, kind: str, of: str, wrong: str, over: str, url: str, **more: timedelta
-) -> Look:
-    return Look(
+) -> Observation:
+    return Observation(
         kind,
         of,
         wrong,
         over,
         url,
         rule=rule.pk,
-        patience=more.get("patience", AT_ONCE),
+        patience=more.get("patience", NO_PATIENCE),
         rest=rule.rest,
         is_event=rule.by_event,
         data={"rule": rule.name},
     )
 
 
-def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
+def lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
     """None while a person has paused the look-ups: being late is then expected."""
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
@@ -75,7 +75,7 @@ def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
     ]
 
 
-def credentials(rules: list[AlertRule], now: datetime) -> list[Look]:
+def credentials(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of each credential. A disabled one has not failed."""
     return [
         of_rule(
@@ -93,7 +93,7 @@ def failing(credential: Credential) -> str:
     return f"The credential {credential.name} fails: {because}" if because else ""
 
 
-def sources(rules: list[AlertRule], now: datetime) -> list[Look]:
+def sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of those that are hidden, or leaked today; others have none: their trouble is over."""
     today = now.astimezone(UTC).date()
     named = [rule.of for rule in rules if rule.of is not None]
@@ -134,7 +134,7 @@ def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
         )
 
 
-def budgets(rules: list[AlertRule], now: datetime) -> list[Look]:
+def budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of each project."""
     return [
         of_rule(

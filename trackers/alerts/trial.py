@@ -13,8 +13,8 @@ from trackers.alerts.mail import send_these, wait_until
 from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.alerts.smtp import NOT_SET, Verdict
 from trackers.alerts.words import condition
-from trackers.outbox.models import ALERTS, Topic
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.models import ALERTS_TOPIC, Topic
+from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.mail_server import Server
 
 # No other process sends it meanwhile. If this one dies, the task sends it.
@@ -43,7 +43,7 @@ def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: dat
         )
         if rule.by_event:
             data = {"rule": rule.name, "state": "test", "what": what}
-            tell([Told(ALERTS, "create", url=url, data=data)])
+            publish_events([NewEvent(ALERTS_TOPIC, "create", url=url, data=data)])
         mails = notice.post(made, rule.to if server else (), now=now)
         wait_until(mails, now + A_WHILE)
     verdicts = send_these(mails, server, public_url=public_url) if server else []
@@ -70,6 +70,6 @@ NOBODY = "This rule has no recipients: add an e-mail address, or also send it as
 def of_event(rule: AlertRule) -> list[str]:
     if not rule.by_event:
         return []
-    if Topic.objects.filter(name=ALERTS, wanted=True).exists():
+    if Topic.objects.filter(name=ALERTS_TOPIC, wanted=True).exists():
         return ["Subscribers to the topic alerts get an event."]
     return ["Nobody subscribes to the topic alerts yet."]

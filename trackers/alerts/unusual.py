@@ -15,7 +15,7 @@ from trackers.alerts.models import AlertRule
 from trackers.alerts.moving import names_of, tweet_look
 from trackers.alerts.reached import is_of, origins_of
 from trackers.alerts.words import called, lasting, plain
-from trackers.outbox.troubles import Look
+from trackers.outbox.findings import Observation
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
 from trackers.tweets.growth.earlier import of_author
@@ -59,9 +59,11 @@ class Stands:
     usual: Middle
 
 
-def unusual_looks(rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline) -> list[Look]:
+def unusual_looks(
+    rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline
+) -> list[Observation]:
     """The looks of the tweets whose turn it is; one without a look has not changed."""
-    looks: list[Look] = []
+    looks: list[Observation] = []
     for metric in sorted({one.metric for one in rules}):
         chosen = [one for one in rules if one.metric == metric]
         turn = turns(young(chosen, metric, now=now), minute=int(now.timestamp() // 60))

@@ -10,20 +10,20 @@ from ninja.errors import AuthorizationError
 
 from trackers.api.wire.auth import Bearer, SignedIn, user_of
 from trackers.api.wire.fields import Known
-from trackers.events.delivery.shapes import ROUTEMASTER, Shape
+from trackers.events.delivery.formats import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
 from trackers.events.live.stream import Terms, stream
 from trackers.events.live.watch import watch
-from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 
 router = Router(tags=["events"])
 
 # Anyone with a token can follow any source and any account, and so read about all tweets. The other
 # topics are for those who may see the pages, and topics of other programs for those who may see
 # topics.
-FOR_ALL = frozenset({TWEETS, MILESTONES})
-PERMISSIONS = {SOURCES: "trackers.view_source", ALERTS: "trackers.view_namespace"}
+FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
+PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_namespace"}
 OTHERS = "trackers.view_topic"
 MOST_TOPICS = 20
 

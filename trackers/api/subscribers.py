@@ -29,10 +29,10 @@ from trackers.api.subscriber_bodies import (
 from trackers.api.wire.auth import Bearer, act_on, actor_of, may
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Id
-from trackers.events import again
+from trackers.events import redelivery
 from trackers.events.delivery.attempts import read_attempts
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
-from trackers.events.spread import spread_all
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.rules import NAME
@@ -51,7 +51,7 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with their counts so far."""
     may(request, "trackers.view_subscriber")
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         found = standings(now=timezone.now())
     return {"subscribers": [described(one) for one in found]}
 
@@ -71,7 +71,7 @@ def add_subscriber(request: HttpRequest, given: New) -> Status:
 def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
     may(request, "trackers.view_subscriber")
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         return subscriber_json(find(name))
 
 
@@ -140,7 +140,7 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     subscriber, until = find(name), given.until or timezone.now()
     if given.since >= until:
         raise ValueError("since must be before until, and before now.")
-    events = again.count(subscriber, given.since, until, most=again.MOST_REPLAYED)
+    events = redelivery.count_replay(subscriber, given.since, until, most=redelivery.MOST_REPLAYED)
     if not given.dry_run:
         events = acts.replay(subscriber, actor, since=given.since, until=until).count
     return {"events": events}

@@ -43,16 +43,16 @@ WAKE = f"""
 def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -> None:
     """Record (source, tweet) pairs that are new, and tweets whose author has become known."""
     pairs = list(pairs)
-    given = {
+    params = {
         "origins": array(source for source, _ in pairs),
         "tweets": array(tweet for _, tweet in pairs),
         "described": array(described),
         "stamp": queue.new_stamp(),
     }
-    if not pairs and given["described"] == "{}":
+    if not pairs and params["described"] == "{}":
         return
     with cursor() as db:
-        db.execute(queue.on(DELIVER, ARRIVE), given)
+        db.execute(queue.on(DELIVER, ARRIVE), params)
 
 
 def wake(origins: Iterable[int]) -> None:

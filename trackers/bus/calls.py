@@ -26,7 +26,7 @@ from trackers.bus.bodies import (
 )
 from trackers.events.subscribers.rules import TOPIC
 from trackers.events.subscribers.standings import Standing
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tokens import idempotency
 from trackers.tokens.idempotency import Asked, UsedOtherwiseError, half_of, key_of
 from tweetwatch.http.refusals import Refused
@@ -46,15 +46,15 @@ def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> None
     key = None if header is None else key_of(header)
     if not topics.claim(name, caller.name):
         raise Refused(403, "Another client publishes this topic.")
-    event = Told(name, given.type, url=given.url, t=given.timestamp, data=given.data)
+    event = NewEvent(name, given.type, url=given.url, t=given.timestamp, data=given.data)
     if key is None:
-        tell([event])
+        publish_events([event])
         return
     asked = half_of(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
     try:
         with transaction.atomic():
             if idempotency.keep(Asked(caller.token_id, key, asked)):
-                tell([event])
+                publish_events([event])
     except UsedOtherwiseError:
         raise Refused(422, OTHER_EVENT) from None
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from trackers.bus.auth import HOW, Caller
 from trackers.bus.bodies import SubscriptionIn
 from trackers.bus.topics import NO_TOPIC
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
-from trackers.events.spread import spread_all
 from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.events.subscribers.standing import enable
 from trackers.events.subscribers.standings import Standing, standings
@@ -28,7 +28,7 @@ def put(caller: Caller, given: SubscriptionIn) -> None:
     Runs under the lock of the spread, so two requests of one client take turns.
     """
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         token = ApiToken.objects.select_for_update(no_key=True).filter(pk=caller.token_id).first()
         if token is None:
             raise Refused(401, f"This needs a client's token. {HOW}")
@@ -58,7 +58,7 @@ def of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber 
 
 def delete(caller: Caller) -> None:
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         subscriber = of(caller)
         if subscriber is None:
             raise LookupError(NOT_ONE)
@@ -67,7 +67,7 @@ def delete(caller: Caller) -> None:
 
 def unsubscribe(caller: Caller, topic_name: str) -> None:
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         topic = Topic.objects.filter(name=topic_name).first()
         subscriber = of(caller)
         if topic is None:
@@ -81,5 +81,5 @@ def unsubscribe(caller: Caller, topic_name: str) -> None:
 def listed() -> list[Standing]:
     """All of them by name, with every event so far counted."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         return standings(now=timezone.now())

@@ -7,11 +7,11 @@ import secrets
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
-from trackers.events.spread import spread_all
 from trackers.events.subscribers.rules import NAME, NAME_RULE
 from trackers.events.subscribers.subscribe import remove
-from trackers.outbox.models import OURS
+from trackers.outbox.models import OUR_PUBLISHER
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
@@ -51,8 +51,8 @@ def make(name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT)
 def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise ValueError(f"name {NAME_RULE}")
-    if name == OURS:
-        raise ValueError(f"The name {OURS} is reserved for this program's own topics.")
+    if name == OUR_PUBLISHER:
+        raise ValueError(f"The name {OUR_PUBLISHER} is reserved for this program's own topics.")
 
 
 def stem(name: str) -> str:
@@ -93,7 +93,7 @@ def find_client(token_or_name: str) -> ApiToken | None:
 def revoke(token: ApiToken) -> None:
     """Delete it, its subscriber and what waits for that one."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         for subscriber in Subscriber.objects.filter(token=token):
             remove(subscriber)
         ApiToken.objects.filter(pk=token.pk).delete()

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from trackers.bus.auth import Caller
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscription
-from trackers.events.spread import spread_all
-from trackers.outbox.models import OURS, Topic
+from trackers.outbox.models import OUR_PUBLISHER, Topic
 from tweetwatch.database import cursor
 from tweetwatch.http.refusals import Refused
 
@@ -51,7 +51,7 @@ def claim(name: str, publisher: str) -> bool:
 def listed() -> list[Listed]:
     """All of them by name, with every event so far counted."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         found = Topic.objects.filter(THERE).order_by("name")
         rows = list(found.values_list("name", "publisher", "events"))
     return [Listed(name, publisher or None, events) for name, publisher, events in rows]
@@ -60,11 +60,11 @@ def listed() -> list[Listed]:
 def delete(name: str, caller: Caller) -> None:
     """Nobody publishes or subscribes to it any more; what waits is still delivered."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         topic = Topic.objects.filter(THERE, name=name).select_for_update(no_key=True).first()
         if topic is None:
             raise LookupError(NO_TOPIC)
-        if topic.publisher == OURS:
+        if topic.publisher == OUR_PUBLISHER:
             raise Refused(403, "This topic is reserved for tweetwatch itself.")
         if not caller.is_root and topic.publisher != caller.name:
             raise Refused(403, "This topic is not yours: only its publisher or root may delete it.")

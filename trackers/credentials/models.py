@@ -11,8 +11,8 @@ from django.db.models import Q
 
 from trackers.credentials.secrets import EncryptedJSONField
 from trackers.money.projects import App, Project
-from trackers.outbox.models import ALERTS
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.models import ALERTS_TOPIC
+from trackers.outbox.publish import NewEvent, publish_events
 from trackers.xapi.results import WindowSeen
 
 # The fields that describe a credential's renewal, saved together with its secrets.
@@ -147,8 +147,8 @@ class Credential(models.Model):
 
     def disable(self, reason: str, *, now: datetime) -> None:
         """Disable it, and alert the subscribers unless it was disabled already."""
-        alert = Told(
-            ALERTS,
+        alert = NewEvent(
+            ALERTS_TOPIC,
             "create",
             url="/operations/",
             data={"credential": self.name, "what": reason[:300]},
@@ -157,7 +157,7 @@ class Credential(models.Model):
         self.disabled_at, self.disabled_because = now, reason[:300]
         with transaction.atomic():
             self.save(update_fields=["disabled_at", "disabled_because"])
-            tell(told)
+            publish_events(told)
 
     def enable(self) -> None:
         self.disabled_at, self.disabled_because = None, ""

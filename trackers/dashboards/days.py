@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.words import Moment, ago, counted, dollars
-from trackers.forecasts.told import OfProject, Told, told
+from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.stretch_words import VISIBLE, sentences, times
@@ -73,7 +73,7 @@ class Days:
 
 def days(plan: Plan, *, now: datetime, is_whole: bool = False) -> Days:
     """`is_whole`: with the projects."""
-    found = told(now=now, with_projects=is_whole)
+    found = stored_forecast(now=now, with_projects=is_whole)
     return Days(
         lines=lines(found),
         why=found.why,
@@ -85,12 +85,12 @@ def days(plan: Plan, *, now: datetime, is_whole: bool = False) -> Days:
     )
 
 
-def stale(found: Told, *, now: datetime) -> Moment | None:
+def stale(found: StoredForecast, *, now: datetime) -> Moment | None:
     at = found.today.counted_at
     return ago(at, now=now) if at and not found.is_fresh else None
 
 
-def lines(found: Told) -> tuple[Line, ...]:
+def lines(found: StoredForecast) -> tuple[Line, ...]:
     today, tomorrow, yesterday = found.today, found.tomorrow, found.yesterday
     return (
         Line("Today so far", number(today.looks), number(today.tweet_days)),
@@ -133,7 +133,7 @@ def off(came: float | None, foreseen: float | None) -> str:
     return f"+{share}%" if share > 0 else f"−{-share}%" if share else "as forecast"
 
 
-def project_line(one: OfProject) -> ProjectLine:
+def project_line(one: ProjectForecast) -> ProjectLine:
     spends = None if one.expected is None else Decimal(round(one.expected)) * one.price
     return ProjectLine(
         name=one.name,

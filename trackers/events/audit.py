@@ -71,35 +71,40 @@ def audit(subscriber: int | None = None) -> list[Audited]:
 
 def mend() -> list[Audited]:
     """Correct the books that differ from the batches; return those, as they were."""
-    found = []
+    mended_ones = []
     for suspect in audit():
         if suspect.is_sound:
             continue
         with transaction.atomic(), cursor() as db:
             db.execute(LOCK, {"id": suspect.id})
             # A statement of its own, whose snapshot is younger than the lock.
-            for one in walk(db, suspect.id):
-                if not one.is_sound:
-                    db.execute(MEND, mended(one))
-                    found.append(one)
-                    tell(one)
-    return found
+            for audited in walk(db, suspect.id):
+                if not audited.is_sound:
+                    db.execute(MEND, mended(audited))
+                    mended_ones.append(audited)
+                    log_mended(audited)
+    return mended_ones
 
 
-def tell(one: Audited) -> None:
+def log_mended(audited: Audited) -> None:
     logger.error(
         "subscriber %s: by its books %d events in %d batches (%d bytes) waited, and there were "
         "%d in %d (%d bytes); the books are set right",
-        one.name,
-        *(one.by_books.events, one.by_books.batches, one.by_books.bytes),
-        *(one.by_batches.events, one.by_batches.batches, one.by_batches.bytes),
+        audited.name,
+        *(audited.by_books.events, audited.by_books.batches, audited.by_books.bytes),
+        *(audited.by_batches.events, audited.by_batches.batches, audited.by_batches.bytes),
     )
 
 
-def mended(one: Audited) -> dict[str, Any]:
-    found = one.by_batches
-    missing = one.by_books.events - found.events
-    return {"id": one.id, "missing": missing, "batches": found.batches, "bytes": found.bytes}
+def mended(audited: Audited) -> dict[str, Any]:
+    by_batches = audited.by_batches
+    missing = audited.by_books.events - by_batches.events
+    return {
+        "id": audited.id,
+        "missing": missing,
+        "batches": by_batches.batches,
+        "bytes": by_batches.bytes,
+    }
 
 
 def walk(db: Cursor, subscriber: int | None) -> Iterator[Audited]:

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 # Shares of the limit: above the first it begins, below the second it ends.
 UPPER, LOWER = 0.9, 0.8
-AT_ONCE = 500
+BATCHES_PER_PIECE = 500
 
 # An event is stored once, however many subscribers it waits for; the size of a batch is what its
 # subscriber would be sent. One row per subscriber, however much waits.
@@ -55,7 +55,7 @@ def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
 
 def drop_some() -> Tally:
     with cursor() as db:
-        row = db.execute(DROP, {"most": AT_ONCE}).fetchone()
+        row = db.execute(DROP, {"most": BATCHES_PER_PIECE}).fetchone()
     assert row is not None
     return Tally(int(row[0]), int(row[1]))
 

@@ -15,10 +15,10 @@ from django.db import models
 
 from tweetwatch.database import cursor
 
-MINUTES = 60
+MINUTES_SHOWN = 60
 # The rate of one minute jumps; that of an hour lags behind.
 LATELY = 5
-KEPT = timedelta(minutes=MINUTES + 5)
+MINUTES_KEPT_FOR = timedelta(minutes=MINUTES_SHOWN + 5)
 
 
 class TopicMinute(models.Model):
@@ -56,7 +56,7 @@ class SubscriberMinute(models.Model):
 class Hour:
     """Events in each of the last sixty minutes, the oldest first; the last one is not over yet."""
 
-    minutes: tuple[int, ...] = (0,) * MINUTES
+    minutes: tuple[int, ...] = (0,) * MINUTES_SHOWN
 
     @property
     def per_minute(self) -> float:
@@ -98,8 +98,8 @@ def hours(statement: str, of: int | None) -> Mapping[int, Hour]:
     with cursor() as db:
         for id, ago, events in db.execute(statement, {"of": of}):
             # The clock may have been set back: later minutes count as the current one.
-            place = MINUTES - 1 - max(0, ago)
-            counts.setdefault(id, [0] * MINUTES)[place] += events
+            place = MINUTES_SHOWN - 1 - max(0, ago)
+            counts.setdefault(id, [0] * MINUTES_SHOWN)[place] += events
     return {id: Hour(tuple(minutes)) for id, minutes in counts.items()}
 
 
@@ -107,4 +107,4 @@ def forget_minutes() -> None:
     """Delete what is older than the hour."""
     with cursor() as db:
         for one in FORGET:
-            db.execute(one, {"kept": KEPT})
+            db.execute(one, {"kept": MINUTES_KEPT_FOR})

@@ -19,7 +19,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from trackers.credentials.secrets import EncryptedJSONField
-from trackers.events.delivery.shapes import METRICS
+from trackers.events.delivery.formats import FIGURES_ORDER
 from trackers.events.subscribers.rules import (
     MOST_CONCURRENCY,
     MOST_EVENTS,
@@ -109,7 +109,7 @@ class Subscriber(models.Model):
         help_text="Source numbers, as in the addresses of their pages. Leave empty for all.",
     )
     metric = models.CharField(
-        max_length=20, blank=True, default="", choices=[(name, name) for name in METRICS]
+        max_length=20, blank=True, default="", choices=[(name, name) for name in FIGURES_ORDER]
     )
     at_least = models.BigIntegerField(
         null=True,

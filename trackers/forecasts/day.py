@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trackers.forecasts.newcomers import Arrivals, curve
-from trackers.forecasts.walk import Cell, Row, walk, walk_gone
+from trackers.forecasts.walk import Cell, IntervalRow, walk, walk_gone
 from trackers.schedule.paid_days import DAY_S
 
 
@@ -26,7 +26,7 @@ class Known:
     """
 
     cells: Sequence[Cell]
-    rows: Sequence[Row]
+    rows: Sequence[IntervalRow]
     arrivals: Arrivals
     stretch: float = 1.0
     day_stretch: float = 1.0
@@ -66,14 +66,14 @@ def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     days = []
     since = 0.0
     for place, until in enumerate(ends):
-        given = {"come_for": until, "since": since, "until": until}
+        period = {"come_for": until, "since": since, "until": until}
         days.append(
             limited(
                 [(cell, looks[place]) for cell, looks in walked],
                 known,
                 place,
-                new_looks=known.arrivals.looks(come, **given),
-                new_days=known.arrivals.days(come, **given),
+                new_looks=known.arrivals.looks(come, **period),
+                new_days=known.arrivals.days(come, **period),
                 lasts=until - since,
             )
         )
@@ -135,10 +135,10 @@ def by_project(
     are any. Each project pays what it has money for."""
     homeless = new + sum(days for payer, days in wanted.items() if payer not in left)
     sharing = [project for project, rest in left.items() if rest is None] or list(left)
-    found = {}
+    days_by_project = {}
     for project, rest in left.items():
         days = wanted.get(project, 0.0)
         if project in sharing:
             days += homeless / len(sharing)
-        found[project] = days if rest is None else min(days, rest)
-    return found
+        days_by_project[project] = days if rest is None else min(days, rest)
+    return days_by_project

@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trackers.forecasts.walk import Cell, Row, cooled, wait_at
+from trackers.forecasts.walk import Cell, IntervalRow, cooled, wait_at
 from trackers.tweets.pace import strangers_pace
 
 # Ages in seconds, to beyond a year; each is the one before times the square root of two.
-AGES = (0.0, *(2 ** (step / 2) for step in range(52)))
+AGE_STEPS = (0.0, *(2 ** (step / 2) for step in range(52)))
 # An age with fewer tweets is averaged with its neighbours, since so few say little.
-ENOUGH = 100.0
+MIN_TWEETS_OF_AGE = 100.0
 # The looks are averaged over this many parts of a period.
 PARTS = 48
 
 
 def age_step(age: float) -> int:
     """The index of this age in AGES."""
-    return bisect_right(AGES, age) - 1
+    return bisect_right(AGE_STEPS, age) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Curve:
     looks: Sequence[float]
 
     def at(self, age: float) -> float:
-        place = min(age_step(max(age, 0.0)), len(AGES) - 2)
-        since, until = AGES[place], AGES[place + 1]
+        place = min(age_step(max(age, 0.0)), len(AGE_STEPS) - 2)
+        since, until = AGE_STEPS[place], AGE_STEPS[place + 1]
         share = min(1.0, (age - since) / (until - since))
         return self.looks[place] + share * (self.looks[place + 1] - self.looks[place])
 
@@ -45,13 +45,13 @@ class Curve:
         return max(1.0, 0.5 + self.at(age + passed) - self.at(age))
 
 
-def curve(cells: Sequence[Cell], rows: Sequence[Row], *, stretch: float) -> Curve:
-    steps: list[list[Cell]] = [[] for _ in AGES]
+def curve(cells: Sequence[Cell], rows: Sequence[IntervalRow], *, stretch: float) -> Curve:
+    steps: list[list[Cell]] = [[] for _ in AGE_STEPS]
     for cell in cells:
-        if not cell.is_gone and cell.age < AGES[-1]:
+        if not cell.is_gone and cell.age < AGE_STEPS[-1]:
             steps[age_step(cell.age)].append(cell)
     looks = [0.0]
-    for place, (since, until) in enumerate(pairwise(AGES)):
+    for place, (since, until) in enumerate(pairwise(AGE_STEPS)):
         alike, total = neighbours(steps, place), looks[-1]
         # The row may change within a step.
         cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
@@ -65,18 +65,18 @@ def curve(cells: Sequence[Cell], rows: Sequence[Row], *, stretch: float) -> Curv
 
 def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
     """Tweets of that age, with those of the nearest ages until there are enough."""
-    found, many = list[Cell](), 0.0
+    cells, many = list[Cell](), 0.0
     for away in range(len(steps)):
         for step in {place - away, place + away}:
             if 0 <= step < len(steps):
-                found += steps[step]
+                cells += steps[step]
                 many += sum(cell.tweets for cell in steps[step])
-        if many >= ENOUGH:
+        if many >= MIN_TWEETS_OF_AGE:
             break
-    return found
+    return cells
 
 
-def mean_rate(cells: Sequence[Cell], age: float, row: Row, *, stretch: float) -> float:
+def mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: float) -> float:
     """Looks a second at one of these tweets at this age; without any, at a tweet never measured."""
     if not cells:
         return 1 / wait_at(age, strangers_pace(age) * age, row, stretch)
@@ -87,7 +87,7 @@ def mean_rate(cells: Sequence[Cell], age: float, row: Row, *, stretch: float) ->
     return looks / sum(cell.tweets for cell in cells)
 
 
-def row_at(age: float, rows: Sequence[Row]) -> Row | None:
+def row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
     return next((row for row in rows if age < row.below), None)
 
 
@@ -108,7 +108,7 @@ class Arrivals:
         for part in range(PARTS):
             came = come_for * (part + 0.5) / PARTS
             for step, many in self.ages.items():
-                age = AGES[step] * 2**0.25
+                age = AGE_STEPS[step] * 2**0.25
                 done = curve.of_newcomer(age, until - came) if came < until else 0.0
                 if came < since:
                     done -= curve.of_newcomer(age, since - came)

@@ -16,7 +16,7 @@ from trackers.updater.needs import BORN_MS, COUNTED, DRAWN
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 # Below a hundredth only adapt.ALLOWANCE counts.
 LEAST_GROWTH = 0.01
 # The resolution of due times; a day's forecast needs no finer one.
@@ -59,16 +59,16 @@ class Population:
 
 def population(*, now: datetime, day: date) -> Population:
     """All tweets that have a next look. `day`: X's day, for which some are paid already."""
-    given = {**SAMPLE, "now": now, "now_ms": now.timestamp() * 1000, "day": day}
+    params = {**SAMPLE, "now": now, "now_ms": now.timestamp() * 1000, "day": day}
     cells: list[Cell] = []
     ages: dict[int, float] = {}
     with cursor() as db:
-        for is_cell, tweets, age, growth, due, *rest in db.execute(POPULATION, given):
+        for is_cell, tweets, age, growth, due, *rest in db.execute(POPULATION, params):
             if is_cell:
                 cells.append(Cell(tweets, age, growth, due, *rest))
             else:
                 ages[int(age)] = tweets
-    return Population(cells, Arrivals(sum(ages.values()) / DAY.total_seconds(), ages))
+    return Population(cells, Arrivals(sum(ages.values()) / ONE_DAY.total_seconds(), ages))
 
 
 def newcomers(since: datetime, until: datetime) -> float:

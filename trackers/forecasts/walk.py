@@ -23,7 +23,7 @@ STRIDE_LEAST_S = 1.0
 COOLS_FROM_S = 3600.0
 
 
-class Row(NamedTuple):
+class IntervalRow(NamedTuple):
     """An interval in seconds: up to an age, with a fixed wait or adapting."""
 
     below: float
@@ -47,14 +47,14 @@ class Cell(NamedTuple):
     is_gone: bool = False
 
 
-def rows_of(plan: Plan) -> list[Row]:
+def interval_rows(plan: Plan) -> list[IntervalRow]:
     return [
-        Row(tier.younger_than.total_seconds(), tier.every.total_seconds(), tier.bounds)
+        IntervalRow(tier.younger_than.total_seconds(), tier.every.total_seconds(), tier.bounds)
         for tier in plan.tiers
     ]
 
 
-def wait_at(age: float, growth: float, row: Row, stretch: float) -> float:
+def wait_at(age: float, growth: float, row: IntervalRow, stretch: float) -> float:
     if row.bounds is None:
         return row.every
     return adapted_wait(age, growth / max(age, 1.0), row.bounds, stretch)
@@ -66,7 +66,7 @@ def cooled(growth: float, age: float, later: float) -> float:
 
 def walk(
     cell: Cell,
-    rows: Sequence[Row],
+    rows: Sequence[IntervalRow],
     ends: Sequence[float],
     *,
     stretch: float = 1.0,

@@ -17,7 +17,7 @@ from django.db import transaction
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.found import FoundTweet
 from trackers.jobs import queue
-from trackers.outbox.staging import STAGED, TOPIC, TWEETS
+from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -34,7 +34,7 @@ CHUNK = 20_000
 # once takes half a minute, once its plan is cached.
 MEASURED_AT_ONCE = 500
 
-ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=TWEETS, staged=STAGED)
+ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=SELECT_TWEETS_TOPIC, staged=STAGED)
 
 
 @dataclass(frozen=True, slots=True)

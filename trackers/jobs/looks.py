@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
 from trackers.jobs.queue import namespaces
-from trackers.outbox.troubles import Look
+from trackers.outbox.findings import Observation
 
 # From the third failure in a row on a namespace is held (`holds.py`).
 HELD_FROM = 3
 URL = "/operations/"
 
 
-def looks() -> Iterator[Look]:
+def looks() -> Iterator[Observation]:
     """Of each namespace. A pause by a person is not a trouble, and does not end one."""
     for one in Namespace.objects.all():
         failing = one.failures >= HELD_FROM
-        yield Look(
+        yield Observation(
             "namespace",
             one.name,
             f"Every request fails, so it waits longer each time: {one.held_because}"
@@ -28,7 +28,7 @@ def looks() -> Iterator[Look]:
             URL,
         )
         if one.name in namespaces():
-            yield Look(
+            yield Observation(
                 "isolated",
                 one.name,
                 isolated_said(figures(one.name).isolated),

@@ -1111,16 +1111,16 @@ class Migration(migrations.Migration):
             'ordering': ['name', 'pk'],
             'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('about', 'any'), ('of', None)), models.Q(models.Q(('about', 'any'), _negated=True), ('of__isnull', False)), _connector='OR'), name='alertrule_of_what_it_is_about')],
         }),
-        migrations.CreateModel('Trouble', [
+        migrations.CreateModel('Finding', [
             ('of', models.CharField(max_length=120, primary_key=True, serialize=False)),
             ('since', models.DateTimeField(null=True)),
-            ('told_at', models.DateTimeField(null=True)),
+            ('alerted_at', models.DateTimeField(null=True)),
             ('quiet_until', models.DateTimeField(null=True)),
             ('rule', models.ForeignKey(null=True, on_delete=models.CASCADE, related_name='+', to='trackers.alertrule')),
         ], {
             'indexes': [
-                models.Index(condition=models.Q(('since', None)), fields=['quiet_until'], name='trouble_resting'),
-                models.Index(condition=models.Q(('since__isnull', False)), fields=['of'], name='trouble_wrong'),
+                models.Index(condition=models.Q(('since', None)), fields=['quiet_until'], name='finding_resting'),
+                models.Index(condition=models.Q(('since__isnull', False)), fields=['of'], name='finding_wrong'),
             ],
         }),
         migrations.CreateModel('AlertNotice', [

@@ -6,11 +6,11 @@ news (metrics before and after) ─> near ─> passed: new crossings, which beco
 
 from __future__ import annotations
 
-from trackers.outbox.staging import MILESTONES
+from trackers.outbox.staging import SELECT_MILESTONES_TOPIC
 from tweetwatch.statements import statement
 
 # Whether there is anything to do for milestones. Even without subscribers a fallen tweet's crossing
 # is deleted, so that a later subscriber is told when it happens again.
-ARE_KEPT = f"({MILESTONES}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing)"
+ARE_KEPT = f"({SELECT_MILESTONES_TOPIC}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing)"
 
-PASSED = statement(__file__, "_passed", are_kept=ARE_KEPT, milestones=MILESTONES)
+PASSED = statement(__file__, "_passed", are_kept=ARE_KEPT, milestones=SELECT_MILESTONES_TOPIC)

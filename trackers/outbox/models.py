@@ -1,7 +1,7 @@
 """Topics and their events, stored in the transaction of their cause.
 
 a change ─> Event rows, and one Staged row with their ids ─> batches of the subscribers
-Storing an event never waits for a subscriber: it only inserts rows, and `trackers.events.spread`
+Storing an event never waits for a subscriber: it only inserts rows, and `trackers.events.fan_out`
 gives them to the subscribers after the commit.
 """
 
@@ -12,8 +12,13 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
-TWEETS, MILESTONES, SOURCES, ALERTS = "tweets", "milestones", "sources", "alerts"
-OURS = "tweetwatch"
+TWEETS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, ALERTS_TOPIC = (
+    "tweets",
+    "milestones",
+    "sources",
+    "alerts",
+)
+OUR_PUBLISHER = "tweetwatch"
 
 
 class Topic(models.Model):
@@ -97,3 +102,34 @@ class Staged(models.Model):
 
     def __str__(self) -> str:
         return f"{len(self.events)} events of {self.received_at}"
+
+
+class Finding(models.Model):
+    """Something that was wrong when it was last observed. `alerted_at`: when it became an alert.
+
+    `rule`: the rule that watches for it; null for what tweetwatch watches by itself. `quiet_until`:
+    no alert of it before then; `since` is null while nothing is wrong meanwhile.
+    """
+
+    of = models.CharField(max_length=120, primary_key=True)
+    rule = models.ForeignKey(
+        "trackers.AlertRule", on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    since = models.DateTimeField(null=True)
+    alerted_at = models.DateTimeField(null=True)
+    quiet_until = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            # "which rest, and may be forgotten?"
+            models.Index(
+                fields=["quiet_until"], name="finding_resting", condition=models.Q(since=None)
+            ),
+            # "what is wrong now?" What rests may be much more.
+            models.Index(
+                fields=["of"], name="finding_wrong", condition=models.Q(since__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.of} since {self.since}"

@@ -18,8 +18,8 @@ TOPIC = f"""
         FROM trackers_topic WHERE {RECORDED} AND name IN ('tweets', 'milestones')
     )
 """
-TWEETS = "SELECT tweets FROM topic"
-MILESTONES = "SELECT milestones FROM topic"
+SELECT_TWEETS_TOPIC = "SELECT tweets FROM topic"
+SELECT_MILESTONES_TOPIC = "SELECT milestones FROM topic"
 
 # now() is the `received_at` of all events of the transaction.
 STAGED = """

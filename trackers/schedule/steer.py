@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from trackers.jobs import queue
-from trackers.outbox.staging import STAGED, TOPIC, TWEETS, later
+from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
@@ -77,8 +77,8 @@ UNTRACK = f"""
     {TOPIC},
     told AS (
         INSERT INTO trackers_event (topic_id, type, t, tweet_id)
-        SELECT ({TWEETS}), 'delete', {later("now()", "since")}, id
-        FROM forgotten WHERE ({TWEETS}) IS NOT NULL AND gone_at IS NULL
+        SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("now()", "since")}, id
+        FROM forgotten WHERE ({SELECT_TWEETS_TOPIC}) IS NOT NULL AND gone_at IS NULL
         ORDER BY id
         RETURNING id
     ),

@@ -9,15 +9,15 @@ from django.conf import settings
 from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
-from trackers.events import keep
+from trackers.events import prune
 from trackers.events.drop import drop_oldest
+from trackers.events.fan_out import fan_out
 from trackers.events.live.open import forget_silent
-from trackers.events.live.watch import forget_old
+from trackers.events.live.watch import prune_feed
 from trackers.events.minutes import forget_minutes
-from trackers.events.spread import spread
 from trackers.events.subscribers import standing
 from trackers.events.subscribers.subscribe import forget_removed
-from trackers.forecasts import keep as forecasts
+from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import ahead, figures, ordinary, pausing, queue, schedules
 from trackers.jobs.looks import looks as queue_looks
@@ -72,7 +72,7 @@ def stretch_intervals() -> None:
 def forecast_days() -> None:
     """Every minute: what came today, and from time to time what is expected of it and tomorrow."""
     now, plan = intervals.current()
-    forecasts.keep(plan, now=now, gone_every=settings.GONE_EVERY)
+    forecasts.update_forecasts(plan, now=now, gone_every=settings.GONE_EVERY)
 
 
 def keep_movers() -> None:
@@ -94,8 +94,8 @@ def tend_subscribers() -> None:
     """Every minute: spread events if nobody delivers, drop the oldest if too much waits, disable
     subscribers to whom nothing can be delivered, and forget removed ones. Forget what is older than
     an hour of the live feed, its processes, and the counts by the minute."""
-    spread()
-    forget_old(deadline=time_for_a_chore())
+    fan_out()
+    prune_feed(deadline=time_for_a_chore())
     forget_silent()
     forget_minutes()
     drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=time_for_a_chore())
@@ -136,7 +136,7 @@ def vacuum_queues() -> None:
 def make_partitions() -> None:
     """Every few minutes: create the partitions of coming days."""
     now, _ = intervals.current()
-    if made := SAMPLES.make_ahead(now=now) + keep.make_ahead(now=now):
+    if made := SAMPLES.make_ahead(now=now) + prune.make_ahead(now=now):
         logger.info("made %d partitions", made)
 
 

@@ -15,8 +15,8 @@ from django.conf import settings
 from trackers.alerts.forget import forget_notices
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
-from trackers.events import keep
-from trackers.forecasts import keep as forecasts
+from trackers.events import prune
+from trackers.forecasts import update as forecasts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
@@ -33,7 +33,7 @@ from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import heartbeats
 from trackers.jobs.schedules import tell_forgotten
 from trackers.milestones import forget as crossings
-from trackers.outbox import troubles
+from trackers.outbox import findings
 from trackers.schedule import bulk, intervals, stretched
 from trackers.timelines import deliver, expiry, idle, removed_followers
 from trackers.timelines import settings as feed_settings
@@ -80,7 +80,7 @@ def forget_tallies() -> None:
     bulk.forget_old()
     stretched.forget_old()
     now, _ = intervals.current()
-    forecasts.forget_old(today=now.astimezone(UTC).date())
+    forecasts.prune_forecasts(today=now.astimezone(UTC).date())
 
 
 def forget_silent_workers() -> None:
@@ -161,7 +161,7 @@ def audit_books() -> None:
 def forget_alerts() -> None:
     """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
-    troubles.forget_rested(now=now)
+    findings.prune_rested(now=now)
     worked = forget_notices(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "alerts", task="trackers.tasks.forget_alerts")
 
@@ -169,9 +169,9 @@ def forget_alerts() -> None:
 def forget_events() -> None:
     """Every hour: delete days of events and attempts a week after they end, and old keys."""
     now, _ = intervals.current()
-    if dropped := keep.forget(now=now):
+    if dropped := prune.prune_events(now=now):
         logger.info("dropped %d days of events and attempts", dropped)
-    strays = keep.forget_strays(now=now, deadline=time_for_a_chore())
+    strays = prune.prune_strays(now=now, deadline=time_for_a_chore())
     tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
     for kept in idempotency.KEPT:
         forgotten = kept.forget(now=now, deadline=time_for_a_chore())

@@ -14,7 +14,13 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from trackers.milestones.crossings import ARE_KEPT, PASSED
-from trackers.outbox.staging import MILESTONES, STAGED, TOPIC, TWEETS, later
+from trackers.outbox.staging import (
+    SELECT_MILESTONES_TOPIC,
+    SELECT_TWEETS_TOPIC,
+    STAGED,
+    TOPIC,
+    later,
+)
 from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor
 from tweetwatch.statements import fill, statement
@@ -82,8 +88,8 @@ EVENTS = statement(
     "_events",
     open=["more"],
     topic=TOPIC,
-    tweets=TWEETS,
-    milestones=MILESTONES,
+    tweets=SELECT_TWEETS_TOPIC,
+    milestones=SELECT_MILESTONES_TOPIC,
     are_kept=ARE_KEPT,
     passed=PASSED,
     staged=STAGED,

@@ -11,7 +11,7 @@ import orjson
 
 from trackers.jobs.models import BUCKET_KEYS
 from trackers.jobs.queue import Batch, new_stamp
-from trackers.outbox.staging import TWEETS, later
+from trackers.outbox.staging import SELECT_TWEETS_TOPIC, later
 from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.record import recording
@@ -35,8 +35,8 @@ SAVE = recording(
     late_lock="",
     more=f"""
         UNION ALL
-        SELECT ({TWEETS}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen
-        WHERE ({TWEETS}) IS NOT NULL AND gone AND gone_at IS NULL
+        SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen
+        WHERE ({SELECT_TWEETS_TOPIC}) IS NOT NULL AND gone AND gone_at IS NULL
     """,
 )
 

@@ -14,7 +14,7 @@ from tests.alerts.mail_servers import Box, free_port, hanging, listening, server
 from trackers import tasks
 from trackers.alerts import mail, notice
 from trackers.alerts.models import AlertMail, AlertNotice
-from trackers.outbox.troubles import Look, News
+from trackers.outbox.findings import News, Observation
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ PUBLIC = "https://watch.example"
 
 def raised(*to, what="It broke.", state="down", name="Rocket"):
     made = rule("trouble", name=name, to=list(to or ["ada@here.example"]))
-    look = Look("namespace", "x", what, "It works again.", "/operations/", rule=made.pk)
+    look = Observation("namespace", "x", what, "It works again.", "/operations/", rule=made.pk)
     notice.add(made, [News(look, state)], now=timezone.now())
     return made
 

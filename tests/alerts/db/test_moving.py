@@ -9,7 +9,7 @@ from tests.factories import figures
 from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.alerts.moving import FOUND_MOST
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.outbox.troubles import Trouble, forget_rested
+from trackers.outbox.findings import Finding, prune_rested
 from trackers.schedule import steer
 from trackers.tweets.record import Measured, record
 
@@ -53,9 +53,9 @@ def test_a_rest_that_is_over_is_forgotten():
     stands_still(one)
     minute(1)
 
-    assert forget_rested(now=NOW + 59 * MINUTE) == 0
-    assert forget_rested(now=NOW + 61 * MINUTE) == 1
-    assert not Trouble.objects.exists()
+    assert prune_rested(now=NOW + 59 * MINUTE) == 0
+    assert prune_rested(now=NOW + 61 * MINUTE) == 1
+    assert not Finding.objects.exists()
 
 
 def test_a_rule_is_about_an_author_a_source_or_a_tweet_alone():
@@ -120,7 +120,7 @@ def test_a_rule_that_is_deleted_or_switched_off_meanwhile_says_nothing(monkeypat
     minute()
 
     assert [one.rule for one in AlertNotice.objects.all()] == [kept]
-    assert set(Trouble.objects.values_list("rule", flat=True)) == {kept.pk}
+    assert set(Finding.objects.values_list("rule", flat=True)) == {kept.pk}
 
 
 def test_a_deleted_rule_takes_what_it_remembers_and_leaves_the_log():
@@ -129,6 +129,6 @@ def test_a_deleted_rule_takes_what_it_remembers_and_leaves_the_log():
     minute()
     one.delete()
 
-    assert not Trouble.objects.exists()
+    assert not Finding.objects.exists()
     [notice] = AlertNotice.objects.all()
     assert (notice.rule, notice.rule_name) == (None, "velocity")

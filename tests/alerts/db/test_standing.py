@@ -19,7 +19,7 @@ from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
 from trackers.money.books import Books, Spent
 from trackers.money.projects import Project
-from trackers.outbox.troubles import Look
+from trackers.outbox.findings import Observation
 
 pytestmark = pytest.mark.django_db
 
@@ -158,13 +158,13 @@ def test_tomorrow_has_its_share_of_the_month_and_a_new_month_all_of_it():
 
 
 def test_what_goes_wrong_by_itself_is_in_the_log_and_goes_to_those_who_listen():
-    look = Look("namespace", "x", "It broke.", "It works again.", "/operations/")
+    look = Observation("namespace", "x", "It broke.", "It works again.", "/operations/")
     minute(0, look)
     assert minute(1, look) == [("down", "It broke.")]
     assert [one.rule for one in AlertNotice.objects.all()] == [None]
     listening = rule("trouble", to=["ada@here.example"])
 
-    over = Look("namespace", "x", "", "It works again.", "/operations/")
+    over = Observation("namespace", "x", "", "It works again.", "/operations/")
     assert minute(2, over) == [("back", "It works again.")]
 
     assert AlertNotice.objects.first().rule == listening

@@ -12,7 +12,7 @@ from tests.api.db.test_document import STREAM, TEXT
 from tests.factories import TweetFactory
 from trackers.events.live import places
 from trackers.outbox.models import Event, Staged, Topic
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 STREAMS = "events/stream"
 
@@ -127,7 +127,7 @@ def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings
     assert [one.get("retry") for one in first] == ["5000", None, None, None]
     assert json.loads(first[1]["data"])["retry_ms"] == 5000
     [*_, at] = [one["id"] for one in first if "id" in one]
-    tell([Told("tweets", told["type"], tweet_id=int(told["tweet_id"]), t=told["t"])])
+    publish_events([NewEvent("tweets", told["type"], tweet_id=int(told["tweet_id"]), t=told["t"])])
     figures = [*told["data"].pop("before").values(), *told["data"].values()]
     Event.objects.update(figures=figures)
 
@@ -150,7 +150,9 @@ def test_a_topic_is_never_taken_for_what_the_stream_says_of_itself(client):
     Topic.objects.bulk_create([Topic(name=name, publisher="shop") for name in ("gap", "busy")])
     address = f"/api/v1/{STREAMS}?topics=gap,busy"
     [*_, at] = [one["id"] for one in blocks(client.get(address)) if "id" in one]
-    tell([Told(name, "create", url="https://shop.example/1") for name in ("gap", "busy")])
+    publish_events(
+        [NewEvent(name, "create", url="https://shop.example/1") for name in ("gap", "busy")]
+    )
 
     answer = blocks(client.get(f"{address}&after={at}"))
 

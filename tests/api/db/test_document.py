@@ -14,10 +14,10 @@ from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from tests.timelines.homes.world import bring, source, tweet
 from trackers.api.urls import api
-from trackers.events.delivery.claim import claim, promote
-from trackers.events.delivery.settle import Delivery, settle
+from trackers.events.delivery.claim import claim_batches, promote
+from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
-from trackers.events.spread import spread
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
 from trackers.timelines import homes
@@ -94,14 +94,16 @@ def test_each_example_is_answered_as_the_document_says(program):
 
 def deliver_the_test():
     """It was sent, and its receiver answered 204."""
-    spread()
+    fan_out()
     EventBatch.objects.update(
         uid="5f0c7a52-6f0e-4a39-9f67-0d0a1b9f2c11", deadline=timezone.now() - timedelta(hours=1)
     )
     promote()
     took = timedelta(milliseconds=31)
-    ended = [Delivery(one, True, took, status=204) for one in claim(1, timedelta(minutes=1))]
-    settle(ended, most=timedelta(minutes=1))
+    ended = [
+        Delivery(one, True, took, status=204) for one in claim_batches(1, timedelta(minutes=1))
+    ]
+    settle_deliveries(ended, most=timedelta(minutes=1))
 
 
 def same(path):

@@ -24,11 +24,11 @@ from tests.benchmarks.cadence.cadences import (
 )
 from tests.benchmarks.cadence.world import DAY, LAST_AGE, Tweet
 from tests.benchmarks.results import Bar, Value
+from trackers.forecasts.correction import DAYS as TAUGHT_DAYS
+from trackers.forecasts.correction import correction
 from trackers.forecasts.day import Day, Known, foresee
-from trackers.forecasts.learn import DAYS as TAUGHT_DAYS
-from trackers.forecasts.learn import correction
 from trackers.forecasts.newcomers import Arrivals, age_step
-from trackers.forecasts.walk import Cell, Row
+from trackers.forecasts.walk import Cell, IntervalRow
 from trackers.schedule.adapt import Bounds
 
 # Each tweet of the world lives several lives, each with other chances; and is born again and again.
@@ -38,7 +38,7 @@ FIRST_DAY = LAST_AGE // DAY
 DAYS = FIRST_DAY + TAUGHT_DAYS + MEASURED_DAYS
 SEED = 5
 BOUNDS = [Bounds(ACCURACY, *both) for both in zip(AT_MOST, AT_LEAST, strict=True)]
-ADAPTING = [Row(age, 0.0, bounds) for age, bounds in zip(YOUNGER_THAN, BOUNDS, strict=True)]
+ADAPTING = [IntervalRow(age, 0.0, bounds) for age, bounds in zip(YOUNGER_THAN, BOUNDS, strict=True)]
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ def fleet(
 
 
 def known_at(
-    fleet: Sequence[tuple[float, Life]], rows: Sequence[Row], midnight: float
+    fleet: Sequence[tuple[float, Life]], rows: Sequence[IntervalRow], midnight: float
 ) -> tuple[Known, Came]:
     """What the product knows at this midnight, with how many new ones come; and what comes."""
     cells = []
@@ -120,7 +120,7 @@ def known_at(
 
 
 def measured(
-    world: Sequence[Tweet], cadence: Cadence, rows: Sequence[Row], *, births_a_day: int
+    world: Sequence[Tweet], cadence: Cadence, rows: Sequence[IntervalRow], *, births_a_day: int
 ) -> Iterator[Error]:
     """Of the days after those that taught the correction."""
     tweets = fleet(world, cadence, births_a_day=births_a_day)

@@ -15,7 +15,7 @@ from tests.benchmarks.processes import wait_until
 from trackers.events.books import Books, read_books
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import subscribe
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.database import cursor
 
 THREADS = 2
@@ -45,9 +45,9 @@ class Crowd:
     def tell(self, many: int) -> None:
         """So many events in a transaction, which carry the time of now."""
         now = int(1000 * time.time())
-        tell(
+        publish_events(
             [
-                Told(self.topic, "create", url=f"https://bench.example/{n}", t=now)
+                NewEvent(self.topic, "create", url=f"https://bench.example/{n}", t=now)
                 for n in range(many)
             ]
         )

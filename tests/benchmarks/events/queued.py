@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from tests.benchmarks.events.crowd import crowd
 from tests.benchmarks.events.receivers import Receivers
-from trackers.events.delivery.claim import claim, give_back
+from trackers.events.delivery.claim import claim_batches, give_back
 from tweetwatch.database import cursor
 
 TOPIC, BATCH, BATCHES = "queued", 100, 10
@@ -46,7 +46,7 @@ def main(*, control: int, subscribers: int, claims: int) -> None:
     took = []
     for _ in range(claims):
         begun = time.perf_counter()
-        claimed = claim(SLOTS, LEASE)
+        claimed = claim_batches(SLOTS, LEASE)
         took.append(1000 * (time.perf_counter() - begun))
         give_back(claimed)
     print(json.dumps({"claims": took, "queued": subscribers * BATCH * BATCHES}))

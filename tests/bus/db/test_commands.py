@@ -17,14 +17,14 @@ from django.utils import timezone
 from trackers.bus import tokens
 from trackers.bus.auth import EITHER, ROOT
 from trackers.bus.subscribers import listed as all_of_them
-from trackers.events.delivery.claim import claim, promote
-from trackers.events.delivery.settle import Delivery, settle
+from trackers.events.delivery.claim import claim_batches, promote
+from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch, Subscriber, SubscriberState
-from trackers.events.spread import spread_all
 from trackers.events.subscribers import signing_keys
 from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Topic
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 pytestmark = pytest.mark.django_db
 
@@ -149,7 +149,7 @@ def test_what_comes_and_in_which_form_is_chosen():
 
 def test_what_waits_is_listed_at_once_and_dropped_with_the_subscriber():
     add()
-    tell([Told("orders", "create", url="https://shop.example/1")] * 2)
+    publish_events([NewEvent("orders", "create", url="https://shop.example/1")] * 2)
 
     line, _ = manage("subscriber", "list")
     assert "0 delivered, 2 queued, 0 dropped" in line
@@ -251,9 +251,9 @@ def test_what_is_changed_changes_and_the_rest_stays():
 
 def test_who_was_removed_gives_its_name_back_while_a_batch_is_on_its_way():
     add()
-    tell([Told("orders", "create", url="https://shop.example/1")])
+    publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
     subscriber = Subscriber.objects.get(name="shop")
     subscriber.batches.update(state="pending", lease=1, is_current=False)
 
@@ -286,9 +286,9 @@ def test_a_token_in_a_path_does_not_get_into_the_log(caplog):
 def test_a_test_a_replay_and_a_batch_of_the_log_are_delivered_once_more():
     add()
     began = timezone.now() - timedelta(minutes=5)
-    tell([Told("orders", "create", url="https://shop.example/1")])
+    publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
     [one] = taken()
-    settle([Delivery(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
+    settle_deliveries([Delivery(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
 
     [attempt] = told("subscriber", "attempts", "shop")
     assert (attempt["outcome"], attempt["status"], attempt["batch"]) == (
@@ -323,8 +323,8 @@ def test_what_cannot_be_delivered_once_more_is_refused():
 def taken():
     """What would be sent now."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
     Subscriber.objects.update(timeout_ms=0)
     EventBatch.objects.filter(state="early").update(deadline=timezone.now() - timedelta(hours=1))
     promote()
-    return claim(10, timedelta(minutes=1))
+    return claim_batches(10, timedelta(minutes=1))

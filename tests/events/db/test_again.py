@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from tests.events.conftest import books, deliver, line, numbers, subscriber, take, told
-from trackers.events import again
+from trackers.events import redelivery
+from trackers.events.fan_out import fan_out
 from trackers.events.models import Attempt, EventBatch
-from trackers.events.spread import spread
 from trackers.outbox.models import Event, Topic
 
 pytestmark = pytest.mark.django_db
@@ -27,10 +27,10 @@ def test_a_stretch_of_time_is_replayed_to_one_subscriber_of_what_it_subscribes_t
     began = timezone.now() - timedelta(minutes=5)
     ends = began + timedelta(minutes=10)
 
-    assert again.count(one, began, ends) == 2
-    assert again.count(one, began, began) == 0
-    assert again.replay(one, began, ends) == 2
-    spread()
+    assert redelivery.count_replay(one, began, ends) == 2
+    assert redelivery.count_replay(one, began, began) == 0
+    assert redelivery.stage_replay(one, began, ends) == 2
+    fan_out()
 
     [batch] = take()
     assert (batch.subscriber_id, numbers(batch.events)) == (one.pk, [1, 2])
@@ -45,8 +45,8 @@ def test_one_batch_of_the_log_is_delivered_once_more_under_another_id():
     first, _ = take()
     deliver([first])
 
-    assert again.redeliver(one, first.uid) == 2
-    spread()
+    assert redelivery.redeliver(one, first.uid) == 2
+    fan_out()
 
     assert line(one) == [("pending", 3), ("ready", 1, 2)]
     assert not EventBatch.objects.filter(uid=first.uid).exists()
@@ -57,13 +57,13 @@ def test_what_the_log_does_not_have_is_refused_and_what_is_not_kept_left_out():
     told(1)
     [batch] = take()
     deliver([batch])
-    with pytest.raises(again.NoSuchBatchError, match="no attempt to deliver"):
-        again.redeliver(one, uuid4())
+    with pytest.raises(redelivery.NoSuchBatchError, match="no attempt to deliver"):
+        redelivery.redeliver(one, uuid4())
 
     Event.objects.all().delete()
 
-    assert again.redeliver(one, batch.uid) == 0
-    assert spread() == 0
+    assert redelivery.redeliver(one, batch.uid) == 0
+    assert fan_out() == 0
     assert Attempt.objects.count() == 1
 
 
@@ -71,8 +71,8 @@ def test_what_the_log_does_not_have_is_refused_and_what_is_not_kept_left_out():
 def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
     one, other = subscriber("one", topics), subscriber("other", ["news", "tweets"])
 
-    again.test(one)
-    spread()
+    redelivery.test(one)
+    fan_out()
 
     [batch] = take()
     [event] = Event.objects.filter(id__in=batch.events)
@@ -86,8 +86,8 @@ def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
 def test_a_test_and_what_is_of_no_tweet_pass_every_filter_of_tweets(filters):
     one = subscriber(**filters)
     told(1)
-    again.test(one)
-    spread()
+    redelivery.test(one)
+    fan_out()
 
     [batch] = take()
     assert len(batch.events) == 2

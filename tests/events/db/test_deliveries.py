@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from tests.events.conftest import A_MINUTE, books, deliver, line, numbers, subscriber, take, told
-from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 
@@ -245,7 +245,7 @@ def test_a_lease_that_stands_is_left_alone():
 
     assert recover() == 0
     assert promote() == 0
-    assert claim(10, A_MINUTE) == []
+    assert claim_batches(10, A_MINUTE) == []
 
 
 def test_what_one_batch_was_asked_to_wait_stands_when_another_is_delivered():

@@ -9,8 +9,15 @@ from django.db import connection
 
 from tests.events.conftest import books, deliver, line, subscriber, take, told
 from trackers.events.drop import drop_oldest, used_bytes
-from trackers.events.keep import ATTEMPTS, EVENTS, KEPT, forget, forget_strays, make_ahead
 from trackers.events.models import Attempt, EventBatch
+from trackers.events.prune import (
+    ATTEMPT_PARTITIONS,
+    EVENT_PARTITIONS,
+    EVENTS_KEPT_FOR,
+    make_ahead,
+    prune_events,
+    prune_strays,
+)
 from trackers.outbox.models import Event
 from tweetwatch.pieces import Deadline
 
@@ -34,16 +41,16 @@ def test_events_lie_in_the_partition_of_their_day_and_go_with_it_once_nothing_wa
     subscriber()
     told(1, 2)
     batches = take()
-    late = now + KEPT + 2 * DAY
+    late = now + EVENTS_KEPT_FOR + 2 * DAY
 
-    assert in_partition(EVENTS, Event)
+    assert in_partition(EVENT_PARTITIONS, Event)
     deliver(batches, delivered=False)
-    assert in_partition(ATTEMPTS, Attempt)
-    forget(now=late)
+    assert in_partition(ATTEMPT_PARTITIONS, Attempt)
+    prune_events(now=late)
     assert (Event.objects.count(), Attempt.objects.count()) == (2, 0)
 
     EventBatch.objects.all().delete()
-    forget(now=late)
+    prune_events(now=late)
     assert not Event.objects.exists()
 
 
@@ -53,10 +60,10 @@ def test_what_fell_into_the_default_partition_goes_as_well():
     told(1, 2)
     batches = take()
 
-    forget_strays(now=now + KEPT + DAY, deadline=NEVER)
+    prune_strays(now=now + EVENTS_KEPT_FOR + DAY, deadline=NEVER)
     assert Event.objects.count() == 2
     deliver(batches)
-    assert forget_strays(now=now + KEPT + DAY, deadline=NEVER).rows == 3
+    assert prune_strays(now=now + EVENTS_KEPT_FOR + DAY, deadline=NEVER).rows == 3
 
     assert not Event.objects.exists()
     assert not Attempt.objects.exists()

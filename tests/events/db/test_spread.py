@@ -6,11 +6,11 @@ import pytest
 
 from tests.events.conftest import books, line, news, subscriber, told
 from tests.factories import TweetFactory
+from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
-from trackers.events.spread import spread
 from trackers.events.subscribers import subscribe
 from trackers.outbox.models import Event, Staged, Topic
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 from trackers.schedule import steer
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,8 @@ def test_what_one_transaction_tells_waits_for_its_commit_and_for_no_subscriber()
 
     assert Event.objects.count() == 3
     assert not EventBatch.objects.exists()
-    assert spread() == 1
-    assert spread() == 0
+    assert fan_out() == 1
+    assert fan_out() == 0
 
 
 def test_a_line_is_cut_into_full_batches_in_order_and_the_rest_is_current():
@@ -71,7 +71,7 @@ def test_the_first_event_of_a_batch_sets_its_deadline():
 
 
 def of_tweet(tweet, type="update", figures=None):
-    tell([Told("tweets", type, tweet_id=tweet.pk)])
+    publish_events([NewEvent("tweets", type, tweet_id=tweet.pk)])
     if figures:
         newest = Event.objects.order_by("-id").values_list("id", flat=True)[0]
         Event.objects.filter(id=newest).update(figures=[0] * 6 + figures)
@@ -85,10 +85,10 @@ def test_of_several_changes_of_a_tweet_in_one_batch_the_newest_stays():
     of_tweet(tweet, "create")
     of_tweet(tweet)
     of_tweet(other)
-    spread()
+    fan_out()
     of_tweet(tweet)
     of_tweet(tweet)
-    spread()
+    fan_out()
 
     ids = list(Event.objects.order_by("id").values_list("id", flat=True))
     first, _old, others, _older, newest = ids
@@ -112,7 +112,7 @@ def test_filters_are_by_author_by_source_and_by_a_figure():
 
     of_tweet(tweet, figures=[0, 0, 100, 0, 0, 0])
     of_tweet(other, figures=[0, 500, 99, 0, 0, 0])
-    spread()
+    fan_out()
 
     liked, others = Event.objects.order_by("id").values_list("id", flat=True)
     got = {
@@ -143,7 +143,7 @@ def test_who_joins_gets_what_comes_and_who_leaves_what_came():
     news(2)
     subscribe.leave(one, Topic.objects.get(name="news"))
     news(3)
-    spread()
+    fan_out()
 
     assert line(one) == [("current", 1, 2)]
     assert line(late) == [("current", 2, 3)]
@@ -165,10 +165,10 @@ def test_the_end_of_a_tweet_that_is_untracked_passes_filters_by_author_and_by_so
     by = {"author": {"authors": [7]}, "source": {"sources": [77]}}
     made = [subscriber(name, ["tweets"], timeout_ms=AN_HOUR_MS, **how) for name, how in by.items()]
     of_tweet(TweetFactory(), "delete")
-    spread()
+    fan_out()
     assert [one.batches.count() for one in made] == [0, 0]
 
     steer.untrack([TweetFactory().pk])
-    spread()
+    fan_out()
 
     assert [one.batches.get().events for one in made] == [[Event.objects.latest("id").id]] * 2

@@ -11,8 +11,8 @@ import pytest
 from tests.events.conftest import books, news, subscriber
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.deliver import MOST_LOADED, few_of
-from trackers.events.spread import MOST_STAGED
-from trackers.events.spreading import TICK, take_turn
+from trackers.events.fan_out import MAX_STAGED
+from trackers.events.fan_out_loop import BUSY_SECONDS, take_turn
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
@@ -20,13 +20,13 @@ NOW = datetime(2026, 11, 23, tzinfo=UTC)
 @pytest.mark.django_db
 def test_a_backlog_is_spread_without_a_rest_and_what_comes_meanwhile_waits_for_company():
     subscriber(timeout_ms=3_600_000)
-    for number in range(2 * MOST_STAGED + 1):
+    for number in range(2 * MAX_STAGED + 1):
         news(number)
 
     rests = [take_turn().rest for _ in range(3)]
 
-    assert rests == [0.0, 0.0, TICK]
-    assert books() == (2 * MOST_STAGED + 1, 0, 0, 2 * MOST_STAGED + 1)
+    assert rests == [0.0, 0.0, BUSY_SECONDS]
+    assert books() == (2 * MAX_STAGED + 1, 0, 0, 2 * MAX_STAGED + 1)
     assert not take_turn().moved
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from tests.events.delivering import publish, subscriber
 from tests.plans import watched
-from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.outgoing import load
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch
-from trackers.events.spread import spread_all
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +30,9 @@ class Nowhere:
 
 
 def claimed():
-    spread_all()
+    fan_out_all()
     promote()
-    return claim(100, A_MINUTE)
+    return claim_batches(100, A_MINUTE)
 
 
 def times(outgoing):
@@ -42,7 +42,7 @@ def times(outgoing):
 def test_events_come_in_the_order_of_their_batch():
     one = subscriber("one", Nowhere)
     publish(5)
-    spread_all()
+    fan_out_all()
     batch = EventBatch.objects.get(subscriber=one)
     EventBatch.objects.update(events=batch.events[::-1])
 
@@ -54,7 +54,7 @@ def test_events_come_in_the_order_of_their_batch():
 def test_what_is_kept_no_longer_is_left_out_and_a_batch_without_any_is_not_sent():
     subscriber("one", Nowhere, max_events=3)
     publish(6)
-    spread_all()
+    fan_out_all()
     with cursor() as db:
         db.execute("DELETE FROM trackers_event WHERE t < 5")
 

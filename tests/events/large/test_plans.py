@@ -9,10 +9,10 @@ import pytest
 from tests.events.conftest import A_MINUTE, deliver, news, subscriber
 from tests.plans import watched
 from trackers.events.books import read_books
-from trackers.events.delivery.claim import claim, give_back, promote
+from trackers.events.delivery.claim import claim_batches, give_back, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.drop import drop_some, used_bytes
-from trackers.events.spread import spread
+from trackers.events.fan_out import fan_out
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,15 +60,15 @@ def test_a_turn_reads_a_bounded_part_of_what_waits(monkeypatch, capsys, statisti
         run(statement)
     news(*range(10))
     turn = {
-        "spread": spread,
+        "spread": fan_out,
         "promote": promote,
-        "claim": lambda: claim(50, A_MINUTE),
-        "settle": lambda: deliver(claim(20, A_MINUTE)),
+        "claim": lambda: claim_batches(50, A_MINUTE),
+        "settle": lambda: deliver(claim_batches(20, A_MINUTE)),
         "recover": recover,
         "drop": drop_some,
         "books": read_books,
         "used": used_bytes,
-        "give back": lambda: give_back(claim(20, A_MINUTE)),
+        "give back": lambda: give_back(claim_batches(20, A_MINUTE)),
     }
 
     for name, act in turn.items():
@@ -105,7 +105,7 @@ def test_a_spread_reads_its_own_events_and_looks_its_subscribers_up_once(monkeyp
     run("VACUUM ANALYZE trackers_event")
 
     with watched(monkeypatch) as watch:
-        assert spread() == sets
+        assert fan_out() == sets
 
     read = {
         table: max((one.rows for one in watch.reached if one.table.startswith(table)), default=0)

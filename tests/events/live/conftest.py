@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trackers.events.live import watch as watching
-from trackers.events.live.read import Wanted, begin, look, read_on
+from trackers.events.live.read import Wanted, first_read, newest_place, read_on
 from tweetwatch.database import cursor
 
 
@@ -21,11 +21,11 @@ class Reader:
 
     def __init__(self, *topics, after=None):
         self.wanted = watch(*topics)
-        read = begin(after)
+        read = first_read(after)
         self.at, self.gaps, self.heard = read.reached, [read.gap] if read.gap else [], []
 
     def read(self):
-        newest = look()
+        newest = newest_place()
         while self.at.place <= newest:
             read = read_on(self.at, self.wanted)
             self.at = read.reached

@@ -15,10 +15,10 @@ from tests.events.conftest import deliver, subscriber, take
 from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.settle import recover
+from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch, SubscriberState
-from trackers.events.spread import spread
 from trackers.outbox.models import Event, Staged
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +34,12 @@ def publish(seed):
         for round in range(ROUNDS):
             with transaction.atomic():
                 topics = chance.choices(("news", "sports"), k=chance.randint(1, 30))
-                tell([Told(topic, "create", url=f"https://x.y/{seed}-{round}") for topic in topics])
+                publish_events(
+                    [
+                        NewEvent(topic, "create", url=f"https://x.y/{seed}-{round}")
+                        for topic in topics
+                    ]
+                )
                 if chance.random() < 0.05:
                     transaction.set_rollback(True)
     finally:
@@ -45,7 +50,7 @@ def deliver_some(seed, ended, delivered):
     chance = random.Random(seed)
     try:
         while not ended.is_set():
-            spread()
+            fan_out()
             recover()
             for batch in take(3, LEASE):
                 state = SubscriberState.objects.filter(subscriber=batch.subscriber_id)

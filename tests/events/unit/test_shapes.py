@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from trackers.events.delivery.shapes import CLOUDEVENTS, ROUTEMASTER, Shape, Told, time_of
+from trackers.events.delivery.formats import CLOUDEVENTS, ROUTEMASTER, EventRow, Shape, time_of
 from trackers.events.delivery.sign import signed
 
 US = "https://watch.example"
-CHANGE = Told(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)
-UNKNOWN = Told(8, "tweets", "create", 5, 43, None, [None] * 12, None)
-CROSSING = Told(9, "milestones", "create", 6, 44, None, None, '{"metric": "likes", "at": 1000}')
-THEIRS = Told(10, "orders", "noop", 7, None, "https://shop.example/1", None, None)
+CHANGE = EventRow(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)
+UNKNOWN = EventRow(8, "tweets", "create", 5, 43, None, [None] * 12, None)
+CROSSING = EventRow(9, "milestones", "create", 6, 44, None, None, '{"metric": "likes", "at": 1000}')
+THEIRS = EventRow(10, "orders", "noop", 7, None, "https://shop.example/1", None, None)
 
 
 def body(*events, format=ROUTEMASTER, with_data=False):
@@ -96,7 +96,7 @@ def test_a_time_beyond_the_calendar_is_left_out(t):
 
 @pytest.mark.parametrize(("url", "told"), [(None, f"{US}/"), ("/sources/3/", f"{US}/sources/3/")])
 def test_every_event_has_an_address(url, told):
-    [one] = body(Told(1, "sources", "update", 1, None, url, None, None))
+    [one] = body(EventRow(1, "sources", "update", 1, None, url, None, None))
 
     assert one["url"] == told
 

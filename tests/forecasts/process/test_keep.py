@@ -15,11 +15,11 @@ from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
 from tests.schedule.process.test_replan_pieces import is_waited_for
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.trouble import NONE_YET
-from trackers.forecasts import keep as keeping
 from trackers.forecasts import population as sampling
-from trackers.forecasts.keep import NO_WINDOWS, PAUSED, forget_old, keep
+from trackers.forecasts import update as keeping
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.forecasts.told import NOT_YET, told
+from trackers.forecasts.stored import NOT_YET, stored_forecast
+from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, update_forecasts
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace, Tally
 from trackers.money.projects import Spending
@@ -41,7 +41,7 @@ TODAY = NOON.date()
 
 
 def run(at=NOON, plan=PLAN):
-    keep(plan, now=at, gone_every=DAY)
+    update_forecasts(plan, now=at, gone_every=DAY)
     return ForecastDay.objects.get(day=at.date())
 
 
@@ -244,7 +244,7 @@ def test_without_a_credential_it_says_so_and_not_0():
     assert (row.looks, row.expected_looks, row.expected_tweet_days) == (5, None, None)
     assert row.foreseen_looks is None
     assert row.why == NONE_YET
-    assert told(now=NOON).why == NONE_YET
+    assert stored_forecast(now=NOON).why == NONE_YET
 
 
 def test_while_the_queue_is_paused_nothing_is_expected(credential):
@@ -271,7 +271,7 @@ def test_what_was_not_known_is_forgotten_when_it_is(credential):
 
 
 def test_before_the_first_run_nothing_is_known():
-    found = told(now=NOON, with_projects=True)
+    found = stored_forecast(now=NOON, with_projects=True)
 
     assert found.why == NOT_YET
     assert not found.is_fresh
@@ -288,10 +288,10 @@ def test_the_chore_keeps_today_and_tomorrow(credential):
 
 
 def test_old_forecasts_are_dropped(credential):
-    kept(TODAY - keeping.KEPT - DAY)
-    kept(TODAY - keeping.KEPT)
+    kept(TODAY - keeping.FORECASTS_KEPT_FOR - DAY)
+    kept(TODAY - keeping.FORECASTS_KEPT_FOR)
 
-    assert forget_old(today=TODAY) == 1
+    assert prune_forecasts(today=TODAY) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -301,7 +301,7 @@ def test_of_two_clusters_at_once_one_foresees(credential):
 
     def alone(at):
         try:
-            keep(PLAN, now=at, gone_every=DAY)
+            update_forecasts(PLAN, now=at, gone_every=DAY)
         finally:
             connection.close()
 
@@ -329,7 +329,7 @@ def test_a_run_reads_as_much_however_many_tweets_there_are(credential, monkeypat
     now, plan = intervals.current()
 
     with reading() as read:
-        keep(plan, now=now, gone_every=DAY)
+        update_forecasts(plan, now=now, gone_every=DAY)
 
     row = ForecastDay.objects.get(day=now.date())
     assert row.expected_looks > 60_000

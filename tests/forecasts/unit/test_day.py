@@ -7,15 +7,18 @@ import random
 import pytest
 
 from trackers.forecasts import walk as walking
+from trackers.forecasts.correction import MAX_CORRECTION, MIN_CORRECTION, correction
 from trackers.forecasts.day import Known, foresee
-from trackers.forecasts.learn import LEAST, MOST, correction
-from trackers.forecasts.newcomers import AGES, Arrivals, age_step, curve
-from trackers.forecasts.walk import Cell, Row, cooled, wait_at, walk, walk_gone
+from trackers.forecasts.newcomers import AGE_STEPS, Arrivals, age_step, curve
+from trackers.forecasts.walk import Cell, IntervalRow, cooled, wait_at, walk, walk_gone
 from trackers.schedule.adapt import Bounds
 
 HOUR, DAY = 3600.0, 86400.0
-FIXED = [Row(DAY, HOUR, None), Row(3 * DAY, 6 * HOUR, None)]
-ADAPTS = [Row(DAY, 0, Bounds(0.05, 60, 3 * HOUR)), Row(30 * DAY, 0, Bounds(0.05, 900, 4 * DAY))]
+FIXED = [IntervalRow(DAY, HOUR, None), IntervalRow(3 * DAY, 6 * HOUR, None)]
+ADAPTS = [
+    IntervalRow(DAY, 0, Bounds(0.05, 60, 3 * HOUR)),
+    IntervalRow(30 * DAY, 0, Bounds(0.05, 900, 4 * DAY)),
+]
 # They come as young as can be.
 NOBODY, TEN_A_DAY = Arrivals(0.0, {}), Arrivals(10 / DAY, {0: 1})
 
@@ -42,7 +45,7 @@ def one_by_one(cell, rows, end):
 
 def test_several_looks_at_once_are_as_many_as_one_by_one():
     chance = random.Random(7)
-    busy = [Row(30 * DAY, 0, Bounds(0.002, 1, DAY))]
+    busy = [IntervalRow(30 * DAY, 0, Bounds(0.002, 1, DAY))]
     for rows in (ADAPTS, busy):
         for _ in range(40):
             cell = Cell(
@@ -57,7 +60,7 @@ def test_a_walk_ends_soon_even_with_a_look_each_second(monkeypatch):
     steps = []
     monkeypatch.setattr(walking, "wait_at", lambda *given: steps.append(given) or wait_at(*given))
 
-    [looks] = walk(Cell(1, 0, 5, 0), [Row(DAY, 0, Bounds(0.001, 1, 1))], [DAY])
+    [looks] = walk(Cell(1, 0, 5, 0), [IntervalRow(DAY, 0, Bounds(0.001, 1, 1))], [DAY])
 
     assert looks == pytest.approx(DAY, abs=2)
     assert len(steps) < 2000
@@ -144,8 +147,8 @@ def test_newcomers_are_looked_at_from_when_they_come():
 
 
 def test_newcomers_are_looked_at_as_others_were_at_their_age():
-    quick = [Cell(500, age, 2.0, 60) for age in AGES[1:40]]
-    quiet = [Cell(500, age, 0.01, 60) for age in AGES[1:40]]
+    quick = [Cell(500, age, 2.0, 60) for age in AGE_STEPS[1:40]]
+    quiet = [Cell(500, age, 0.01, 60) for age in AGE_STEPS[1:40]]
     looks = [curve(cells, ADAPTS, stretch=1).at(DAY) for cells in (quick, [], quiet)]
 
     assert looks == sorted(looks, reverse=True)
@@ -163,8 +166,8 @@ def test_what_was_off_is_learned_within_bounds():
     assert correction([]) == 1
     assert correction([(0, 0), (0, 5)]) == 1
     assert correction([(100, 90), (100, 100)]) == 0.95
-    assert correction([(100, 1)]) == LEAST
-    assert correction([(1, 100)]) == MOST
+    assert correction([(100, 1)]) == MIN_CORRECTION
+    assert correction([(1, 100)]) == MAX_CORRECTION
 
 
 def test_the_correction_does_not_lift_a_day_over_its_budget():

@@ -10,8 +10,8 @@ from django.utils import timezone
 from tests.events.conftest import subscriber
 from trackers.credentials.models import Credential
 from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, refuse
+from trackers.events.fan_out import fan_out
 from trackers.events.live.watch import watch
-from trackers.events.spread import spread
 from trackers.money import stops
 from trackers.money.projects import App
 from trackers.outbox.models import Event
@@ -29,7 +29,7 @@ def credential():
 
 
 def told():
-    spread()
+    fan_out()
     return list(
         Event.objects.filter(topic__name="alerts").order_by("id").values_list("data", flat=True)
     )

@@ -10,14 +10,14 @@ from django_q.models import Schedule
 
 from tests.events.conftest import subscriber
 from trackers import tasks
-from trackers.events.spread import spread
+from trackers.events.fan_out import fan_out
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import holds
 from trackers.jobs.looks import looks as queue_looks
 from trackers.jobs.models import Namespace
+from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
-from trackers.outbox.troubles import Look, Trouble, watch
 from trackers.schedule.namespace import TWEET_UPDATE
 
 pytestmark = pytest.mark.django_db
@@ -28,8 +28,8 @@ FINE = ""
 
 def look(wrong, *, minute, of="one"):
     """What a look says at that minute: the state and the sentence of each alert."""
-    found = Look("thing", of, wrong, "It works again.", "/operations/")
-    told = watch([found], now=NOW + minute * A_MINUTE)
+    found = Observation("thing", of, wrong, "It works again.", "/operations/")
+    told = update_findings([found], now=NOW + minute * A_MINUTE)
     return [(one.data["thing"], one.data["state"], one.data["what"]) for one in told]
 
 
@@ -42,7 +42,7 @@ def test_it_is_told_once_when_it_lasts_and_once_when_it_is_over():
     assert said == [
         [], [("one", "down", "It broke.")], [], [("one", "back", "It works again.")], [],
     ]  # fmt: skip
-    assert not Trouble.objects.exists()
+    assert not Finding.objects.exists()
 
 
 def test_what_is_over_before_a_minute_is_no_news():
@@ -59,14 +59,14 @@ def test_one_thing_says_nothing_of_another():
     assert look("It broke.", minute=1, of="two") == []
     assert look("It broke.", minute=1) == [("one", "down", "It broke.")]
     assert look(FINE, minute=2, of="two") == []
-    assert Trouble.objects.count() == 1
+    assert Finding.objects.count() == 1
 
 
 def test_who_subscribes_to_alerts_gets_them():
     subscriber(topics=["alerts"])
     look("It broke.", minute=0)
     look("It broke.", minute=1)
-    spread()
+    fan_out()
 
     assert Event.objects.get().data == {"thing": "one", "state": "down", "what": "It broke."}
 
@@ -120,4 +120,4 @@ def test_it_is_looked_at_every_minute():
     chore = Schedule.objects.get(func="trackers.tasks.alert_people")
     assert (chore.schedule_type, chore.minutes) == (Schedule.MINUTES, 1)
     tasks.alert_people()
-    assert not Trouble.objects.exists()
+    assert not Finding.objects.exists()

@@ -28,7 +28,7 @@ from trackers.jobs.models import Namespace
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.money.projects import Spending
-from trackers.outbox.troubles import News
+from trackers.outbox.findings import News
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch
 from trackers.schedule.stretched import StretchMinute

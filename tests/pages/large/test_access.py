@@ -21,7 +21,7 @@ from trackers.dashboards import urls
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.history import by_command
-from trackers.outbox.models import ALERTS, SOURCES
+from trackers.outbox.models import ALERTS_TOPIC, SOURCES_TOPIC
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
@@ -165,10 +165,10 @@ def test_operations_show_money_and_credentials_to_those_who_may_see_them(client)
 
 def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
     page = some_staff(client, "view_tweet").get("/live/").content.decode()
-    assert SOURCES not in page[page.index("data-stream") : page.index("data-rows")]
+    assert SOURCES_TOPIC not in page[page.index("data-stream") : page.index("data-rows")]
     assert client.get("/live/?show=sources").status_code == 403
     stream = "/api/v1/events/stream?topics="
-    assert client.get(f"{stream}{ALERTS}").status_code == 403
+    assert client.get(f"{stream}{ALERTS_TOPIC}").status_code == 403
 
     User.objects.all().delete()
     some_staff(client, "view_source")

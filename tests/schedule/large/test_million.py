@@ -9,9 +9,9 @@ import pytest
 
 from tests.factories import AppFactory, CredentialFactory, IntervalFactory, ProjectFactory
 from tests.large_tables import QUEUE, TWEETS, fill, reading
-from trackers.forecasts.keep import keep
 from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.population import EXACTLY
+from trackers.forecasts.update import update_forecasts
 from trackers.jobs import figures
 from trackers.schedule import intervals
 from trackers.schedule.census import take
@@ -73,7 +73,7 @@ def test_no_statement_of_stretches_pieces_and_forecasts_walks_over_a_million(pla
         took["piece"] = time.monotonic() - began
     with reading() as foreseen:
         began = time.monotonic()
-        keep(plan, now=now, gone_every=DAY)
+        update_forecasts(plan, now=now, gone_every=DAY)
         took["forecast"] = time.monotonic() - began
 
     seen = {"stretch": stretched, "piece": piece, "forecast": foreseen}

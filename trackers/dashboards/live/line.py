@@ -10,18 +10,18 @@ import orjson
 
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, counted, signed
-from trackers.events.delivery.shapes import METRICS, Told
+from trackers.events.delivery.formats import FIGURES_ORDER, EventRow
 from trackers.events.live.cursor import Cursor
 from trackers.ingest.sources.models import Source
-from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 from trackers.tweets.models import Tweet
 
 WORDS = {
-    (TWEETS, "create"): ("found", "fresh"),
-    (TWEETS, "update"): ("moved", ""),
-    (TWEETS, "delete"): ("gone", "gone"),
-    (MILESTONES, "create"): ("milestone", "fresh"),
-    (ALERTS, "create"): ("alert", "bad"),
+    (TWEETS_TOPIC, "create"): ("found", "fresh"),
+    (TWEETS_TOPIC, "update"): ("moved", ""),
+    (TWEETS_TOPIC, "delete"): ("gone", "gone"),
+    (MILESTONES_TOPIC, "create"): ("milestone", "fresh"),
+    (ALERTS_TOPIC, "create"): ("alert", "bad"),
 }
 # Of an alert, by what it is about.
 ALERTED = {
@@ -80,7 +80,7 @@ class Line:
 
 def line(
     at: Cursor,
-    told: Told,
+    told: EventRow,
     tweets: Mapping[int, Tweet],
     sources: Mapping[int, Source],
     *,
@@ -108,18 +108,18 @@ def line(
     )
 
 
-def data_of(told: Told) -> dict[str, object]:
+def data_of(told: EventRow) -> dict[str, object]:
     data: dict[str, object] = orjson.loads(told.data) if told.data else {}
     return data
 
 
-def source_of(told: Told) -> int | None:
+def source_of(told: EventRow) -> int | None:
     """The id of the source that an event of `sources` is about."""
-    id = data_of(told).get("source") if told.topic == SOURCES else None
+    id = data_of(told).get("source") if told.topic == SOURCES_TOPIC else None
     return id if isinstance(id, int) else None
 
 
-def page_of(told: Told, data: Mapping[str, object], sources: Mapping[int, Source]) -> str:
+def page_of(told: EventRow, data: Mapping[str, object], sources: Mapping[int, Source]) -> str:
     """What a person calls the page that `link` leads to."""
     if (id := source_of(told)) is not None:
         source = sources.get(id)
@@ -127,26 +127,26 @@ def page_of(told: Told, data: Mapping[str, object], sources: Mapping[int, Source
     return PAGES.get(told.url or "", told.url or "")
 
 
-def word_for(told: Told, data: Mapping[str, object]) -> tuple[str, str]:
-    if told.topic == ALERTS and data.get("state") == "back":
+def word_for(told: EventRow, data: Mapping[str, object]) -> tuple[str, str]:
+    if told.topic == ALERTS_TOPIC and data.get("state") == "back":
         return OF_SOURCE["back"]
     if (told.topic, told.type) in WORDS:
         return WORDS[told.topic, told.type]
     return OF_SOURCE.get(str(data.get("what", "")), (told.topic, ""))
 
 
-def name_of(told: Told) -> str:
+def name_of(told: EventRow) -> str:
     if told.tweet_id is not None:
         return f"Tweet {told.tweet_id}"
     return told.url or told.topic
 
 
-def said_of(told: Told, data: Mapping[str, object]) -> str:
+def said_of(told: EventRow, data: Mapping[str, object]) -> str:
     """For a milestone what was reached, for other events what their data says."""
-    if told.topic == MILESTONES and {"metric", "at", "figure"} <= data.keys():
+    if told.topic == MILESTONES_TOPIC and {"metric", "at", "figure"} <= data.keys():
         at, figure = (counted(int(str(data[one]))) for one in ("at", "figure"))
         return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
-    if told.topic == ALERTS:
+    if told.topic == ALERTS_TOPIC:
         about = "".join(f"{word} {data[key]}: " for key, word in ALERTED.items() if key in data)
         return f"{about}{data.get('what', '')}"
     if "tweets" in data and isinstance(data["tweets"], list):
@@ -154,13 +154,13 @@ def said_of(told: Told, data: Mapping[str, object]) -> str:
     return str(data.get("why", ""))
 
 
-def moved(told: Told) -> tuple[Moved, ...]:
+def moved(told: EventRow) -> tuple[Moved, ...]:
     """The figures that changed, in the order of the list of tweets."""
     if told.figures is None:
         return ()
-    count = len(METRICS)
-    before = dict(zip(METRICS, told.figures[:count], strict=True))
-    after = dict(zip(METRICS, told.figures[count:], strict=True))
+    count = len(FIGURES_ORDER)
+    before = dict(zip(FIGURES_ORDER, told.figures[:count], strict=True))
+    after = dict(zip(FIGURES_ORDER, told.figures[count:], strict=True))
     return tuple(
         changed(metric, before[metric], after[metric])
         for metric in LABELS

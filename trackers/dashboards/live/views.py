@@ -19,22 +19,22 @@ from trackers.dashboards.access import needs
 from trackers.dashboards.live.line import Line, line, source_of
 from trackers.dashboards.parts import part_of, show
 from trackers.events.live.cursor import Cursor, read_cursor
-from trackers.events.live.read import Wanted, begin, look, newest
+from trackers.events.live.read import Wanted, first_read, newest_events, newest_place
 from trackers.events.live.watch import watch
 from trackers.ingest.sources.models import Source
-from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.
 MOST = 100
 # What each topic is about, for those who may see that elsewhere.
-PERMISSIONS = {SOURCES: access.SOURCES, ALERTS: access.OPERATIONS}
+PERMISSIONS = {SOURCES_TOPIC: access.SOURCES, ALERTS_TOPIC: access.OPERATIONS}
 CHOICES = {
-    "": ("Everything", (TWEETS, MILESTONES, SOURCES, ALERTS)),
-    TWEETS: ("Tweets", (TWEETS,)),
-    MILESTONES: ("Milestones", (MILESTONES,)),
-    SOURCES: ("Sources and alerts", (SOURCES, ALERTS)),
+    "": ("Everything", (TWEETS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, ALERTS_TOPIC)),
+    TWEETS_TOPIC: ("Tweets", (TWEETS_TOPIC,)),
+    MILESTONES_TOPIC: ("Milestones", (MILESTONES_TOPIC,)),
+    SOURCES_TOPIC: ("Sources and alerts", (SOURCES_TOPIC, ALERTS_TOPIC)),
 }
 
 
@@ -104,10 +104,10 @@ def allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
 
 def rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> Shown:
     wanted = Wanted(frozenset(watch(topics).values()))
-    look()
+    newest_place()
     # Before reading: the stream announces anything in between once more, and its rows are the same.
-    reached = begin(None).reached
-    found = newest(after, wanted)
+    reached = first_read(None).reached
+    found = newest_events(after, wanted)
     ids = {told.tweet_id for _, told in found if told.tweet_id is not None}
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
     named = {id for _, told in found if (id := source_of(told)) is not None}

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from trackers.dashboards.access import SUBSCRIBERS, needs
 from trackers.dashboards.carry_out import act_on
 from trackers.dashboards.subscribers.views import find
-from trackers.events.again import NoSuchBatchError
+from trackers.events.redelivery import NoSuchBatchError
 from trackers.events.subscribers.acts import ACTS
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from trackers.dashboards.access import SUBSCRIBERS, demand, needs
 from trackers.dashboards.subscribers.views import find
-from trackers.events import again
+from trackers.events import redelivery
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.acts import CHANGE
@@ -52,9 +52,11 @@ class ReplayForm(forms.Form):
             self.add_error("since", "This must be before “Until”, and in the past.")
             return cleaned
         try:
-            most = again.MOST_REPLAYED
-            self.events = again.count(self.subscriber, since, cleaned["until"], most=most)
-        except again.TooManyError as error:
+            most = redelivery.MOST_REPLAYED
+            self.events = redelivery.count_replay(
+                self.subscriber, since, cleaned["until"], most=most
+            )
+        except redelivery.TooManyError as error:
             self.add_error(None, str(error))
         return cleaned
 

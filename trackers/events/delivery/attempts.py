@@ -9,9 +9,9 @@ def read_attempts(
     subscriber: Subscriber, *, limit: int, outcome: str = "", before: int | None = None
 ) -> list[Attempt]:
     """The newest attempts, newest first; `before`: only those older than the one with this id."""
-    found = Attempt.objects.filter(subscriber_id=subscriber.pk)
+    attempts = Attempt.objects.filter(subscriber_id=subscriber.pk)
     if outcome:
-        found = found.filter(outcome=outcome)
+        attempts = attempts.filter(outcome=outcome)
     if before is not None:
-        found = found.filter(id__lt=before)
-    return list(found.order_by("-id")[:limit])
+        attempts = attempts.filter(id__lt=before)
+    return list(attempts.order_by("-id")[:limit])

@@ -26,7 +26,7 @@ PROMOTE = """
         ORDER BY deadline LIMIT %(most)s FOR UPDATE SKIP LOCKED))
 """
 
-CLAIM = statement(__file__, "claim")
+CLAIM_BATCHES = statement(__file__, "claim")
 
 # The fence: batches that still carry the lease they were claimed with. Nothing was sent, so it does
 # not count as an attempt.
@@ -66,11 +66,11 @@ def promote() -> int:
         return db.execute(PROMOTE, {"most": MOST_PROMOTED}).rowcount
 
 
-def claim(slots: int, lease: timedelta) -> list[Claimed]:
+def claim_batches(slots: int, lease: timedelta) -> list[Claimed]:
     """Claim ready batches for this many free slots; the lease must outlast a delivery."""
     token = secrets.randbits(63)
     with cursor() as db:
-        rows = db.execute(CLAIM, {"slots": slots, "lease": token, "for": lease}).fetchall()
+        rows = db.execute(CLAIM_BATCHES, {"slots": slots, "lease": token, "for": lease}).fetchall()
     return [Claimed(id, token, *rest) for id, *rest in rows]
 
 

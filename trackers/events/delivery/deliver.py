@@ -21,13 +21,18 @@ from datetime import timedelta
 from functools import partial
 from itertools import accumulate
 
-from trackers.events.delivery.claim import Claimed, claim, give_back
+from trackers.events.delivery.claim import Claimed, claim_batches, give_back
 from trackers.events.delivery.egress import Egress
 from trackers.events.delivery.outgoing import Loaded, Outgoing, load
-from trackers.events.delivery.post import Progress, Sender
-from trackers.events.delivery.settle import Delivery, recover, settle
+from trackers.events.delivery.post import DeliveryProgress, Sender
+from trackers.events.delivery.settle import Delivery, recover, settle_deliveries
 from trackers.events.delivery.threads import DatabaseThread
-from trackers.events.spreading import AWAY, IDLE, TICK, Spreader
+from trackers.events.fan_out_loop import (
+    BUSY_SECONDS,
+    DATABASE_AWAY_SECONDS,
+    IDLE_SECONDS,
+    FanOutLoop,
+)
 from tweetwatch.database import LOST
 
 logger = logging.getLogger(__name__)
@@ -81,10 +86,10 @@ class Deliverer:
         # A delivery ended, or there may be something to claim.
         self._woken = asyncio.Event()
         self._database = DatabaseThread("deliverer")
-        self._spreader = Spreader(self._woken.set)
+        self._spreader = FanOutLoop(self._woken.set)
         # Claimed and not loaded yet, with the time of the claim.
         self._claimed: list[tuple[float, Claimed]] = []
-        self._going: dict[asyncio.Task[None], Progress] = {}
+        self._going: dict[asyncio.Task[None], DeliveryProgress] = {}
         self._bytes = 0
         self._ended: list[Delivery] = []
         self._unsent: list[Claimed] = []
@@ -119,7 +124,7 @@ class Deliverer:
         except Exception:
             logger.exception("a round of deliveries failed")
         await self._database.disconnect()
-        return AWAY
+        return DATABASE_AWAY_SECONDS
 
     async def _turn(self, sender: Sender) -> float:
         await self._settle()
@@ -132,7 +137,7 @@ class Deliverer:
         if claimed == MOST_CLAIMED:
             return 0.0
         # Even when idle it looks again: a subscriber's wait may have ended.
-        return TICK if claimed else IDLE
+        return BUSY_SECONDS if claimed else IDLE_SECONDS
 
     async def _settle(self) -> None:
         if self._unsent:
@@ -143,7 +148,9 @@ class Deliverer:
             return
         ended = self._ended[:]
         try:
-            kept = await self._database.ask(partial(settle, ended, most=self.settings.backoff_most))
+            kept = await self._database.ask(
+                partial(settle_deliveries, ended, most=self.settings.backoff_most)
+            )
         except LOST:
             raise
         except Exception:
@@ -161,11 +168,11 @@ class Deliverer:
         if self._claimed or self._bytes > MOST_BYTES or free <= 0:
             return 0
         now = time.monotonic()
-        found = await self._database.ask(
-            partial(claim, min(free, MOST_CLAIMED), self.settings.lease)
+        claimed = await self._database.ask(
+            partial(claim_batches, min(free, MOST_CLAIMED), self.settings.lease)
         )
-        self._claimed += [(now, one) for one in found]
-        return len(found)
+        self._claimed += [(now, one) for one in claimed]
+        return len(claimed)
 
     async def _send(self, sender: Sender) -> None:
         while self._claimed and self._bytes <= MOST_BYTES:
@@ -192,31 +199,31 @@ class Deliverer:
             else:
                 self._begin(sender, one)
 
-    def _begin(self, sender: Sender, one: Outgoing) -> None:
-        progress = Progress()
-        task = asyncio.create_task(self._deliver(sender, one, progress))
+    def _begin(self, sender: Sender, outgoing: Outgoing) -> None:
+        progress = DeliveryProgress()
+        task = asyncio.create_task(self._deliver(sender, outgoing, progress))
         self._going[task] = progress
-        self._bytes += len(one.body)
+        self._bytes += len(outgoing.body)
 
         def end(task: asyncio.Task[None]) -> None:
             del self._going[task]
-            self._bytes -= len(one.body)
+            self._bytes -= len(outgoing.body)
             if task.cancelled():
-                self._unsent.append(one.batch)
+                self._unsent.append(outgoing.batch)
             self._woken.set()
 
         task.add_done_callback(end)
 
-    async def _deliver(self, sender: Sender, one: Outgoing, progress: Progress) -> None:
+    async def _deliver(self, sender: Sender, one: Outgoing, progress: DeliveryProgress) -> None:
         self._ended.append(await sender.deliver(one, progress))
 
     async def _rest(self, began: float, rest: float) -> None:
         """Wait `rest` seconds or until woken, but at least to the end of the tick; 0: no wait."""
         if rest and not self._stopping.is_set():
-            await asyncio.sleep(max(0.0, began + TICK - time.monotonic()))
-        if rest > TICK:
+            await asyncio.sleep(max(0.0, began + BUSY_SECONDS - time.monotonic()))
+        if rest > BUSY_SECONDS:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), rest - TICK)
+                await asyncio.wait_for(self._woken.wait(), rest - BUSY_SECONDS)
         self._woken.clear()
 
     async def _end(self) -> None:
@@ -229,7 +236,7 @@ class Deliverer:
         until = time.monotonic() + self.settings.total.total_seconds() + LAST_WORDS
         while (self._going or self._ended or self._unsent) and time.monotonic() < until:
             if self._going:
-                await asyncio.wait(self._going, timeout=IDLE)
+                await asyncio.wait(self._going, timeout=IDLE_SECONDS)
             try:
                 await self._settle()
             except LOST as error:
@@ -237,7 +244,7 @@ class Deliverer:
                     "not settled yet: the database cannot be reached (%s)", type(error).__name__
                 )
                 await self._database.disconnect()
-                await asyncio.sleep(AWAY)
+                await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
     def _tell(self) -> None:
         if time.monotonic() - self._told < TOLD_EVERY:

@@ -153,15 +153,15 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        found = await self._look_up(host)
-        for *_, (address, *_rest) in found:
+        addresses = await self._look_up(host)
+        for *_, (address, *_rest) in addresses:
             if why := refusal(ip_address(address), self._allowed):
                 raise RefusedError(f"Its name resolves to an address that is not allowed: {why}.")
         return [
             ResolveResult(
                 hostname=host, host=to[0], port=port, family=family, proto=protocol, flags=NUMERIC
             )
-            for family, _, protocol, _, to in found
+            for family, _, protocol, _, to in addresses
         ]
 
     async def _look_up(self, host: str) -> list[Any]:

@@ -12,8 +12,8 @@ from datetime import timedelta
 
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
 from trackers.events.delivery.claim import Claimed
+from trackers.events.delivery.formats import EventRow, Shape
 from trackers.events.delivery.settle import Delivery
-from trackers.events.delivery.shapes import Shape, Told
 from trackers.xapi.secrets import Secrets
 from tweetwatch.database import cursor, plain
 
@@ -24,7 +24,7 @@ SUBSCRIBERS = """
 """
 # One scan of the key per batch, only in the partitions of its days; one search per event read fifty
 # times as many pages. OFFSET 0 is a fence: otherwise the planner may read whole partitions.
-EVENTS = plain(
+EVENTS_OF_BATCHES = plain(
     """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
     FROM (
@@ -77,20 +77,20 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
             # The subscriber was removed, with all its batches.
             continue
         if receiver.secrets is None:
-            loaded.impossible.append(refused(batch, str(SecretUnreadableError())))
-        elif not (told := events.get(batch.id)):
-            loaded.impossible.append(refused(batch, NO_EVENTS))
+            loaded.impossible.append(refused_delivery(batch, str(SecretUnreadableError())))
+        elif not (events_of_batch := events.get(batch.id)):
+            loaded.impossible.append(refused_delivery(batch, NO_EVENTS))
         else:
-            loaded.outgoing.append(outgoing(batch, receiver, receiver.secrets, told))
+            loaded.outgoing.append(outgoing(batch, receiver, receiver.secrets, events_of_batch))
     return loaded
 
 
-def outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[Told]) -> Outgoing:
+def outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]) -> Outgoing:
     body = to.shape.body_of(told)
     return Outgoing(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
 
 
-def refused(batch: Claimed, why: str) -> Delivery:
+def refused_delivery(batch: Claimed, why: str) -> Delivery:
     return Delivery(batch, delivered=False, took=timedelta(0), error=why)
 
 
@@ -98,31 +98,31 @@ def receivers_of(ids: set[int], *, public_url: str) -> Mapping[int, Receiver]:
     with cursor() as db:
         rows = db.execute(SUBSCRIBERS, {"ids": sorted(ids)}).fetchall()
     return {
-        id: Receiver(callback, opened(token), Shape(format, with_data, public_url))
+        id: Receiver(callback, decrypted_or_none(token), Shape(format, with_data, public_url))
         for id, callback, token, format, with_data in rows
     }
 
 
-def opened(token: str) -> Secrets | None:
+def decrypted_or_none(token: str) -> Secrets | None:
     try:
         return decrypt(token)
     except SecretUnreadableError:
         return None
 
 
-def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[Told]]:
+def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[EventRow]]:
     """The events of each batch, in its order; batches that were claimed again are left out."""
-    given = {
+    params = {
         "batches": [batch.id for batch in claimed],
         "leases": list({batch.lease for batch in claimed}),
     }
-    found: defaultdict[int, dict[int, Told]] = defaultdict(dict)
+    events_by_batch: defaultdict[int, dict[int, EventRow]] = defaultdict(dict)
     with cursor() as db:
-        rows = db.execute(EVENTS, given).fetchall()
+        rows = db.execute(EVENTS_OF_BATCHES, params).fetchall()
     for row in rows:
-        found[row[-1]][row[0]] = Told._make(row[:-1])
+        events_by_batch[row[-1]][row[0]] = EventRow._make(row[:-1])
     return {
         batch.id: [told[id] for id in batch.events if id in told]
         for batch in claimed
-        if (told := found.get(batch.id))
+        if (told := events_by_batch.get(batch.id))
     }

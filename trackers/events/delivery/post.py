@@ -51,7 +51,7 @@ KEPT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class Progress:
+class DeliveryProgress:
     """`connected`: from now on the subscriber may have received it."""
 
     connected: bool = False
@@ -115,23 +115,25 @@ class Sender:
         if self._session is not None:
             await self._session.close()
 
-    async def deliver(self, one: Outgoing, progress: Progress | None = None) -> Delivery:
+    async def deliver(
+        self, outgoing: Outgoing, progress: DeliveryProgress | None = None
+    ) -> Delivery:
         """Send it. Raises nothing, except when it is cancelled."""
         began = time.monotonic()
         answer = Answer()
         error = ""
         try:
-            if error := fault_of(one.callback, plain_http=self.egress.plain_http):
+            if error := fault_of(outgoing.callback, plain_http=self.egress.plain_http):
                 raise RefusedError(error)
             async with asyncio.timeout(self.total.total_seconds()):
-                await self._post(one, answer, progress or Progress())
+                await self._post(outgoing, answer, progress or DeliveryProgress())
         except Exception as failure:
             # An error after the status line does not change the outcome.
-            error = "" if answer.status else self._said_of(failure, one)
+            error = "" if answer.status else self._said_of(failure, outgoing)
         took = timedelta(seconds=time.monotonic() - began)
         delivered = answer.status is not None and 200 <= answer.status < 300
         return Delivery(
-            one.batch,
+            outgoing.batch,
             delivered=delivered,
             took=took,
             status=answer.status,
@@ -142,12 +144,12 @@ class Sender:
             else retry_after(answer.retry_after, now=datetime.now(UTC)),
         )
 
-    async def _post(self, one: Outgoing, answer: Answer, progress: Progress) -> None:
+    async def _post(self, outgoing: Outgoing, answer: Answer, progress: DeliveryProgress) -> None:
         assert self._session is not None
         response = await self._session.post(
-            one.callback,
-            data=one.body,
-            headers=headers_of(one, now=time.time()),
+            outgoing.callback,
+            data=outgoing.body,
+            headers=headers_of(outgoing, now=time.time()),
             allow_redirects=False,
             trace_request_ctx=progress,
         )
@@ -163,7 +165,7 @@ class Sender:
         finally:
             response.close()
 
-    def _said_of(self, failure: Exception, one: Outgoing) -> str:
+    def _said_of(self, failure: Exception, outgoing: Outgoing) -> str:
         """A sentence for people who wonder why nothing arrives; it has no part of the callback."""
         match failure:
             case RefusedError():
@@ -187,7 +189,7 @@ class Sender:
             case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
                 return "Its address cannot be used."
             case _:
-                logger.error("batch %s could not be sent", one.batch.uid, exc_info=failure)
+                logger.error("batch %s could not be sent", outgoing.batch.uid, exc_info=failure)
                 return f"It could not be sent ({type(failure).__name__})."
 
 
@@ -204,20 +206,20 @@ async def is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> 
     context.trace_request_ctx.connected = True
 
 
-def headers_of(one: Outgoing, *, now: float) -> dict[str, str]:
+def headers_of(outgoing: Outgoing, *, now: float) -> dict[str, str]:
     # JSON that people entered: headers by name, and a list of signing secrets.
-    own: Any = one.secrets.get("headers") or {}
-    signing: Any = one.secrets.get("signing") or ()
+    own: Any = outgoing.secrets.get("headers") or {}
+    signing: Any = outgoing.secrets.get("signing") or ()
     headers = {name: value for name, value in own.items() if not is_ours(name)}
     headers |= {
-        "Content-Type": one.content_type,
+        "Content-Type": outgoing.content_type,
         "User-Agent": "tweetwatch",
         "Accept-Encoding": "identity",
     }
-    if uuid := one.secrets.get("uuid"):
+    if uuid := outgoing.secrets.get("uuid"):
         headers = {name: text for name, text in headers.items() if name.lower() != "authorization"}
         headers["Authorization"] = "Basic " + base64.b64encode(f"{uuid}:x".encode()).decode()
-    return headers | signed(str(one.batch.uid), one.body, signing, at=int(now))
+    return headers | signed(str(outgoing.batch.uid), outgoing.body, signing, at=int(now))
 
 
 def said_of_status(status: int | None) -> str:

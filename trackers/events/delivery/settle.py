@@ -38,7 +38,7 @@ class Delivery:
     retry_after: timedelta | None = None
 
 
-def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
+def settle_deliveries(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
     """Count and log the deliveries; return the ids of batches whose lease was still valid.
 
     `most`: the longest wait between two attempts, unless a subscriber asks for a longer one.
@@ -46,7 +46,7 @@ def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
     if not ended:
         return frozenset()
     batches = [one.batch for one in ended]
-    given = {
+    params = {
         "ids": [batch.id for batch in batches],
         "leases": [batch.lease for batch in batches],
         "subscribers": [batch.subscriber_id for batch in batches],
@@ -62,7 +62,7 @@ def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
         "most": most,
     }
     with cursor() as db:
-        row = db.execute(SETTLE, given).fetchone()
+        row = db.execute(SETTLE, params).fetchone()
     return frozenset(row[0] or ()) if row else frozenset()
 
 

@@ -25,10 +25,10 @@ class Cursor:
 
 def read_cursor(text: str) -> Cursor:
     """The cursor of a Last-Event-ID; ValueError if it cannot be one."""
-    found = WRITTEN.fullmatch(text)
-    if found is None or int(found[1]) > LARGEST:
+    match = WRITTEN.fullmatch(text)
+    if match is None or int(match[1]) > LARGEST:
         raise ValueError(
             f"Last-Event-ID is the id of an event of this stream, such as 5368709120-3, and not "
             f"{text[:40]!r}."
         )
-    return Cursor(int(found[1]), int(found[2]))
+    return Cursor(int(match[1]), int(match[2]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from trackers.events.live.read import look
+from trackers.events.live.read import newest_place
 
 # Seconds.
 EVERY = 0.5
@@ -27,7 +27,7 @@ class Lookout:
             return self._look()
 
     def _look(self) -> int:
-        self._newest = look()
+        self._newest = newest_place()
         self._due = time.monotonic() + EVERY
         return self._newest
 

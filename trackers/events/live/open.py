@@ -67,7 +67,7 @@ class Streams:
     processes: int
 
 
-class Teller:
+class PlacesReporter:
     """One per process; each stream is a thread of the process."""
 
     def __init__(self) -> None:
@@ -82,16 +82,16 @@ class Teller:
             if taken == self._told and (not taken or now < self._again_at):
                 return
             self._told, self._again_at = taken, now + EVERY
-            given = {"open": taken, "places": most}
+            params = {"open": taken, "places": most}
             try:
                 with cursor() as db:
-                    db.execute(TELL, {"host": socket.gethostname(), "pid": os.getpid(), **given})
+                    db.execute(TELL, {"host": socket.gethostname(), "pid": os.getpid(), **params})
             except LOST as error:
                 self._told = -1
                 logger.warning("cannot tell how many streams are open (%s)", type(error).__name__)
 
 
-teller = Teller()
+teller = PlacesReporter()
 
 
 def streams() -> Streams:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trackers.events.live.cursor import Cursor
 
 
-class Row(NamedTuple):
+class FeedRow(NamedTuple):
     """A row of the feed, as `LiveEvents` has it."""
 
     place: int
@@ -44,12 +44,12 @@ class Picked:
     gap: Gap | None = None
 
 
-def pick(rows: Sequence[Row], start: Cursor, topics: Set[int], *, most: int) -> Picked:
+def pick(rows: Sequence[FeedRow], start: Cursor, topics: Set[int], *, most: int) -> Picked:
     """The first `most` events from `start` on, but only up to the next mark of the topics."""
     events: dict[int, Cursor] = {}
     reached = start
     gap: Gap | None = None
-    used: list[Row] = []
+    used: list[FeedRow] = []
     for row in rows:
         if not row.events:
             if not topics.isdisjoint(row.topics):
@@ -71,7 +71,7 @@ def pick(rows: Sequence[Row], start: Cursor, topics: Set[int], *, most: int) -> 
 
 
 def picked(
-    rows: Sequence[Row], events: dict[int, Cursor], reached: Cursor, gap: Gap | None
+    rows: Sequence[FeedRow], events: dict[int, Cursor], reached: Cursor, gap: Gap | None
 ) -> Picked:
     if not rows:
         return Picked(reached, events, gap=gap)

@@ -13,7 +13,7 @@ taken = 0
 @contextmanager
 def place(most: int) -> Iterator[bool]:
     """Take a place if one is free, and yield whether it was; give it back at the end."""
-    has_one = take(most)
+    has_one = take_place(most)
     try:
         yield has_one
     finally:
@@ -21,7 +21,7 @@ def place(most: int) -> Iterator[bool]:
             give_back()
 
 
-def take(most: int) -> bool:
+def take_place(most: int) -> bool:
     global taken
     with lock:
         if taken >= most:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from trackers.events.delivery.shapes import Told
+from trackers.events.delivery.formats import EventRow
+from trackers.events.fan_out import fan_out
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.pick import Gap, Row, pick
-from trackers.events.spread import spread
+from trackers.events.live.pick import FeedRow, Gap, pick
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 # How many rows, of up to a thousand events each, are looked through at a time; and how many events
 # are returned at a time.
-ROWS, MOST = 10, 500
+ROWS_PER_READ, MAX_EVENTS = 10, 500
 
 # Each reads the first entry of an index.
-LOOK = """
+NEWEST_PLACE = """
     SELECT (SELECT place FROM trackers_liveevents ORDER BY place DESC LIMIT 1),
            EXISTS (SELECT FROM trackers_staged)
 """
@@ -33,11 +33,11 @@ BOUNDS = """
 # The limits are literals, since for a parameter the planner would have to expect any number.
 BEHIND = f"""
     SELECT place, spread_at, first_at, last_at, topics, events
-    FROM trackers_liveevents WHERE place >= %(place)s ORDER BY place LIMIT {ROWS}
+    FROM trackers_liveevents WHERE place >= %(place)s ORDER BY place LIMIT {ROWS_PER_READ}
 """
 # The last 200 rows, from the end; older ones are left out, however few events were found. A mark
 # has topics but no events.
-NEWEST = """
+NEWEST_ROWS = """
     SELECT row.place, told.nth, told.id, row.first_at, row.last_at
     FROM (
         SELECT place, first_at, last_at, topics, events
@@ -48,7 +48,7 @@ NEWEST = """
       AND (row.place, told.nth) > (%(place)s, %(nth)s)
     ORDER BY row.place DESC, told.nth DESC LIMIT 100
 """
-EVENTS = statement(__file__, "events")
+EVENTS_BY_ID = statement(__file__, "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +64,23 @@ class Wanted:
 class Read:
     """Events, each with the reader's cursor after it. `gap`: to be sent before them."""
 
-    events: list[tuple[Cursor, Told]]
+    events: list[tuple[Cursor, EventRow]]
     reached: Cursor
     gap: Gap | None = None
 
 
-def look() -> int:
+def newest_place() -> int:
     """The place of the newest row; first spreads what is committed, if nobody else does."""
-    found = ask(LOOK)
-    if found and found[1] and spread():
-        found = ask(LOOK)
-    return (found and found[0]) or 0
+    row = select_row(NEWEST_PLACE)
+    if row and row[1] and fan_out():
+        row = select_row(NEWEST_PLACE)
+    return (row and row[0]) or 0
 
 
-def begin(after: Cursor | None) -> Read:
+def first_read(after: Cursor | None) -> Read:
     """Where a reader begins; no events yet. Without a cursor, after the newest. If it was away for
     too long, at the oldest that is kept; with a cursor ahead of the newest, after the newest."""
-    bounds = ask(BOUNDS)
+    bounds = select_row(BOUNDS)
     if bounds is None:
         # Somebody emptied the table.
         return Read([], after or Cursor(0))
@@ -102,19 +102,19 @@ def gone_on(at: Cursor, kept_since: datetime) -> Read:
 def read_on(start: Cursor, wanted: Wanted) -> Read:
     """What comes next, up to a bound: until `reached` is past the newest there may be more."""
     with cursor() as db:
-        rows = [Row._make(row) for row in db.execute(BEHIND, {"place": start.place}).fetchall()]
-    found = pick(rows, start, wanted.topics, most=MOST)
-    told = events_of(found.events, found.first_at, found.last_at, wanted)
+        rows = [FeedRow._make(row) for row in db.execute(BEHIND, {"place": start.place}).fetchall()]
+    picked = pick(rows, start, wanted.topics, most=MAX_EVENTS)
+    events = events_of(picked.events, picked.first_at, picked.last_at, wanted)
     # Some are filtered out, or no longer kept.
-    in_order = [(place, told[id]) for id, place in found.events.items() if id in told]
-    return Read(in_order, found.reached, found.gap)
+    in_order = [(place, events[id]) for id, place in picked.events.items() if id in events]
+    return Read(in_order, picked.reached, picked.gap)
 
 
-def newest(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, Told]]:
+def newest_events(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, EventRow]]:
     """At most the last hundred events behind `after`, newest first."""
     given = {"place": after.place, "nth": after.nth, "topics": sorted(wanted.topics)}
     with cursor() as db:
-        rows = db.execute(NEWEST, given).fetchall()
+        rows = db.execute(NEWEST_ROWS, given).fetchall()
     if not rows:
         return []
     first, last = min(row[3] for row in rows), max(row[4] for row in rows)
@@ -124,20 +124,20 @@ def newest(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, Told]]:
 
 def events_of(
     ids: Iterable[int], first_at: datetime | None, last_at: datetime | None, wanted: Wanted
-) -> Mapping[int, Told]:
-    given = {
+) -> Mapping[int, EventRow]:
+    params = {
         "ids": sorted(ids),
         "first_at": first_at,
         "last_at": last_at,
         "author": wanted.author,
         "source": wanted.source,
     }
-    if not given["ids"]:
+    if not params["ids"]:
         return {}
     with cursor() as db:
-        return {row[0]: Told._make(row) for row in db.execute(EVENTS, given)}
+        return {row[0]: EventRow._make(row) for row in db.execute(EVENTS_BY_ID, params)}
 
 
-def ask(statement: str) -> tuple[Any, ...] | None:
+def select_row(statement: str) -> tuple[Any, ...] | None:
     with cursor() as db:
         return db.execute(statement).fetchone()

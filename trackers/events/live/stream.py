@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import orjson
 from django.db import connection
 
-from trackers.events.delivery.shapes import Shape
+from trackers.events.delivery.formats import Shape
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.lookout import lookout
 from trackers.events.live.open import teller
 from trackers.events.live.places import place
-from trackers.events.live.read import Read, Wanted, begin, read_on
+from trackers.events.live.read import Read, Wanted, first_read, read_on
 from tweetwatch.clock_times import iso
 from tweetwatch.database import LOST
 from tweetwatch.http.stopping import is_stopping
@@ -36,7 +36,7 @@ CATCHING_UP = 5.0
 # Milliseconds until the reader comes back: after a stream, after an answer without a place.
 AGAIN, POLL = 500, 5000
 # The stream's own events. Their names have a hyphen, which no topic's name has.
-GAP, BUSY = "stream-gap", "stream-busy"
+STREAM_GAP, STREAM_BUSY = "stream-gap", "stream-busy"
 MISSING = (
     "Events between your Last-Event-ID and kept_since are no longer kept. The stream continues."
 )
@@ -56,7 +56,9 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
     """What is sent, piece by piece. It ends early while the database is away."""
     try:
         with place(terms.places) as stays:
-            yield from told(after, wanted, shape, terms if stays else Terms(terms.places, 0))
+            yield from write_stream(
+                after, wanted, shape, terms if stays else Terms(terms.places, 0)
+            )
     except LOST as error:
         logger.warning(
             "a live stream ends: the database cannot be reached (%s)", type(error).__name__
@@ -66,15 +68,17 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
         connection.close()
 
 
-def told(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:
+def write_stream(
+    after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms
+) -> Iterator[bytes]:
     """With `terms.seconds` 0: what came since, without waiting for more."""
     seconds = terms.seconds
     until = time.monotonic() + seconds
     no_longer = until if seconds else until + CATCHING_UP
-    read = begin(after)
+    read = first_read(after)
     yield opening(read, AGAIN if seconds else POLL, shape)
     if not seconds:
-        yield event(BUSY, {"retry_ms": POLL, "told": FULL})
+        yield event(STREAM_BUSY, {"retry_ms": POLL, "told": FULL})
     sent_at = time.monotonic()
     while True:
         newest = lookout.newest() if seconds else lookout.newest_now()
@@ -111,7 +115,7 @@ def in_words(read: Read, shape: Shape) -> bytes:
     gap = b""
     if read.gap:
         since = iso(read.gap.kept_since, to="milliseconds")
-        gap = event(GAP, {"kept_since": since, "told": MISSING}, read.gap.behind)
+        gap = event(STREAM_GAP, {"kept_since": since, "told": MISSING}, read.gap.behind)
     return gap + b"".join(
         event(told.topic, {**shape.of(told), "tweet_id": told.tweet_id and str(told.tweet_id)}, at)
         for at, told in read.events

@@ -13,11 +13,11 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from trackers.events.spread import LOCK, NUMBER
+from trackers.events.fan_out import LOCK, NUMBER
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 
-NAME = re.compile(r"[a-z_]{1,64}")
+TOPIC_NAME = re.compile(r"[a-z_]{1,64}")
 # Counted from the start of the last stream: a reader may be away for this long and miss nothing.
 WATCHED = timedelta(minutes=10)
 # A topic's row is updated at most this often.
@@ -26,7 +26,7 @@ RENEWED = timedelta(minutes=1)
 # recorded nothing: the topic then counts as unwatched.
 DOUBTFUL = timedelta(minutes=1)
 # How long the feed is kept.
-KEPT = timedelta(hours=1)
+FEED_KEPT_FOR = timedelta(hours=1)
 
 TOPICS = """
     SELECT name, id, (watched_until > clock_timestamp() + %(enough)s) IS TRUE
@@ -67,7 +67,7 @@ def watch(names: Iterable[str]) -> Mapping[str, int]:
     """Have the events of these topics recorded from now on; return the topics' ids. ValueError if
     one does not exist; nothing is changed then."""
     wanted = set(names)
-    given = {"names": sorted(filter(NAME.fullmatch, wanted)), "enough": WATCHED - RENEWED}
+    given = {"names": sorted(filter(TOPIC_NAME.fullmatch, wanted)), "enough": WATCHED - RENEWED}
     with cursor() as db:
         rows = db.execute(TOPICS, given).fetchall()
     if unknown := wanted - {name for name, _, _ in rows}:
@@ -86,12 +86,12 @@ def prolong(topics: list[int]) -> None:
         db.execute(WATCH, given)
 
 
-def forget_old(*, deadline: Deadline) -> None:
+def prune_feed(*, deadline: Deadline) -> None:
     """Delete what is older than an hour."""
 
     def piece() -> int | None:
         with cursor() as db:
-            return db.execute(FORGET, {"kept": KEPT}).rowcount or None
+            return db.execute(FORGET, {"kept": FEED_KEPT_FOR}).rowcount or None
 
     # What is left is deleted the next minute.
     in_pieces("the live feed", piece, left=lambda: 0, deadline=deadline)

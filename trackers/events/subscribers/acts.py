@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Act, Done
-from trackers.events import again
+from trackers.events import redelivery
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
-from trackers.events.spread import spread_all
 from trackers.events.subscribers import signing_keys, standing, subscribe
 from trackers.events.subscribers.standings import standing_of
 from trackers.events.subscribers.terms import TWICE, Terms, found, put
@@ -47,7 +47,7 @@ def change(subscriber: Subscriber, terms: Terms, actor: Actor) -> Subscriber:
     Its row is locked before it is read, so that a pause or a key rotation meanwhile is not undone.
     """
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         changed = found(subscriber.name, pk=subscriber.pk)
         known = list(changed.subscriptions.values_list("topic__name", flat=True))
         topics = put(changed, terms, topics=known if terms.topics is None else list(terms.topics))
@@ -105,14 +105,14 @@ def end_overlap(subscriber: Subscriber, actor: Actor) -> Done:
 
 def test(subscriber: Subscriber, actor: Actor) -> Done:
     """Send it a test event, which means nothing."""
-    again.test(subscriber)
+    redelivery.test(subscriber)
     history.record(actor, [subscriber], "Sent a test")
     return Done(f"{subscriber}: Sent a test. The result is among its attempts.")
 
 
 def replay(subscriber: Subscriber, actor: Actor, *, since: datetime, until: datetime) -> Done:
     """Deliver the events of [since, until) again; `count`: how many, before its filters."""
-    events = again.replay(subscriber, since, until)
+    events = redelivery.stage_replay(subscriber, since, until)
     history.record(actor, [subscriber], f"Replay of {events:,} events")
     return Done(
         f"{subscriber}: {events:,} event{pluralize(events)} will be delivered again, if its "
@@ -126,7 +126,7 @@ def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
 
     Raises NoSuchBatchError.
     """
-    events = again.redeliver(subscriber, batch)
+    events = redelivery.redeliver(subscriber, batch)
     history.record(actor, [subscriber], f"Delivered {events:,} events of a batch again")
     return Done(
         f"{subscriber}: {events:,} event{pluralize(events)} of that batch will be delivered again.",

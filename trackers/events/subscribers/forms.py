@@ -9,20 +9,20 @@ from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import ValidationError
 
-from trackers.events.delivery.shapes import METRICS
+from trackers.events.delivery.formats import FIGURES_ORDER
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import check_header, given_twice, read_line
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.terms import Terms
 from trackers.history import Actor
-from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 
 OWN_TOPICS = (
-    (TWEETS, "tweets: found, changed, gone"),
-    (MILESTONES, "milestones: a metric has reached one"),
-    (SOURCES, "sources: a gap, a leak, hidden, back"),
-    (ALERTS, "alerts: something needs a person"),
+    (TWEETS_TOPIC, "tweets: found, changed, gone"),
+    (MILESTONES_TOPIC, "milestones: a metric has reached one"),
+    (SOURCES_TOPIC, "sources: a gap, a leak, hidden, back"),
+    (ALERTS_TOPIC, "alerts: something needs a person"),
 )
 FIELDS = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
@@ -123,7 +123,7 @@ class SubscriberForm(forms.ModelForm):
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.is_new = self.instance.pk is None
-        figures = [("", "any change"), *((name, name) for name in METRICS)]
+        figures = [("", "any change"), *((name, name) for name in FIGURES_ORDER)]
         self.fields["metric"].choices = figures  # type: ignore[attr-defined]
         for name in ("authors", "sources"):
             field = self.fields[name]

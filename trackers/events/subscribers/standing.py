@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db import transaction
 
 from trackers.events.models import HEALTHY, Subscriber, SubscriberState
-from trackers.outbox.models import ALERTS
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.models import ALERTS_TOPIC
+from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.database import cursor
 
 # A successful delivery clears `failing_since`.
@@ -43,9 +43,14 @@ def disable_failing(*, after: timedelta) -> list[str]:
     with transaction.atomic():
         with cursor() as db:
             disabled = db.execute(DISABLE, {"after": after}).fetchall()
-        tell(
+        publish_events(
             [
-                Told(ALERTS, "create", url="/subscribers/", data={"subscriber": name, "what": why})
+                NewEvent(
+                    ALERTS_TOPIC,
+                    "create",
+                    url="/subscribers/",
+                    data={"subscriber": name, "what": why},
+                )
                 for _, name, why in disabled
             ]
         )

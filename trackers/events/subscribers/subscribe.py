@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch, Subscriber, SubscriberState, Subscription
-from trackers.events.spread import spread_all
 from trackers.outbox.models import Topic
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
@@ -25,7 +25,7 @@ EMPTY = statement(__file__, "empty")
 def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
     """Add a subscriber to these topics; topics that do not exist are created."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         subscriber.save(force_insert=True)
         SubscriberState.objects.create(subscriber=subscriber)
         join(subscriber, topics)
@@ -34,7 +34,7 @@ def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
 def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
     """Save it, subscribed to exactly these topics."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         subscriber.save(force_update=True)
         names = set(topics)
         left = subscriber.subscriptions.exclude(topic__name__in=names)
@@ -47,7 +47,7 @@ def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
 def leave(subscriber: Subscriber, topic: Topic) -> bool:
     """Unsubscribe it from this topic; return whether it was subscribed."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         gone, _ = subscriber.subscriptions.filter(topic=topic).delete()
         want(Topic.objects.filter(pk=topic.pk))
     return bool(gone)
@@ -56,7 +56,7 @@ def leave(subscriber: Subscriber, topic: Topic) -> bool:
 def remove(subscriber: Subscriber) -> int:
     """Remove it, and drop what waits for it; return how many events."""
     with transaction.atomic():
-        spread_all()
+        fan_out_all()
         topics = list(subscriber.subscriptions.values_list("topic_id", flat=True))
         subscriber.subscriptions.all().delete()
         # Its name becomes free. The new name has blanks, so no other subscriber can have it.

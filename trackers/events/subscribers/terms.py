@@ -13,7 +13,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from trackers.events.delivery.shapes import METRICS
+from trackers.events.delivery.formats import FIGURES_ORDER
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import headers
 from trackers.events.subscribers.rules import check_topics, check_uuid
@@ -122,8 +122,12 @@ def headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict
 def at_least_of(text: str) -> tuple[str, int]:
     """Parse a metric and its least figure, such as likes=1000."""
     metric, _, number = text.partition("=")
-    if metric not in METRICS or not (number.isascii() and number.isdecimal()) or len(number) > 18:
-        raise ValueError(f"{text[:40]} is not like likes=1000, of {', '.join(METRICS)}.")
+    if (
+        metric not in FIGURES_ORDER
+        or not (number.isascii() and number.isdecimal())
+        or len(number) > 18
+    ):
+        raise ValueError(f"{text[:40]} is not like likes=1000, of {', '.join(FIGURES_ORDER)}.")
     return metric, int(number)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trackers.outbox.models import SOURCES
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.models import SOURCES_TOPIC
+from trackers.outbox.publish import NewEvent, publish_events
 
 # Programs that read numbers as floats would lose the last digits of X's ids.
 Stretch = tuple[int, int | None, int]
@@ -16,7 +16,7 @@ Stretch = tuple[int, int | None, int]
 
 def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
     """Stretches that were not read: a source, after which id, before which id."""
-    tell(
+    publish_events(
         [
             news(source, "gap", why=why, after=after and str(after), before=str(before))
             for source, after, before in gaps
@@ -26,15 +26,17 @@ def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
 
 def tell_leak(source: int, tweets: Iterable[int]) -> None:
     """Tweets that slipped through a poll, and were found later."""
-    tell([news(source, "leak", tweets=[str(id) for id in tweets])])
+    publish_events([news(source, "leak", tweets=[str(id) for id in tweets])])
 
 
 def tell_shown(source: int, before: str, now: str) -> None:
     """Why X hides it, before and now; empty if X shows it."""
     if before != now:
-        tell([news(source, "hidden", why=now) if now else news(source, "back", why=before)])
+        publish_events(
+            [news(source, "hidden", why=now) if now else news(source, "back", why=before)]
+        )
 
 
-def news(source: int, what: str, **more: object) -> Told:
+def news(source: int, what: str, **more: object) -> NewEvent:
     data = {"source": source, "what": what, **more}
-    return Told(SOURCES, "update", url=f"/sources/{source}/", data=data)
+    return NewEvent(SOURCES_TOPIC, "update", url=f"/sources/{source}/", data=data)

@@ -8,16 +8,16 @@ from datetime import datetime
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import NOBODY, is_silent
 from trackers.ingest.stream.lease import STREAM_NAME
-from trackers.outbox.troubles import Look
+from trackers.outbox.findings import Observation
 
 URL = "/sources/"
 
 
-def looks(*, now: datetime) -> Iterator[Look]:
+def looks(*, now: datetime) -> Iterator[Observation]:
     """One look, of the stream. It is not down while no source wants it: nothing is missed then."""
     wanted = Source.objects.active().filter(kind=Source.Kind.STREAM).exists()
     stream = Stream.objects.filter(name=STREAM_NAME).first()
-    yield Look(
+    yield Observation(
         "stream",
         STREAM_NAME,
         wrong(stream, now=now) if wanted else "",

@@ -16,10 +16,10 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from trackers.events import again
+from trackers.events import redelivery
 from trackers.events.delivery.attempts import read_attempts
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
-from trackers.events.spread import spread_all
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import described, shown
@@ -91,7 +91,7 @@ class Command(PagelessCommand):
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         with transaction.atomic():
-            spread_all()
+            fan_out_all()
             found = standings(now=timezone.now())
         for one in found:
             told = described(one)
@@ -127,7 +127,7 @@ class Command(PagelessCommand):
         if since >= until:
             raise CommandError("--since must be before --until.", returncode=USAGE)
         if options["dry_run"]:
-            events = again.count(subscriber, since, until)
+            events = redelivery.count_replay(subscriber, since, until)
             sentence = (
                 f"{subscriber}: {events:,} event{pluralize(events)} would be delivered again, if "
                 "its filters match them."
@@ -142,7 +142,7 @@ class Command(PagelessCommand):
         subscriber = find(options["name"])
         try:
             done = acts.redeliver(subscriber, by_command(), batch=options["batch"])
-        except again.NoSuchBatchError as error:
+        except redelivery.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
         self.done(options, {"name": subscriber.name, "events": done.count}, done.said)
 

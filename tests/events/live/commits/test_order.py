@@ -10,7 +10,7 @@ import pytest
 from tests.databases import OURS, url_of
 from tests.events.live.conftest import Reader
 from trackers.outbox.models import Event, Topic
-from trackers.outbox.tell import TELL
+from trackers.outbox.publish import PUBLISH_EVENTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +29,9 @@ class Publisher:
     def tell(self, *numbers):
         given = {"topics": "news", "types": "create", "ts": None, "tweets": None, "data": None}
         rows = {name: [one] * len(numbers) for name, one in given.items()}
-        self.db.execute(TELL, {**rows, "urls": [f"https://here.example/{n}" for n in numbers]})
+        self.db.execute(
+            PUBLISH_EVENTS, {**rows, "urls": [f"https://here.example/{n}" for n in numbers]}
+        )
 
     def commit(self):
         self.db.commit()

@@ -8,13 +8,13 @@ from django.utils import timezone
 from tests.events.conftest import news, subscriber
 from tests.events.live.conftest import Reader, run, watch
 from tests.factories import TweetFactory
+from trackers.events.fan_out import fan_out
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.read import Wanted, begin, newest, read_on
-from trackers.events.live.watch import KEPT, forget_old
+from trackers.events.live.read import Wanted, first_read, newest_events, read_on
+from trackers.events.live.watch import FEED_KEPT_FOR, prune_feed
 from trackers.events.models import LiveEvents
-from trackers.events.spread import spread
 from trackers.outbox.models import Event, Staged, Topic
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tweets.models import Author
 from tweetwatch.pieces import Deadline
 
@@ -27,13 +27,13 @@ def _topic(db):
 
 
 def test_nothing_is_recorded_where_nobody_watches():
-    tell([Told("tweets", "create", tweet_id=5)])
+    publish_events([NewEvent("tweets", "create", tweet_id=5)])
     assert not Event.objects.exists()
 
     # Somebody subscribes, and nobody watches: it is delivered, and not in the feed.
     subscriber(topics=["tweets"])
-    tell([Told("tweets", "create", tweet_id=5)])
-    spread()
+    publish_events([NewEvent("tweets", "create", tweet_id=5)])
+    fan_out()
 
     assert Event.objects.count() == 1
     assert not LiveEvents.objects.exists()
@@ -41,11 +41,13 @@ def test_nothing_is_recorded_where_nobody_watches():
 
 def test_who_watches_has_the_topic_recorded_until_some_time_after_the_last_look():
     watch("tweets")
-    tell([Told("tweets", "create", tweet_id=5), Told("milestones", "create", tweet_id=5)])
+    publish_events(
+        [NewEvent("tweets", "create", tweet_id=5), NewEvent("milestones", "create", tweet_id=5)]
+    )
     assert [one.topic.name for one in Event.objects.all()] == ["tweets"]
 
     run("UPDATE trackers_topic SET watched_until = now() - interval '1 s'")
-    tell([Told("tweets", "update", tweet_id=5)])
+    publish_events([NewEvent("tweets", "update", tweet_id=5)])
 
     assert Event.objects.count() == 1
 
@@ -70,7 +72,7 @@ def test_who_comes_back_when_nobody_watched_meanwhile_is_told_since_when_it_is_r
     reader.read()
     run("UPDATE trackers_topic SET watched_until = now() - interval '1 s'")
     news(2)
-    spread()
+    fan_out()
 
     before = timezone.now()
     back = Reader("news", after=reader.at)
@@ -85,14 +87,14 @@ def test_who_was_away_for_longer_than_the_feed_is_kept_goes_on_from_the_oldest()
     reader = Reader("news")
     for number in range(1, 6):
         news(number)
-        spread()
+        fan_out()
     first = LiveEvents.objects.order_by("place")[1].place
     run(
-        f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{KEPT}' WHERE place <= ("
-        "SELECT place FROM trackers_liveevents ORDER BY place OFFSET 3 LIMIT 1)"
+        f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{FEED_KEPT_FOR}' "
+        "WHERE place <= (SELECT place FROM trackers_liveevents ORDER BY place OFFSET 3 LIMIT 1)"
     )
 
-    forget_old(deadline=Deadline.after(60))
+    prune_feed(deadline=Deadline.after(60))
 
     back = Reader("news", after=Cursor(first))
     assert (back.read(), len(back.gaps)) == ([3, 4, 5], 1)
@@ -108,9 +110,9 @@ def test_a_feed_without_news_keeps_the_place_where_its_readers_stand():
     reader = Reader("news")
     news(1)
     reader.read()
-    run(f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{3 * KEPT}'")
+    run(f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{3 * FEED_KEPT_FOR}'")
 
-    forget_old(deadline=Deadline.after(60))
+    prune_feed(deadline=Deadline.after(60))
     news(2)
 
     back = Reader("news", after=reader.at)
@@ -129,7 +131,7 @@ def test_a_place_that_was_never_told_is_a_gap():
 def test_what_is_told_to_one_subscriber_alone_is_not_in_the_feed():
     reader = Reader("news")
     news(1)
-    spread()
+    fan_out()
     run("INSERT INTO trackers_staged (received_at, events, only_for)"
         " SELECT received_at, ARRAY[id], 7 FROM trackers_event")  # fmt: skip
 
@@ -141,10 +143,10 @@ def test_filters_are_those_of_the_bus():
     ada, bob = Author.objects.create(id=1), Author.objects.create(id=2)
     mine, other = TweetFactory(author=ada), TweetFactory(author=bob)
     topics = watch("tweets").topics
-    start = begin(None).reached
-    tell([Told("tweets", "update", tweet_id=one.pk) for one in (mine, other)])
-    tell([Told("tweets", "delete", tweet_id=5)])
-    spread()
+    start = first_read(None).reached
+    publish_events([NewEvent("tweets", "update", tweet_id=one.pk) for one in (mine, other)])
+    publish_events([NewEvent("tweets", "delete", tweet_id=5)])
+    fan_out()
 
     def told(**given):
         return [one.tweet_id for _, one in read_on(start, Wanted(topics, **given)).events]
@@ -159,13 +161,13 @@ def test_the_newest_are_told_backwards_and_no_further_than_a_place():
     start = reader.at
     for number in range(1, 4):
         news(10 * number, 10 * number + 1)
-        spread()
+        fan_out()
     reader.read()
 
     def numbers(after):
-        return [int(told.url.rsplit("/", 1)[1]) for _, told in newest(after, reader.wanted)]
+        return [int(told.url.rsplit("/", 1)[1]) for _, told in newest_events(after, reader.wanted)]
 
     assert numbers(start) == [31, 30, 21, 20, 11, 10]
-    [(_, _), (behind, _), *_] = newest(start, reader.wanted)
+    [(_, _), (behind, _), *_] = newest_events(start, reader.wanted)
     assert numbers(behind) == [31]
     assert numbers(reader.at) == []

@@ -7,8 +7,8 @@ import pytest
 from tests.events.live.conftest import run, watch
 from tests.plans import watched
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.read import begin, look, newest, read_on
-from trackers.events.live.watch import FORGET, KEPT
+from trackers.events.live.read import first_read, newest_events, newest_place, read_on
+from trackers.events.live.watch import FEED_KEPT_FOR, FORGET
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ STATISTICS = {
 
 def forget():
     with cursor() as db:
-        return db.execute(FORGET, {"kept": KEPT}).rowcount
+        return db.execute(FORGET, {"kept": FEED_KEPT_FOR}).rowcount
 
 
 @pytest.mark.parametrize("statistics", STATISTICS)
@@ -49,17 +49,17 @@ def test_what_is_read_does_not_grow_with_the_feed(monkeypatch, statistics):
         run(statement)
     oldest, middle = Cursor(1000 << 20), Cursor((1000 + ROWS // 2) << 20, 3)
     acts = {
-        "look": look,
-        "begin": lambda: begin(middle),
+        "look": newest_place,
+        "begin": lambda: first_read(middle),
         "read the oldest": lambda: read_on(oldest, wanted),
         "read": lambda: read_on(middle, wanted),
-        "page": lambda: newest(Cursor(0), wanted),
-        "what came since": lambda: newest(middle, wanted),
+        "page": lambda: newest_events(Cursor(0), wanted),
+        "what came since": lambda: newest_events(middle, wanted),
         "watch": lambda: watch("tweets", "milestones"),
         "forget": forget,
     }
     assert len(read_on(middle, wanted).events) == 10 * EVENTS - 3
-    assert len(newest(Cursor(0), wanted)) == 100
+    assert len(newest_events(Cursor(0), wanted)) == 100
 
     for name, act in acts.items():
         with watched(monkeypatch) as watch_of:

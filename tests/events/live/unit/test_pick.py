@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from trackers.events.live.cursor import Cursor, read_cursor
-from trackers.events.live.pick import Gap, Row, pick
+from trackers.events.live.pick import FeedRow, Gap, pick
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TWEETS, NEWS = 1, 2
@@ -17,7 +17,7 @@ START = Cursor(0)
 def row(place, *events, topics=None):
     """Of the topic NEWS, or of these; a second younger at each place."""
     at = NOW + timedelta(seconds=place)
-    return Row(place, at, at, at, topics or [NEWS] * len(events), events)
+    return FeedRow(place, at, at, at, topics or [NEWS] * len(events), events)
 
 
 def mark(place, *topics):

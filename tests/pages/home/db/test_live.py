@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from tests.pages.conftest import measure, watched
 from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Event
-from trackers.outbox.tell import Told, tell
+from trackers.outbox.publish import NewEvent, publish_events
 
 pytestmark = pytest.mark.django_db
 ROWS = re.compile(r'<tr id="event-.*?</tr>', re.DOTALL)
@@ -45,7 +45,13 @@ def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
 def test_an_alert_says_of_what_it_is(staff):
     staff.get("/live/")
     for of in ("subscriber", "credential", "project"):
-        tell([Told("alerts", "create", url="/operations/", data={of: "main", "what": "It broke."})])
+        publish_events(
+            [
+                NewEvent(
+                    "alerts", "create", url="/operations/", data={of: "main", "what": "It broke."}
+                )
+            ]
+        )
 
     said = rows(staff.get("/live/?show=sources"))
 
@@ -59,7 +65,7 @@ def test_a_row_of_a_source_shows_its_name_and_leads_to_its_page(staff):
     source = Source.objects.create(kind="search", of="liftoff", every=timedelta(hours=1))
     for id in (source.pk, source.pk + 1):
         gap = {"source": id, "what": "gap", "why": "It was paused."}
-        tell([Told("sources", "update", url=f"/sources/{id}/", data=gap)])
+        publish_events([NewEvent("sources", "update", url=f"/sources/{id}/", data=gap)])
 
     page = staff.get("/live/?show=sources")
 
@@ -73,7 +79,7 @@ def test_what_is_over_is_shown_as_back(staff):
     staff.get("/live/")
     for state in ("down", "back"):
         data = {"stream": "filtered", "state": state, "what": "A word."}
-        tell([Told("alerts", "create", url="/sources/", data=data)])
+        publish_events([NewEvent("alerts", "create", url="/sources/", data=data)])
 
     back, down = rows(staff.get("/live/?show=sources"))
 
@@ -89,7 +95,7 @@ def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
 
     measure(tweet, 60, likes=1_001)
     hidden = {"source": 4, "what": "hidden", "why": "It is private."}
-    tell([Told("sources", "update", url="/sources/4/", data=hidden)])
+    publish_events([NewEvent("sources", "update", url="/sources/4/", data=hidden)])
     brought = staff.get(f"/live/?part=rows&show=&after={after(page)}")
 
     assert [row.split()[0] for row in rows(brought)] == ["hidden", "milestone", "moved"]
@@ -102,7 +108,7 @@ def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
 def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff):
     staff.get("/live/")
     alert = {"subscriber": "<script>1</script>", "what": "Nothing but failures."}
-    tell([Told("alerts", "create", url="/subscribers/", data=alert)] * 130)
+    publish_events([NewEvent("alerts", "create", url="/subscribers/", data=alert)] * 130)
 
     page = staff.get("/live/")
 

@@ -187,7 +187,7 @@ def test_a_replay_tells_first_how_many_events_it_is(staff):
 def test_more_than_can_be_replayed_in_one_go_is_refused(staff, monkeypatch):
     one = subscriber("shop")
     told(1, 2, 3)
-    monkeypatch.setattr("trackers.events.again.MOST_REPLAYED", 2)
+    monkeypatch.setattr("trackers.events.redelivery.MOST_REPLAYED", 2)
 
     page = words(staff.post(f"/subscribers/{one.pk}/replay/", {"since": "2020-01-01T00:00"}))
 

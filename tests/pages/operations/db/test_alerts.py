@@ -19,7 +19,7 @@ from trackers.alerts.digest import make_digests
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.moving import tweet_look
 from trackers.ingest.sources.models import Source
-from trackers.outbox.troubles import News
+from trackers.outbox.findings import News
 from trackers.tweets.models import Author
 
 pytestmark = pytest.mark.django_db

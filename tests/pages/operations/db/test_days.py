@@ -15,7 +15,7 @@ from django.core.management import call_command
 from tests.factories import AppFactory, ProjectFactory
 from trackers.dashboards.days import NOT_STRETCHED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.forecasts.told import NOT_YET
+from trackers.forecasts.stored import NOT_YET
 from trackers.schedule.models import Interval, Stretch
 from trackers.schedule.stretch_words import ALL_FIXED
 from trackers.schedule.stretched import StretchMinute

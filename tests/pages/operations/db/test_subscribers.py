@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from tests.events.conftest import books, deliver, subscriber, take, told
 from tests.pages.conftest import flat
+from trackers.events.fan_out import fan_out
 from trackers.events.minutes import TopicMinute
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
-from trackers.events.spread import spread
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 from trackers.outbox.models import Staged
@@ -125,7 +125,7 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert "Resumed" in act(staff, one, "resume")
     assert "Sent a test" in act(staff, one, "test")
     assert "2 events of that batch" in act(staff, one, "redeliver", batch=batch.uid)
-    spread()
+    fan_out()
     assert books() == (5, 2, 0, 3)
     assert "Drop the 3 events waiting" in act(staff, one, "drop")
     assert books() == (5, 2, 0, 3), "it only asked"

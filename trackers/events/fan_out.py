@@ -15,43 +15,43 @@ from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 # The lock of the spread: held until its commit, and taken before the snapshot of what it reads.
-LOCK = "SELECT pg_advisory_xact_lock(hashtext('trackers.events.spread'))"
-TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.spread'))"
+LOCK = "SELECT pg_advisory_xact_lock(hashtext('trackers.events.fan_out'))"
+TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.fan_out'))"
 
 # The most that is spread at a time: transactions, and roughly, entries in lines of subscribers.
-MOST_STAGED = 100
-MOST_ENTRIES = 200_000
+MAX_STAGED = 100
+MAX_ENTRIES = 200_000
 # Events per row of the live feed.
-LIVE_AT_ONCE = 1_000
+EVENTS_PER_LIVE_ROW = 1_000
 
 FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
-SPREAD = statement(__file__, "spread", live_at_once=LIVE_AT_ONCE, figures=FIGURES)
+FAN_OUT = statement(__file__, "fan_out", events_per_row=EVENTS_PER_LIVE_ROW, figures=FIGURES)
 NUMBER = "SELECT nextval('trackers_spread_number')"
 
 
-def spread() -> int:
+def fan_out() -> int:
     """Spread what is staged, up to a bound, unless another does; return how many transactions."""
     with transaction.atomic(), cursor() as db:
         row = db.execute(TRY).fetchone()
-        return spread_some() if row and row[0] else 0
+        return fan_out_some() if row and row[0] else 0
 
 
-def spread_all() -> None:
+def fan_out_all() -> None:
     """Wait for the lock, and spread all that is committed; within the caller's transaction.
 
     The caller's transaction keeps the lock: nothing is spread between this and what it does.
     """
     with cursor() as db:
         db.execute(LOCK)
-    while spread_some():
+    while fan_out_some():
         pass
 
 
-def spread_some() -> int:
+def fan_out_some() -> int:
     with cursor() as db:
         number = db.execute(NUMBER).fetchone()
         assert number is not None
-        given = {"most": MOST_STAGED, "entries": MOST_ENTRIES, "number": number[0]}
-        taken = db.execute(SPREAD, given).fetchone()
+        given = {"most": MAX_STAGED, "entries": MAX_ENTRIES, "number": number[0]}
+        taken = db.execute(FAN_OUT, given).fetchone()
     assert taken is not None
     return int(taken[0])

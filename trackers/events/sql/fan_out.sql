@@ -68,7 +68,7 @@ hearer AS MATERIALIZED (
 ),
 live AS (
     INSERT INTO trackers_liveevents (place, spread_at, first_at, last_at, topics, events)
-    SELECT (%(number)s::bigint << 20) + at / {live_at_once}, clock_timestamp(),
+    SELECT (%(number)s::bigint << 20) + at / {events_per_row}, clock_timestamp(),
            min(received_at), max(received_at),
            array_agg(topic_id ORDER BY at), array_agg(id ORDER BY at)
     FROM (
@@ -77,7 +77,7 @@ live AS (
         WHERE audience = ANY(ARRAY(
             SELECT id FROM trackers_topic WHERE watched_until > now()))
     ) e
-    GROUP BY at / {live_at_once}
+    GROUP BY at / {events_per_row}
 ),
 -- `key`: for an event that a newer one of the same tweet may replace. {figures}: the names of the
 -- metrics, in the order of `figures`.

@@ -22,7 +22,7 @@ IN_TIME = """
           SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
 """
 # The LIMIT bounds the events that are looked at, not those that are found.
-COUNT = """
+COUNT_REPLAY = """
     SELECT count(*) FILTER (WHERE e.topic_id = ANY(ARRAY(
                SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))),
            count(*)
@@ -67,7 +67,7 @@ class NoSuchBatchError(LookupError):
         super().__init__(f"The log, which goes back 7 days, has no attempt to deliver {uid}.")
 
 
-def count(
+def count_replay(
     subscriber: Subscriber, since: datetime, until: datetime, *, most: int | None = None
 ) -> int:
     """How many events a replay of [since, until) looks at, before its filters.
@@ -75,20 +75,22 @@ def count(
     TooManyError when there are more than `most` in all topics.
     """
     looks = None if most is None else most + 1
-    found, told = ask(COUNT, subscriber=subscriber.pk, since=since, until=until, most=looks)
-    if most is not None and told > most:
+    events, looked_at = select_row(
+        COUNT_REPLAY, subscriber=subscriber.pk, since=since, until=until, most=looks
+    )
+    if most is not None and looked_at > most:
         raise TooManyError
-    return found
+    return events
 
 
-def replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:
+def stage_replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:
     """Deliver the events of [since, until) again; return how many, before its filters."""
-    return ask(REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
+    return select_row(REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
 
 
 def redeliver(subscriber: Subscriber, uid: UUID) -> int:
     """Deliver a batch's events again, as a new batch; return how many of them are still kept."""
-    found, events = ask(REDELIVER, subscriber=subscriber.pk, uid=uid)
+    found, events = select_row(REDELIVER, subscriber=subscriber.pk, uid=uid)
     if not found:
         raise NoSuchBatchError(uid)
     return events
@@ -100,7 +102,7 @@ def test(subscriber: Subscriber) -> None:
         db.execute(TEST, {"subscriber": subscriber.pk})
 
 
-def ask(statement: str, **given: object) -> tuple[int, ...]:
+def select_row(statement: str, **given: object) -> tuple[int, ...]:
     with cursor() as db:
         row = db.execute(statement, given).fetchone()
     assert row is not None

@@ -16,23 +16,23 @@ from dataclasses import dataclass
 
 from trackers.events.delivery.claim import promote
 from trackers.events.delivery.threads import DatabaseThread
-from trackers.events.spread import spread
+from trackers.events.fan_out import fan_out
 from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
 # Seconds from turn to turn: while there is work, so that what comes meanwhile is spread together;
 # when idle; and while the database is away. There is no rest while a backlog waits.
-TICK, IDLE, AWAY = 0.05, 0.25, 0.5
+BUSY_SECONDS, IDLE_SECONDS, DATABASE_AWAY_SECONDS = 0.05, 0.25, 0.5
 
 # Each reads one entry of an index.
-LOOK = """
+LOOK_FOR_WORK = """
     SELECT (SELECT id FROM trackers_staged ORDER BY id DESC LIMIT 1),
            (SELECT extract(epoch FROM deadline - clock_timestamp())::float
             FROM trackers_eventbatch WHERE state = 'early' ORDER BY deadline LIMIT 1)
 """
 # Staged before the turn, and more than one spread takes.
-LEFT = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newest)s)"
+IS_MORE_STAGED = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newest)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Turn:
         if self.backlog:
             return 0.0
         if self.moved or self.next_in is None:
-            return TICK if self.moved else IDLE
-        return min(IDLE, max(TICK, self.next_in))
+            return BUSY_SECONDS if self.moved else IDLE_SECONDS
+        return min(IDLE_SECONDS, max(BUSY_SECONDS, self.next_in))
 
 
-class Spreader:
+class FanOutLoop:
     """`on_move` is called in the loop when there may be something to claim."""
 
     def __init__(self, on_move: Callable[[], None]) -> None:
@@ -85,13 +85,13 @@ class Spreader:
                 self._on_move()
             return turn.rest
         await self._database.disconnect()
-        return AWAY
+        return DATABASE_AWAY_SECONDS
 
 
 def take_turn() -> Turn:
     with cursor() as db:
-        [(newest, next_in)] = db.execute(LOOK).fetchall()
-    spread_some = bool(newest and spread())
+        [(newest, next_in)] = db.execute(LOOK_FOR_WORK).fetchall()
+    spread_some = bool(newest and fan_out())
     due = next_in is not None and next_in <= 0
     promoted = promote() if due or spread_some else 0
     return Turn(spread_some or promoted > 0, next_in, backlog=spread_some and is_left(newest))
@@ -99,5 +99,5 @@ def take_turn() -> Turn:
 
 def is_left(newest: int) -> bool:
     with cursor() as db:
-        row = db.execute(LEFT, {"newest": newest}).fetchone()
+        row = db.execute(IS_MORE_STAGED, {"newest": newest}).fetchone()
     return row is not None and bool(row[0])

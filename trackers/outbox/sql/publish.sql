@@ -1,5 +1,5 @@
 -- Locks nothing but the rows that it inserts.
-WITH told AS (
+WITH published AS (
     INSERT INTO trackers_event (topic_id, type, t, tweet_id, url, data)
     SELECT topic.id, e.type, coalesce(e.t, floor(extract(epoch FROM clock_timestamp()) * 1000)),
            e.tweet_id, e.url, e.data
@@ -12,4 +12,4 @@ WITH told AS (
     RETURNING id, received_at
 )
 INSERT INTO trackers_staged (received_at, events)
-SELECT received_at, array_agg(id ORDER BY id) FROM told GROUP BY received_at
+SELECT received_at, array_agg(id ORDER BY id) FROM published GROUP BY received_at

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 DAYS = 3
 # A day on which everything stood still says nothing about the next one.
-LEAST, MOST = 0.5, 2.0
+MIN_CORRECTION, MAX_CORRECTION = 0.5, 2.0
 
 
 def correction(past: Iterable[tuple[float, float]]) -> float:
@@ -19,4 +19,4 @@ def correction(past: Iterable[tuple[float, float]]) -> float:
     foreseen, came = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
     if foreseen <= 0 or came <= 0:
         return 1.0
-    return min(max(came / foreseen, LEAST), MOST)
+    return min(max(came / foreseen, MIN_CORRECTION), MAX_CORRECTION)

@@ -16,11 +16,11 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 
 from trackers.credentials import trouble
+from trackers.forecasts.correction import DAYS, correction
 from trackers.forecasts.day import Known, foresee
-from trackers.forecasts.learn import DAYS, correction
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
-from trackers.forecasts.walk import rows_of
+from trackers.forecasts.walk import interval_rows
 from trackers.jobs.models import Namespace
 from trackers.money.purses import Purse, purses
 from trackers.schedule.capacity import capacity
@@ -29,13 +29,13 @@ from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
-DAY = timedelta(days=1)
-EVERY = timedelta(minutes=10)
+ONE_DAY = timedelta(days=1)
+UPDATE_EVERY = timedelta(minutes=10)
 # The last batches of a day are counted shortly after it ends.
 SETTLED_AFTER = timedelta(minutes=15)
 # A forecast made later than this does not cover its whole day, so nothing is learned from it.
 AT_MIDNIGHT = timedelta(hours=1)
-KEPT = timedelta(days=400)
+FORECASTS_KEPT_FOR = timedelta(days=400)
 
 PAUSED = "The queue of tweets is paused."
 NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
@@ -49,7 +49,7 @@ SPENT = """
 """
 
 
-def keep(plan: Plan, *, now: datetime, gone_every: timedelta) -> None:
+def update_forecasts(plan: Plan, *, now: datetime, gone_every: timedelta) -> None:
     """Bring the rows up to date. Does nothing while another cluster does so."""
     today = now.astimezone(UTC).date()
     ForecastDay.objects.get_or_create(day=today)
@@ -60,25 +60,29 @@ def keep(plan: Plan, *, now: datetime, gone_every: timedelta) -> None:
         if row is None:
             return
         if now - begins(today) < SETTLED_AFTER:
-            count(today - DAY, now=now)
-        paid = count(today, now=now)
+            count_day(today - ONE_DAY, now=now)
+        paid = count_day(today, now=now)
         row.refresh_from_db()
-        if row.expected_at is None or row.foreseen_at is None or now - row.expected_at >= EVERY:
+        if (
+            row.expected_at is None
+            or row.foreseen_at is None
+            or now - row.expected_at >= UPDATE_EVERY
+        ):
             expect(row, plan, paid, now=now, gone_every=gone_every)
             if row.foreseen_at == now:
-                close(today - DAY)
+                close(today - ONE_DAY)
 
 
 def begins(day: date) -> datetime:
     return datetime.combine(day, datetime.min.time(), UTC)
 
 
-def count(day: date, *, now: datetime) -> dict[int, int]:
+def count_day(day: date, *, now: datetime) -> dict[int, int]:
     """Record the looks and tweet-days of the day so far; return its tweet-days by project.
 
     If there are already more than were expected by midnight, at least these are expected.
     """
-    given = {"since": begins(day), "until": begins(day + DAY), "namespace": TWEET_UPDATE}
+    given = {"since": begins(day), "until": begins(day + ONE_DAY), "namespace": TWEET_UPDATE}
     with cursor() as db:
         [looks] = db.execute(LOOKS, given).fetchone() or (0,)
         paid: dict[int, int] = dict(db.execute(SPENT, {"day": day}).fetchall())
@@ -109,15 +113,17 @@ def expect(
     row: ForecastDay, plan: Plan, paid: Mapping[int, int], *, now: datetime, gone_every: timedelta
 ) -> None:
     """Forecast the rest of today, and tomorrow. The first forecast of a day is never changed."""
-    tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + DAY)
-    found = purses()
-    known, why = given(row.day, plan, found, paid, now=now, gone_every=gone_every)
+    tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + ONE_DAY)
+    balances = purses()
+    known, why = forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
     for one in (row, tomorrow):
         one.expected_at, one.why = now, why
         one.expected_looks = one.expected_tweet_days = None
     ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
     if known is not None:
-        rest, next_day = foresee(known, to_midnight=(begins(row.day + DAY) - now).total_seconds())
+        rest, next_day = foresee(
+            known, to_midnight=(begins(row.day + ONE_DAY) - now).total_seconds()
+        )
         row.expected_looks = (row.looks or 0) + rest.looks
         row.expected_tweet_days = (row.tweet_days or 0) + rest.tweet_days
         tomorrow.expected_looks = next_day.looks
@@ -129,18 +135,18 @@ def expect(
             row.newcomers = rest.newcomers
             row.looks_correction = known.looks_correction
             row.days_correction = known.days_correction
-        of_projects(row, rest.projects, found, paid, is_first=row.foreseen_at is None)
-        of_projects(tomorrow, next_day.projects, found, {}, is_first=False)
+        of_projects(row, rest.projects, balances, paid, is_first=row.foreseen_at is None)
+        of_projects(tomorrow, next_day.projects, balances, {}, is_first=False)
     if row.foreseen_at is None:
         row.foreseen_at = now
     row.save()
     tomorrow.save()
 
 
-def given(
+def forecast_input(
     today: date,
     plan: Plan,
-    found: Sequence[Purse],
+    balances: Sequence[Purse],
     paid: Mapping[int, int],
     *,
     now: datetime,
@@ -153,7 +159,7 @@ def given(
         return None, PAUSED
     if not room.usable:
         return None, trouble.nobody_may_ask() or NOBODY
-    usable = [purse for purse in found if purse.usable]
+    usable = [purse for purse in balances if purse.usable]
     tweets = population(now=now, day=today)
     left = {
         purse.project: (None, None)
@@ -165,7 +171,7 @@ def given(
     of_looks, of_days = corrections(today)
     known = Known(
         tweets.cells,
-        rows_of(plan),
+        interval_rows(plan),
         replace(tweets.arrivals, a_second=usual_arrivals(tweets.arrivals.a_second, now=now)),
         stretch=plan.stretch,
         day_stretch=plan.day_stretch,
@@ -182,37 +188,40 @@ def usual_arrivals(a_second: float, *, now: datetime) -> float:
     """New tweets a second: the median of the last day and the two days before, so that an import
     is not expected again."""
     today = now.astimezone(UTC).date()
-    days = [today - DAY * back for back in (1, 2)]
+    days = [today - ONE_DAY * back for back in (1, 2)]
     past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
-    found = sorted([a_second, *(one.newcomers_came / DAY.total_seconds() for one in past)])  # type: ignore[operator]
+    found = sorted([a_second, *(one.newcomers_came / ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
     return found[(len(found) - 1) // 2]
 
 
 def corrections(today: date) -> tuple[float, float]:
     """Corrections of looks and of tweet-days, from the last days with a whole-day forecast."""
     looks, days = [], []
-    past = ForecastDay.objects.filter(day__lt=today, day__gte=today - DAY * DAYS)
-    for one in past.exclude(newcomers_came=None).exclude(known_looks=None):
-        if one.foreseen_at is None or one.foreseen_at - begins(one.day) > AT_MIDNIGHT:
+    past = ForecastDay.objects.filter(day__lt=today, day__gte=today - ONE_DAY * DAYS)
+    for forecast in past.exclude(newcomers_came=None).exclude(known_looks=None):
+        if (
+            forecast.foreseen_at is None
+            or forecast.foreseen_at - begins(forecast.day) > AT_MIDNIGHT
+        ):
             continue
         # Scaled to the new tweets that really came: more of them are not an error of the walk.
-        more = (one.newcomers_came or 0.0) / one.newcomers if one.newcomers else 1.0
-        foreseen = (one.known_looks or 0.0) + (one.new_looks or 0.0) * more
-        looks.append((foreseen / one.looks_correction, float(one.looks or 0)))
-        old = (one.tweet_days or 0) - (one.new_days or 0.0) * more
-        days.append(((one.known_days or 0.0) / one.days_correction, max(0.0, old)))
+        more = (forecast.newcomers_came or 0.0) / forecast.newcomers if forecast.newcomers else 1.0
+        foreseen = (forecast.known_looks or 0.0) + (forecast.new_looks or 0.0) * more
+        looks.append((foreseen / forecast.looks_correction, float(forecast.looks or 0)))
+        old = (forecast.tweet_days or 0) - (forecast.new_days or 0.0) * more
+        days.append(((forecast.known_days or 0.0) / forecast.days_correction, max(0.0, old)))
     return correction(looks), correction(days)
 
 
 def of_projects(
     row: ForecastDay,
     days: Mapping[int, float],
-    found: Sequence[Purse],
+    balances: Sequence[Purse],
     paid: Mapping[int, int],
     *,
     is_first: bool,
 ) -> None:
-    for purse in found:
+    for purse in balances:
         if purse.project not in days:
             continue
         whole = paid.get(purse.project, 0) + days[purse.project]
@@ -226,11 +235,11 @@ def of_projects(
 
 def close(day: date) -> None:
     """Record how many new tweets a day brought, once it is over."""
-    came = newcomers(begins(day), begins(day + DAY))
+    came = newcomers(begins(day), begins(day + ONE_DAY))
     ForecastDay.objects.filter(day=day).update(newcomers_came=came)
 
 
-def forget_old(*, today: date) -> int:
+def prune_forecasts(*, today: date) -> int:
     """Delete forecasts older than a year."""
-    ForecastOfProject.objects.filter(day__lt=today - KEPT).delete()
-    return ForecastDay.objects.filter(day__lt=today - KEPT).delete()[0]
+    ForecastOfProject.objects.filter(day__lt=today - FORECASTS_KEPT_FOR).delete()
+    return ForecastDay.objects.filter(day__lt=today - FORECASTS_KEPT_FOR).delete()[0]

@@ -10,14 +10,14 @@ from decimal import Decimal
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.money.projects import Project
 
-DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 # Rows are updated each minute; older numbers come from a cluster that has ended.
 FRESH_FOR = timedelta(minutes=5)
 NOT_YET = "No forecast yet: a running qcluster makes one within a minute."
 
 
 @dataclass(frozen=True, slots=True)
-class OfProject:
+class ProjectForecast:
     """Tweet-days of a project; None where nothing is known."""
 
     name: str
@@ -30,7 +30,7 @@ class OfProject:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoredForecast:
     """Rows are without numbers where there are none. `why`: what is unknown, and the reason."""
 
     today: ForecastDay
@@ -38,40 +38,40 @@ class Told:
     yesterday: ForecastDay
     why: str
     is_fresh: bool
-    projects: Sequence[OfProject] = ()
+    projects: Sequence[ProjectForecast] = ()
 
 
-def told(*, now: datetime, with_projects: bool = False) -> Told:
+def stored_forecast(*, now: datetime, with_projects: bool = False) -> StoredForecast:
     day = now.astimezone(UTC).date()
     rows = {one.day: one for one in ForecastDay.objects.filter(day__in=around(day))}
     yesterday, today, tomorrow = (rows.get(one) or ForecastDay(day=one) for one in around(day))
     is_fresh = today.counted_at is not None and now - today.counted_at <= FRESH_FOR
-    return Told(
+    return StoredForecast(
         today=today,
         tomorrow=tomorrow,
         yesterday=yesterday,
         why=today.why or ("" if today.expected_at else NOT_YET),
         is_fresh=is_fresh,
-        projects=of_projects(day) if with_projects else (),
+        projects=project_forecasts(day) if with_projects else (),
     )
 
 
 def around(day: date) -> tuple[date, date, date]:
-    return day - DAY, day, day + DAY
+    return day - ONE_DAY, day, day + ONE_DAY
 
 
-def of_projects(day: date) -> list[OfProject]:
+def project_forecasts(day: date) -> list[ProjectForecast]:
     yesterday, _, tomorrow = around(day)
     kept = ForecastOfProject.objects.filter(day__in=around(day))
     rows = {(one.project_id, one.day): one for one in kept}
     nothing = ForecastOfProject()
-    found = []
+    forecasts = []
     for project in Project.objects.all():
         before, now, after = (
             rows.get((project.pk, one), nothing) for one in (yesterday, day, tomorrow)
         )
-        found.append(
-            OfProject(
+        forecasts.append(
+            ProjectForecast(
                 name=project.name,
                 price=project.price_of_a_post,
                 so_far=now.tweet_days,
@@ -81,4 +81,4 @@ def of_projects(day: date) -> list[OfProject]:
                 yesterday=before.tweet_days,
             )
         )
-    return found
+    return forecasts

@@ -12,11 +12,11 @@ from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-TELL = statement(__file__, "tell", recorded=RECORDED)
+PUBLISH_EVENTS = statement(__file__, "publish", recorded=RECORDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NewEvent:
     """An event, with a `tweet_id` or a `url`. `t`: milliseconds since 1970; None: now."""
 
     topic: str
@@ -27,19 +27,19 @@ class Told:
     data: Any = None
 
 
-def tell(events: Sequence[Told]) -> None:
+def publish_events(events: Sequence[NewEvent]) -> None:
     """Store them, in this order; those of our own topics only if somebody wants the topic."""
     if not events:
         return
     with cursor() as db:
         db.execute(
-            TELL,
+            PUBLISH_EVENTS,
             {
-                "topics": [one.topic for one in events],
-                "types": [one.type for one in events],
-                "ts": [one.t for one in events],
-                "tweets": [one.tweet_id for one in events],
-                "urls": [one.url for one in events],
-                "data": [None if one.data is None else Jsonb(one.data) for one in events],
+                "topics": [event.topic for event in events],
+                "types": [event.type for event in events],
+                "ts": [event.t for event in events],
+                "tweets": [event.tweet_id for event in events],
+                "urls": [event.url for event in events],
+                "data": [None if event.data is None else Jsonb(event.data) for event in events],
             },
         )

@@ -21,10 +21,10 @@ CONTENT_TYPES = {
     CLOUDEVENTS: "application/cloudevents-batch+json; charset=utf-8",
 }
 # In the order of an event's figures: six before, six after.
-METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+FIGURES_ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
 
 
-class Told(NamedTuple):
+class EventRow(NamedTuple):
     """An event as it is stored. `data`: JSON, as the database wrote it.
 
     A tuple, since tens of thousands are read a second: a dataclass takes three times as long.
@@ -52,16 +52,16 @@ class Shape:
     def content_type(self) -> str:
         return CONTENT_TYPES[self.format]
 
-    def body_of(self, events: Sequence[Told]) -> bytes:
+    def body_of(self, events: Sequence[EventRow]) -> bytes:
         if not events:
             raise ValueError("A batch without events is never sent.")
         return orjson.dumps([self.of(event) for event in events])
 
-    def of(self, event: Told) -> dict[str, Any]:
+    def of(self, event: EventRow) -> dict[str, Any]:
         """One event in this format."""
         return self._cloud_event(event) if self.format == CLOUDEVENTS else self._routemaster(event)
 
-    def _routemaster(self, event: Told) -> dict[str, Any]:
+    def _routemaster(self, event: EventRow) -> dict[str, Any]:
         shaped = {
             "topic": event.topic,
             "type": event.type,
@@ -72,7 +72,7 @@ class Shape:
             shaped["data"] = data
         return shaped
 
-    def _cloud_event(self, event: Told) -> dict[str, Any]:
+    def _cloud_event(self, event: EventRow) -> dict[str, Any]:
         data = {"url": self._url_of(event), "t": event.t}
         if (more := self._data_of(event)) is not None:
             data["data"] = more
@@ -90,7 +90,7 @@ class Shape:
             shaped["subject"] = str(event.tweet_id)
         return shaped
 
-    def _url_of(self, event: Told) -> str:
+    def _url_of(self, event: EventRow) -> str:
         """Never empty: Routemaster's clients refuse a batch with an empty url."""
         if event.url and not event.url.startswith("/"):
             return event.url
@@ -99,15 +99,15 @@ class Shape:
         # A page of ours.
         return f"{self.public_url}{event.url or '/'}"
 
-    def _data_of(self, event: Told) -> Any:
+    def _data_of(self, event: EventRow) -> Any:
         """The data published with it; for a tweet its figures, if the subscriber wants them."""
         if event.data is not None:
             return orjson.Fragment(event.data)
         if not self.with_data or event.figures is None:
             return None
-        count = len(METRICS)
-        before = dict(zip(METRICS, event.figures[:count], strict=True))
-        now = dict(zip(METRICS, event.figures[count:], strict=True))
+        count = len(FIGURES_ORDER)
+        before = dict(zip(FIGURES_ORDER, event.figures[:count], strict=True))
+        now = dict(zip(FIGURES_ORDER, event.figures[count:], strict=True))
         return {**now, "before": before}
 
 

@@ -10,11 +10,11 @@ from tweetwatch.database import cursor
 from tweetwatch.partitions import DAY, Partitioned
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
-EVENTS = Partitioned("trackers_event", "received_at", DAY)
-ATTEMPTS = Partitioned("trackers_attempt", "at", DAY)
+EVENT_PARTITIONS = Partitioned("trackers_event", "received_at", DAY)
+ATTEMPT_PARTITIONS = Partitioned("trackers_attempt", "at", DAY)
 
 # Events this old can still be replayed or delivered again.
-KEPT = timedelta(days=7)
+EVENTS_KEPT_FOR = timedelta(days=7)
 
 # Batches have the times of their oldest and newest event, staged rows that of all their events.
 # Both are few: storage limits the batches, and staged rows are spread within a second.
@@ -39,33 +39,37 @@ STRAYS_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_event_default WHERE received_at < %(before)s LIMIT 100000) left_over
 """
-NOTHING = sql.SQL("SELECT false").format()
+NO_EXCEPTION = sql.SQL("SELECT false").format()
 
 
 def make_ahead(*, now: datetime) -> int:
     """Create the partitions of the coming days; return how many."""
-    return EVENTS.make_ahead(now=now) + ATTEMPTS.make_ahead(now=now)
+    return EVENT_PARTITIONS.make_ahead(now=now) + ATTEMPT_PARTITIONS.make_ahead(now=now)
 
 
-def forget(*, now: datetime) -> int:
+def prune_events(*, now: datetime) -> int:
     """Drop the days that ended longer than KEPT ago; return how many partitions."""
     dropped = 0
-    for one in EVENTS.existing():
-        if one.end + KEPT <= now:
-            times = {"start": sql.Literal(one.start), "end": sql.Literal(one.end)}
-            dropped += EVENTS.drop(one.name, unless=sql.SQL(WAITING).format(**times))
-    for one in ATTEMPTS.existing():
-        if one.end + KEPT <= now:
-            dropped += ATTEMPTS.drop(one.name, unless=NOTHING)
+    for partition in EVENT_PARTITIONS.existing():
+        if partition.end + EVENTS_KEPT_FOR <= now:
+            times = {"start": sql.Literal(partition.start), "end": sql.Literal(partition.end)}
+            dropped += EVENT_PARTITIONS.drop(
+                partition.name, unless=sql.SQL(WAITING).format(**times)
+            )
+    for partition in ATTEMPT_PARTITIONS.existing():
+        if partition.end + EVENTS_KEPT_FOR <= now:
+            dropped += ATTEMPT_PARTITIONS.drop(partition.name, unless=NO_EXCEPTION)
     return dropped
 
 
-def forget_strays(*, now: datetime, deadline: Deadline) -> Worked:
+def prune_strays(*, now: datetime, deadline: Deadline) -> Worked:
     """Delete what is just as old, but in no day's partition."""
-    given = {"before": now - KEPT}
+    params = {"before": now - EVENTS_KEPT_FOR}
 
     def piece() -> int | None:
         with cursor() as db:
-            return sum(db.execute(one, given).rowcount for one in (STRAYS, STRAY_ATTEMPTS)) or None
+            return sum(db.execute(one, params).rowcount for one in (STRAYS, STRAY_ATTEMPTS)) or None
 
-    return in_pieces("old events", piece, left=lambda: count(STRAYS_LEFT, given), deadline=deadline)
+    return in_pieces(
+        "old events", piece, left=lambda: count(STRAYS_LEFT, params), deadline=deadline
+    )

@@ -1,0 +1,167 @@
+"""What stays wrong for a while becomes an alert, once; and once more when it is over.
+
+Every minute: observations ─> compared with known findings ─> news, and the next findings
+Whatever fails and recovers between two observations is not reported. People's own rules
+(`trackers.alerts`) are compared here too, each with its own patience, and a rest after each alert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.db import transaction
+from django.db.models import Q
+
+from trackers.outbox.models import ALERTS_TOPIC, Finding
+from trackers.outbox.publish import NewEvent, publish_events
+
+# How long it must last before anybody is alerted.
+PATIENCE = timedelta(minutes=1)
+NO_PATIENCE = NO_REST = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """How one thing stands now. `wrong`: what is wrong, in a sentence; empty: nothing is.
+
+    `of`, `kind`: what it is, as in {"namespace": "tweet:update"}. `over`: what to say when what was
+    wrong no longer is; empty: nothing. `url`: the page on which a person sees it.
+    `rule`: whose look it is, `patience`: how long it must last, `rest`: how long the next alert of
+    it has to wait. `is_moment`: it has happened, and does not last. `is_event`: subscribers to
+    `alerts` get it. `data`: what else its event says.
+    """
+
+    kind: str
+    of: str
+    wrong: str
+    over: str
+    url: str
+    rule: int | None = None
+    patience: timedelta = PATIENCE
+    rest: timedelta = NO_REST
+    is_moment: bool = False
+    is_event: bool = True
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        of = f"{self.kind} {self.of}"
+        return (of if self.rule is None else f"rule {self.rule} {of}")[:120]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """An alert, or the end of one."""
+
+    look: Observation
+    state: Literal["down", "back"]
+
+    @property
+    def what(self) -> str:
+        return self.look.wrong if self.state == "down" else self.look.over
+
+    @property
+    def data(self) -> dict[str, Any]:
+        named = {self.look.kind: self.look.of}
+        return {**named, **self.look.data, "state": self.state, "what": self.what}
+
+    def to_event(self) -> NewEvent:
+        return NewEvent(ALERTS_TOPIC, "create", url=self.look.url, data=self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`put`: rows that begin or change; `drop`: those that are over, by key. `news`: to be told."""
+
+    put: Sequence[Finding]
+    drop: Sequence[str]
+    news: Sequence[News]
+
+
+def compare_with_known(
+    observations: Iterable[Observation],
+    known: Iterable[Finding],
+    *,
+    now: datetime,
+    judged: Collection[int] = (),
+) -> Changes:
+    """`judged`: rules whose findings are complete in `observations`: earlier ones that are missing
+    there have ended."""
+    rows = {one.of: one for one in known}
+    put: list[Finding] = []
+    drop: list[str] = []
+    news: list[News] = []
+
+    def end(row: Finding) -> None:
+        if row.quiet_until is None or row.quiet_until <= now:
+            drop.append(row.of)
+        elif row.since is not None:
+            put.append(quietened(row))
+
+    for observation in observations:
+        row = rows.pop(observation.key, None)
+        if not observation.wrong:
+            if row is not None:
+                if row.since and row.alerted_at and observation.over:
+                    news.append(News(observation, "back"))
+                end(row)
+            continue
+        row = row or Finding(of=observation.key, rule_id=observation.rule)
+        began, alerted_before = row.since, row.alerted_at
+        row.since = began or now
+        if is_alert_due(row, observation.patience, now=now):
+            row.alerted_at = now
+            row.quiet_until = now + observation.rest if observation.rest else None
+            news.append(News(observation, "down"))
+        if observation.is_moment:
+            end(row)
+        elif began is None or alerted_before != row.alerted_at:
+            put.append(row)
+    for row in rows.values():
+        if row.rule_id in judged:
+            end(row)
+    return Changes(put, drop, news)
+
+
+def is_alert_due(row: Finding, patience: timedelta, *, now: datetime) -> bool:
+    """Whether it has lasted long enough, is not reported yet, and its pause is over."""
+    if row.alerted_at is not None or row.since is None:
+        return False
+    is_rested = row.quiet_until is None or row.quiet_until <= now
+    return is_rested and now - row.since >= patience
+
+
+def quietened(row: Finding) -> Finding:
+    row.since = row.alerted_at = None
+    return row
+
+
+def update_findings(
+    observations: Iterable[Observation], *, now: datetime, judged: Collection[int] = ()
+) -> Sequence[News]:
+    """Store what is wrong, and report what is new; returns what was reported."""
+    observations = list(observations)
+    with transaction.atomic():
+        # Of two concurrent runs, the second waits, and finds that it was reported.
+        keys = [observation.key for observation in observations]
+        findings = Finding.objects.filter(Q(of__in=keys) | Q(since__isnull=False))
+        known = list(findings.select_for_update().order_by("of"))
+        changes = compare_with_known(observations, known, now=now, judged=judged)
+        Finding.objects.bulk_create(
+            changes.put,
+            update_conflicts=True,
+            unique_fields=["of"],
+            update_fields=["since", "alerted_at", "quiet_until"],
+        )
+        Finding.objects.filter(of__in=changes.drop).delete()
+        publish_events([change.to_event() for change in changes.news if change.look.is_event])
+    return changes.news
+
+
+def prune_rested(*, now: datetime) -> int:
+    """Delete rows whose rest is over, and where nothing is wrong."""
+    count, _ = Finding.objects.filter(since=None, quiet_until__lte=now).delete()
+    return count
