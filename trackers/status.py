@@ -24,7 +24,7 @@ from trackers.jobs.horizon import Horizon, horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import PausedAll, paused_all
 from trackers.jobs.queue import namespaces
-from trackers.money.books import Books, books
+from trackers.money.summary import MoneySummary, money_summaries
 from trackers.outbox.models import Topic
 from trackers.schedule.census import Census, census
 from trackers.schedule.forecast import Forecast, forecast
@@ -129,9 +129,9 @@ class Status:
         return self.accuracy_asked * self.stretch.windows
 
     @cached_property
-    def projects(self) -> Sequence[Books]:
+    def projects(self) -> Sequence[MoneySummary]:
         """By name: what each spent, and what it may still spend."""
-        return books()
+        return money_summaries()
 
     @cached_property
     def credentials(self) -> Sequence[Credential]:

@@ -23,7 +23,7 @@ import django
 django.setup()
 from django.db import connection
 from trackers.money import ledger
-from trackers.money.purses import purses
+from trackers.money.balances import purses
 from tweetwatch.database import DatabaseClock
 
 [purse] = purses()

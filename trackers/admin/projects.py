@@ -18,8 +18,8 @@ from trackers.acts import Done
 from trackers.admin.recorded import Recorded
 from trackers.history import in_admin
 from trackers.money import acts
-from trackers.money.books import Books, books
 from trackers.money.projects import App, Project, Spending
+from trackers.money.summary import MoneySummary, money_summaries
 from tweetwatch.clock_times import clock_time
 
 DAYS_SHOWN = timedelta(days=31)
@@ -178,14 +178,14 @@ class ProjectAdmin(Recorded):
 
 
 def bring_books(projects: Iterable[Project]) -> None:
-    found = {one.project.pk: one for one in books()}
+    found = {one.project.pk: one for one in money_summaries()}
     for project in projects:
         setattr(project, "books", found.get(project.pk))  # noqa: B010
 
 
-def books_of(project: Project) -> Books | None:
+def books_of(project: Project) -> MoneySummary | None:
     """None for an unsaved project."""
-    found: Books | None = getattr(project, "books", None)
+    found: MoneySummary | None = getattr(project, "books", None)
     return found
 
 

@@ -89,7 +89,7 @@ def go(
     request: HttpRequest, name: str, app: str, client: dict[str, str], again: Any = None
 ) -> HttpResponse:
     """A page with a link to X: our policy allows no form to lead elsewhere."""
-    pending = sign_in.begin(
+    pending = sign_in.begin_sign_in(
         name=name,
         app=app,
         client=client,

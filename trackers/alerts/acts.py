@@ -90,5 +90,5 @@ def arrange_digest(given: dict[str, Any], actor: Actor) -> Done:
 def stop_digest(actor: Actor) -> Done:
     user = actor.user
     assert isinstance(user, User)
-    digest.stop(user)
+    digest.stop_digest(user)
     return Done("You will no longer get the daily e-mail.")

@@ -13,21 +13,23 @@ from django.db import transaction
 from django.db.models import Q
 
 from trackers.alerts import notice
+from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
-from trackers.alerts.moving import names_of
-from trackers.alerts.standing import dry
-from trackers.alerts.words import called, lasting
+from trackers.alerts.velocity import names_of
+from trackers.alerts.words import lasting, metric_word
 from trackers.jobs.figures import figures
-from trackers.money.books import books
 from trackers.money.projects import Spending
+from trackers.money.summary import money_summaries
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.movers.models import Mover, Window
 
 A_DAY = timedelta(days=1)
 NOTICES_MOST, MOVERS_MOST = 20, 5
-METRICS = ("likes", "impressions")
+DIGEST_METRICS = ("likes", "impressions")
 # What an account must be allowed to see to get a part of the e-mail.
-TWEETS, MONEY, RULES = (f"trackers.view_{what}" for what in ("tweet", "project", "alertrule"))
+VIEW_TWEETS, VIEW_MONEY, VIEW_RULES = (
+    f"trackers.view_{what}" for what in ("tweet", "project", "alertrule")
+)
 
 
 def arrange(user: User, *, hour: int, when_quiet: bool, now: datetime) -> AlertDigest:
@@ -41,7 +43,7 @@ def arrange(user: User, *, hour: int, when_quiet: bool, now: datetime) -> AlertD
     return row
 
 
-def stop(user: User) -> None:
+def stop_digest(user: User) -> None:
     AlertDigest.objects.filter(user=user).delete()
 
 
@@ -57,29 +59,29 @@ def make_digests(*, now: datetime) -> int:
             if row is not None:
                 row.day = today
                 row.save(update_fields=["day"])
-                made += make(row, now=now)
+                made += send_digest(row, now=now)
     return made
 
 
-def make(row: AlertDigest, *, now: datetime) -> int:
+def send_digest(row: AlertDigest, *, now: datetime) -> int:
     """Returns 0 where there is nothing to say, or no recipient; else 1."""
     user = User.objects.get(pk=row.user_id)
-    alerts = alerts_since(now - A_DAY) if user.has_perm(RULES) else []
+    alerts = alerts_since(now - A_DAY) if user.has_perm(VIEW_RULES) else []
     if not user.is_active or not user.email or not (alerts or row.when_quiet):
         return 0
-    body = "\n\n".join(parts(user, alerts, now=now))
+    body = "\n\n".join(digest_parts(user, alerts, now=now))
     made = AlertNotice.objects.create(kind=AlertNotice.Kind.DIGEST, at=now, body=body)
     notice.post(made, [user.email], now=now)
     return 1
 
 
-def parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
-    if user.has_perm(RULES):
+def digest_parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
+    if user.has_perm(VIEW_RULES):
         yield titled("Alerts", alert_lines(alerts) or ["None in the last 24 hours."])
-    if user.has_perm(TWEETS):
+    if user.has_perm(VIEW_TWEETS):
         yield titled("What grew most in 24 hours", list(grown()) or ["Nothing."])
         yield titled("Freshness", [freshness()])
-    if user.has_perm(MONEY):
+    if user.has_perm(VIEW_MONEY):
         today = now.astimezone(UTC).date()
         lines = list(money(today, now=now))
         yield titled("Money", lines or ["No project has spent anything yet."])
@@ -96,48 +98,50 @@ def alerts_since(at: datetime) -> list[AlertNotice]:
 
 def alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
     lines = []
-    for one in alerts[:NOTICES_MOST]:
-        more = len(one.lines) + one.more - 1
-        first = one.lines[0]["what"] if one.lines else ""
-        name = one.rule_name or "Trouble"
-        said = f"{one.at.astimezone(UTC):%H:%M}  {name}: {first}"
-        lines.append(f"{said} And {more:,} more." if more > 0 else said)
+    for notice in alerts[:NOTICES_MOST]:
+        more = len(notice.lines) + notice.more - 1
+        first = notice.lines[0]["what"] if notice.lines else ""
+        name = notice.rule_name or "Trouble"
+        text = f"{notice.at.astimezone(UTC):%H:%M}  {name}: {first}"
+        lines.append(f"{text} And {more:,} more." if more > 0 else text)
     if len(alerts) > NOTICES_MOST:
         lines.append("Older ones are on the page of alerts.")
     return lines
 
 
 def grown() -> Iterator[str]:
-    for metric in METRICS:
+    for metric in DIGEST_METRICS:
         movers = Mover.objects.fastest(Window.DAY, metric, by="gain")[:MOVERS_MOST]
-        authors = names_of({one.tweet.author_id for one in movers if one.tweet.author_id})
-        for one in movers:
-            whose = authors.get(one.tweet.author_id or 0, "")
+        authors = names_of({mover.tweet.author_id for mover in movers if mover.tweet.author_id})
+        for mover in movers:
+            whose = authors.get(mover.tweet.author_id or 0, "")
             whose = f" of {whose}" if whose else ""
-            yield f"+{one.gain:,} {called(metric)}: tweet {one.tweet_id}{whose}"
+            yield f"+{mover.gain:,} {metric_word(metric)}: tweet {mover.tweet_id}{whose}"
 
 
 def freshness() -> str:
-    found = figures(TWEET_UPDATE)
-    if not found.scheduled:
+    statistics = figures(TWEET_UPDATE)
+    if not statistics.scheduled:
         return "No tweet has a next check."
-    late = timedelta(seconds=found.oldest_due_seconds)
-    of = f"{found.scheduled:,} tweets have a next check, {found.due:,} are due now."
+    late = timedelta(seconds=statistics.oldest_due_seconds)
+    of = f"{statistics.scheduled:,} tweets have a next check, {statistics.due:,} are due now."
     if late < timedelta(minutes=1):
         return f"Everything is fresh. {of}"
     return f"The most overdue tweet should have been checked {lasting(late)} ago. {of}"
 
 
 def money(today: date, *, now: datetime) -> Iterator[str]:
-    before = {one.project_id: one for one in Spending.objects.filter(day=today - timedelta(days=1))}
-    for one in books():
-        past = before.get(one.project.pk)
+    before = {
+        book.project_id: book for book in Spending.objects.filter(day=today - timedelta(days=1))
+    }
+    for book in money_summaries():
+        past = before.get(book.project.pk)
         yesterday = (
             f"{past.posts:,} tweet-days and ${past.money:,.2f} yesterday"
             if past
             else ("nothing yesterday")
         )
         yield (
-            f"{one.project.name}: {yesterday}, ${one.spent.money_month:,.2f} this month. "
-            f"{dry(one, now=now)}".strip()
+            f"{book.project.name}: {yesterday}, ${book.spent.money_month:,.2f} this month. "
+            f"{dry(book, now=now)}".strip()
         )

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
-from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, Kind
+from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, RuleKind
 from trackers.alerts.models import (
     ADDRESSES_MOST,
     LEAST_REST,
@@ -17,7 +17,7 @@ from trackers.alerts.models import (
     AlertDigest,
     AlertRule,
 )
-from trackers.alerts.words import called, title
+from trackers.alerts.words import metric_word, title
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
@@ -29,9 +29,9 @@ THERE: dict[str, type[Model]] = {
     About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source
 }  # fmt: skip
 OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
-FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
+RULE_FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
 PLAIN = {"spellcheck": "false", "autocomplete": "off"}
-SOON = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
+REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
 
 
 class AddressesField(forms.CharField):
@@ -41,15 +41,15 @@ class AddressesField(forms.CharField):
         if isinstance(value, list):
             return value
         words = (super().to_python(value) or "").replace(",", " ").replace(";", " ").split()
-        found = list(dict.fromkeys(words))
-        if len(found) > ADDRESSES_MOST:
+        addresses = list(dict.fromkeys(words))
+        if len(addresses) > ADDRESSES_MOST:
             raise ValidationError(f"Enter at most {ADDRESSES_MOST} addresses.")
-        for one in found:
+        for address in addresses:
             try:
-                forms.EmailField().clean(one)
+                forms.EmailField().clean(address)
             except ValidationError:
-                raise ValidationError(f"“{one[:80]}” is not an e-mail address.") from None
-        return found
+                raise ValidationError(f"“{address[:80]}” is not an e-mail address.") from None
+        return addresses
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -70,7 +70,7 @@ class RuleForm(forms.ModelForm):
 
     class Meta:
         model = AlertRule
-        fields = FIELDS
+        fields = RULE_FIELDS
         field_classes = {"late_by": LengthField, "lasting": LengthField, "rest": LengthField}
         labels = {
             "about": "About",
@@ -87,7 +87,8 @@ class RuleForm(forms.ModelForm):
         help_texts = {
             "name": "The subject of its e-mails. Leave empty for a generated one.",
             "of": "As in the address of its page. Leave empty for all.",
-            "rest": f"After an alert, it is silent about the same thing for this long. {SOON}",
+            "rest": "After an alert, it is silent about the same thing for this long. "
+            f"{REST_RANGE}",
             "by_event": "",
         }
 
@@ -98,12 +99,12 @@ class RuleForm(forms.ModelForm):
         self.fields["name"].required = False
         if not self.is_new:
             self.fields["kind"].disabled = True
-        metrics = [("", "choose one"), *((one, called(one)) for one in METRICS)]
+        metrics = [("", "choose one"), *((one, metric_word(one)) for one in METRICS)]
         self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
         for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
             self.fields[name].required = False
         if self.kind:
-            self.keep_to(Kind(self.kind))
+            self.keep_to(RuleKind(self.kind))
 
     def keep_to(self, kind: AlertRule.Kind) -> None:
         """Drop what a rule of this kind does not have."""
@@ -119,42 +120,42 @@ class RuleForm(forms.ModelForm):
         if len(shape.about) == 1:
             del self.fields["about"], self.fields["of"]
         if self.is_new:
-            if kind in (Kind.VELOCITY, Kind.MILESTONE):
+            if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE):
                 # The model's 0 would be refused.
                 self.initial["at"] = self.initial.get("at") or None
             self.fields["rest"].initial = shape.rest
             if "metric" in self.fields:
                 self.fields["metric"].initial = "likes"
-        if kind == Kind.VELOCITY:
+        if kind == RuleKind.VELOCITY:
             self.fields["at"].label = "Gain per hour, at least"
             self.fields["at"].help_text = ""
-        elif kind == Kind.MILESTONE:
+        elif kind == RuleKind.MILESTONE:
             self.fields["at"].label = "Figure"
             self.fields[
                 "at"
             ].help_text = "It also becomes a milestone, so subscribers get an event."
-        elif kind == Kind.USUAL:
+        elif kind == RuleKind.USUAL:
             self.fields["at"].help_text = "Tweets with fewer than this are ignored."
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         kind = cleaned.get("kind")
-        if kind not in Kind.values:
+        if kind not in RuleKind.values:
             return cleaned
-        self.fill_in(cleaned, Kind(kind))
-        self.check_about(cleaned, Kind(kind))
+        self.fill_in(cleaned, RuleKind(kind))
+        self.check_about(cleaned, RuleKind(kind))
         if kind in ABOUT_TWEETS and not cleaned.get("metric") and "metric" not in self.errors:
             self.refuse("metric", "Choose a metric.")
-        if kind in (Kind.VELOCITY, Kind.MILESTONE) and not cleaned.get("at"):
+        if kind in (RuleKind.VELOCITY, RuleKind.MILESTONE) and not cleaned.get("at"):
             self.refuse("at", "Enter a number of 1 or more.")
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
-            self.refuse("rest", SOON)
+            self.refuse("rest", REST_RANGE)
         if not cleaned.get("to") and not cleaned.get("by_event") and "to" not in self.errors:
             self.refuse("to", "It would notify nobody. Enter an address, or tick the event.")
         if self.is_new and AlertRule.objects.count() >= RULES_MOST:
             raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
-        if kind == Kind.MILESTONE and not self.errors:
+        if kind == RuleKind.MILESTONE and not self.errors:
             self.check_figure(cleaned)
         if not cleaned.get("name") and not self.errors:
             cleaned["name"] = title(kind, cleaned["about"], cleaned["of"], cleaned["metric"])

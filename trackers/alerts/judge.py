@@ -16,12 +16,12 @@ from datetime import datetime
 
 from django.db import transaction
 
-from trackers.alerts import notice, reached
-from trackers.alerts.kinds import Kind
+from trackers.alerts import milestones, notice
+from trackers.alerts.conditions import standing_looks
+from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertRule
-from trackers.alerts.moving import moving_looks
-from trackers.alerts.standing import standing_looks
 from trackers.alerts.unusual import unusual_looks
+from trackers.alerts.velocity import moving_looks
 from trackers.events.live.cursor import Cursor
 from trackers.outbox import findings
 from trackers.outbox.findings import News, Observation
@@ -47,24 +47,24 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
         looks += found
         judged |= complete
     with trying("velocity"):
-        looks += moving_looks(of(rules, Kind.VELOCITY), now=now)
-        judged |= ids_of(rules, Kind.VELOCITY)
+        looks += moving_looks(of(rules, RuleKind.VELOCITY), now=now)
+        judged |= ids_of(rules, RuleKind.VELOCITY)
     with trying("what is better than usual"):
-        looks += unusual_looks(of(rules, Kind.USUAL), now=now, deadline=deadline)
+        looks += unusual_looks(of(rules, RuleKind.USUAL), now=now, deadline=deadline)
     with trying("milestones"):
-        looks += reached.reached_looks(of(rules, Kind.MILESTONE))
-        judged |= ids_of(rules, Kind.MILESTONE)
-        crossed, place = reached.crossed_looks(of(rules, Kind.MILESTONE))
+        looks += milestones.reached_looks(of(rules, RuleKind.MILESTONE))
+        judged |= ids_of(rules, RuleKind.MILESTONE)
+        crossed, place = milestones.crossed_looks(of(rules, RuleKind.MILESTONE))
         looks += crossed
         is_read = True
 
     with transaction.atomic():
         there = still_there(rules)
-        kept = [one for one in looks if one.rule is None or one.rule in there]
+        kept = [rule for rule in looks if rule.rule is None or rule.rule in there]
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
-            reached.keep_place(place)
-        notice.make(news, [one for one in rules if one.pk in there], now=now)
+            milestones.keep_place(place)
+        notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news
 
 

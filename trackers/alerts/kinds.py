@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from trackers.alerts.models import AlertRule
 
-Kind, About = AlertRule.Kind, AlertRule.About
+RuleKind, About = AlertRule.Kind, AlertRule.About
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +19,17 @@ class Shape:
     rest: timedelta
 
 
-TWEETS = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
+ONE_HOUR, ONE_DAY = timedelta(hours=1), timedelta(days=1)
 
 SHAPES = {
-    Kind.VELOCITY: Shape(("metric", "minutes", "at"), TWEETS, 6 * HOUR),
-    Kind.MILESTONE: Shape(("metric", "at"), TWEETS, DAY),
-    Kind.USUAL: Shape(("metric", "times", "at"), TWEETS, DAY),
-    Kind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), HOUR),
-    Kind.CREDENTIAL: Shape((), (About.ANY,), HOUR),
-    Kind.SOURCE: Shape((), (About.ANY, About.SOURCE), DAY),
-    Kind.BUDGET: Shape((), (About.ANY,), DAY),
-    Kind.TROUBLE: Shape((), (About.ANY,), HOUR),
+    RuleKind.VELOCITY: Shape(("metric", "minutes", "at"), ABOUT_ANY_TWEET, 6 * ONE_HOUR),
+    RuleKind.MILESTONE: Shape(("metric", "at"), ABOUT_ANY_TWEET, ONE_DAY),
+    RuleKind.USUAL: Shape(("metric", "times", "at"), ABOUT_ANY_TWEET, ONE_DAY),
+    RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), ONE_HOUR),
+    RuleKind.CREDENTIAL: Shape((), (About.ANY,), ONE_HOUR),
+    RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), ONE_DAY),
+    RuleKind.BUDGET: Shape((), (About.ANY,), ONE_DAY),
+    RuleKind.TROUBLE: Shape((), (About.ANY,), ONE_HOUR),
 }
-ABOUT_TWEETS = (Kind.VELOCITY, Kind.MILESTONE, Kind.USUAL)
+ABOUT_TWEETS = (RuleKind.VELOCITY, RuleKind.MILESTONE, RuleKind.USUAL)

@@ -34,7 +34,7 @@ GIVEN_UP = "Given up after a day. "
 # The wait doubles with each attempt. It begins with the claim, so that an e-mail whose process
 # died is not tried at once by the next one, which may die of it too.
 # SKIP LOCKED: several may send concurrently, and do not wait for each other's claims.
-CLAIM = """
+CLAIM_MAIL = """
     UPDATE trackers_alertmail m SET
         attempts = least(m.attempts + 1, 32767),
         next_at = clock_timestamp()
@@ -63,9 +63,9 @@ def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
     if server is None:
         return Sent(given_up=give_up_unsent())
     counts = dict.fromkeys(AlertMail.State.values, 0)
-    while not deadline.is_over and (mail := claim()):
+    while not deadline.is_over and (mail := claim_mail()):
         verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
-        counts[settle(mail, verdict)] += 1
+        counts[settle_mail(mail, verdict)] += 1
         if verdict.is_of_all and not verdict.is_sent:
             break
     return Sent(counts["sent"], counts["waiting"], counts["given_up"])
@@ -76,15 +76,15 @@ def waits() -> bool:
     return AlertMail.objects.filter(state=AlertMail.State.WAITING, next_at__lte=Now()).exists()
 
 
-def claim() -> AlertMail | None:
+def claim_mail() -> AlertMail | None:
     """One at a time: an e-mail that was claimed but not reached would wait needlessly."""
     given: dict[str, Any] = {"first": FIRST_WAIT, "longest": LONGEST_WAIT}
     with cursor() as db:
-        row = db.execute(CLAIM, given).fetchone()
+        row = db.execute(CLAIM_MAIL, given).fetchone()
     return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
 
 
-def settle(mail: AlertMail, verdict: Verdict) -> str:
+def settle_mail(mail: AlertMail, verdict: Verdict) -> str:
     """Store the outcome; returns its state. Only while it still waits: another process may have
     sent it meanwhile."""
     waiting = AlertMail.objects.filter(pk=mail.pk, state=AlertMail.State.WAITING)
@@ -120,7 +120,7 @@ def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -
         verdict = last if last and last.is_of_all and not last.is_sent else None
         if verdict is None:
             verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
-        settle(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
+        settle_mail(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
         verdicts.append(verdict)
     return verdicts
 

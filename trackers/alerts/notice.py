@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from trackers.alerts.kinds import Kind
+from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 from trackers.outbox.findings import News
 
@@ -13,32 +13,32 @@ from trackers.outbox.findings import News
 LINES_MOST = 20
 
 
-def make(news: Sequence[News], rules: Iterable[AlertRule], *, now: datetime) -> None:
+def make_notices(news: Sequence[News], rules: Iterable[AlertRule], *, now: datetime) -> None:
     """Call it in the transaction of the news. What tweetwatch finds by itself goes to the rules of
     that kind; it is logged even without one."""
-    by_id = {one.pk: one for one in rules}
+    by_id = {change.pk: change for change in rules}
     of_rules: dict[int, list[News]] = {}
     by_itself = []
-    for one in news:
-        if one.look.rule is None:
-            by_itself.append(one)
+    for change in news:
+        if change.look.rule is None:
+            by_itself.append(change)
         else:
-            of_rules.setdefault(one.look.rule, []).append(one)
+            of_rules.setdefault(change.look.rule, []).append(change)
     for id, found in of_rules.items():
-        add(by_id[id], found, now=now)
+        add_notice(by_id[id], found, now=now)
     if by_itself:
-        heard = [one for one in by_id.values() if one.kind == Kind.TROUBLE]
+        heard = [change for change in by_id.values() if change.kind == RuleKind.TROUBLE]
         listening: list[AlertRule | None] = [*heard] or [None]
         for rule in listening:
-            add(rule, by_itself, now=now)
+            add_notice(rule, by_itself, now=now)
 
 
-def add(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -> AlertNotice:
+def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -> AlertNotice:
     made = AlertNotice.objects.create(
         rule=rule,
         rule_name=rule.name if rule else "",
         at=now,
-        lines=[line(one) for one in news[:LINES_MOST]],
+        lines=[notice_line(one) for one in news[:LINES_MOST]],
         more=max(0, len(news) - LINES_MOST),
     )
     if rule:
@@ -46,11 +46,15 @@ def add(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -> Alert
     return made
 
 
-def line(one: News) -> dict[str, str]:
-    look = one.look
+def notice_line(change: News) -> dict[str, str]:
+    look = change.look
     return {
-        "what": one.what, "url": look.url, "state": one.state, "kind": look.kind, "of": look.of,
-    }  # fmt: skip
+        "what": change.what,
+        "url": look.url,
+        "state": change.state,
+        "kind": look.kind,
+        "of": look.of,
+    }
 
 
 def post(notice: AlertNotice, to: Iterable[str], *, now: datetime) -> list[AlertMail]:

@@ -17,7 +17,7 @@ from django.core.mail.message import sanitize_address
 from tweetwatch.mail_server import Server
 
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
-SAID_MOST, LONGEST = 120, 300
+SAID_MOST, MAX_ERROR_LENGTH = 120, 300
 LATER = "The e-mail will be retried."
 # Errors of one e-mail, or one address.
 OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
@@ -80,7 +80,7 @@ def quit_quietly(backend: EmailBackend) -> None:
 def verdict(error: Exception, server: Server) -> Verdict:
     said, is_final = why(error, server)
     is_of_one = isinstance(error, OF_ONE)
-    return Verdict(said[:LONGEST], is_final, is_of_all=not is_of_one)
+    return Verdict(said[:MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
 
 
 def why(error: Exception, server: Server) -> tuple[str, bool]:
@@ -89,23 +89,24 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, answer = next(iter(error.recipients.values()), (550, b""))
-            said = f"The mail server refuses the address: {quoted(code, answer, server)}."
-            return f"{said} Correct it in the rule, or in the account.", code >= 500
+            sentence = f"The mail server refuses the address: {quoted(code, answer, server)}."
+            return f"{sentence} Correct it in the rule, or in the account.", code >= 500
         case smtplib.SMTPSenderRefused():
-            said = quoted(error.smtp_code, error.smtp_error, server)
+            sentence = quoted(error.smtp_code, error.smtp_error, server)
             return (
-                f"The mail server refuses the sender {server.sender}: {said}. Set EMAIL_FROM.",
+                f"The mail server refuses the sender {server.sender}: {sentence}. Set EMAIL_FROM.",
                 False,
             )
         case smtplib.SMTPAuthenticationError():
-            said = quoted(error.smtp_code, error.smtp_error, server)
+            sentence = quoted(error.smtp_code, error.smtp_error, server)
             return (
-                f"The mail server refuses the user name or the password: {said}. Check EMAIL_URL.",
+                f"The mail server refuses the user name or the password: {sentence}. "
+                "Check EMAIL_URL.",
                 False,
             )
         case smtplib.SMTPDataError():
-            said = quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server rejects the e-mail: {said}.", error.smtp_code >= 500
+            sentence = quoted(error.smtp_code, error.smtp_error, server)
+            return f"The mail server rejects the e-mail: {sentence}.", error.smtp_code >= 500
         case smtplib.SMTPNotSupportedError():
             return (
                 f"The mail server {at} does not offer what EMAIL_URL asks for (STARTTLS, or a "
@@ -115,8 +116,8 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
         case smtplib.SMTPServerDisconnected():
             return f"The mail server {at} hung up, or did not answer in time. {LATER}", False
         case smtplib.SMTPResponseException():
-            said = quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server {at} refuses: {said}. {LATER}", False
+            sentence = quoted(error.smtp_code, error.smtp_error, server)
+            return f"The mail server {at} refuses: {sentence}. {LATER}", False
         case ssl.SSLCertVerificationError():
             return (
                 f"The certificate of the mail server {at} is not valid: {error.verify_message}. "
@@ -137,11 +138,11 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
         case socket.gaierror():
             return f"There is no host {server.host}. Check EMAIL_URL.", False
         case UnicodeError():
-            said = "The address cannot be used in an e-mail"
-            return f"{said}. Correct it in the rule, or in the account.", True
+            sentence = "The address cannot be used in an e-mail"
+            return f"{sentence}. Correct it in the rule, or in the account.", True
         case OSError():
-            said = error.strerror or str(error)
-            return f"The mail server {at} cannot be reached: {said}. {LATER}", False
+            sentence = error.strerror or str(error)
+            return f"The mail server {at} cannot be reached: {sentence}. {LATER}", False
     return f"What answers at {at} is not a mail server. Check EMAIL_URL.", False
 
 

@@ -53,13 +53,13 @@ def title(notice: AlertNotice) -> str:
 def body(notice: AlertNotice, public_url: str) -> str:
     if notice.body:
         return f"{notice.body}\n\nChange this e-mail: {public_url}/alerts/\n"
-    said = [
+    paragraphs = [
         f"{'Over: ' if one['state'] == 'back' else ''}{one['what']}\n{public_url}{one['url']}"
         for one in notice.lines
     ]
     if notice.more:
-        said.append(f"And {notice.more:,} more.")
-    return "\n\n".join([*said, why_it_came(notice, public_url)]) + "\n"
+        paragraphs.append(f"And {notice.more:,} more.")
+    return "\n\n".join([*paragraphs, why_it_came(notice, public_url)]) + "\n"
 
 
 def why_it_came(notice: AlertNotice, public_url: str) -> str:

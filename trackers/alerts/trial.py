@@ -54,7 +54,7 @@ def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: dat
 
 def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:
     if not rule.to:
-        return ["It has no e-mail address." if rule.by_event else NOBODY]
+        return ["It has no e-mail address." if rule.by_event else NO_RECIPIENTS]
     if server is None:
         return [NOT_SET]
     failed = [
@@ -64,7 +64,7 @@ def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict])
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
 
 
-NOBODY = "This rule has no recipients: add an e-mail address, or also send it as an event."
+NO_RECIPIENTS = "This rule has no recipients: add an e-mail address, or also send it as an event."
 
 
 def of_event(rule: AlertRule) -> list[str]:

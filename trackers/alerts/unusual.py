@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from trackers.alerts.milestones import is_of, origins_of
 from trackers.alerts.models import AlertRule
-from trackers.alerts.moving import names_of, tweet_look
-from trackers.alerts.reached import is_of, origins_of
-from trackers.alerts.words import called, lasting, plain
+from trackers.alerts.velocity import names_of, tweet_look
+from trackers.alerts.words import lasting, metric_word, plain_number
 from trackers.outbox.findings import Observation
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
@@ -73,10 +73,12 @@ def unusual_looks(
             for id in turn
             if id in origins
         }
-        stands = compared([id for id, rules in wanted.items() if rules], metric, deadline)
+        stands = compare_with_usual([id for id, rules in wanted.items() if rules], metric, deadline)
         authors = names_of({one.author for one in stands if one.author is not None})
         looks += [
-            tweet_look(rule, one.tweet, said(rule, one, authors.get(one.author or 0, "")))
+            tweet_look(
+                rule, one.tweet, describe_unusual(rule, one, authors.get(one.author or 0, ""))
+            )
             for one in stands
             for rule in wanted[one.tweet]
         ]
@@ -88,13 +90,13 @@ def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int
     born = (now - YOUNG, now - OLD_ENOUGH)
     own = [one.of for one in rules if one.about == AlertRule.About.TWEET and one.of is not None]
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
-    found = list(named.values_list("pk", flat=True))
+    tweets = list(named.values_list("pk", flat=True))
     if len(own) < len(rules):
-        given = {"metric": metric, "minutes": Window.HOUR.value, "most": LIST_MOST}
+        params = {"metric": metric, "minutes": Window.HOUR.value, "most": LIST_MOST}
         with cursor() as db:
-            rows = db.execute(YOUNG_MOVERS, {**given, "since": born[0], "until": born[1]})
-            found += [id for (id,) in rows]
-    return list(dict.fromkeys(found))
+            rows = db.execute(YOUNG_MOVERS, {**params, "since": born[0], "until": born[1]})
+            tweets += [id for (id,) in rows]
+    return list(dict.fromkeys(tweets))
 
 
 def turns(tweets: Sequence[int], *, minute: int) -> list[int]:
@@ -109,24 +111,24 @@ def is_about(rule: AlertRule, tweet: int, author: int | None, sources: Sequence[
     return is_of(rule, author, sources)
 
 
-def compared(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
+def compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
     """Those that can be compared. When time is up, the others wait for their next turn."""
     rows = Tweet.objects.in_bulk(list(tweets))
-    found = []
-    for one in rows.values():
+    compared_tweets = []
+    for tweet in rows.values():
         if deadline.is_over:
             break
-        figure = getattr(one, metric)
-        if one.author_id is None or not one.created_at or figure is None:
+        figure = getattr(tweet, metric)
+        if tweet.author_id is None or not tweet.created_at or figure is None:
             continue
-        measured = one.measured_until or one.created_at
-        age = timedelta(seconds=int((measured - one.created_at).total_seconds()))
+        measured = tweet.measured_until or tweet.created_at
+        age = timedelta(seconds=int((measured - tweet.created_at).total_seconds()))
         if age < OLD_ENOUGH:
             continue
-        usual = usual_at(one.author_id, one.pk, age, metric, now=measured)
+        usual = usual_at(tweet.author_id, tweet.pk, age, metric, now=measured)
         if usual:
-            found.append(Stands(one.pk, one.author_id, age, figure, usual))
-    return found
+            compared_tweets.append(Stands(tweet.pk, tweet.author_id, age, figure, usual))
+    return compared_tweets
 
 
 def usual_at(
@@ -138,15 +140,24 @@ def usual_at(
     return middle(counts[0] for counts in counts_at(readings, earlier).get(age, ()))
 
 
-def said(rule: AlertRule, one: Stands, author: str) -> str:
+def describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> str:
     """Empty where the rule's bounds are not reached."""
-    median = one.usual.median
-    if one.figure < rule.at or one.figure < rule.times * median or not one.figure:
+    median = compared_tweet.usual.median
+    if (
+        compared_tweet.figure < rule.at
+        or compared_tweet.figure < rule.times * median
+        or not compared_tweet.figure
+    ):
         return ""
     whose = f" of {author}" if author else ""
-    much = f"{plain(one.figure / median)} times the usual" if median else "and usually there are 0"
+    much = (
+        f"{plain_number(compared_tweet.figure / median)} times the usual"
+        if median
+        else "and usually there are 0"
+    )
     return (
-        f"Tweet {one.tweet}{whose} has {one.figure:,} {called(rule.metric)} after "
-        f"{lasting(one.age)}, {much}: half of the author's {one.usual.tweets} tweets before it had "
-        f"{plain(round(median, 1))} or fewer by then."
+        f"Tweet {compared_tweet.tweet}{whose} has {compared_tweet.figure:,} "
+        f"{metric_word(rule.metric)} after {lasting(compared_tweet.age)}, {much}: half of the "
+        f"author's {compared_tweet.usual.tweets} tweets before it had "
+        f"{plain_number(round(median, 1))} or fewer by then."
     )

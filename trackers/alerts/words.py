@@ -7,37 +7,37 @@ from datetime import timedelta
 from trackers.alerts.models import AlertRule
 from trackers.schedule.durations import spoken
 
-UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def lasting(length: timedelta) -> str:
     """In its one or two largest units: 48 s, 12 min, 3 h 4 min."""
     rest = max(0, int(length.total_seconds()))
-    said = []
-    for size, unit in UNITS:
+    parts = []
+    for size, unit in DURATION_UNITS:
         if rest >= size:
-            said.append(f"{rest // size} {unit}")
+            parts.append(f"{rest // size} {unit}")
             rest %= size
-        elif said:
+        elif parts:
             break
-        if len(said) == 2:
+        if len(parts) == 2:
             break
-    return " ".join(said) or "0 s"
+    return " ".join(parts) or "0 s"
 
 
-def called(metric: str) -> str:
+def metric_word(metric: str) -> str:
     """X's API says impressions; X's readers, and all pages, say views."""
     return "views" if metric == "impressions" else metric
 
 
-def plain(number: float) -> str:
+def plain_number(number: float) -> str:
     """3, or 2.5."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
 def condition(rule: AlertRule) -> str:
     """When it raises an alert, as a clause to follow "when"."""
-    kind, metric = AlertRule.Kind, called(rule.metric)
+    kind, metric = AlertRule.Kind, metric_word(rule.metric)
     match rule.kind:
         case kind.VELOCITY:
             over = AlertRule._meta.get_field("minutes").choices
@@ -51,8 +51,8 @@ def condition(rule: AlertRule) -> str:
         case kind.USUAL:
             least = f", and at least {rule.at:,}" if rule.at else ""
             return (
-                f"{whose(rule)} has {plain(rule.times)} times the {metric} that its author's "
-                f"tweets usually have at that age{least}"
+                f"{whose(rule)} has {plain_number(rule.times)} times the {metric} that its "
+                f"author's tweets usually have at that age{least}"
             )
         case kind.LATENESS:
             return (
@@ -83,9 +83,9 @@ def whose(rule: AlertRule) -> str:
 def title(kind: str, about: str, of: int | None, metric: str) -> str:
     """The default name of a rule."""
     what = {
-        AlertRule.Kind.VELOCITY: f"fast {called(metric)}",
-        AlertRule.Kind.MILESTONE: f"milestone of {called(metric)}",
-        AlertRule.Kind.USUAL: f"{called(metric)} far above the usual",
+        AlertRule.Kind.VELOCITY: f"fast {metric_word(metric)}",
+        AlertRule.Kind.MILESTONE: f"milestone of {metric_word(metric)}",
+        AlertRule.Kind.USUAL: f"{metric_word(metric)} far above the usual",
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"

@@ -13,7 +13,7 @@ from trackers.api.wire.outgoing import TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import ACTS
 from trackers.jobs.models import Namespace, Worker
-from trackers.money.books import Books
+from trackers.money.summary import MoneySummary
 from trackers.status import Status as Snapshot
 from trackers.tokens.models import ADMIN
 from tweetwatch.clock_times import iso
@@ -216,7 +216,7 @@ def credential(one: Credential) -> dict[str, Any]:
     }
 
 
-def budget(one: Books) -> dict[str, Any]:
+def budget(one: MoneySummary) -> dict[str, Any]:
     project, spent = one.project, one.spent
     return {
         "project": project.name,

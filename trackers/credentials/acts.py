@@ -80,7 +80,7 @@ def check(credential: Credential) -> CheckResult:
 
 def end_sign_in(sealed: str, answer: Mapping[str, str], actor: Actor) -> Done:
     """Keep the tokens for which X sent the person back with `answer`. Raises SignInError."""
-    credential = sign_in.finish(
+    credential = sign_in.finish_sign_in(
         sealed,
         answer,
         now=timezone.now(),

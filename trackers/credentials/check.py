@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from trackers.credentials import turns
-from trackers.credentials.asking import keys_for
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
+from trackers.credentials.preflight import keys_for
 from trackers.xapi import client
 from trackers.xapi.errors import NotReady, Refused, XError
 from trackers.xapi.results import WindowSeen
@@ -55,30 +55,30 @@ class CheckResult:
 def check(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
     """Ask, and learn the window. A refusal is shown, here and in the credential's state."""
     try:
-        return ask(credential, base_url=base_url, timeout=timeout)
+        return try_credential(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:
         if not error.sent:
             return CheckResult(credential.name, "failed", error.reason, None)
     try:
         # X just said that the access token had expired: this time it is renewed first.
-        return ask(credential, base_url=base_url, timeout=timeout)
+        return try_credential(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:
         return CheckResult(credential.name, "failed", error.reason, None)
 
 
-def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
+def try_credential(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
     """One request; NotReady when its tokens must be renewed first."""
-    turn = turns.take(only=credential.pk, by_hand=True)
-    if isinstance(turn, turns.NoRoom | turns.NoCredential):
+    turn = selection.select_credential(only=credential.pk, by_hand=True)
+    if isinstance(turn, selection.NoRoom | selection.NoCredential):
         return CheckResult(credential.name, "failed", turn.why, None)
     try:
         with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
             answer = client.look_up(keys, [NO_TWEET], base_url=base_url, timeout=timeout)
     except XError as error:
-        turns.settle_failed(turn, error)
+        selection.settle_failed(turn, error)
         if isinstance(error, NotReady):
             raise
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return CheckResult(credential.name, verdict, error.reason, error.window)
-    turns.answered(turn, answer.window)
+    selection.settle_answered(turn, answer.window)
     return CheckResult(credential.name, "ok", "", answer.window, has_money_again=turn.stops > 0)

@@ -49,7 +49,7 @@ def describe_window(window: WindowSeen) -> WindowRow:
     }
 
 
-def table(rows: Sequence[CredentialRow]) -> str:
+def aligned_table(rows: Sequence[CredentialRow]) -> str:
     """Aligned columns with a heading, a line for each credential."""
     lines = [("NAME", "KIND", "API", "APP", "PROJECT", "STATE", "LEFT", "REASON")]
     for row in rows:

@@ -30,7 +30,7 @@ SETTLE = statement(
 
 
 # All windows first, in the order of ids, as in every statement that settles several: no deadlock.
-LOCK = """
+LOCK_WINDOWS = """
     SELECT FROM trackers_window w WHERE w.id = ANY(%(windows)s::bigint[])
     ORDER BY w.id FOR UPDATE OF w
 """
@@ -38,7 +38,7 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WindowReport:
     """What replies said of a window, except `remaining`; nothing without a `limit`."""
 
     window_id: int
@@ -47,7 +47,7 @@ class Told:
     seen_at: datetime | None = None
 
     @classmethod
-    def by(cls, window_id: int, window: WindowSeen | None) -> Told:
+    def by(cls, window_id: int, window: WindowSeen | None) -> WindowReport:
         if window is None:
             return cls(window_id)
         return cls(window_id, window.limit, window.resets_at, window.seen_at)
@@ -64,30 +64,35 @@ def settle_all(replies: Sequence[tuple[Reservation, WindowSeen | None]], *, answ
 
     `answered`: X gave what was asked for.
     """
-    told = defaultdict[Told, list[tuple[Reservation, WindowSeen | None]]](list)
+    replies_by_report = defaultdict[WindowReport, list[tuple[Reservation, WindowSeen | None]]](list)
     for reservation, window in replies:
-        told[Told.by(reservation.window_id, window)].append((reservation, window))
-    windows = {one.window_id for one in told}
+        replies_by_report[WindowReport.by(reservation.window_id, window)].append(
+            (reservation, window)
+        )
+    windows = {report.window_id for report in replies_by_report}
     with cursor() as db:
         if len(windows) > 1:
-            db.execute(LOCK, {"windows": list(windows)})
-        for one in sorted(told, key=lambda one: one.place):
-            db.execute(SETTLE, settling(one, told[one], answered=answered))
+            db.execute(LOCK_WINDOWS, {"windows": list(windows)})
+        for report in sorted(replies_by_report, key=lambda one: one.place):
+            db.execute(SETTLE, settling(report, replies_by_report[report], answered=answered))
 
 
 def settling(
-    told: Told, replies: Sequence[tuple[Reservation, WindowSeen | None]], *, answered: bool
+    report: WindowReport,
+    replies: Sequence[tuple[Reservation, WindowSeen | None]],
+    *,
+    answered: bool,
 ) -> dict[str, Any]:
     times = sorted(reservation.at for reservation, _ in replies)
     return {
-        "id": told.window_id,
+        "id": report.window_id,
         "times": times,
         "newest": times[-1],
         "answered": answered,
-        "limit": told.limit,
+        "limit": report.limit,
         "remaining": min((window.remaining for _, window in replies if window), default=None),
-        "resets_at": told.resets_at,
-        "seen_at": told.seen_at,
+        "resets_at": report.resets_at,
+        "seen_at": report.seen_at,
         "longest": LONGEST_WINDOW,
         "under_way_for": UNDER_WAY_FOR,
     }

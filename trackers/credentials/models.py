@@ -153,11 +153,11 @@ class Credential(models.Model):
             url="/operations/",
             data={"credential": self.name, "what": reason[:300]},
         )
-        told = [] if self.disabled_at else [alert]
+        events = [] if self.disabled_at else [alert]
         self.disabled_at, self.disabled_because = now, reason[:300]
         with transaction.atomic():
             self.save(update_fields=["disabled_at", "disabled_because"])
-            publish_events(told)
+            publish_events(events)
 
     def enable(self) -> None:
         self.disabled_at, self.disabled_because = None, ""

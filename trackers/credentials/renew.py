@@ -21,9 +21,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Least, Now
 
-from trackers.credentials import turns
+from trackers.credentials import selection
+from trackers.credentials.cooldowns import LONGEST_REST
 from trackers.credentials.models import RENEWAL, Credential
-from trackers.credentials.rests import LONGEST_REST
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
 from trackers.xapi.secrets import Secrets
@@ -63,7 +63,7 @@ class Mark:
 @contextmanager
 def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> Iterator[Credential]:
     """The credential to ask with; NotReady when it cannot, or its token has expired."""
-    asking = ready(credential, base_url=base_url, timeout=timeout)
+    asking = ensure_valid(credential, base_url=base_url, timeout=timeout)
     if isinstance(asking, NotRenewed):
         raise NotReady(asking.why, sent=False)
     try:
@@ -76,7 +76,9 @@ def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> I
     raise NotReady("Its access token has expired and is being renewed.", sent=True)
 
 
-def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
+def ensure_valid(
+    credential: Credential, *, base_url: str, timeout: timedelta
+) -> Credential | NotRenewed:
     """The credential with tokens that last; only OAuth 2.0 needs a query, or a renewal.
 
     Not to be called in a transaction: X may be asked. `timeout` is for that one exchange.
@@ -86,15 +88,15 @@ def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     rows = Credential.objects.annotate(
         due=Q(expires_at__lte=Now() + RENEWED_BEFORE_END), marked=Q(refreshing_until__gt=Now())
     )
-    found = rows.filter(pk=credential.pk).first()
-    if found is None:
+    current = rows.filter(pk=credential.pk).first()
+    if current is None:
         return NotRenewed("It was removed.")
-    if found.marked:
-        return NotRenewed(found.renewal_problem or "Another worker is renewing its tokens.")
-    if not found.due:
+    if current.marked:
+        return NotRenewed(current.renewal_problem or "Another worker is renewing its tokens.")
+    if not current.due:
         # The current row: another worker may have renewed it since it was taken.
-        return found
-    return renew(found, base_url=base_url, timeout=timeout)
+        return current
+    return renew(current, base_url=base_url, timeout=timeout)
 
 
 def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
@@ -114,7 +116,7 @@ def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     # These tokens are the only ones left, so keep trying even if the database is away for a while.
     # That is why the mark outlasts the request; we try as long as the task has time.
     until = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
-    return persist(lambda: keep(mark, tokens), until=min(until, task_time.ends_at()))
+    return persist(lambda: store_renewed(mark, tokens), until=min(until, task_time.ends_at()))
 
 
 def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
@@ -133,30 +135,30 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
         return Mark(found, found.begun_at, found.refreshing_until)
 
 
-def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
+def store_renewed(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
     """Saves both tokens and their expiry, and ends the mark, in one commit.
 
     They are kept however late they come, even if another worker was meanwhile refused with the
     old token, which is spent. They never replace tokens that a person has entered.
     """
     with transaction.atomic(durable=True):
-        found = locked(mark.credential)
-        if found is None:
+        current = locked(mark.credential)
+        if current is None:
             return NotRenewed("It was removed.")
-        if found.secrets.get("refresh_token") != mark.spends:
-            return found
-        secrets = Secrets({**found.secrets, **tokens.secrets})
-        store(found, secrets, lives=tokens.lives, since=mark.begun_at)
+        if current.secrets.get("refresh_token") != mark.spends:
+            return current
+        secrets = Secrets({**current.secrets, **tokens.secrets})
+        store_tokens(current, secrets, lives=tokens.lives, since=mark.begun_at)
     logger.info(
         "credential %s has new tokens until %s",
-        found,
-        found.expires_at,
-        extra={"credential": found.name},
+        current,
+        current.expires_at,
+        extra={"credential": current.name},
     )
-    return found
+    return current
 
 
-def store(
+def store_tokens(
     credential: Credential, secrets: Secrets, *, lives: timedelta | None, since: datetime
 ) -> None:
     """New tokens, in place of any older ones. Where only those were missing, it is used again."""
@@ -176,15 +178,17 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
     """Disable it, unless a person has entered other tokens or another worker has kept new ones."""
     why = f"{SIGN_IN_AGAIN}: X no longer accepts its refresh token ({error})"[:300]
     with transaction.atomic(durable=True):
-        found = locked(mark.credential)
-        if found is None or found.secrets.get("refresh_token") != mark.spends:
+        current = locked(mark.credential)
+        if current is None or current.secrets.get("refresh_token") != mark.spends:
             return NotRenewed("Its tokens were replaced in the meantime.")
-        found.forget_renewals()
+        current.forget_renewals()
         # If a person enables it unchanged, it is tried once more.
-        found.expires_at = mark.credential.expires_at
-        found.save(update_fields=RENEWAL)
-        found.disable(why, now=mark.begun_at)
-    logger.warning("credential %s is disabled: %s", found, why, extra={"credential": found.name})
+        current.expires_at = mark.credential.expires_at
+        current.save(update_fields=RENEWAL)
+        current.disable(why, now=mark.begun_at)
+    logger.warning(
+        "credential %s is disabled: %s", current, why, extra={"credential": current.name}
+    )
     return NotRenewed(why, refused=True)
 
 
@@ -205,7 +209,7 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
         extra={"credential": mark.credential.name},
     )
     if isinstance(error, Refused):
-        turns.refuse(mark.credential, why, now=mark.begun_at)
+        selection.note_refusal(mark.credential, why, now=mark.begun_at)
     return NotRenewed(why, refused=isinstance(error, Refused))
 
 
@@ -213,10 +217,10 @@ def wait_after(mark: Mark, error: XError) -> timedelta:
     """Doubles with every failure in a row, and is at least what X asks for, up to LONGEST_REST."""
     doublings = min(mark.credential.renewals_failed, 20)
     wait = min(RETRY_FIRST * 2**doublings, RETRY_MOST) * random.uniform(0.8, 1.2)
-    told = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
-    if told is None and isinstance(error, RateLimited) and error.resets_at is not None:
-        told = error.resets_at - mark.begun_at
-    return wait if told is None else max(wait, min(told, LONGEST_REST))
+    asked_by_x = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
+    if asked_by_x is None and isinstance(error, RateLimited) and error.resets_at is not None:
+        asked_by_x = error.resets_at - mark.begun_at
+    return wait if asked_by_x is None else max(wait, min(asked_by_x, LONGEST_REST))
 
 
 def lapse(credential: Credential, error: Refused) -> bool:
@@ -228,20 +232,20 @@ def lapse(credential: Credential, error: Refused) -> bool:
     if credential.kind != Credential.Kind.OAUTH2 or error.status != 401:
         return False
     with transaction.atomic():
-        found = locked(credential)
-        if found is None:
+        current = locked(credential)
+        if current is None:
             return False
-        if found.secrets.get("access_token") != credential.secrets["access_token"]:
+        if current.secrets.get("access_token") != credential.secrets["access_token"]:
             return True
-        if found.refreshing_until is not None and found.refreshing_until > found.now:
+        if current.refreshing_until is not None and current.refreshing_until > current.now:
             return True
-        if found.refused:
+        if current.refused:
             # Another worker may have found this while we waited for the row: it is due anyway.
-            ends = found.expires_at
-            return ends is not None and ends <= found.now + RENEWED_BEFORE_END
-        found.expires_at = found.refused_since = found.now
-        found.refused = 1
-        found.save(update_fields=["expires_at", "refused", "refused_since"])
+            ends = current.expires_at
+            return ends is not None and ends <= current.now + RENEWED_BEFORE_END
+        current.expires_at = current.refused_since = current.now
+        current.refused = 1
+        current.save(update_fields=["expires_at", "refused", "refused_since"])
     return True
 
 

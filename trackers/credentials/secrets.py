@@ -40,12 +40,12 @@ def encrypt(secrets: Mapping[str, str]) -> str:
 
 def decrypt(token: str) -> Secrets:
     """What a stored token holds; SecretUnreadableError when none of FIELD_KEYS opens it."""
-    return opened(tuple(settings.FIELD_KEYS), token)
+    return decrypt_cached(tuple(settings.FIELD_KEYS), token)
 
 
 # Each batch asks with a credential, and decrypting it takes as long as three statements.
 @lru_cache(maxsize=64)
-def opened(keys: tuple[str, ...], token: str) -> Secrets:
+def decrypt_cached(keys: tuple[str, ...], token: str) -> Secrets:
     try:
         plain = fernet(keys).decrypt(token.encode())
     except InvalidToken:
@@ -93,16 +93,16 @@ def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
     needed, optional = NEEDS.get(kind), MAY_HAVE.get(kind, ())
     if needed is None:
         raise ValidationError(f"There is no kind of credential called {kind!r}.")
-    given = dict(secrets or {})
-    missing = [name for name in needed if not given.get(name)]
+    values = dict(secrets or {})
+    missing = [name for name in needed if not values.get(name)]
     if missing:
         names = ", ".join(missing)
         raise ValidationError(f"Enter the {names.replace('_', ' ')} ({names}).")
-    if given.keys() - {*needed, *optional}:
+    if values.keys() - {*needed, *optional}:
         # Unknown names are not shown: if names and values are mixed up, one of them is a secret.
         known = " and ".join((*needed, *optional))
         raise ValidationError(f"A credential of kind {kind} has {known} only.")
-    for name, value in given.items():
+    for name, value in values.items():
         if not isinstance(value, str) or not KEY.fullmatch(value):
             raise ValidationError(
                 f"{name} contains white space or characters that X's keys never have."

@@ -20,7 +20,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from trackers.credentials.models import Credential
-from trackers.credentials.renew import store
+from trackers.credentials.renew import store_tokens
 from trackers.credentials.secrets import (
     SecretUnreadableError,
     check_secrets,
@@ -44,12 +44,12 @@ LATE = f"That took longer than {LASTS.seconds // 60} minutes. Start again."
 DENIED = "You did not allow it at X, so nothing was saved. Start again if that was a mistake."
 FAILED = "X ended the sign-in ({}). Check the app's settings at X, then start again."
 NO_CODE = "X sent no code. Start again."
-SPENT = "X no longer accepts its code, which lasts 30 seconds. Start again."
-UNKNOWN = (
+CODE_EXPIRED = "X no longer accepts its code, which lasts 30 seconds. Start again."
+UNKNOWN_CLIENT = (
     "X does not know this client ID with this secret. Check both in the app's settings "
     "at X, then start again."
 )
-AWAY = "X could not be asked for the tokens: {}. Start again in a moment."
+X_UNREACHABLE = "X could not be asked for the tokens: {}. Start again in a moment."
 NO_REFRESH = (
     "X sent no refresh token, so access would end in two hours. Allow offline access in "
     "the app's settings at X, then start again."
@@ -58,7 +58,7 @@ GONE = (
     "The credential was removed in the meantime, so nothing was saved. Start again to "
     "add a new one."
 )
-TAKEN = "There is already a credential of this name. Start again with another name."
+NAME_TAKEN = "There is already a credential of this name. Start again with another name."
 
 
 class SignInError(Exception):
@@ -106,21 +106,21 @@ class Pending:
         return Secrets({name: value for name, value in given.items() if value})
 
 
-def opened(sealed: str) -> Pending:
+def open_pending(sealed: str) -> Pending:
     try:
         return Pending(**decrypt(sealed))
     except (SecretUnreadableError, TypeError):
         raise SignInError(NOT_BEGUN) from None
 
 
-def finish(
+def finish_sign_in(
     sealed: str, answer: Mapping[str, str], *, now: datetime, base_url: str, timeout: timedelta
 ) -> Credential:
     """Complete a sign-in with X's answer; SignInError if it fails.
 
     Not to be called in a transaction: X is asked.
     """
-    pending = opened(sealed)
+    pending = open_pending(sealed)
     grant = Secrets(
         {
             "code": code_in(answer, pending, now=now),
@@ -131,14 +131,14 @@ def finish(
     try:
         tokens = first_tokens(pending.client(), grant, base_url=base_url, timeout=timeout)
     except SignInAgain:
-        raise SignInError(SPENT) from None
+        raise SignInError(CODE_EXPIRED) from None
     except Refused:
-        raise SignInError(UNKNOWN) from None
+        raise SignInError(UNKNOWN_CLIENT) from None
     except XError as error:
-        raise SignInError(AWAY.format(str(error).rstrip("."))) from None
+        raise SignInError(X_UNREACHABLE.format(str(error).rstrip("."))) from None
     if not tokens.secrets.get("refresh_token"):
         raise SignInError(NO_REFRESH)
-    return keep(pending, tokens, now=now)
+    return store_signed_in(pending, tokens, now=now)
 
 
 def code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> str:
@@ -154,17 +154,17 @@ def code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> st
     return code
 
 
-def keep(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
+def store_signed_in(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
     """As a new credential, or in place of older tokens, which end then."""
     given = Secrets({**pending.client(), **tokens.secrets})
     try:
         check_secrets(Credential.Kind.OAUTH2, given)
         with transaction.atomic():
             credential = target(pending)
-            store(credential, given, lives=tokens.lives, since=now)
+            store_tokens(credential, given, lives=tokens.lives, since=now)
     except (ValidationError, IntegrityError) as error:
         if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
-            raise SignInError(TAKEN) from None
+            raise SignInError(NAME_TAKEN) from None
         said = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise SignInError(said) from None
     return credential
@@ -182,7 +182,7 @@ def target(pending: Pending) -> Credential:
     return Credential(name=pending.name, kind=Credential.Kind.OAUTH2, app=app)
 
 
-def begin(
+def begin_sign_in(
     *,
     name: str,
     app: str,

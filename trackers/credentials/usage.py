@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.credentials import trouble, turns
+from trackers.credentials import selection, sentences
 from trackers.credentials.models import Credential
 from trackers.money import usage
 from trackers.money.projects import Project
@@ -17,11 +17,11 @@ from trackers.xapi.usage import read_project_usage
 def ask_all_usage(*, base_url: str, timeout: timedelta) -> None:
     """Of each project: what X says it billed is kept beside our own count."""
     for project in Project.objects.all():
-        told = ask_usage(project.pk, base_url=base_url, timeout=timeout)
-        if isinstance(told, str):
-            usage.tell_problem(project, told)
+        usage_or_reason = ask_usage(project.pk, base_url=base_url, timeout=timeout)
+        if isinstance(usage_or_reason, str):
+            usage.tell_problem(project, usage_or_reason)
         else:
-            usage.keep(project, told)
+            usage.store_usage(project, usage_or_reason)
 
 
 def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str:
@@ -33,17 +33,17 @@ def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str
         .first()
     )
     if credential is None:
-        return trouble.none_enabled() or (
+        return sentences.none_enabled() or (
             "X shows its usage only to bearer tokens of the v2 API. Add or enable one for this "
             "project in the admin."
         )
-    turn = turns.take(USAGE_COUNT, only=credential.pk)
-    if not isinstance(turn, turns.Turn):
+    turn = selection.select_credential(USAGE_COUNT, only=credential.pk)
+    if not isinstance(turn, selection.Selection):
         return turn.why
     try:
-        told = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
+        answer = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
     except XError as error:
-        turns.settle_failed(turn, error)
+        selection.settle_failed(turn, error)
         return error.reason
-    turns.settle(turn, told.window)
-    return told
+    selection.settle_answer(turn, answer.window)
+    return answer

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED
+from trackers.credentials.health import REFUSALS_UNTIL_DISABLED
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -79,12 +79,12 @@ OPENS = f"(w.resets_at + interval '1 second' - {AHEAD})"
 # With room for more than four a second nobody waits; and nobody waits so long that a wrong reset
 # would never be noticed.
 LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
-STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
-IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {STEP} >= interval '250 milliseconds')"
-IN_TURN = f"(NOT {IN_STEPS} OR {LAST} + {STEP} <= statement_timestamp())"
+PACE_STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
+IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {PACE_STEP} >= interval '250 milliseconds')"
+IN_TURN = f"(NOT {IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
 # How many of `most` requests are reserved where there is room: one if requests take turns, and one
 # if X refused the last request, so that it tests for the others.
-COUNT = f"""(CASE WHEN {IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
+REQUESTS_GRANTED = f"""(CASE WHEN {IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
 # The times identify a window's reservations: CANCEL and `learning.settle_all` remove them by time.
 # So they are a microsecond apart, and never repeat whatever the clock does.
@@ -114,7 +114,7 @@ WHICH = """
     -- Only a person who tries it asks with one that is disabled.
     AND (c.disabled_at IS NULL OR %(by_hand)s)
 """
-# Not while X says that its project's credits or cap are used up (trackers.money.stops).
+# Not while X says that its project's credits or cap are used up (trackers.money.depletion).
 HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL
                      OR p.stopped_until <= statement_timestamp())"""
 # Not while its tokens are being renewed, nor during the wait after that failed (`renew`).
@@ -138,12 +138,12 @@ KNOW = f"""
 # A credential that X refused, here or altogether, is tried again once a minute, or when no other
 # has room: its replies report no window. Otherwise one with an unknown window goes first, as it
 # takes only one request; then the one with the most room.
-FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
+BEST_FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
                 OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
             w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
 PARTS = {
     "room": ROOM,
-    "count": COUNT,
+    "count": REQUESTS_GRANTED,
     "usable": USABLE,
     "which": WHICH,
     "has_tokens": HAS_TOKENS,
@@ -155,7 +155,9 @@ PARTS = {
     "columns": ", ".join(f"c.{name}" for name in LOADED),
 }
 # SKIP LOCKED: while one worker reserves, the next takes another credential instead of waiting.
-RESERVE = statement(__file__, "reserve", open=(), order=FIRST, when_locked="SKIP LOCKED", **PARTS)
+RESERVE = statement(
+    __file__, "reserve", open=(), order=BEST_FIRST, when_locked="SKIP LOCKED", **PARTS
+)
 # The same, but waiting: for when others hold the rows of all windows with room. A row that turns
 # out to have no room stays locked while we wait for the next, so rows are taken in the order of
 # their ids, or two waiting workers would deadlock.
@@ -178,7 +180,7 @@ CANCEL = """
 """
 
 
-def given(
+def reservation_params(
     endpoint_of: Mapping[str, str],
     *,
     only: int | None,
@@ -209,7 +211,7 @@ def know(params: Mapping[str, Any]) -> bool:
         return db.execute(KNOW, params).rowcount > 0
 
 
-def reserve(params: Mapping[str, Any]) -> Reserved | None:
+def reserve_requests(params: Mapping[str, Any]) -> Reserved | None:
     """Reserve requests with the credential that has the most room, as many as it has room for."""
     return reserve_at_once(params) or reserved_by(RESERVE_AND_WAIT, params)
 

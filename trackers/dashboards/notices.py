@@ -12,7 +12,7 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.dashboards.queues import Queue, queues
 from trackers.dashboards.words import Moment, ahead, coded
 from trackers.jobs.models import Namespace, Worker
@@ -53,7 +53,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                 NO_WORKERS,
             )
         )
-    nobody = trouble.none_enabled()
+    nobody = sentences.none_enabled()
     if nobody:
         found.append(no_credential(nobody))
     stopped = list(Project.objects.filter(stopped_until__gt=now))
@@ -83,7 +83,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
 
 
 def no_credential(said: str) -> Notice:
-    is_none = said == trouble.NONE_YET
+    is_none = said == sentences.NONE_YET
     page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
     return Notice(
         "No requests to X.",
@@ -98,7 +98,7 @@ def no_money(project: Project, *, now: datetime) -> Notice:
     assert project.stopped_until is not None
     return Notice(
         f"The project {project.name} is stopped.",
-        trouble.stopped(project.name, project.stopped_because),
+        sentences.stopped(project.name, project.stopped_because),
         again=ahead(project.stopped_until, now=now),
         act=reverse("project-ask", args=[project.pk]),
         act_words="Ask X again now",
@@ -108,4 +108,4 @@ def no_money(project: Project, *, now: datetime) -> Notice:
 
 def is_told(queue: Queue, stopped: Collection[Project]) -> bool:
     """Whether what holds it is shown already, as a stopped project."""
-    return any(queue.because.startswith(trouble.stopped(one.name, "")[:100]) for one in stopped)
+    return any(queue.because.startswith(sentences.stopped(one.name, "")[:100]) for one in stopped)

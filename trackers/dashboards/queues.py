@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.utils.safestring import SafeString
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ahead, coded
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import paused_all
@@ -48,4 +48,4 @@ def idle(*, now: datetime) -> str:
         return "everything is paused"
     if not Worker.objects.alive(now=now).exists():
         return "no worker is running"
-    return "no credential is enabled" if trouble.none_enabled() else ""
+    return "no credential is enabled" if sentences.none_enabled() else ""

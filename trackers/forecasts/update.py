@@ -15,14 +15,14 @@ from datetime import UTC, date, datetime, timedelta
 from django.db import transaction
 from django.db.models import Case, F, Value, When
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.forecasts.correction import DAYS, correction
 from trackers.forecasts.day import Known, foresee
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
 from trackers.forecasts.walk import interval_rows
 from trackers.jobs.models import Namespace
-from trackers.money.purses import Purse, purses
+from trackers.money.balances import Balance, read_balances
 from trackers.schedule.capacity import capacity
 from trackers.schedule.forecast import NOBODY
 from trackers.schedule.intervals import Plan
@@ -114,7 +114,7 @@ def expect(
 ) -> None:
     """Forecast the rest of today, and tomorrow. The first forecast of a day is never changed."""
     tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + ONE_DAY)
-    balances = purses()
+    balances = read_balances()
     known, why = forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
     for one in (row, tomorrow):
         one.expected_at, one.why = now, why
@@ -146,7 +146,7 @@ def expect(
 def forecast_input(
     today: date,
     plan: Plan,
-    balances: Sequence[Purse],
+    balances: Sequence[Balance],
     paid: Mapping[int, int],
     *,
     now: datetime,
@@ -158,7 +158,7 @@ def forecast_input(
     if namespace.paused:
         return None, PAUSED
     if not room.usable:
-        return None, trouble.nobody_may_ask() or NOBODY
+        return None, sentences.nobody_may_ask() or NOBODY
     usable = [purse for purse in balances if purse.usable]
     tweets = population(now=now, day=today)
     left = {
@@ -216,7 +216,7 @@ def corrections(today: date) -> tuple[float, float]:
 def of_projects(
     row: ForecastDay,
     days: Mapping[int, float],
-    balances: Sequence[Purse],
+    balances: Sequence[Balance],
     paid: Mapping[int, int],
     *,
     is_first: bool,

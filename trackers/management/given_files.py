@@ -10,7 +10,7 @@ from typing import BinaryIO
 from django.core.management.base import CommandError
 
 from trackers.ingest.files.archive import Archive
-from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
+from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check_first_bytes, first_bytes
 from trackers.ingest.files.opening import packer_of
 from trackers.ingest.found import UnreadableError
 
@@ -53,5 +53,5 @@ def look(name: str, file: BinaryIO) -> str:
             Archive(file)
         raise UnreadableError("It is a ZIP archive. Unpack it first.")
     # An empty one has nothing to check; the counts show that.
-    told = check(head) if head else ""
+    told = check_first_bytes(head) if head else ""
     return f"{name}: {told}" if told else ""

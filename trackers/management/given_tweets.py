@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from django.core.management.base import CommandError
 
-from trackers.ingest.files.lines import read
+from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.found import FoundTweet, Options, Rejected, UnreadableError, id_of
 from trackers.management.given_files import demand, look, opened
@@ -44,7 +44,7 @@ class GivenTweets:
             if told := look(name, file):
                 self.say(told)
             lines = lines_of(file, passed=lambda _: None)
-            for one in read(lines, format=self.format, options=chosen):
+            for one in read_tweets(lines, format=self.format, options=chosen):
                 match one:
                     case FoundTweet():
                         yield one.id

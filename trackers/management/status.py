@@ -13,7 +13,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import Standing
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import PausedAll
-from trackers.money.books import Books
+from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch_words import room, sentences
 from trackers.status import Status
 from trackers.timelines.statistics import Timelines
@@ -155,7 +155,7 @@ def namespace(one: Namespace, status: Status) -> dict[str, Any]:
     }
 
 
-def project(one: Books) -> dict[str, Any]:
+def project(one: MoneySummary) -> dict[str, Any]:
     """Tweet-days, and US dollars as numbers; both including what is reserved."""
     return {
         "name": one.project.name,
@@ -173,7 +173,7 @@ def project(one: Books) -> dict[str, Any]:
     }
 
 
-def credential(one: Credential, of_project: Books | None) -> dict[str, Any]:
+def credential(one: Credential, of_project: MoneySummary | None) -> dict[str, Any]:
     return {
         "name": one.name,
         "app": one.app.name,

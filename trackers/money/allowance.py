@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from trackers.money.books import Spent, spent
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import purses
+from trackers.money.summary import Spent, spent
 
-WORDS = {
+LIMIT_WORDS = {
     "posts_a_day": "tweet-days a UTC day",
     "posts_a_month": "tweet-days a month",
     "money_a_day": "US dollars a UTC day",
@@ -31,26 +31,28 @@ class Allowance:
     budgets: str = ""
 
 
-def allowance() -> Allowance:
+def tomorrows_allowance() -> Allowance:
     """The allowance of all projects that may ask now."""
-    usable = {purse.project: purse.day for purse in purses() if purse.usable}
+    usable = {purse.project: purse.day for purse in read_balances() if purse.usable}
     projects = Project.objects.filter(pk__in=usable)
     if not all(project.has_budget for project in projects):
         return Allowance()
     sums = spent(usable)
     total, words = 0.0, []
     for project in projects:
-        found = a_day(project, sums.get(project.pk, Spent()), day=usable[project.pk])
+        by_limit = allowance_by_limit(
+            project, sums.get(project.pk, Spent()), day=usable[project.pk]
+        )
         # A budget in dollars limits nothing where posts are free.
-        if not found:
+        if not by_limit:
             return Allowance()
-        binding = min(found, key=lambda name: found[name])
-        total += found[binding]
-        words.append(f"{project}: {WORDS[binding]}")
+        binding = min(by_limit, key=lambda name: by_limit[name])
+        total += by_limit[binding]
+        words.append(f"{project}: {LIMIT_WORDS[binding]}")
     return Allowance(total, ", ".join(words)) if words else Allowance()
 
 
-def a_day(project: Project, spent: Spent, *, day: date) -> Mapping[str, float]:
+def allowance_by_limit(project: Project, spent: Spent, *, day: date) -> Mapping[str, float]:
     """Tweet-days that each budget allows on a day after `day`, by the budget's field.
 
     The rest of a monthly budget is spread over the remaining days, today included; on the last day
@@ -60,15 +62,15 @@ def a_day(project: Project, spent: Spent, *, day: date) -> Mapping[str, float]:
     is_new_month = to_come.month != day.month
     days_left = monthrange(to_come.year, to_come.month)[1] - to_come.day + 2 - is_new_month
     price = float(project.price_of_a_post)
-    found: dict[str, float] = {}
+    by_limit: dict[str, float] = {}
     if project.posts_a_day is not None:
-        found["posts_a_day"] = project.posts_a_day
+        by_limit["posts_a_day"] = project.posts_a_day
     if project.posts_a_month is not None:
         used = 0 if is_new_month else spent.posts_month - spent.posts_today
-        found["posts_a_month"] = (project.posts_a_month - used) / days_left
+        by_limit["posts_a_month"] = (project.posts_a_month - used) / days_left
     if project.money_a_day is not None and price:
-        found["money_a_day"] = float(project.money_a_day) / price
+        by_limit["money_a_day"] = float(project.money_a_day) / price
     if project.money_a_month is not None and price:
         gone = 0.0 if is_new_month else float(spent.money_month - spent.money_today)
-        found["money_a_month"] = (float(project.money_a_month) - gone) / days_left / price
-    return {name: max(0.0, left) for name, left in found.items()}
+        by_limit["money_a_month"] = (float(project.money_a_month) - gone) / days_left / price
+    return {name: max(0.0, left) for name, left in by_limit.items()}

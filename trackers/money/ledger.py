@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
 
-from trackers.money.purses import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Purse
+from trackers.money.balances import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Balance
 from tweetwatch.database import DatabaseClock, array, ask, cursor
 from tweetwatch.statements import fill, statement
 
@@ -80,7 +80,7 @@ class Settlement:
 # Reservations of a project are serialised, or two could use the same room: the second sees what the
 # first wrote, since its statement begins only once it has this lock.
 # NO KEY: a new row of spending needs a KEY SHARE lock on its project.
-LOCK = """
+LOCK_PROJECT = """
     SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
 """
 SPENT_THAT_DAY = fill(SPENT, {"day": "%(day)s::date"})
@@ -102,7 +102,7 @@ RESERVE_USERS = f"""
 # out too large.
 # A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
-COUNT = """
+COUNT_BILLED = """
     INSERT INTO trackers_spending AS s (project_id, day, posts, users, posts_reserved,
                                         users_reserved, money)
     SELECT p.id, %(day)s, %(posts)s, %(users)s, 0, 0,
@@ -116,15 +116,15 @@ COUNT = """
         money = s.money + excluded.money
 """
 # If a crash loses it, everything reserved counts as spent.
-SETTLE = COUNT.format(
+SETTLE = COUNT_BILLED.format(
     "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
 )
 # Counts what was not reserved, in the transaction of the caller that reports it.
-SPEND = COUNT.format("trackers_project p")
+SPEND = COUNT_BILLED.format("trackers_project p")
 
 
-def reserve(
-    purse: Purse, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
+def reserve_posts(
+    purse: Balance, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
 ) -> Payment | None:
     """Reserve what requests that may take `timeout` can cost; None if none may be sent.
 
@@ -138,25 +138,25 @@ def reserve(
         return None
     # Tokens may need renewal first, which is a request too.
     if left > 2 * timeout + CLOCKS:
-        posts = granted(purse.project, day, unpaid) if unpaid else 0
+        posts = posts_granted(purse.project, day, unpaid) if unpaid else 0
         return payment_of(purse, clock, posts=posts) if posts + paid else None
     with transaction.atomic():
-        posts = granted(purse.project, day, unpaid) if unpaid else 0
-        tomorrow = granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
+        posts = posts_granted(purse.project, day, unpaid) if unpaid else 0
+        tomorrow = posts_granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
         if tomorrow < posts + paid:
             transaction.set_rollback(True)
             return None
     return payment_of(purse, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
 
 
-def payment_of(purse: Purse, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
+def payment_of(purse: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
     """What was reserved, and until when it covers all days on which X may bill."""
     last = purse.midnight + timedelta(days=1 if tomorrow else 0)
     reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
     return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
 
 
-def granted(project: int, day: date, floors: Sequence[int]) -> int:
+def posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
     """How many of the tweets with these floors, in ascending order, may be read on the day."""
     counts = {floor: floors.count(floor) for floor in sorted(set(floors))}
     params = {
@@ -166,11 +166,11 @@ def granted(project: int, day: date, floors: Sequence[int]) -> int:
         "floors": array(counts),
     }
     # In one transaction, ours or the caller's: the lock is held until the reservation is written.
-    _, found = ask((LOCK, params), (RESERVE_POSTS, params))
+    _, found = ask((LOCK_PROJECT, params), (RESERVE_POSTS, params))
     return found[0][0] or 0 if found else 0
 
 
-def settle(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
+def settle_payment(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
     """X answered: it showed `posts` of the new ones, and `shown` in all."""
     settle_all([Settlement(payment, posts=posts, shown=shown, x_now=x_now)])
 
@@ -187,7 +187,7 @@ def settle_all(settlements: Iterable[Settlement]) -> None:
             reserved[row] += were_reserved
             posts[row] += are_billed
     for row in sorted(reserved):
-        write(*row, posts_reserved=reserved[row], posts=posts[row])
+        write_spending(*row, posts_reserved=reserved[row], posts=posts[row])
 
 
 def cancel(payment: Payment) -> None:
@@ -195,31 +195,31 @@ def cancel(payment: Payment) -> None:
     settle_all([Settlement(payment)])
 
 
-def keep(payment: Payment) -> None:
+def count_as_billed(payment: Payment) -> None:
     """It may have been billed, so it counts as billed."""
     settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
 
 
-def reserve_users(purse: Purse, users: int) -> bool:
+def reserve_users(purse: Balance, users: int) -> bool:
     """Whether this many accounts may be read; if so, they are reserved."""
     params = {"project": purse.project, "day": purse.day, "users": users}
     with transaction.atomic(), cursor() as db:
-        db.execute(LOCK, params)
+        db.execute(LOCK_PROJECT, params)
         return db.execute(RESERVE_USERS, params).rowcount > 0
 
 
-def settle_users(purse: Purse, *, reserved: int, users: int) -> None:
+def settle_users(purse: Balance, *, reserved: int, users: int) -> None:
     """X showed `users` of the accounts that were reserved."""
-    write(purse.project, purse.day, users_reserved=reserved, users=users)
+    write_spending(purse.project, purse.day, users_reserved=reserved, users=users)
 
 
-def write(project: int, day: date, *, by: str = SETTLE, **counts: int) -> None:
-    given = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
-    if any(given.values()):
+def write_spending(project: int, day: date, *, by: str = SETTLE, **counts: int) -> None:
+    amounts = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
+    if any(amounts.values()):
         with cursor() as db:
-            db.execute(by, {"project": project, "day": day, **given})
+            db.execute(by, {"project": project, "day": day, **amounts})
 
 
 def spend(project: int, day: date, *, posts: int) -> None:
     """Count posts that X sent, and billed, without a request for each: those of a stream."""
-    write(project, day, by=SPEND, posts=posts)
+    write_spending(project, day, by=SPEND, posts=posts)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOT_NEGATIVE = [MinValueValidator(0)]
 NO_LIMIT = "Leave empty for no limit."
-SPREAD = (
+SPREAD_OVER_MONTH = (
     f"{NO_LIMIT} Without a daily budget, what is left is spread evenly over the remaining days."
 )
 
@@ -39,7 +39,7 @@ class Project(models.Model):
         "tweet-days a month",
         null=True,
         blank=True,
-        help_text=SPREAD,
+        help_text=SPREAD_OVER_MONTH,
     )
     money_a_day = dollars(
         verbose_name="US dollars a UTC day", null=True, blank=True, help_text=NO_LIMIT
@@ -48,7 +48,7 @@ class Project(models.Model):
         verbose_name="US dollars a month",
         null=True,
         blank=True,
-        help_text=SPREAD,
+        help_text=SPREAD_OVER_MONTH,
     )
     price_of_a_post = dollars(
         default=Decimal("0.005"), help_text="US dollars per post and UTC day."
@@ -108,14 +108,14 @@ class AppQuerySet(models.QuerySet["App"]):
 
         Raises ValueError if the app belongs to another project.
         """
-        found = self.select_related("project").filter(name=app).first()
-        if found is None:
+        existing = self.select_related("project").filter(name=app).first()
+        if existing is None:
             return self.create(
                 name=app, project=Project.objects.get_or_create(name=project or app)[0]
             )
-        if project and found.project.name != project:
-            raise ValueError(f"The app {app} belongs to the project {found.project}.")
-        return found
+        if project and existing.project.name != project:
+            raise ValueError(f"The app {app} belongs to the project {existing.project}.")
+        return existing
 
 
 class App(models.Model):

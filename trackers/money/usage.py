@@ -23,7 +23,7 @@ TOLD = """
 """
 
 
-def keep(project: Project, usage: Usage) -> None:
+def store_usage(project: Project, usage: Usage) -> None:
     """Store X's count with ours."""
     with cursor() as db:
         days, posts = array(map(date.isoformat, usage.days)), array(usage.days.values())
@@ -33,7 +33,7 @@ def keep(project: Project, usage: Usage) -> None:
         "usage_read_at": Now(),
         "cap": usage.cap,
         "cap_reset_day": usage.cap_reset_day,
-        **compared(project, usage),
+        **compare_usage(project, usage),
     }
     Project.objects.filter(pk=project.pk).update(**written)
     project.refresh_from_db()
@@ -43,7 +43,7 @@ def keep(project: Project, usage: Usage) -> None:
         )
 
 
-def compared(project: Project, usage: Usage) -> dict[str, int | None]:
+def compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:
     """X's count and ours over the days of this month that both have."""
     if not usage.days:
         return {"usage_of_month": None, "ours_of_month": None}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.jobs.figures import QueueSummary
 from trackers.jobs.models import Namespace, Worker
 from trackers.schedule.capacity import Capacity, capacity
@@ -63,7 +63,7 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
         return Forecast("unknown", why="A running qcluster has to count the tweets first.")
     found = capacity(namespace.request_keys)
     if not found.usable:
-        return Forecast("unknown", why=trouble.nobody_may_ask() or NOBODY)
+        return Forecast("unknown", why=sentences.nobody_may_ask() or NOBODY)
     if not Worker.objects.alive(now=now).exists():
         return Forecast("unknown", why=NO_WORKERS)
     return catch_up(

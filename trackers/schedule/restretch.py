@@ -14,7 +14,7 @@ from datetime import datetime
 
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
-from trackers.money.allowance import allowance
+from trackers.money.allowance import tomorrows_allowance
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
 from trackers.schedule.cost import AGES, DAY
@@ -48,7 +48,7 @@ def restretch(plan: Plan, *, now: datetime) -> Stretch:
 
 def stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> None:
     """Compute the stretch for the budgets, from waits already stretched for the windows."""
-    allowed = allowance()
+    allowed = tomorrows_allowance()
     row.days_demand = tweet_days(fleet, 1.0, stretch=row.windows) + arrivals
     row.days_room, row.budget = allowed.tweet_days, allowed.budgets[:200]
     if allowed.tweet_days is not None:

@@ -12,7 +12,7 @@ from datetime import UTC, timedelta
 
 from django.conf import settings
 
-from trackers.alerts.forget import forget_notices
+from trackers.alerts.prune import prune_notices
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import prune
@@ -162,7 +162,7 @@ def forget_alerts() -> None:
     """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
     findings.prune_rested(now=now)
-    worked = forget_notices(now=now, deadline=time_for_a_chore())
+    worked = prune_notices(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "alerts", task="trackers.tasks.forget_alerts")
 
 

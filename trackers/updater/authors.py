@@ -10,10 +10,10 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
-from trackers.credentials import turns
-from trackers.credentials.asking import keys_for
+from trackers.credentials import selection
+from trackers.credentials.preflight import keys_for
 from trackers.money import ledger
-from trackers.money.purses import purses
+from trackers.money.balances import read_balances
 from trackers.tweets.authors import name, to_ask
 from trackers.xapi import client
 from trackers.xapi.endpoints import ACCOUNTS
@@ -32,25 +32,25 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         ids = to_ask(limit=AT_ONCE)
         if not ids:
             break
-        turn = turns.take(ACCOUNTS)
-        if not isinstance(turn, turns.Turn):
+        turn = selection.select_credential(ACCOUNTS)
+        if not isinstance(turn, selection.Selection):
             break
-        purse = next(one for one in purses() if one.project == turn.project)
+        purse = next(one for one in read_balances() if one.project == turn.project)
         if not ledger.reserve_users(purse, len(ids)):
-            turns.cancel(turn)
+            selection.cancel(turn)
             logger.info("%d authors wait for money", len(ids))
             break
         try:
             with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
                 answer = client.look_up_accounts(keys, ids, base_url=base_url, timeout=timeout)
         except XError as error:
-            turns.settle_failed(turn, error)
+            selection.settle_failed(turn, error)
             ledger.settle_users(
                 purse, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
             )
             logger.warning("authors could not be looked up yet: %s", error)
             break
-        turns.settle(turn, answer.window)
+        selection.settle_answer(turn, answer.window)
         ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))
         name(ids, answer.accounts.values(), suspended=suspended(answer.missing))
         told += len(answer.accounts)

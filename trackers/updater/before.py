@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from trackers.money.purses import OF_TWEETS, PURSES, Purse, read_purses
+from trackers.money.balances import OF_TWEETS, PURSES, Balance, parse_balances
 from trackers.schedule.intervals import CURRENT, Plan, read_current
 from tweetwatch.database import array, ask
 
@@ -91,7 +91,7 @@ class Before:
     usual: Sequence[Group]
     odd: Mapping[int, Prior]
     untracked: frozenset[int]
-    purses: Sequence[Purse]
+    purses: Sequence[Balance]
 
     def groups(self) -> Iterator[Group]:
         """All that X may be asked for: everything but versions of other tweets."""
@@ -113,7 +113,7 @@ def read_before(ids: Sequence[int]) -> Before:
     odd = set(ids).difference(*(group.ids for group in usual))
     facts = read_priors(odd) if odd else {}
     untracked = frozenset(odd - facts.keys())
-    return Before(now, plan, usual, dict(sorted(facts.items())), untracked, read_purses(purses))
+    return Before(now, plan, usual, dict(sorted(facts.items())), untracked, parse_balances(purses))
 
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from trackers.money.purses import Purse
+from trackers.money.balances import Balance
 from trackers.schedule.steer import refresh_in_turn
 from tweetwatch.database import cursor
 
@@ -33,7 +33,7 @@ WAITING = f"""
 """
 
 
-def hand_out(purse: Purse, spare: int, *, now: datetime) -> int:
+def hand_out(purse: Balance, spare: int, *, now: datetime) -> int:
     """Have up to `spare` tweets that wait for this purse looked up today; return how many."""
     next_day = now + (purse.next_day() - purse.now)
     given = {"next_day": next_day, "project": purse.project, "spare": spare}

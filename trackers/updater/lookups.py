@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from trackers.credentials.asking import check_time, keys_for
 from trackers.credentials.models import Credential
+from trackers.credentials.preflight import check_time, keys_for
 from trackers.updater.before import Before
 from trackers.updater.edits import by_tweet, newest_versions
 from trackers.updater.reserve import BatchGrant

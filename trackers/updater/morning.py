@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.jobs import ordinary
-from trackers.money.purses import Purse
+from trackers.money.balances import Balance
 from trackers.schedule.intervals import Plan
 from tweetwatch.database import array, cursor
 
@@ -35,7 +35,7 @@ WANT = """
 """
 
 
-def until_rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Sequence[Purse]:
+def until_rationed(purses: Sequence[Balance], plan: Plan, *, now: datetime) -> Sequence[Balance]:
     """The purses; those that await today's floors pay for the youngest tier only."""
     awaiting = {
         purse.project
@@ -60,7 +60,7 @@ def until_rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Seq
     ]
 
 
-def is_overdue(purse: Purse, *, now: datetime) -> bool:
+def is_overdue(purse: Balance, *, now: datetime) -> bool:
     wanted_at = purse.floors_wanted_at
     return wanted_at is not None and now - wanted_at > NO_LONGER_THAN
 

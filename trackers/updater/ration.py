@@ -1,7 +1,7 @@
 """Rationing: when the day's money is short, the oldest tweets wait first.
 
 what must still be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
-The floors are stored on the project's row, where each batch reads them (trackers.money.purses).
+The floors are stored on the project's row, where each batch reads them (trackers.money.balances).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-from trackers.money.purses import Purse, purses
+from trackers.money.balances import Balance, read_balances
 from trackers.schedule.intervals import Plan
 from trackers.updater.leftover import LAST_CALL, hand_out
 from trackers.updater.needs import DAY, Part, dry_at, needs
@@ -83,7 +83,7 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
 
     Each project is committed separately, so an interrupted run keeps what it has written.
     """
-    found = purses()
+    found = read_balances()
     limited = [purse for purse in found if purse.left is not None and plan.tiers]
     with cursor() as db:
         db.execute(UNRATION, {"but": array(purse.project for purse in limited)})
@@ -111,7 +111,7 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
     return short
 
 
-def ration_one(purse: Purse, part: Part, plan: Plan, *, now: datetime) -> Ration:
+def ration_one(purse: Balance, part: Part, plan: Plan, *, now: datetime) -> Ration:
     assert purse.left is not None
     rest_of_day = (purse.next_day() - purse.now) / DAY
     counts = [round(count) for count in part.counts]
@@ -122,7 +122,7 @@ def ration_one(purse: Purse, part: Part, plan: Plan, *, now: datetime) -> Ration
     return found
 
 
-def write(purse: Purse, plan: Plan, found: Ration, runs_dry_at: datetime | None) -> None:
+def write(purse: Balance, plan: Plan, found: Ration, runs_dry_at: datetime | None) -> None:
     floors = [
         [tier.younger_than.total_seconds(), floor]
         for tier, floor in zip(plan.tiers, found.floors, strict=False)

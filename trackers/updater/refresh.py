@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, InterfaceError
 
-from trackers.credentials import turns
-from trackers.credentials.rests import rest_after
+from trackers.credentials import selection
+from trackers.credentials.cooldowns import cooldown_after
 from trackers.jobs import queue, task_time
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
@@ -146,15 +146,15 @@ def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     """
     asked, error = unanswered.grant, unanswered.error
     turn = asked.turn
-    turns.settle_failed(turn, error, now=now)
+    selection.settle_failed(turn, error, now=now)
     if error.sent and error.maybe_billed:
         # Counted, and marked as paid: an hour of such replies costs each tweet only once.
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
-        ledger.keep(asked.payment)
+        ledger.count_as_billed(asked.payment)
     else:
         ledger.cancel(asked.payment)
     # The credential is not used for a while (turns.settle_failed); the others continue.
-    rests = rest_after(error) is not None
+    rests = cooldown_after(error) is not None
     return Failed(
         asked.batch,
         turn.credential.name,

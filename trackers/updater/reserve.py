@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
+from trackers.money.balances import Balance
 from trackers.money.ledger import Payment
-from trackers.money.purses import Purse
 from trackers.updater.before import Before
 from trackers.updater.morning import until_rationed
 from trackers.updater.requests import (
@@ -55,7 +55,7 @@ class BatchGrant:
     """A request that may be sent for the tweets of `batch`, of which `unpaid` are new today."""
 
     batch: Batch
-    turn: turns.Turn
+    turn: selection.Selection
     payment: Payment
     unpaid: Set[int]
 
@@ -125,14 +125,14 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
 def pay(
     batch: Batch,
     share: Share,
-    in_turn: Sequence[turns.Turn],
+    in_turn: Sequence[selection.Selection],
     odd: Collection[int],
     *,
     timeout: timedelta,
 ) -> Sequence[BatchGrant]:
     """Reserve tweet-days for tweets that are new today, youngest first; return the requests."""
     unpaid = share.youngest_first()
-    payment = ledger.reserve(
+    payment = ledger.reserve_posts(
         share.purse,
         unpaid=[one.floor for one in unpaid],
         paid=len(share.paid),
@@ -140,7 +140,7 @@ def pay(
         clock=in_turn[0].clock,
     )
     if payment is None:
-        turns.cancel_all(in_turn)
+        selection.cancel_all(in_turn)
         queue.release(batch, A_MOMENT)
         return []
     too_many = [one.tweet_id for one in unpaid[payment.posts :]]
@@ -148,7 +148,7 @@ def pay(
     batch = batch.without(too_many)
     paid_for = {one.tweet_id for one in unpaid[: payment.posts]}
     requests = split_into_requests(batch.keys, odd)
-    turns.cancel_all(in_turn[len(requests) :])
+    selection.cancel_all(in_turn[len(requests) :])
     payments = payment.parts([(len(paid_for.intersection(ids)), len(ids)) for ids in requests])
     return [
         BatchGrant(replace(batch, keys=ids), turn, part, paid_for.intersection(ids))
@@ -156,9 +156,9 @@ def pay(
     ]
 
 
-NoTurn = turns.NoRoom | turns.NoCredential
+NoTurn = selection.NoRoom | selection.NoCredential
 # A share, its requests, and how many tweets it wanted requests for.
-ShareTurns = tuple[Share, Sequence[turns.Turn], int]
+ShareTurns = tuple[Share, Sequence[selection.Selection], int]
 
 
 def whose_turn(
@@ -176,10 +176,10 @@ def whose_turn(
             ids = due_for_project(ids, is_full=batch.is_full, is_first=not asking)
         if not ids:
             continue
-        found = turns.take_several(
+        found = selection.select_several(
             requests_for(len(ids)), project=share.purse.project, spread=spread
         )
-        if isinstance(found, turns.NoRoom | turns.NoCredential):
+        if isinstance(found, selection.NoRoom | selection.NoCredential):
             shut.append((share, found))
             continue
         with_room = set(ids[: len(found) * REQUEST_SIZE])
@@ -189,10 +189,10 @@ def whose_turn(
 
 def nobody() -> NoTurn:
     """Why no project at all can ask, and what a person has to do."""
-    turn = turns.take()
-    if isinstance(turn, turns.Turn):
-        turns.cancel(turn)
-        return turns.NoCredential("A credential was enabled just now.")
+    turn = selection.select_credential()
+    if isinstance(turn, selection.Selection):
+        selection.cancel(turn)
+        return selection.NoCredential("A credential was enabled just now.")
     return turn
 
 
@@ -202,7 +202,7 @@ def first_room(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, s
 
 
 def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
-    if isinstance(no_room, turns.NoRoom):
+    if isinstance(no_room, selection.NoRoom):
         return max(no_room.until - now, timedelta(0))
     return NO_CREDENTIAL_WAIT
 
@@ -222,7 +222,7 @@ def mark(ids: Collection[int]) -> None:
         db.execute(MARK, {"ids": sorted(ids)})
 
 
-def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
+def wait_for_money(due_at: datetime, purse: Balance) -> timedelta:
     """Until the evening of X's day or, once it is evening, until X's next day, plus a delay that
     keeps the order of due times. Only a moment while today's floors are awaited."""
     if purse.awaits_floors:

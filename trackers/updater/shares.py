@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
 
-from trackers.money.purses import Purse
+from trackers.money.balances import Balance
 from trackers.tweets.snowflake import born_at
 from trackers.updater.before import Group, Prior
 
@@ -30,7 +30,7 @@ class Unpaid:
 class Share:
     """The tweets that one project asks for. `paid` cost nothing more today."""
 
-    purse: Purse
+    purse: Balance
     paid: list[int] = field(default_factory=list)
     unpaid: list[Unpaid] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ class Shares:
     waiting: Sequence[int]
 
 
-def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime) -> Shares:
+def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: datetime) -> Shares:
     """Assign each tweet. Without a usable purse there are no shares, and none waits for money."""
     usable = [purse for purse in purses if purse.usable]
     # A purse that X refuses is tried once a minute, or if there is no other.

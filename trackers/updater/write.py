@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
 from trackers.money.ledger import Settlement
@@ -49,7 +49,7 @@ def write(
     saved = persist(lambda: save(batch, judged, before.plan), until=until)
     # Locks: the windows' rows, then those of the day's spending.
     with together():
-        turns.answered_all([(one.grant.turn, one.reply.window) for one in answers])
+        selection.settle_all_answered([(one.grant.turn, one.reply.window) for one in answers])
         ledger.settle_all(settlement(one, before.odd) for one in answers)
     for one in answers:
         if isinstance(one.reply, Lookup):

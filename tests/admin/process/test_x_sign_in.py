@@ -17,7 +17,7 @@ from tests.admin.conftest import said
 from trackers.admin.x_sign_in import SESSION
 from trackers.credentials import sign_in
 from trackers.credentials.models import Credential
-from trackers.credentials.sign_in import opened
+from trackers.credentials.sign_in import open_pending
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BEGIN, DONE = "/admin/trackers/credential/sign-in/", "/admin/trackers/credential/signed-in/"
@@ -60,7 +60,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     assert asked["redirect_uri"] == [f"http://testserver{DONE}"]
     assert "offline.access" in asked["scope"][0]
     sealed = staff.session[SESSION]
-    pending = opened(sealed)
+    pending = open_pending(sealed)
     path = back_from_x(address)
     code = parse_qs(urlsplit(path).query)["code"][0]
 
@@ -119,7 +119,7 @@ def test_another_browser_cannot_finish_what_was_begun_here(staff, client):
 def test_a_sign_in_that_took_too_long_is_begun_again(staff):
     path = back_from_x(to_x(staff))
     session = staff.session
-    pending = opened(session[SESSION])
+    pending = open_pending(session[SESSION])
     early = (timezone.now() - timedelta(minutes=11)).isoformat()
     session[SESSION] = sign_in.Pending(**{**kept(pending), "begun_at": early}).sealed()
     session.save()
@@ -133,12 +133,14 @@ def kept(pending):
 def test_x_refuses_a_code_that_is_not_the_one_it_gave(staff):
     path = back_from_x(to_x(staff))
     state = parse_qs(urlsplit(path).query)["state"][0]
-    assert told(staff, f"{DONE}?{urlencode({'state': state, 'code': 'mine'})}") == sign_in.SPENT
+    assert (
+        told(staff, f"{DONE}?{urlencode({'state': state, 'code': 'mine'})}") == sign_in.CODE_EXPIRED
+    )
 
 
 def test_x_refuses_a_client_that_it_does_not_know(staff):
     path = back_from_x(to_x(staff, given={**GIVEN, "client_secret": "wrong"}))
-    assert told(staff, path) == sign_in.UNKNOWN
+    assert told(staff, path) == sign_in.UNKNOWN_CLIENT
 
 
 def test_x_is_away(staff, settings):

@@ -24,7 +24,7 @@ PUBLIC = "https://watch.example"
 def raised(*to, what="It broke.", state="down", name="Rocket"):
     made = rule("trouble", name=name, to=list(to or ["ada@here.example"]))
     look = Observation("namespace", "x", what, "It works again.", "/operations/", rule=made.pk)
-    notice.add(made, [News(look, state)], now=timezone.now())
+    notice.add_notice(made, [News(look, state)], now=timezone.now())
     return made
 
 
@@ -209,7 +209,7 @@ def test_a_process_that_dies_with_an_e_mail_leaves_it_for_later_under_the_same_i
     box = Box()
     with listening(box) as smtp:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(mail, "settle", dies)
+            patch.setattr(mail, "settle_mail", dies)
             with pytest.raises(KeyboardInterrupt):
                 send(smtp)
         # Its claim holds for a minute, whoever comes.
@@ -244,21 +244,21 @@ def test_what_is_claimed_is_another_ones():
     raised()
     raised()
 
-    first, second = mail.claim(), mail.claim()
+    first, second = mail.claim_mail(), mail.claim_mail()
 
     assert {first.pk, second.pk} == set(AlertMail.objects.values_list("pk", flat=True))
-    assert mail.claim() is None
+    assert mail.claim_mail() is None
 
 
 def test_the_log_is_kept_for_three_months():
-    from trackers.alerts.forget import forget_notices
+    from trackers.alerts.prune import prune_notices
 
     raised()
     raised()
     old = AlertNotice.objects.last()
     AlertNotice.objects.filter(pk=old.pk).update(at=timezone.now() - timedelta(days=91))
 
-    worked = forget_notices(now=timezone.now(), deadline=Deadline.after(30))
+    worked = prune_notices(now=timezone.now(), deadline=Deadline.after(30))
 
     assert worked.rows == 1
     assert AlertNotice.objects.count() == AlertMail.objects.count() == 1

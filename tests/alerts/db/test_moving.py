@@ -7,7 +7,7 @@ import pytest
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
 from tests.factories import figures
 from trackers.alerts.models import AlertNotice, AlertRule
-from trackers.alerts.moving import FOUND_MOST
+from trackers.alerts.velocity import FOUND_MOST
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.outbox.findings import Finding, prune_rested
 from trackers.schedule import steer

@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule
 from tests.factories import CredentialFactory, TweetUpdateFactory
-from trackers.alerts import standing
+from trackers.alerts import conditions
+from trackers.alerts.conditions import allowed_tomorrow, dry
 from trackers.alerts.models import AlertNotice
-from trackers.alerts.standing import allowed_tomorrow, dry
 from trackers.credentials.models import Credential
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
-from trackers.money.books import Books, Spent
 from trackers.money.projects import Project
+from trackers.money.summary import MoneySummary, Spent
 from trackers.outbox.findings import Observation
 
 pytestmark = pytest.mark.django_db
@@ -93,13 +93,13 @@ def test_sources_that_are_hidden_or_leak():
     unknown = "X has no account with this name."
     Source.objects.filter(pk=esa.pk).update(hidden_because="not_found", problem=unknown)
     esa.refresh_from_db()
-    assert list(standing.said_of(esa, 0)) == [
+    assert list(conditions.source_faults(esa, 0)) == [
         ("hidden", f"X does not show the source @esa's posts: {unknown}")
     ]
 
 
 def test_a_source_with_a_rule_of_its_own_is_found_however_many_others_leak(monkeypatch):
-    monkeypatch.setattr(standing, "SOURCES_MOST", 1)
+    monkeypatch.setattr(conditions, "SOURCES_MOST", 1)
     for name, late in (("esa", 9), ("jaxa", 5), ("nasa", 1)):
         source = Source.objects.create(kind="account", of=name)
         SourceDay.objects.create(source=source, day=NOW.date(), late=late)
@@ -118,7 +118,7 @@ TODAY = NOW.date()
 
 def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODAY, **project):
     given = {"name": "p", "rationed_at": NOW, "needs": needs, "waiting": waiting, **project}
-    return Books(
+    return MoneySummary(
         Project(**given), day, left,
         Spent(posts_today=today, posts_month=month, money_month=month * Decimal("0.005")),
     )  # fmt: skip
@@ -150,7 +150,7 @@ def test_tomorrow_has_its_share_of_the_month_and_a_new_month_all_of_it():
     # 26 days are left after today, of 30,000 - 5,000 - 1,000.
     assert allowed_tomorrow(books(posts_a_month=30_000)) == 924
     last = books(posts_a_month=31_000, month=30_900)
-    ending = Books(last.project, date(2026, 3, 31), 100, last.spent)
+    ending = MoneySummary(last.project, date(2026, 3, 31), 100, last.spent)
     # April has thirty days.
     assert allowed_tomorrow(ending) == 1034
     assert allowed_tomorrow(books(money_a_day=Decimal("5"))) == 1000

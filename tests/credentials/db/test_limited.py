@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests.credentials.db.test_windows import known, let_pass, seen
 from tests.x import save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Window
 from trackers.xapi.errors import RateLimited
 from trackers.xapi.results import WindowSeen
@@ -22,7 +22,7 @@ A_DAY = 86_400
 def limited(turn, window=None, **told):
     """X answers the turn's request with a 429."""
     told.setdefault("resets_at", window and window.resets_at)
-    turns.settle_failed(turn, RateLimited("429 Too Many Requests", window=window, **told))
+    selection.settle_failed(turn, RateLimited("429 Too Many Requests", window=window, **told))
 
 
 def seconds_until(at):
@@ -31,8 +31,8 @@ def seconds_until(at):
 
 def rest():
     """How long the one window is left alone; then it is as if that had passed."""
-    answer = turns.take()
-    assert isinstance(answer, turns.NoRoom), "somebody may ask at once"
+    answer = selection.select_credential()
+    assert isinstance(answer, selection.NoRoom), "somebody may ask at once"
     length = seconds_until(answer.until)
     let_pass(length + 0.1)
     return length
@@ -45,7 +45,7 @@ def test_without_a_reset_that_is_to_come_each_429_in_a_row_doubles_the_wait(past
     waits = []
     for _ in range(13):
         window = None if past is None else seen(0, opens_in=past)
-        limited(turns.take(), window)
+        limited(selection.select_credential(), window)
         waits.append(rest())
 
     for place, wait in enumerate(waits):
@@ -55,19 +55,19 @@ def test_without_a_reset_that_is_to_come_each_429_in_a_row_doubles_the_wait(past
 def test_the_first_answer_ends_the_row():
     known("a", 500)
     for _ in range(6):
-        limited(turns.take())
+        limited(selection.select_credential())
         rest()
 
-    turns.answered(turns.take(), seen(499))
+    selection.settle_answered(selection.select_credential(), seen(499))
 
-    assert isinstance(turns.take(), turns.Turn)
-    limited(turns.take())
+    assert isinstance(selection.select_credential(), selection.Selection)
+    limited(selection.select_credential())
     assert rest() < 2
 
 
 def test_those_under_way_together_climb_one_rung():
     known("a", 500)
-    for turn in [turns.take() for _ in range(8)]:
+    for turn in [selection.select_credential() for _ in range(8)]:
         limited(turn)
 
     assert rest() < 2
@@ -75,44 +75,44 @@ def test_those_under_way_together_climb_one_rung():
 
 def test_an_answer_to_what_was_sent_before_does_not_end_the_rest():
     known("a", 500)
-    slow, quick = turns.take(), turns.take()
+    slow, quick = selection.select_credential(), selection.select_credential()
     limited(quick)
 
-    turns.answered(slow, seen(499))
+    selection.settle_answered(slow, seen(499))
 
-    assert isinstance(turns.take(), turns.NoRoom)
+    assert isinstance(selection.select_credential(), selection.NoRoom)
 
 
 def test_after_a_rest_one_request_finds_out_for_all():
     known("a", 500)
-    limited(turns.take())
+    limited(selection.select_credential())
     rest()
 
-    first, then = turns.take(), turns.take()
+    first, then = selection.select_credential(), selection.select_credential()
 
-    assert isinstance(first, turns.Turn)
-    assert isinstance(then, turns.NoRoom)
+    assert isinstance(first, selection.Selection)
+    assert isinstance(then, selection.NoRoom)
     assert seconds_until(then.until) < 1
-    turns.answered(first, seen(499))
-    assert all(isinstance(turns.take(), turns.Turn) for _ in range(3))
+    selection.settle_answered(first, seen(499))
+    assert all(isinstance(selection.select_credential(), selection.Selection) for _ in range(3))
 
 
 def test_who_asks_with_one_credential_alone_waits_too_but_a_person_may_try():
     credential = known("a", 500)
-    limited(turns.take())
+    limited(selection.select_credential())
 
-    assert isinstance(turns.take(only=credential.pk), turns.NoRoom)
-    by_hand = turns.take(only=credential.pk, by_hand=True)
-    turns.answered(by_hand, seen(499))
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(only=credential.pk), selection.NoRoom)
+    by_hand = selection.select_credential(only=credential.pk, by_hand=True)
+    selection.settle_answered(by_hand, seen(499))
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_a_retry_after_of_a_429_is_waited_for_and_no_longer_than_a_window():
     known("a", 500)
-    limited(turns.take(), retry_after=timedelta(seconds=120))
+    limited(selection.select_credential(), retry_after=timedelta(seconds=120))
     assert 119 < rest() <= 121
 
-    limited(turns.take(), retry_after=timedelta(days=1))
+    limited(selection.select_credential(), retry_after=timedelta(days=1))
     assert 890 < rest() <= 901
 
 
@@ -121,7 +121,7 @@ def test_a_window_that_ends_sooner_than_was_told_before_is_believed(room):
     """As after a change of the plan: from a window of a day to one of a quarter of an hour."""
     known("a", 400, opens_in=A_DAY)
 
-    turns.answered(turns.take(), seen(room, opens_in=600))
+    selection.settle_answered(selection.select_credential(), seen(room, opens_in=600))
 
     window = Window.objects.get()
     assert (window.remaining, window.limit) == (room, 10)
@@ -131,18 +131,20 @@ def test_a_window_that_ends_sooner_than_was_told_before_is_believed(room):
 def test_a_429_of_a_window_that_ends_sooner_closes_it():
     known("a", 400, opens_in=A_DAY)
 
-    limited(turns.take(), seen(0, opens_in=600))
+    limited(selection.select_credential(), seen(0, opens_in=600))
 
     assert 598 < rest() <= 603
 
 
 def test_an_older_reply_that_comes_late_changes_nothing():
     known("a", 9, opens_in=600)
-    slow, quick = turns.take(), turns.take()
-    turns.answered(quick, seen(4, opens_in=600))
+    slow, quick = selection.select_credential(), selection.select_credential()
+    selection.settle_answered(quick, seen(4, opens_in=600))
 
     early = timezone.now().replace(microsecond=0) - timedelta(seconds=30)
-    turns.answered(slow, WindowSeen("GET /2/tweets", 900, 800, early + timedelta(days=1), early))
+    selection.settle_answered(
+        slow, WindowSeen("GET /2/tweets", 900, 800, early + timedelta(days=1), early)
+    )
 
     window = Window.objects.get()
     assert (window.remaining, window.limit) == (4, 10)
@@ -157,29 +159,29 @@ def test_no_reset_is_believed_further_ahead_than_a_day():
 def test_a_window_that_is_used_up_for_long_is_asked_about_now_and_then():
     known("a", 0, opens_in=20 * 3600)
 
-    answer = turns.take()
-    assert isinstance(answer, turns.NoRoom)
+    answer = selection.select_credential()
+    assert isinstance(answer, selection.NoRoom)
     assert 900 < seconds_until(answer.until) < 1000
     let_pass(890)
-    assert isinstance(turns.take(), turns.NoRoom)
+    assert isinstance(selection.select_credential(), selection.NoRoom)
     let_pass(100)
-    probe = turns.take()
-    assert isinstance(probe, turns.Turn)
-    assert isinstance(turns.take(), turns.NoRoom), "one finds out for all"
+    probe = selection.select_credential()
+    assert isinstance(probe, selection.Selection)
+    assert isinstance(selection.select_credential(), selection.NoRoom), "one finds out for all"
     limited(probe, seen(0, opens_in=19 * 3600))
     let_pass(890)
-    assert isinstance(turns.take(), turns.NoRoom)
+    assert isinstance(selection.select_credential(), selection.NoRoom)
     let_pass(100)
-    turns.answered(turns.take(), seen(9, opens_in=900))
-    assert all(isinstance(turns.take(), turns.Turn) for _ in range(9))
+    selection.settle_answered(selection.select_credential(), seen(9, opens_in=900))
+    assert all(isinstance(selection.select_credential(), selection.Selection) for _ in range(9))
 
 
 def test_what_is_spread_over_a_long_window_comes_at_least_each_quarter_of_an_hour():
     known("a", 3, opens_in=20 * 3600)
 
-    answer = turns.take(spread=True)
+    answer = selection.select_credential(spread=True)
 
-    assert isinstance(answer, turns.NoRoom)
+    assert isinstance(answer, selection.NoRoom)
     assert seconds_until(answer.until) < 1000
 
 
@@ -187,7 +189,9 @@ def test_a_time_beyond_today_carries_its_date():
     known("a", 0, opens_in=A_DAY)
 
     tomorrow = timezone.now() + timedelta(days=1)
-    assert f"may ask again at {tomorrow.day} {tomorrow:%b, %H:}" in turns.take().why
+    assert (
+        f"may ask again at {tomorrow.day} {tomorrow:%b, %H:}" in selection.select_credential().why
+    )
 
 
 HEADERS = {"x-rate-limit-limit": "900, 900", "x-rate-limit-remaining": "7, 5",
@@ -211,8 +215,8 @@ def test_of_two_values_of_which_one_is_no_number_none_is_believed():
 def test_replies_that_never_tell_of_a_window_leave_no_trail():
     credential = save_credential("a")
     for _ in range(3):
-        turns.settle(turns.take(), None)
+        selection.settle_answer(selection.select_credential(), None)
         let_pass(100)
-    turns.settle(turns.take(only=credential.pk), None)
+    selection.settle_answer(selection.select_credential(only=credential.pk), None)
 
     assert len(Window.objects.get().lost) == 1

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tests.credentials.db.test_windows import let_pass
 from tests.x import OAUTH1, save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential, Window
 from trackers.ingest.stream.requests import payer
 from trackers.xapi.endpoints import ACCOUNTS, SEARCH, STREAM
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 def refused(endpoint_of=SEARCH, **given):
-    turn = turns.take(endpoint_of, **given)
-    turns.settle_failed(turn, Forbidden("403 Client Forbidden", status=403), now=timezone.now())
+    turn = selection.select_credential(endpoint_of, **given)
+    selection.settle_failed(turn, Forbidden("403 Client Forbidden", status=403), now=timezone.now())
     return turn
 
 
@@ -33,7 +33,7 @@ def shut(endpoint_of=SEARCH, **given):
         let_pass(180)
         Window.objects.update(refused_since=timezone.now() - timedelta(minutes=6))
     turn = refused(endpoint_of, **given)
-    assert isinstance(turns.take(endpoint_of, **given), turns.NoCredential)
+    assert isinstance(selection.select_credential(endpoint_of, **given), selection.NoCredential)
     return turn
 
 
@@ -41,10 +41,10 @@ def test_one_that_is_refused_at_an_endpoint_is_asked_elsewhere_as_before():
     save_credential("a")
     shut()
 
-    answer = turns.take(SEARCH)
+    answer = selection.select_credential(SEARCH)
 
-    assert isinstance(turns.take(), turns.Turn)
-    assert isinstance(turns.take(ACCOUNTS), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
+    assert isinstance(selection.select_credential(ACCOUNTS), selection.Selection)
     assert "a: 403 Client Forbidden" in answer.why
     assert "credential enable a" in answer.why
     assert Credential.objects.get().refused == 0
@@ -54,8 +54,10 @@ def test_others_are_asked_in_its_place():
     bad, _ = save_credential("bad"), save_credential("good")
     shut(only=bad.pk)
 
-    assert turns.take(SEARCH).credential.name == "good"
-    assert isinstance(turns.take(SEARCH), turns.NoRoom), "the good one's first reply is awaited"
+    assert selection.select_credential(SEARCH).credential.name == "good"
+    assert isinstance(selection.select_credential(SEARCH), selection.NoRoom), (
+        "the good one's first reply is awaited"
+    )
 
 
 def test_two_refusals_or_any_number_within_five_minutes_prove_nothing():
@@ -64,7 +66,7 @@ def test_two_refusals_or_any_number_within_five_minutes_prove_nothing():
     for _ in range(9):
         refused()
 
-    assert isinstance(turns.take(SEARCH), turns.Turn)
+    assert isinstance(selection.select_credential(SEARCH), selection.Selection)
 
 
 def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
@@ -72,11 +74,13 @@ def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
     shut()
     let_pass(901)
 
-    probe = turns.take(SEARCH)
-    assert isinstance(turns.take(SEARCH), turns.NoRoom), "one finds out for all"
-    turns.answered(probe, None)
+    probe = selection.select_credential(SEARCH)
+    assert isinstance(selection.select_credential(SEARCH), selection.NoRoom), (
+        "one finds out for all"
+    )
+    selection.settle_answered(probe, None)
 
-    assert isinstance(turns.take(SEARCH), turns.Turn)
+    assert isinstance(selection.select_credential(SEARCH), selection.Selection)
     assert Window.objects.get(endpoint=SEARCH["v2"]).refused == 0
 
 
@@ -95,7 +99,7 @@ def test_a_users_token_may_be_refused_where_its_apps_bearer_token_is_not():
     user = save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
     shut(only=user.pk)
 
-    assert turns.take(SEARCH).credential.name == "bearer"
+    assert selection.select_credential(SEARCH).credential.name == "bearer"
     named = {one.name: one.reason for one in Credential.objects.shown()}
     assert named["bearer"] == ""
     assert SEARCH["v2"] in named["user"]
@@ -110,7 +114,7 @@ def test_the_list_of_credentials_tells_where_one_is_refused_and_enabling_it_trie
     assert "refused at GET /2/tweets/search/recent: 403 Client Forbidden" in out.getvalue()
     call_command("credential", "enable", "a")
 
-    assert isinstance(turns.take(SEARCH), turns.Turn)
+    assert isinstance(selection.select_credential(SEARCH), selection.Selection)
 
 
 def test_the_stream_is_listened_to_by_one_that_x_does_not_refuse_there():

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.credentials.process.test_turns_together import learn
 from tests.x import save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
 
 pytestmark = pytest.mark.django_db
@@ -28,21 +28,21 @@ def test_the_others_are_taken_meanwhile():
     renewing("a", for_seconds=40)
     save_credential("b")
 
-    assert turns.take().credential.name == "b"
+    assert selection.select_credential().credential.name == "b"
 
 
 def test_it_is_taken_again_once_the_mark_has_run_out():
     renewing("a", for_seconds=-1)
 
-    assert turns.take().credential.name == "a"
+    assert selection.select_credential().credential.name == "a"
 
 
 def test_while_the_only_one_is_being_renewed_all_look_again_in_a_moment():
     renewing("a", for_seconds=40)
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoRoom)
+    assert isinstance(answer, selection.NoRoom)
     assert answer.until - timezone.now() < timedelta(seconds=2)
     assert "a: new tokens are on their way" in answer.why
 
@@ -50,9 +50,9 @@ def test_while_the_only_one_is_being_renewed_all_look_again_in_a_moment():
 def test_what_keeps_the_only_one_from_new_tokens_is_told_with_its_end():
     credential = renewing("a", for_seconds=40, problem="X sent no new tokens: 503")
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoRoom)
+    assert isinstance(answer, selection.NoRoom)
     assert answer.until == credential.refreshing_until
     assert "a: X sent no new tokens: 503" in answer.why
 
@@ -62,10 +62,10 @@ def test_a_window_with_room_does_not_make_it_wait_for_its_reset():
     learn(credential, 50)
     Credential.objects.update(refreshing_until=Now() + timedelta(seconds=40))
 
-    assert turns.take().until - timezone.now() < timedelta(seconds=2)
+    assert selection.select_credential().until - timezone.now() < timedelta(seconds=2)
 
 
 def test_it_can_be_checked_meanwhile():
     credential = renewing("a", for_seconds=40)
 
-    assert isinstance(turns.take(only=credential.pk), turns.Turn)
+    assert isinstance(selection.select_credential(only=credential.pk), selection.Selection)

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from tests.credentials.db.test_windows import known, let_pass, seen, take_all
 from tests.x import save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential, Window
-from trackers.money.purses import purses
+from trackers.money.balances import read_balances
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import RateLimited, Unavailable
 from trackers.xapi.wire.headers import retry_after, window_seen
@@ -22,7 +22,7 @@ FIVE_MINUTES = timedelta(minutes=5)
 
 
 def fail(name, error):
-    turns.settle_failed(turns.take(only=save_credential(name).pk), error)
+    selection.settle_failed(selection.select_credential(only=save_credential(name).pk), error)
 
 
 def seconds_until(at):
@@ -41,33 +41,33 @@ def test_the_others_go_on_while_one_rests():
 def test_alone_it_says_until_when_it_rests_and_why():
     fail("one", Unavailable("503 Service Unavailable", retry_after=FIVE_MINUTES))
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoRoom)
+    assert isinstance(answer, selection.NoRoom)
     assert "one: 503 Service Unavailable" in answer.why
     assert 290 < seconds_until(answer.until) <= 300
     Window.objects.update(rests_until=timezone.now() - timedelta(seconds=1))
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_it_rests_at_that_endpoint_alone_and_a_person_may_still_try_it():
     fail("one", Unavailable("503 Service Unavailable", retry_after=FIVE_MINUTES))
 
-    assert isinstance(turns.take(ACCOUNTS), turns.Turn)
+    assert isinstance(selection.select_credential(ACCOUNTS), selection.Selection)
     one = Credential.objects.get().pk
-    assert isinstance(turns.take(only=one), turns.NoRoom)
-    assert isinstance(turns.take(only=one, by_hand=True), turns.Turn)
+    assert isinstance(selection.select_credential(only=one), selection.NoRoom)
+    assert isinstance(selection.select_credential(only=one, by_hand=True), selection.Selection)
 
 
 @pytest.mark.parametrize("ahead", [0, -3600, 3600])
 def test_a_429_that_tells_its_reset_and_no_count_is_waited_for_by_xs_clock(ahead):
-    turn = turns.take(only=known("one", 5, clock=ahead).pk)
+    turn = selection.select_credential(only=known("one", 5, clock=ahead).pk)
     resets_at = timezone.now() + timedelta(seconds=ahead + 200)
 
-    turns.settle_failed(turn, RateLimited("429 Too Many Requests", resets_at=resets_at))
+    selection.settle_failed(turn, RateLimited("429 Too Many Requests", resets_at=resets_at))
 
-    answer = turns.take()
-    assert isinstance(answer, turns.NoRoom)
+    answer = selection.select_credential()
+    assert isinstance(answer, selection.NoRoom)
     assert seconds_until(answer.until) == pytest.approx(200, abs=4)
 
 
@@ -85,14 +85,16 @@ def test_a_reply_without_a_date_tells_no_time():
 def test_a_window_told_without_a_date_keeps_what_is_known_of_xs_clock():
     credential = known("one", 5, clock=3600)
 
-    turns.settle(turns.take(only=credential.pk), replace(seen(2, clock=3600), seen_at=None))
+    selection.settle_answer(
+        selection.select_credential(only=credential.pk), replace(seen(2, clock=3600), seen_at=None)
+    )
 
     window = Window.objects.get()
     assert window.remaining == 2
     assert window.seen_at - window.learned_at == pytest.approx(
         timedelta(hours=1), abs=timedelta(seconds=3)
     )
-    [purse] = purses()
+    [purse] = read_balances()
     assert purse.now - timezone.now() == pytest.approx(timedelta(hours=1), abs=timedelta(seconds=5))
 
 
@@ -107,10 +109,10 @@ def test_a_window_of_which_no_date_was_ever_told_opens_by_the_databases_clock():
         "GET /2/tweets",
     )
 
-    turns.settle(turns.take(only=credential.pk), dateless)
+    selection.settle_answer(selection.select_credential(only=credential.pk), dateless)
 
-    answer = turns.take()
-    assert isinstance(answer, turns.NoRoom)
+    answer = selection.select_credential()
+    assert isinstance(answer, selection.NoRoom)
     assert seconds_until(answer.until) == pytest.approx(60, abs=4)
     let_pass(70)
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.credentials.db.test_windows import known, let_pass, seen
 from tests.x import OAUTH1, save_credential
-from trackers.credentials import turns, windows
+from trackers.credentials import selection, windows
 from trackers.credentials.models import Credential, Window
 from trackers.xapi.endpoints import ACCOUNTS
 from tweetwatch.database import cursor
@@ -34,7 +34,7 @@ def test_as_many_as_are_wanted_are_reserved_with_the_most_room_at_once():
     known("little", 5)
     known("much", 50)
 
-    taken = turns.take_several(10)
+    taken = selection.select_several(10)
 
     assert by_name(taken) == [("much", 10)]
     times = [turn.reservation.at for turn in taken]
@@ -47,17 +47,17 @@ def test_what_the_first_window_has_no_room_for_is_taken_from_the_others():
     known("b", 4)
     known("c", 3)
 
-    assert by_name(turns.take_several(8)) == [("b", 4), ("c", 3), ("a", 1)]
-    assert by_name(turns.take_several(8)) == [("a", 1)]
-    assert isinstance(turns.take_several(8), turns.NoRoom)
+    assert by_name(selection.select_several(8)) == [("b", 4), ("c", 3), ("a", 1)]
+    assert by_name(selection.select_several(8)) == [("a", 1)]
+    assert isinstance(selection.select_several(8), selection.NoRoom)
 
 
 def test_one_finds_out_for_all_of_an_unknown_window():
     known("a", 50)
     save_credential("new")
-    windows.know(windows.given(turns.LOOKUP_BY_IDS, only=None, without=()))
+    windows.know(windows.reservation_params(selection.LOOKUP_BY_IDS, only=None, without=()))
 
-    assert by_name(turns.take_several(5)) == [("new", 1), ("a", 4)]
+    assert by_name(selection.select_several(5)) == [("new", 1), ("a", 4)]
 
 
 def test_one_that_x_refused_is_not_tried_whenever_another_window_is_short():
@@ -65,15 +65,15 @@ def test_one_that_x_refused_is_not_tried_whenever_another_window_is_short():
     refused = known("b", 50)
     Credential.objects.filter(pk=refused.pk).update(refused=1, used_at=timezone.now())
 
-    assert by_name(turns.take_several(5)) == [("a", 2)]
+    assert by_name(selection.select_several(5)) == [("a", 2)]
 
 
 def test_one_finds_out_for_all_after_xs_rejections():
-    turns.settle(turns.take(only=known("a", 50).pk), seen(50))
+    selection.settle_answer(selection.select_credential(only=known("a", 50).pk), seen(50))
     Window.objects.update(limited=1)
 
-    assert len(turns.take_several(5)) == 1
-    assert isinstance(turns.take_several(5), turns.NoRoom)
+    assert len(selection.select_several(5)) == 1
+    assert isinstance(selection.select_several(5), selection.NoRoom)
 
 
 @pytest.mark.parametrize("where", ["at all", "at this endpoint"])
@@ -86,7 +86,7 @@ def test_one_finds_out_for_all_whether_x_still_refuses_a_credential(where):
     else:
         Window.objects.filter(remaining=50).update(refused=1, rejected_at=long_ago)
 
-    assert by_name(turns.take_several(8)) == [("bad", 1), ("good", 3)]
+    assert by_name(selection.select_several(8)) == [("bad", 1), ("good", 3)]
 
 
 def test_in_its_turn_each_window_gives_one():
@@ -94,22 +94,22 @@ def test_in_its_turn_each_window_gives_one():
         known(name, 50, opens_in=599)
     let_pass(20)
 
-    assert sorted(by_name(turns.take_several(8, spread=True))) == [("a", 1), ("b", 1)]
-    assert isinstance(turns.take_several(8, spread=True), turns.NoRoom)
+    assert sorted(by_name(selection.select_several(8, spread=True))) == [("a", 1), ("b", 1)]
+    assert isinstance(selection.select_several(8, spread=True), selection.NoRoom)
 
 
 def test_nothing_is_spread_where_there_is_room_for_more_than_four_a_second():
     known("a", 3000, limit=3000, opens_in=599)
 
-    assert len(turns.take_several(8, spread=True)) == 8
+    assert len(selection.select_several(8, spread=True)) == 8
 
 
 def test_requests_of_another_project_or_endpoint_are_not_taken():
     ours = known("a", 5)
     known("b", 50)
 
-    assert by_name(turns.take_several(8, project=ours.app.project_id)) == [("a", 5)]
-    assert by_name(turns.take_several(8, endpoint_of=ACCOUNTS)) == [("a", 1), ("b", 1)]
+    assert by_name(selection.select_several(8, project=ours.app.project_id)) == [("a", 5)]
+    assert by_name(selection.select_several(8, endpoint_of=ACCOUNTS)) == [("a", 1), ("b", 1)]
 
 
 def test_a_credential_that_cannot_be_read_gives_back_what_was_reserved_with_it():
@@ -118,10 +118,10 @@ def test_a_credential_that_cannot_be_read_gives_back_what_was_reserved_with_it()
     with cursor() as db:
         db.execute("UPDATE trackers_credential SET secrets = 'x' WHERE name = 'unreadable'")
 
-    assert by_name(turns.take_several(8)) == [("a", 4)]
+    assert by_name(selection.select_several(8)) == [("a", 4)]
     assert len(under_way()) == 4
     Credential.objects.filter(name="a").delete()
-    assert "unreadable" in turns.take_several(8).why
+    assert "unreadable" in selection.select_several(8).why
 
 
 def test_bearer_tokens_of_one_app_do_not_share_out_more_than_its_window_has():
@@ -129,9 +129,9 @@ def test_bearer_tokens_of_one_app_do_not_share_out_more_than_its_window_has():
         save_credential(name, app="ours")
     save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
     for _ in range(2):
-        turns.settle(turns.take(), seen(3))
+        selection.settle_answer(selection.select_credential(), seen(3))
 
-    taken = turns.take_several(9)
+    taken = selection.select_several(9)
 
     assert len(taken) == 6, "three of the app's tokens together, and three of the user's"
 
@@ -139,12 +139,12 @@ def test_bearer_tokens_of_one_app_do_not_share_out_more_than_its_window_has():
 def test_what_is_not_sent_is_given_back_in_all_windows():
     known("a", 4)
     known("b", 3)
-    taken = turns.take_several(7)
+    taken = selection.select_several(7)
 
-    turns.cancel_all(taken[1:5])
+    selection.cancel_all(taken[1:5])
 
     assert sorted(under_way()) == sorted(turn.reservation.at for turn in (taken[0], *taken[5:]))
-    assert len(turns.take_several(9)) == 4
+    assert len(selection.select_several(9)) == 4
 
 
 def test_no_time_is_given_twice_while_it_is_under_way():

@@ -8,39 +8,39 @@ import pytest
 from django.utils import timezone
 
 from tests.x import save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
 
 pytestmark = pytest.mark.django_db
 
 
 def taken():
-    turn = turns.take()
-    return turn.credential.name if isinstance(turn, turns.Turn) else turn
+    turn = selection.select_credential()
+    return turn.credential.name if isinstance(turn, selection.Selection) else turn
 
 
 def test_what_is_taken_can_be_used_at_once():
     save_credential("a", secrets={"bearer_token": "the token"})
 
-    credential = turns.take().credential
+    credential = selection.select_credential().credential
 
     assert credential.secrets["bearer_token"] == "the token"
     assert credential == Credential.objects.get(name="a")
 
 
 def test_without_any_credential_the_answer_says_how_to_add_one():
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoCredential)
+    assert isinstance(answer, selection.NoCredential)
     assert "credential add" in answer.why
 
 
 def test_disabled_credentials_are_passed_over_and_the_last_one_is_named():
     save_credential("a").disable("Refused by X: 401 Unauthorized", now=timezone.now())
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoCredential)
+    assert isinstance(answer, selection.NoCredential)
     assert "a: Refused by X: 401 Unauthorized" in answer.why
     assert "credential enable a" in answer.why
 
@@ -49,7 +49,7 @@ def test_the_third_refusal_in_a_row_disables_after_five_minutes():
     credential, now = save_credential("a"), datetime(2026, 3, 1, tzinfo=UTC)
 
     disabled = [
-        turns.refuse(credential, "401 Unauthorized", now=now + timedelta(minutes=minutes))
+        selection.note_refusal(credential, "401 Unauthorized", now=now + timedelta(minutes=minutes))
         for minutes in (0, 3, 5)
     ]
 
@@ -63,7 +63,7 @@ def test_any_number_of_refusals_within_five_minutes_disables_nothing():
     credential, now = save_credential("a"), datetime(2026, 3, 1, tzinfo=UTC)
 
     for seconds in range(0, 299, 10):
-        assert not turns.refuse(credential, "401", now=now + timedelta(seconds=seconds))
+        assert not selection.note_refusal(credential, "401", now=now + timedelta(seconds=seconds))
 
     assert Credential.objects.get().disabled_at is None
 
@@ -71,27 +71,27 @@ def test_any_number_of_refusals_within_five_minutes_disables_nothing():
 def test_two_refusals_that_are_hours_apart_disable_nothing():
     credential, now = save_credential("a"), datetime(2026, 3, 1, tzinfo=UTC)
 
-    turns.refuse(credential, "401", now=now)
-    turns.refuse(credential, "401", now=now + timedelta(hours=7))
+    selection.note_refusal(credential, "401", now=now)
+    selection.note_refusal(credential, "401", now=now + timedelta(hours=7))
 
     assert Credential.objects.get().disabled_at is None
 
 
 def test_an_accepted_request_ends_the_row_of_refusals():
     credential, now = save_credential("a"), datetime(2026, 3, 1, tzinfo=UTC)
-    turns.refuse(credential, "401", now=now)
-    turns.refuse(credential, "401", now=now + timedelta(minutes=4))
+    selection.note_refusal(credential, "401", now=now)
+    selection.note_refusal(credential, "401", now=now + timedelta(minutes=4))
 
-    turns.accept(turns.take().credential)
+    selection.note_acceptance(selection.select_credential().credential)
 
-    turns.refuse(credential, "401", now=now + timedelta(minutes=9))
+    selection.note_refusal(credential, "401", now=now + timedelta(minutes=9))
     credential.refresh_from_db()
     assert (credential.refused, credential.state) == (1, "refused")
 
 
 def test_accepting_one_that_was_never_refused_costs_no_query(django_assert_num_queries):
     save_credential("a")
-    credential = turns.take().credential
+    credential = selection.select_credential().credential
 
     with django_assert_num_queries(0):
-        turns.accept(credential)
+        selection.note_acceptance(credential)

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tests.x import OAUTH1, save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential, Window
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.results import WindowSeen
@@ -27,7 +27,9 @@ def seen(remaining=5, *, limit=10, opens_in=600, clock=0, endpoint="GET /2/tweet
 def known(name, remaining, **given):
     """A credential of which X has told."""
     credential = save_credential(name)
-    turns.settle(turns.take(only=credential.pk), seen(remaining, **given))
+    selection.settle_answer(
+        selection.select_credential(only=credential.pk), seen(remaining, **given)
+    )
     return credential
 
 
@@ -47,7 +49,7 @@ def let_pass(seconds):
 def take_all():
     """Take as long as there is room: the turns, and the answer that ended it."""
     taken = []
-    while isinstance(answer := turns.take(), turns.Turn):
+    while isinstance(answer := selection.select_credential(), selection.Selection):
         taken.append(answer)
     return taken, answer
 
@@ -65,24 +67,24 @@ def test_the_credential_with_the_most_room_goes_first():
 
 def test_one_that_was_refused_goes_last_for_a_minute():
     known("good", 9)
-    turn = turns.take(only=save_credential("bad").pk)
-    turns.settle(turn, None)
-    turns.refuse(turn.credential, "401", now=timezone.now())
+    turn = selection.select_credential(only=save_credential("bad").pk)
+    selection.settle_answer(turn, None)
+    selection.note_refusal(turn.credential, "401", now=timezone.now())
 
-    assert [turns.take().credential.name for _ in range(3)] == ["good"] * 3
+    assert [selection.select_credential().credential.name for _ in range(3)] == ["good"] * 3
     Credential.objects.filter(name="bad").update(used_at=timezone.now() - timedelta(seconds=61))
-    assert turns.take().credential.name == "bad"
+    assert selection.select_credential().credential.name == "bad"
 
 
 def test_an_unknown_window_lets_one_through_while_the_rest_wait_for_its_headers():
     save_credential("a")
 
-    first, then = turns.take(), turns.take()
+    first, then = selection.select_credential(), selection.select_credential()
 
-    assert isinstance(first, turns.Turn)
-    assert isinstance(then, turns.NoRoom)
+    assert isinstance(first, selection.Selection)
+    assert isinstance(then, selection.NoRoom)
     assert then.until - timezone.now() < timedelta(seconds=1)
-    turns.settle(first, seen(remaining=4))
+    selection.settle_answer(first, seen(remaining=4))
     assert len(take_all()[0]) == 4
 
 
@@ -90,31 +92,31 @@ def test_a_reply_without_headers_leaves_an_unknown_window_unknown():
     save_credential("a")
 
     for _ in range(3):
-        turns.settle(turns.take(), None)
+        selection.settle_answer(selection.select_credential(), None)
 
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_what_is_under_way_counts_until_its_reply():
     known("a", 3)
 
     taken, _ = take_all()
-    turns.settle(taken[0], seen(remaining=2))
+    selection.settle_answer(taken[0], seen(remaining=2))
 
     assert len(taken) == 3
     # X said 2 after one of three had come; the other two may not be among what it counted.
-    assert isinstance(turns.take(), turns.NoRoom)
-    turns.settle(taken[1], seen(remaining=1))
-    turns.settle(taken[2], seen(remaining=0))
-    assert isinstance(turns.take(), turns.NoRoom)
+    assert isinstance(selection.select_credential(), selection.NoRoom)
+    selection.settle_answer(taken[1], seen(remaining=1))
+    selection.settle_answer(taken[2], seen(remaining=0))
+    assert isinstance(selection.select_credential(), selection.NoRoom)
 
 
 def test_replies_in_the_wrong_order_keep_the_lower_count():
     known("a", 9)
-    first, second = turns.take(), turns.take()
+    first, second = selection.select_credential(), selection.select_credential()
 
-    turns.settle(second, seen(remaining=4))
-    turns.settle(first, seen(remaining=8))
+    selection.settle_answer(second, seen(remaining=4))
+    selection.settle_answer(first, seen(remaining=8))
 
     assert Window.objects.get().remaining == 4
 
@@ -122,64 +124,66 @@ def test_replies_in_the_wrong_order_keep_the_lower_count():
 def test_a_lost_reply_counts_as_used_until_the_next_window():
     known("a", 3)
 
-    turns.settle(turns.take(), None)
+    selection.settle_answer(selection.select_credential(), None)
 
     assert len(take_all()[0]) == 2
 
 
 def test_a_lost_request_counts_in_the_next_window_too_while_it_may_still_arrive():
     known("a", 3, opens_in=30)
-    lost, probe = turns.take(), None
-    turns.settle(lost, None)
+    lost, probe = selection.select_credential(), None
+    selection.settle_answer(lost, None)
     let_pass(32)
 
-    probe = turns.take()
-    turns.settle(probe, seen(remaining=9, opens_in=900))
+    probe = selection.select_credential()
+    selection.settle_answer(probe, seen(remaining=9, opens_in=900))
 
     assert len(take_all()[0]) == 8
 
 
 def test_a_request_from_before_a_reset_counts_on_both_sides_of_it():
     known("a", 9, opens_in=30)
-    slow, quick = turns.take(), turns.take()
+    slow, quick = selection.select_credential(), selection.select_credential()
 
-    turns.settle(quick, seen(remaining=9, opens_in=900))
+    selection.settle_answer(quick, seen(remaining=9, opens_in=900))
 
     assert len(take_all()[0]) == 8, "the slow one may be counted in the new window"
-    turns.settle(slow, seen(remaining=5, opens_in=30))
+    selection.settle_answer(slow, seen(remaining=5, opens_in=30))
     assert Window.objects.get().remaining == 9, "what it says is of the old one"
 
 
 def test_a_window_that_is_over_lets_one_through():
     known("a", 0, opens_in=30)
     let_pass(30)
-    assert isinstance(turns.take(), turns.NoRoom), "whole seconds: not before one more"
+    assert isinstance(selection.select_credential(), selection.NoRoom), (
+        "whole seconds: not before one more"
+    )
     let_pass(2)
 
-    first, then = turns.take(), turns.take()
+    first, then = selection.select_credential(), selection.select_credential()
 
-    assert isinstance(first, turns.Turn)
-    assert isinstance(then, turns.NoRoom)
+    assert isinstance(first, selection.Selection)
+    assert isinstance(then, selection.NoRoom)
 
 
 @pytest.mark.parametrize("clock", [-3600, 0, 3600])
 def test_the_time_of_a_reset_is_xs_own(clock):
     known("a", 0, opens_in=30, clock=clock)
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
-    assert isinstance(answer, turns.NoRoom)
+    assert isinstance(answer, selection.NoRoom)
     wait = (answer.until - timezone.now()).total_seconds()
     assert 29 <= wait <= 32
     let_pass(32)
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_no_room_lasts_until_the_first_reset():
     known("later", 0, opens_in=900)
     known("sooner", 0, opens_in=60)
 
-    answer = turns.take()
+    answer = selection.select_credential()
 
     assert 59 <= (answer.until - timezone.now()).total_seconds() <= 62
     assert "sooner" in answer.why
@@ -188,77 +192,77 @@ def test_no_room_lasts_until_the_first_reset():
 def test_what_is_left_of_a_window_is_spread_over_what_is_left_of_its_time():
     known("a", 9, limit=10, opens_in=599)
 
-    early = turns.take(spread=True)
+    early = selection.select_credential(spread=True)
 
     assert 55 <= (early.until - timezone.now()).total_seconds() <= 60
     assert "spread" in early.why
     let_pass(61)
-    assert isinstance(turns.take(spread=True), turns.Turn)
-    assert isinstance(turns.take(spread=True), turns.NoRoom)
+    assert isinstance(selection.select_credential(spread=True), selection.Selection)
+    assert isinstance(selection.select_credential(spread=True), selection.NoRoom)
 
 
 def test_who_is_not_asked_to_spread_takes_a_request_at_once():
     known("a", 9, limit=10, opens_in=599)
 
-    assert isinstance(turns.take(), turns.Turn)
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_nothing_is_spread_where_there_is_room_for_more_than_four_a_second():
     known("a", 3000, limit=3000, opens_in=599)
 
-    taken = [turns.take(spread=True) for _ in range(5)]
+    taken = [selection.select_credential(spread=True) for _ in range(5)]
 
-    assert all(isinstance(one, turns.Turn) for one in taken)
+    assert all(isinstance(one, selection.Selection) for one in taken)
 
 
 def test_who_waits_for_his_turn_is_given_another_credential():
     known("a", 9, limit=10, opens_in=599)
     save_credential("b")
 
-    assert turns.take(spread=True).credential.name == "b"
+    assert selection.select_credential(spread=True).credential.name == "b"
 
 
 def test_a_reservation_of_a_worker_that_died_ends():
     known("a", 1)
-    turns.take()
-    assert isinstance(turns.take(), turns.NoRoom)
+    selection.select_credential()
+    assert isinstance(selection.select_credential(), selection.NoRoom)
 
     let_pass(100)
 
-    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_windows_of_other_endpoints_do_not_matter():
     known("a", 0)
 
-    assert isinstance(turns.take(ACCOUNTS), turns.Turn)
+    assert isinstance(selection.select_credential(ACCOUNTS), selection.Selection)
 
 
 def test_a_v1_credential_counts_in_its_own_window_and_cannot_look_up_accounts():
     save_credential("old", api="v1.1")
 
-    turn = turns.take()
+    turn = selection.select_credential()
 
     assert Window.objects.get(pk=turn.reservation.window_id).endpoint == "GET /1.1/statuses/lookup"
-    assert isinstance(turns.take(ACCOUNTS), turns.NoCredential)
+    assert isinstance(selection.select_credential(ACCOUNTS), selection.NoCredential)
 
 
 def test_a_reset_that_wavers_by_a_second_is_the_same_window():
     known("a", 9, opens_in=600)
 
-    turns.settle(turns.take(), seen(remaining=3, opens_in=601))
-    turns.settle(turns.take(), seen(remaining=8, opens_in=599))
+    selection.settle_answer(selection.select_credential(), seen(remaining=3, opens_in=601))
+    selection.settle_answer(selection.select_credential(), seen(remaining=8, opens_in=599))
 
     assert Window.objects.get().remaining == 3
 
 
 def test_settling_for_a_credential_that_was_removed_meanwhile_changes_nothing():
     consent_of = save_credential("a", kind="oauth1", secrets=OAUTH1)
-    turn = turns.take()
+    turn = selection.select_credential()
     consent_of.delete()
 
-    turns.settle(turn, seen())
+    selection.settle_answer(turn, seen())
 
     assert Window.objects.count() == 0
 
@@ -269,10 +273,10 @@ def test_bearer_tokens_of_one_app_share_its_window_and_users_have_their_own():
     save_credential("c", app="theirs")
     save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
 
-    turns_taken = [turns.take() for _ in range(4)]
+    turns_taken = [selection.select_credential() for _ in range(4)]
 
-    taken = [turn.credential for turn in turns_taken if isinstance(turn, turns.Turn)]
+    taken = [turn.credential for turn in turns_taken if isinstance(turn, selection.Selection)]
     assert len(taken) == 3, "one request through each window that is not known yet"
     assert {credential.app.name for credential in taken} == {"ours", "theirs"}
     assert "user" in {credential.name for credential in taken}
-    assert isinstance(turns_taken[3], turns.NoRoom)
+    assert isinstance(turns_taken[3], selection.NoRoom)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.credentials.db.test_windows import known, seen
 from tests.x import save_credential
-from trackers.credentials import learning, turns
+from trackers.credentials import learning, selection
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.windows import Reservation
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import purses
 from trackers.xapi.results import WindowSeen
 from tweetwatch.database import together
 
@@ -135,10 +135,12 @@ def test_an_answer_without_a_date_is_learned_as_well():
 def test_answers_of_several_windows_are_learned_in_one_round_trip():
     known("a", 9)
     known("b", 9)
-    taken = turns.take_several(14)
+    taken = selection.select_several(14)
 
     with together():
-        turns.answered_all([(turn, seen(remaining=8 - i // 2)) for i, turn in enumerate(taken)])
+        selection.settle_all_answered(
+            [(turn, seen(remaining=8 - i // 2)) for i, turn in enumerate(taken)]
+        )
 
     assert [(w.remaining, w.under_way) for w in Window.objects.order_by("pk")] == [(4, []), (2, [])]
 
@@ -146,11 +148,13 @@ def test_answers_of_several_windows_are_learned_in_one_round_trip():
 def test_xs_clock_is_what_its_last_reply_told():
     """The project's day goes by the window that was learned last."""
     credentials = [save_credential(name, app=name, project="p") for name in ("a", "b")]
-    first, second = (turns.take(only=one.pk) for one in credentials)
+    first, second = (selection.select_credential(only=one.pk) for one in credentials)
 
-    turns.answered_all([(second, seen(5, clock=3600 + 20)), (first, seen(5, clock=3600))])
+    selection.settle_all_answered(
+        [(second, seen(5, clock=3600 + 20)), (first, seen(5, clock=3600))]
+    )
 
-    [purse] = purses()
+    [purse] = read_balances()
     assert purse.ahead > timedelta(seconds=3600 + 15)
 
 
@@ -158,9 +162,9 @@ def test_answers_end_the_refusals_of_all_credentials_and_the_stops_of_all_projec
     both = [known(name, 1).pk for name in ("a", "b")]
     Credential.objects.update(refused=2)
     Project.objects.update(stops=3)
-    taken = [turns.take(only=one) for one in both]
+    taken = [selection.select_credential(only=one) for one in both]
 
-    turns.answered_all([(turn, seen(5)) for turn in taken])
+    selection.settle_all_answered([(turn, seen(5)) for turn in taken])
 
     assert {*Credential.objects.values_list("refused", flat=True)} == {0}
     assert {*Project.objects.values_list("stops", flat=True)} == {0}

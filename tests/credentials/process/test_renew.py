@@ -10,9 +10,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from tests.x import consent, ends_in, look_up_with_tokens
-from trackers.credentials import renew, turns
+from trackers.credentials import renew, selection
 from trackers.credentials.models import Credential
-from trackers.credentials.renew import NotRenewed, lapse, ready, tokens_of
+from trackers.credentials.renew import NotRenewed, ensure_valid, lapse, tokens_of
 from trackers.xapi.client import look_up_accounts
 from trackers.xapi.errors import NotReady, Refused
 from trackers.xapi.secrets import Secrets
@@ -40,7 +40,7 @@ def ask(fake, credential):
     """Look up a tweet with the credential as a worker takes it."""
     taken = Credential.objects.get(pk=credential.pk)
     look_up_with_tokens(taken, fake.ids(1), **fake.asking)
-    turns.accept(taken)
+    selection.note_acceptance(taken)
 
 
 def refuse(fake, kind="401", endpoint=TWEETS, **rule):
@@ -165,8 +165,8 @@ def test_a_spent_refresh_token_means_that_a_person_signs_in_again(fake):
     assert credential.reason.startswith("sign in again: ")
     assert "400 invalid_request: Value passed for the token was invalid." in credential.reason
     assert credential.refreshing_until is None
-    assert isinstance(turns.take(), turns.NoCredential)
-    assert "sign in again" in turns.take().why
+    assert isinstance(selection.select_credential(), selection.NoCredential)
+    assert "sign in again" in selection.select_credential().why
 
 
 def test_tokens_that_were_lost_on_the_way_mean_the_same(fake):
@@ -219,7 +219,7 @@ def test_without_a_network_it_is_tried_again_each_time_later_and_never_disabled(
 
     for _ in range(12):
         ends_in(credential, seconds=0)
-        refusal = ready(credential, **nowhere)
+        refusal = ensure_valid(credential, **nowhere)
         assert isinstance(refusal, NotRenewed)
         assert "Connection refused" in refusal.why
         assert not refusal.refused
@@ -270,7 +270,7 @@ def test_tokens_that_a_person_enters_meanwhile_stay(fake):
     credential.secrets = Secrets(entered)
     credential.forget_renewals()
     credential.save()
-    kept = renew.keep(mark, tokens)
+    kept = renew.store_renewed(mark, tokens)
 
     assert dict(kept.secrets) == entered
     credential.refresh_from_db()

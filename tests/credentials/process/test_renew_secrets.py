@@ -12,7 +12,7 @@ from django.db import connection
 from tests.x import consent, ends_in, look_up_with_tokens, save_credential
 from tests.xapi.process.test_secrets import forms_of
 from trackers.credentials.models import Credential
-from trackers.credentials.renew import Mark, ready
+from trackers.credentials.renew import Mark, ensure_valid
 from trackers.xapi.errors import XError
 from trackers.xapi.tokens import new_tokens
 
@@ -44,7 +44,7 @@ def test_no_log_shows_a_secret_even_at_debug(fake, everything_logged):
         credential.refresh_from_db()
         secrets += credential.secrets.values()
     ends_in(credential, seconds=0)
-    ready(credential, **fake.asking)
+    ensure_valid(credential, **fake.asking)
 
     assert Credential.objects.get().state == "disabled"
     assert "new tokens until" in everything_logged.text
@@ -64,7 +64,7 @@ def test_no_error_and_no_reason_repeats_what_a_server_says_back(peer, name, stat
     with pytest.raises(XError) as raised:
         new_tokens(PLANTED, **peer.asking)
     ends_in(credential, seconds=0)
-    ready(credential, **peer.asking)
+    ensure_valid(credential, **peer.asking)
 
     assert f"Basic {BASIC}" in peer.heard[0]
     assert "you sent" in str(raised.value)
@@ -125,7 +125,7 @@ def test_without_a_new_refresh_token_the_old_one_stays(peer):
     ends_in(credential, seconds=0)
     peer.says_json(b'{"access_token":"new"}')
 
-    ready(credential, **peer.asking)
+    ensure_valid(credential, **peer.asking)
 
     credential.refresh_from_db()
     assert dict(credential.secrets) == {**PLANTED, "access_token": "new"}

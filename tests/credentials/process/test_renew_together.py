@@ -18,7 +18,7 @@ from tests.credentials.process.test_turns_together import learn, together
 from tests.databases import url_of
 from tests.x import PROJECT, consent, ends_in, look_up_with_tokens, wait_until
 from trackers.credentials.models import Credential
-from trackers.credentials.renew import NotRenewed, ready
+from trackers.credentials.renew import NotRenewed, ensure_valid
 from trackers.xapi.errors import NotReady
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,12 +136,14 @@ def test_who_is_killed_with_the_answer_on_its_way_leaves_a_person_to_sign_in(fak
     fake.tell("PUT", "latency", ms=0, token_ms=0)
 
     # The mark of the dead keeps others away for a while.
-    assert ready(credential, **fake.asking) == NotRenewed("Another worker is renewing its tokens.")
+    assert ensure_valid(credential, **fake.asking) == NotRenewed(
+        "Another worker is renewing its tokens."
+    )
     credential.refresh_from_db()
     left = credential.refreshing_until - timezone.now()
     assert timedelta(0) < left <= timedelta(seconds=50)
     Credential.objects.update(refreshing_until=Now())
-    assert ready(credential, **fake.asking).refused
+    assert ensure_valid(credential, **fake.asking).refused
 
     told = started(fake, "credential", "list").communicate(timeout=30)[0]
     assert "disabled" in told
@@ -155,7 +157,7 @@ def test_tokens_that_come_after_the_mark_are_kept_and_heal_what_another_found(fa
     late = []
 
     def renew_slowly():
-        late.append(ready(Credential.objects.get(), **fake.asking))
+        late.append(ensure_valid(Credential.objects.get(), **fake.asking))
         connection.close()
 
     slow = threading.Thread(target=renew_slowly)
@@ -163,7 +165,7 @@ def test_tokens_that_come_after_the_mark_are_kept_and_heal_what_another_found(fa
     wait_until(lambda: rotations(fake) == 1)
     fake.tell("PUT", "latency", ms=0, token_ms=0)
     Credential.objects.update(refreshing_until=Now())
-    assert ready(credential, **fake.asking).refused
+    assert ensure_valid(credential, **fake.asking).refused
     assert Credential.objects.get().state == "disabled"
     slow.join(20)
 
@@ -179,7 +181,7 @@ def test_x_is_never_asked_for_tokens_in_a_transaction(fake):
     ends_in(credential, seconds=30)
 
     with transaction.atomic(), pytest.raises(RuntimeError, match="durable"):
-        ready(credential, **fake.asking)
+        ensure_valid(credential, **fake.asking)
 
     assert refreshes(fake) == []
 
@@ -194,7 +196,7 @@ def test_new_tokens_outlive_a_database_that_breaks_the_connection(fake):
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")
             pids.append(cursor.fetchone()[0])
-        done.append(ready(Credential.objects.get(), **fake.asking))
+        done.append(ensure_valid(Credential.objects.get(), **fake.asking))
         connection.close()
 
     worker = threading.Thread(target=renew_on_a_broken_connection)

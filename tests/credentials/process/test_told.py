@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.factories import CredentialFactory
-from trackers.credentials import trouble, turns
+from trackers.credentials import selection, sentences
 from trackers.credentials.check import check
 from trackers.credentials.models import Credential
 
@@ -41,10 +41,10 @@ def test_a_credential_whose_check_was_refused_is_not_green_until_x_takes_it(fake
 
 def test_a_window_that_awaits_its_first_reply_is_not_called_used_up():
     CredentialFactory(name="one")
-    first = turns.take()
+    first = selection.select_credential()
 
-    second = turns.take()
+    second = selection.select_credential()
 
-    assert isinstance(first, turns.Turn)
-    assert isinstance(second, turns.NoRoom)
-    assert second.why == trouble.REPLY_AWAITED
+    assert isinstance(first, selection.Selection)
+    assert isinstance(second, selection.NoRoom)
+    assert second.why == sentences.REPLY_AWAITED

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from tests.x import save_credential, wait_until
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Window
 from trackers.xapi.results import WindowSeen
 from tweetwatch import database
@@ -43,18 +43,20 @@ def learn(credential, remaining):
     """X tells of a window with so many requests left, as the reply to a first one."""
     now = timezone.now().replace(microsecond=0)
     window = WindowSeen("GET /2/tweets", 100, remaining, now + timedelta(minutes=9), now)
-    turns.settle(turns.take(only=credential.pk), window)
+    selection.settle_answer(selection.select_credential(only=credential.pk), window)
 
 
 def test_no_more_are_taken_than_a_window_has_left():
     for name in ("a", "b"):
         learn(save_credential(name), 30)
 
-    results = together(lambda: [turns.take() for _ in range(20)], threads=6)
+    results = together(lambda: [selection.select_credential() for _ in range(20)], threads=6)
 
     answers = [answer for result in results for answer in result]
     assert len(answers) == 120
-    names = Counter(answer.credential.name for answer in answers if isinstance(answer, turns.Turn))
+    names = Counter(
+        answer.credential.name for answer in answers if isinstance(answer, selection.Selection)
+    )
     assert names == {"a": 30, "b": 30}
     assert [len(window.under_way) for window in Window.objects.all()] == [30, 30]
 
@@ -62,10 +64,10 @@ def test_no_more_are_taken_than_a_window_has_left():
 def test_only_one_of_many_gets_to_ask_while_a_window_is_unknown():
     save_credential("a")
 
-    results = together(turns.take, threads=8)
+    results = together(selection.select_credential, threads=8)
 
-    assert sum(isinstance(answer, turns.Turn) for answer in results) == 1
-    assert {type(answer) for answer in results} == {turns.Turn, turns.NoRoom}
+    assert sum(isinstance(answer, selection.Selection) for answer in results) == 1
+    assert {type(answer) for answer in results} == {selection.Selection, selection.NoRoom}
 
 
 def test_who_takes_while_another_holds_the_row_gets_the_other_credential():
@@ -73,8 +75,8 @@ def test_who_takes_while_another_holds_the_row_gets_the_other_credential():
         learn(save_credential(name), 50)
 
     with transaction.atomic():
-        first = turns.take().credential.name
-        (second,) = together(lambda: turns.take().credential.name, threads=1)
+        first = selection.select_credential().credential.name
+        (second,) = together(lambda: selection.select_credential().credential.name, threads=1)
 
     assert {first, second} == {"a", "b"}
 
@@ -96,21 +98,23 @@ def test_taking_and_settling_together_never_sees_more_room_than_x_has(most):
     def work():
         pending, asked = [], 0
         while asked < 60:
-            found = turns.take_several(most)
-            taken = [] if isinstance(found, turns.NoRoom) else list(found)
+            found = selection.select_several(most)
+            taken = [] if isinstance(found, selection.NoRoom) else list(found)
             asked += len(taken)
             # They arrive in any order, too.
             pending += [(turn, x_answers()) for turn in random.sample(taken, len(taken))]
             # Some replies are learned late, and the last first.
             while len(pending) > 3 or (pending and not taken):
-                turns.answered_all([pending.pop() for _ in range(min(most, len(pending)))])
+                selection.settle_all_answered(
+                    [pending.pop() for _ in range(min(most, len(pending)))]
+                )
             if not taken and len(counted) >= limit:
                 return
 
     together(work, threads=6)
 
     assert len(counted) == limit
-    assert isinstance(turns.take(), turns.NoRoom)
+    assert isinstance(selection.select_credential(), selection.NoRoom)
     assert Window.objects.get(app=credential.app).remaining == 0
 
 
@@ -120,7 +124,7 @@ def test_no_more_are_taken_at_once_than_a_window_has_left():
 
     def work():
         taken = []
-        while not isinstance(found := turns.take_several(7), turns.NoRoom):
+        while not isinstance(found := selection.select_several(7), selection.NoRoom):
             taken += found
         return taken
 
@@ -147,11 +151,11 @@ def test_who_waited_for_a_window_takes_what_the_other_has_left():
     found = []
 
     def take_ten():
-        found.extend(together(lambda: turns.take_several(10), threads=1))
+        found.extend(together(lambda: selection.select_several(10), threads=1))
 
     waiting = threading.Thread(target=take_ten)
     with transaction.atomic():
-        assert len(turns.take_several(7)) == 7
+        assert len(selection.select_several(7)) == 7
         waiting.start()
         wait_until(somebody_waits_for_a_lock)
     waiting.join(30)
@@ -171,9 +175,9 @@ def test_who_learns_of_several_windows_never_waits_for_who_waits_for_him():
     def work():
         by_date = credentials[:: next(turned_round)]
         for _ in range(60):
-            taken = [turns.take(only=one.pk) for one in by_date]
+            taken = [selection.select_credential(only=one.pk) for one in by_date]
             with database.together():
-                turns.answered_all(
+                selection.settle_all_answered(
                     [
                         (
                             turn,

@@ -14,7 +14,7 @@ from tests.flows.conftest import wait_until
 from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
 from tests.schedule.process.test_replan_pieces import is_waited_for
 from trackers.credentials.models import Credential, Window
-from trackers.credentials.trouble import NONE_YET
+from trackers.credentials.sentences import NONE_YET
 from trackers.forecasts import population as sampling
 from trackers.forecasts import update as keeping
 from trackers.forecasts.models import ForecastDay, ForecastOfProject

@@ -11,7 +11,7 @@ from django.utils import timezone
 from tests.factories import post
 from tests.told import kinds, ms, subscribe
 from tests.told import told as told_events
-from trackers.ingest.files.lines import FoundTweet, read
+from trackers.ingest.files.lines import FoundTweet, read_tweets
 from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track
 from trackers.jobs import queue
@@ -209,7 +209,7 @@ def test_a_chunk_that_fails_leaves_nothing_of_itself():
 def test_a_million_lines_are_read_one_at_a_time():
     lines = (str(n) for n in iter(range(1, 10**9)))
 
-    reader = read(lines)
+    reader = read_tweets(lines)
 
     assert next(reader) == FoundTweet(1)
     assert next(lines) in {"2", "3"}

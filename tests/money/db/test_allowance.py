@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
-from trackers.money.allowance import Allowance, a_day, allowance
-from trackers.money.books import Spent
+from trackers.money.allowance import Allowance, allowance_by_limit, tomorrows_allowance
 from trackers.money.projects import Project, Spending
+from trackers.money.summary import Spent
 
 MIDDLE, LAST = date(2027, 4, 11), date(2027, 4, 30)
 
@@ -37,13 +37,13 @@ MIDDLE, LAST = date(2027, 4, 11), date(2027, 4, 30)
     ],
 )  # fmt: skip
 def test_what_each_budget_allows(budgets, spent, day, expected):
-    assert a_day(Project(**budgets), spent, day=day) == pytest.approx(expected)
+    assert allowance_by_limit(Project(**budgets), spent, day=day) == pytest.approx(expected)
 
 
 def test_posts_that_cost_nothing_are_not_limited_by_dollars():
     free = Project(money_a_day=Decimal(1), money_a_month=Decimal(1), price_of_a_post=Decimal(0))
 
-    assert a_day(free, Spent(), day=MIDDLE) == {}
+    assert allowance_by_limit(free, Spent(), day=MIDDLE) == {}
 
 
 @pytest.fixture
@@ -54,7 +54,9 @@ def two(db):
 
 
 def test_projects_are_one_purse(two):
-    assert allowance() == Allowance(150, "one: tweet-days a UTC day, two: tweet-days a UTC day")
+    assert tomorrows_allowance() == Allowance(
+        150, "one: tweet-days a UTC day, two: tweet-days a UTC day"
+    )
 
 
 def test_the_budget_that_leaves_least_counts(two):
@@ -64,7 +66,7 @@ def test_the_budget_that_leaves_least_counts(two):
         project=Project.objects.get(name="one"), day=timezone.now().date(), money=Decimal("0.3")
     )
 
-    found = allowance()
+    found = tomorrows_allowance()
 
     assert found.tweet_days < 150
     assert found.budgets.startswith("one: US dollars a month")
@@ -72,20 +74,20 @@ def test_the_budget_that_leaves_least_counts(two):
 
 def test_who_may_not_ask_does_not_count(two):
     Project.objects.filter(name="two").update(stopped_until=timezone.now() + timedelta(hours=1))
-    assert allowance().tweet_days == 100
+    assert tomorrows_allowance().tweet_days == 100
 
     Project.objects.filter(name="one").update(stopped_until=timezone.now() + timedelta(hours=1))
-    assert allowance() == Allowance()
+    assert tomorrows_allowance() == Allowance()
 
 
 def test_with_one_project_that_has_no_budget_nothing_is_limited(two):
     CredentialFactory(app=AppFactory(project=ProjectFactory(name="three")))
 
-    assert allowance() == Allowance()
+    assert tomorrows_allowance() == Allowance()
 
 
 @pytest.mark.django_db
 def test_without_a_credential_nothing_is_limited():
     ProjectFactory(name="one", posts_a_day=5)
 
-    assert allowance() == Allowance()
+    assert tomorrows_allowance() == Allowance()

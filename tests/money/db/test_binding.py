@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from tests.factories import CredentialFactory
-from trackers.money.books import Spent, allowed, binding, books
 from trackers.money.projects import Project, Spending
+from trackers.money.summary import Spent, allowed, binding, money_summaries
 
 A_DAY = date(2026, 11, 21)
 
@@ -63,7 +63,7 @@ def test_what_it_leaves_is_what_the_ledger_says():
     for place, given in enumerate(limits):
         CredentialFactory(name=f"c{place:02}")
         Project.objects.filter(name=f"c{place:02}").update(**dict(zip(names, given, strict=True)))
-    [day] = {one.day for one in books()}
+    [day] = {one.day for one in money_summaries()}
     for project in Project.objects.all():
         for on, posts, kept in ((day, 7, 3), (day.replace(day=1), 50, 0)):
             Spending.objects.update_or_create(
@@ -76,7 +76,7 @@ def test_what_it_leaves_is_what_the_ledger_says():
         project=Project.objects.first(), day=day.replace(day=1) - timedelta(days=1), posts=10_000
     )
 
-    found = books()
+    found = money_summaries()
 
     assert len(found) == 16
     for one in found:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.factories import CredentialFactory
 from tests.money.process.test_ledger import NOON, purse_at, reserve, spent
 from trackers.money import ledger
+from trackers.money.balances import read_balances
 from trackers.money.ledger import Payment, Settlement
 from trackers.money.projects import Project, Spending
-from trackers.money.purses import purses
 
 pytestmark = pytest.mark.django_db
 LATE = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)
@@ -55,10 +55,10 @@ def test_each_part_is_settled_by_its_own_reply():
 
     ledger.settle_all([Settlement(answered, posts=90, shown=95, x_now=NOON), Settlement(failed)])
     assert spent(TODAY) == (90, 200)
-    ledger.keep(unsure)
+    ledger.count_as_billed(unsure)
 
     assert spent(TODAY) == (190, 100)
-    assert purses()[0].left == 1000 - 190 - 100
+    assert read_balances()[0].left == 1000 - 190 - 100
     assert Spending.objects.get().money == Decimal("0.95")
     ledger.cancel(under_way)
     assert spent(TODAY) == (190, 0)
@@ -78,7 +78,7 @@ def test_midnight_comes_between_two_replies():
 
     assert spent(TODAY) == (98 + 39, 10)
     assert spent(TOMORROW) == (77, 20), "X may have billed what came after it on either day"
-    ledger.keep(lost)
+    ledger.count_as_billed(lost)
     assert spent(TODAY) == (98 + 39 + 10, 0)
     assert spent(TOMORROW) == (77 + 20, 0)
 

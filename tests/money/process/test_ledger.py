@@ -11,11 +11,11 @@ import pytest
 from django.db import connection
 
 from tests.factories import CredentialFactory
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
 from trackers.money import ledger
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project, Spending
-from trackers.money.purses import purses
 from trackers.xapi.results import WindowSeen
 from tweetwatch.database import DatabaseClock
 
@@ -32,21 +32,21 @@ def project(**budget):
 
 def x_says(at):
     """The reply to a request tells X's clock: from now on it is `at`, and goes on from there."""
-    turn = turns.take()
+    turn = selection.select_credential()
     resets = at + timedelta(minutes=15)
-    turns.settle(turn, WindowSeen("GET /2/tweets", 5000, 4999, resets, at))
+    selection.settle_answer(turn, WindowSeen("GET /2/tweets", 5000, 4999, resets, at))
 
 
 def purse_at(at, **budget):
     project(**budget)
     x_says(at)
-    return purses()[0]
+    return read_balances()[0]
 
 
 def reserve(purse, *, unpaid, paid):
     """At the time at which the purse was read."""
     clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
-    return ledger.reserve(purse, unpaid=unpaid, paid=paid, timeout=TIMEOUT, clock=clock)
+    return ledger.reserve_posts(purse, unpaid=unpaid, paid=paid, timeout=TIMEOUT, clock=clock)
 
 
 def spent(day):
@@ -67,11 +67,11 @@ def test_what_is_read_is_counted_and_what_is_not_found_is_not():
 
     payment = reserve(purse, unpaid=[0] * 60, paid=40)
     assert payment.posts == 60
-    assert purses()[0].left == 40
-    ledger.settle(payment, posts=50, shown=90, x_now=NOON)
+    assert read_balances()[0].left == 40
+    ledger.settle_payment(payment, posts=50, shown=90, x_now=NOON)
 
     assert spent(purse.day) == (50, 0)
-    assert purses()[0].left == 50
+    assert read_balances()[0].left == 50
     assert Spending.objects.get().money == Decimal("0.25")
 
 
@@ -80,7 +80,7 @@ def test_a_failed_request_costs_nothing_and_one_without_an_answer_all():
 
     ledger.cancel(reserve(purse, unpaid=[0] * 60, paid=0))
     assert spent(purse.day) == (0, 0)
-    ledger.keep(reserve(purse, unpaid=[0] * 60, paid=0))
+    ledger.count_as_billed(reserve(purse, unpaid=[0] * 60, paid=0))
     assert spent(purse.day) == (60, 0)
 
 
@@ -91,7 +91,7 @@ def test_the_youngest_get_what_is_left_and_leave_no_more_than_their_floor():
     assert young.posts == 40, "the thirty young ones, and ten that leave sixty to the young"
     assert reserve(purse, unpaid=[60] * 5, paid=0) is None
     assert reserve(purse, unpaid=[0] * 80, paid=0).posts == 60
-    assert purses()[0].left == 0
+    assert read_balances()[0].left == 0
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_was_spent_earlier_in_the_month_counts_and_that_of_the_last_month_d
     for day, posts in ((date(2026, 3, 1), 300), (date(2026, 2, 28), 900)):
         Spending.objects.create(project_id=purse.project, day=day, posts=posts)
 
-    assert purses()[0].left == 700
+    assert read_balances()[0].left == 700
 
 
 def test_many_at_once_never_reserve_more_than_there_is():
@@ -147,11 +147,11 @@ def test_a_request_that_may_arrive_after_midnight_is_reserved_on_both_days():
     payment = reserve(purse, unpaid=[0] * 10, paid=20)
 
     assert (payment.posts, payment.tomorrow) == (10, 30)
-    ledger.settle(payment, posts=9, shown=28, x_now=late + timedelta(seconds=3))
+    ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=3))
     assert spent(date(2026, 3, 10)) == (9, 0)
     assert spent(date(2026, 3, 11)) == (0, 0)
     payment = reserve(purse, unpaid=[0] * 10, paid=20)
-    ledger.settle(payment, posts=9, shown=28, x_now=late + timedelta(seconds=12))
+    ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=12))
     assert spent(date(2026, 3, 10)) == (18, 0)
     assert spent(date(2026, 3, 11)) == (28, 0), "X may have billed them on either day"
 
@@ -170,11 +170,11 @@ def test_accounts_are_paid_with_money_and_not_with_tweet_days():
 
 def test_a_project_is_usable_with_an_enabled_credential_while_x_did_not_stop_it():
     found = project()
-    assert purses()[0].usable
+    assert read_balances()[0].usable
 
     Project.objects.update(stopped_until=datetime(2100, 1, 1, tzinfo=UTC))
-    assert not purses()[0].usable
+    assert not read_balances()[0].usable
     Project.objects.update(stopped_until=None)
     Credential.objects.get().disable("tired", now=NOON)
-    assert not purses()[0].usable
+    assert not read_balances()[0].usable
     assert found.name == "p"

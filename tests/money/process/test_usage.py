@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.factories import CredentialFactory
 from trackers import tasks
 from trackers.money import ledger
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project, Spending
-from trackers.money.purses import purses
 from trackers.xapi.errors import Garbage
 from trackers.xapi.parse.usage import read_usage
 from tweetwatch.database import DatabaseClock
@@ -40,11 +40,11 @@ def compare(x):
 
 def spend(x, count):
     """As many posts read, by us and for X."""
-    [purse] = purses()
+    [purse] = read_balances()
     clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
-    payment = ledger.reserve(purse, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock)
+    payment = ledger.reserve_posts(purse, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock)
     x.put("projects/ours", {"others_today": count})
-    ledger.settle(payment, posts=count, shown=count, x_now=None)
+    ledger.settle_payment(payment, posts=count, shown=count, x_now=None)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -70,7 +70,7 @@ def test_why_the_usage_is_not_known_is_told(x):
     assert compare(x).usage_problem == "503 Service Unavailable"
 
     x.delete("faults")
-    credential.disable("tired", now=purses()[0].now)
+    credential.disable("tired", now=read_balances()[0].now)
     project = compare(x)
     assert "No credential is enabled (one: tired)" in project.usage_problem
     assert project.drift is None

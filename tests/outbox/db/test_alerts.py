@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from tests.events.conftest import subscriber
+from trackers.credentials.health import REFUSALS_UNTIL_DISABLED, note_refusal
 from trackers.credentials.models import Credential
-from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, refuse
 from trackers.events.fan_out import fan_out
 from trackers.events.live.watch import watch
-from trackers.money import stops
+from trackers.money import depletion
 from trackers.money.projects import App
 from trackers.outbox.models import Event
 from trackers.xapi.errors import Depleted
@@ -38,7 +38,7 @@ def told():
 def refuse_often(credential):
     """From five minutes ago on."""
     return [
-        refuse(credential, "no", now=NOW + timedelta(minutes=3 * nth))
+        note_refusal(credential, "no", now=NOW + timedelta(minutes=3 * nth))
         for nth in range(REFUSALS_UNTIL_DISABLED + 1)
     ]
 
@@ -75,17 +75,17 @@ def test_a_project_without_money_is_told_once_until_it_has_some_again(credential
     app, error = credential.app_id, Depleted("Credits are used up.")
 
     for hours in (0, 8, 16):
-        stops.stop(app, error, now=NOW + timedelta(hours=hours))
+        depletion.stop_project(app, error, now=NOW + timedelta(hours=hours))
     assert told() == [{"project": credential.app.project.name, "what": "Credits are used up."}]
-    stops.go_on(app)
-    stops.stop(app, error, now=NOW + timedelta(hours=24))
+    depletion.resume_project(app)
+    depletion.stop_project(app, error, now=NOW + timedelta(hours=24))
 
     assert len(told()) == 2
 
 
 def test_while_nobody_subscribes_nothing_is_stored(credential):
     refuse_often(credential)
-    stops.stop(credential.app_id, Depleted("Credits are used up."), now=NOW)
+    depletion.stop_project(credential.app_id, Depleted("Credits are used up."), now=NOW)
 
     assert told() == []
     credential.refresh_from_db()

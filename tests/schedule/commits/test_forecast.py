@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Tally, Worker
@@ -182,7 +182,7 @@ def test_with_nobody_to_ask_with_nobody_can_tell():
     behind(10)
     Project.objects.update(stopped_until=now() + HOUR)
 
-    assert (told().state, told().why) == ("unknown", trouble.nobody_may_ask())
+    assert (told().state, told().why) == ("unknown", sentences.nobody_may_ask())
     assert "Buy more from X" in told().why
 
 

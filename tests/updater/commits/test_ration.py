@@ -14,8 +14,8 @@ from tests.jobs.ordinary import enqueued, run_all
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import purses
 from trackers.schedule import intervals
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
@@ -88,7 +88,7 @@ def test_the_old_ones_are_asked_for_as_soon_as_the_floors_are_there(old):
 
     run_all()
 
-    assert purses()[0].is_rationed
+    assert read_balances()[0].is_rationed
     assert Project.objects.get().waiting == 1
     queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
     assert len(unpaid()) == 2, "what is left of the money when no young ones come"
@@ -121,7 +121,7 @@ def test_when_nobody_reckons_the_old_ones_wait_for_some_minutes_and_no_longer(ol
 
 
 def test_what_was_paid_for_today_is_asked_meanwhile(old):
-    purse = purses()[0]
+    purse = read_balances()[0]
     Tweet.objects.filter(id=old[0]).update(paid_on=purse.day, paid_by=purse.project)
 
     [asked] = ask().requests
@@ -163,4 +163,4 @@ def test_a_run_that_ends_half_way_leaves_the_floors_of_the_first_projects(old):
         with pytest.raises(OperationalError):
             ration(plan, now=now)
 
-    assert [purse.is_rationed for purse in purses()] == [True, False]
+    assert [purse.is_rationed for purse in read_balances()] == [True, False]

@@ -11,8 +11,8 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory
 from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
 from trackers.credentials.models import Credential
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import purses
 from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.updater import needs as estimating
@@ -27,7 +27,7 @@ DAY = timedelta(days=1)
 
 def needed():
     now, plan = intervals.current()
-    purse = purses()[0]
+    purse = read_balances()[0]
     return needs(plan, now=now, day=purse.day, next_day=purse.next_day())
 
 
@@ -67,13 +67,13 @@ def test_few_are_counted_by_payer_and_tier(projects):
 
 def test_what_costs_nothing_today_is_not_needed(projects):
     fill(8)
-    today = purses()[0].day
+    today = read_balances()[0].day
     paid, gone, tomorrows, over = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[
         :4
     ]
     Tweet.objects.filter(id=paid).update(paid_on=today)
     Tweet.objects.filter(id=gone).update(gone_at="2026-01-01T00:00Z")
-    TweetUpdate.objects.filter(key=tomorrows).update(due_at=purses()[0].next_day() + DAY)
+    TweetUpdate.objects.filter(key=tomorrows).update(due_at=read_balances()[0].next_day() + DAY)
     TweetUpdate.objects.filter(key=over).delete()
 
     assert sum(one.count for one in needed().unpaid) == 4
@@ -135,7 +135,7 @@ def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(project
 
     ration(plan, now=now)
 
-    rest_of_day = (purses()[0].next_day() - purses()[0].now) / DAY
+    rest_of_day = (read_balances()[0].next_day() - read_balances()[0].now) / DAY
     new = 600 / 29 * rest_of_day / 3
     first, second, _ = Project.objects.order_by("pk")
     assert first.needs == pytest.approx(300 + 100 + new, abs=3)
@@ -163,7 +163,7 @@ def test_new_ones_are_counted_for_those_alone_that_can_pay(projects):
 
     short = ration(plan, now=now)
 
-    rest_of_day = (purses()[0].next_day() - purses()[0].now) / DAY
+    rest_of_day = (read_balances()[0].next_day() - read_balances()[0].now) / DAY
     new = 600 / 29 * rest_of_day / 2
     first, second, third = Project.objects.order_by("pk")
     # Its own, for when it can pay again; meanwhile the others pay for these, too.

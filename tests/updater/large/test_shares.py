@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import id_born
-from trackers.money.purses import Purse
+from trackers.money.balances import Balance
 from trackers.updater.before import Group, Prior
 from trackers.updater.ration import ration_of
 from trackers.updater.reserve import wait_for_money
@@ -21,7 +21,7 @@ FLOORS = ((timedelta(hours=1), 0), (timedelta(days=7), 10), (timedelta(days=30),
 
 
 def purse(project, left=None, **given):
-    return Purse(project, f"project {project}", NOW, left, **given)
+    return Balance(project, f"project {project}", NOW, left, **given)
 
 
 def groups(prior):
@@ -138,6 +138,6 @@ def test_those_without_money_come_back_in_the_evening_and_then_first_in_the_morn
     """In the order in which they were due; hours of the day, and X's midnight two seconds late."""
     midnight = datetime(2026, 3, 10, tzinfo=UTC)
     now = midnight + timedelta(hours=at)
-    found = wait_for_money(midnight + timedelta(hours=due), Purse(1, "p", now, 0))
+    found = wait_for_money(midnight + timedelta(hours=due), Balance(1, "p", now, 0))
 
     assert now + found == midnight + comes + timedelta(seconds=2)

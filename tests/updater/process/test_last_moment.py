@@ -16,7 +16,7 @@ from tests.updater.process.test_refresh import claim, held, refresh, tracked
 from tests.updater.process.test_tokens import TOKEN, TOKENS, TWEETS, asked, user
 from tests.x import ends_in
 from trackers import tasks
-from trackers.credentials import asking, turns
+from trackers.credentials import preflight, selection
 from trackers.credentials.models import Window
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
@@ -93,17 +93,17 @@ def test_a_batch_that_waited_too_long_for_its_worker_is_not_paid_for(x):
 def test_a_reservation_that_is_older_than_its_window_counts_it_is_not_used(x):
     x.put("credentials", {"strict": False})
     CredentialFactory(name="one")
-    turn = turns.take()
+    turn = selection.select_credential()
     late = replace(turn, reserved_at=time.monotonic() - 89)
 
     with (
         pytest.raises(NotReady, match="the reservation in its window") as told,
-        asking.keys_for(late, base_url=x.url, timeout=TIMEOUT),
+        preflight.keys_for(late, base_url=x.url, timeout=TIMEOUT),
     ):
         raise AssertionError("it was sent")
 
     assert not told.value.sent
-    with asking.keys_for(turn, base_url=x.url, timeout=TIMEOUT) as keys:
+    with preflight.keys_for(turn, base_url=x.url, timeout=TIMEOUT) as keys:
         assert keys == turn.credential
 
 

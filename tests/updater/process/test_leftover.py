@@ -12,8 +12,8 @@ from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import purses
 from trackers.schedule import intervals
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
@@ -107,7 +107,7 @@ def test_who_is_sent_for_is_found_by_the_key_however_many_wait():
         )
 
     with reading() as read:
-        assert hand_out(purses()[0], 7, now=now) == 7
+        assert hand_out(read_balances()[0], 7, now=now) == 7
 
     assert read.walked == {TWEETS: 0, QUEUE: 0}
     assert read.found[QUEUE] <= 1.1 * CONSIDERED

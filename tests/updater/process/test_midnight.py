@@ -10,14 +10,14 @@ import pytest
 from tests import queues
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
-from trackers.credentials import turns
-from trackers.credentials.asking import keys_for
+from trackers.credentials import selection
+from trackers.credentials.preflight import keys_for
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.money import ledger
+from trackers.money.balances import CLOCKS
 from trackers.money.projects import Project, Spending
-from trackers.money.purses import CLOCKS
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.before import read_before
@@ -119,7 +119,7 @@ def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_
     ):
         raise AssertionError("it was sent")
 
-    turns.cancel(grant.turn)
+    selection.cancel(grant.turn)
     ledger.cancel(grant.payment)
     assert reserved() == {TODAY: 0}
 
@@ -139,7 +139,7 @@ def test_a_reply_from_after_midnight_is_counted_there_though_nobody_foresaw_it(c
     [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
     assert grant.payment.tomorrow == 0
 
-    ledger.settle(grant.payment, posts=3, shown=5, x_now=MIDNIGHT + timedelta(seconds=1))
+    ledger.settle_payment(grant.payment, posts=3, shown=5, x_now=MIDNIGHT + timedelta(seconds=1))
 
     assert dict(Spending.objects.values_list("day", "posts")) == {TODAY: 3, TOMORROW: 5}
     assert not any(reserved().values())

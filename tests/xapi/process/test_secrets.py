@@ -17,7 +17,7 @@ from django.core.exceptions import FieldError
 from django.db import connection
 
 from tests.x import save_credential
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.credentials.windows import Reservation
@@ -111,7 +111,12 @@ def test_no_object_shows_a_secret(peer, credential):
     shown = [
         repr(thing)
         for thing in (
-            *(credential, credential.secrets, turns.Turn(credential, reservation, 1, 0.0), answer),
+            *(
+                credential,
+                credential.secrets,
+                selection.Selection(credential, reservation, 1, 0.0),
+                answer,
+            ),
             *(client, client.tweepy, vars(client.tweepy), client.session, vars(client.session)),
         )
     ]
@@ -157,14 +162,14 @@ def test_one_whose_key_was_lost_is_passed_over_for_those_that_can_be_read(settin
     save_credential("good")
 
     for _ in range(3):
-        turn = turns.take()
-        assert isinstance(turn, turns.Turn), turn
+        turn = selection.select_credential()
+        assert isinstance(turn, selection.Selection), turn
         assert turn.credential.name == "good"
-        turns.settle(turn, None)
+        selection.settle_answer(turn, None)
 
     Credential.objects.filter(name="good").delete()
-    answer = turns.take()
-    assert isinstance(answer, turns.NoCredential)
+    answer = selection.select_credential()
+    assert isinstance(answer, selection.NoCredential)
     assert "lost: A stored secret cannot be decrypted" in answer.why
 
 

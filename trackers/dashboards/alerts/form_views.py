@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from trackers.alerts.acts import ADD, CHANGE, save
 from trackers.alerts.forms import RuleForm
-from trackers.alerts.kinds import SHAPES, Kind
+from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import AlertRule
 from trackers.dashboards.access import ALERTS, demand, needs
 from trackers.dashboards.carry_out import say
@@ -21,14 +21,14 @@ from trackers.schedule.intervals import current
 ABOUT = ("about", "of")
 # What each kind is for, where a person chooses one.
 MEANT = {
-    Kind.VELOCITY: "It gains more per hour than a number that you choose.",
-    Kind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
-    Kind.USUAL: "It has several times what its author's tweets usually have at that age.",
-    Kind.LATENESS: "Tweets are not checked in time.",
-    Kind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
-    Kind.SOURCE: "Its polls miss posts, or X does not show it.",
-    Kind.BUDGET: "The money for look-ups runs out today or tomorrow.",
-    Kind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
+    RuleKind.VELOCITY: "It gains more per hour than a number that you choose.",
+    RuleKind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
+    RuleKind.USUAL: "It has several times what its author's tweets usually have at that age.",
+    RuleKind.LATENESS: "Tweets are not checked in time.",
+    RuleKind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
+    RuleKind.SOURCE: "Its polls miss posts, or X does not show it.",
+    RuleKind.BUDGET: "The money for look-ups runs out today or tomorrow.",
+    RuleKind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
 }
 
 
@@ -41,7 +41,7 @@ def add_alert(request: HttpRequest) -> HttpResponse:
     if not given.get("of", "").isascii() or len(given.get("of", "")) > 19:
         raise Http404("There is no such tweet, author or source.")
     kind = request.POST.get("kind") or request.GET.get("kind", "")
-    if kind not in Kind.values:
+    if kind not in RuleKind.values:
         return choose(request, given)
     start = {**given, "to": request.user.email} if hasattr(request.user, "email") else given
     form = RuleForm(request.POST or None, kind=kind, initial=start)
@@ -83,7 +83,7 @@ def filled_in(request: HttpRequest, form: RuleForm) -> HttpResponse:
     told: dict[str, Any] = {
         "now": now,
         "form": form,
-        "kind": Kind(form.kind).label,
+        "kind": RuleKind(form.kind).label,
         "same": urlencode({name: form.initial[name] for name in ABOUT if form.initial.get(name)}),
         "fields": [form[name] for name in form.fields if name != "kind"],
     }

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ago, ahead, counted, dollars, lasting, signed
-from trackers.money.books import ESTIMATED_WITHIN, Books
 from trackers.money.projects import Project
+from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
@@ -67,7 +67,7 @@ class Block:
     usage_problem: str
 
 
-def block(books: Books, *, now: datetime) -> Block:
+def block(books: MoneySummary, *, now: datetime) -> Block:
     project = books.project
     outlook, mood = outlook_of(books, now=now)
     until = project.stopped_until
@@ -77,7 +77,7 @@ def block(books: Books, *, now: datetime) -> Block:
         has_budget=project.has_budget,
         stopped=ahead(until, now=now) if until and project.stopped(now=now) else None,
         stopped_because=project.stopped_because,
-        stopped_why=trouble.stopped(project.name, project.stopped_because),
+        stopped_why=sentences.stopped(project.name, project.stopped_because),
         meters=meters(books),
         outlook=outlook,
         binds=binds(books),
@@ -87,7 +87,7 @@ def block(books: Books, *, now: datetime) -> Block:
     )
 
 
-def meters(books: Books) -> tuple[Meter, ...]:
+def meters(books: MoneySummary) -> tuple[Meter, ...]:
     """Today's and this month's. A day without its own budget has what the others leave over."""
     project, spent, left = books.project, books.spent, books.left
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
@@ -185,7 +185,7 @@ def plain(number: Decimal) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
+def outlook_of(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
     if not books.can_pay:
@@ -234,7 +234,7 @@ BUDGETS = {
 }
 
 
-def binds(books: Books) -> str:
+def binds(books: MoneySummary) -> str:
     """Which of the budgets is used up first today; empty where there is at most one."""
     if books.binding is None:
         return ""

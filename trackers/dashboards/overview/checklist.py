@@ -8,7 +8,7 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from trackers.credentials.trouble import NONE_YET
+from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.words import coded
 from trackers.jobs.models import Worker
 from trackers.schedule.forecast import NO_WORKERS

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-from trackers.ingest.files.firstbytes import ZIP, check, head_of
+from trackers.ingest.files.firstbytes import ZIP, check_first_bytes, head_of
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
 from trackers.ingest.found import UnreadableError
@@ -94,7 +94,7 @@ class Archive:
         head = self._head(one.filename)
         if head.startswith(ZIP):
             raise UnreadableError("It is a ZIP archive itself, or a workbook.")
-        return check(head)
+        return check_first_bytes(head)
 
     def _head(self, name: str) -> bytes:
         with self._open(name) as file:

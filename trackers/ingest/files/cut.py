@@ -55,7 +55,7 @@ def cut(lines: Iterable[str]) -> Cut:
     if format == "csv" or (
         format == "ids" and (hides_a_table(sample) or is_column_of_numbers(sample))
     ):
-        return table(sample, filled, damage)
+        return cut_table(sample, filled, damage)
     all = chain(sample, filled)
     if format == "jsonl" and first[1].startswith("[") and len(first[1]) > LONGEST_LIST:
         format = "json"
@@ -68,7 +68,7 @@ def hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
     return all(id_of(line) is None for _, line in sample) and place_of_ids(sample) is not None
 
 
-def table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:
+def cut_table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:
     head = head_of(sample)
     before = (
         Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")

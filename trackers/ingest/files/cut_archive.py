@@ -23,7 +23,7 @@ from trackers.ingest.found import (
 # Records of each file that are searched for a tweet.
 LOOKED_INTO = 200
 BY_ITSELF = "upload it by itself"
-NONE = "This ZIP archive contains no file of tweets."
+NO_TWEETS_IN_ARCHIVE = "This ZIP archive contains no file of tweets."
 
 
 def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut, str]:
@@ -33,20 +33,22 @@ def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut,
     """
     first: Cut | None = None
     names: list[str] = []
-    told: list[str] = []
+    messages: list[str] = []
     for member, look in with_tweets(archive, limits=limits):
         if first is not None and (why := unlike(look, first)):
             archive.left_out.append(LeftOut(member.name, why))
             continue
         first = first or look
         names.append(member.name)
-        told += [member.told] if member.told and member.told not in told else []
+        messages += [member.told] if member.told and member.told not in messages else []
     left_out = archive.told_of_left_out()
     if first is None:
-        raise UnreadableError(f"{NONE} {left_out}".strip())
+        raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
     files: list[tuple[str, int]] = []
     records = all_records(archive, names, files, limits=limits, taken=taken)
-    return replace(first, records=records, files=files), " ".join(filter(None, (*told, left_out)))
+    return replace(first, records=records, files=files), " ".join(
+        filter(None, (*messages, left_out))
+    )
 
 
 def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, Cut]]:
@@ -100,13 +102,13 @@ def all_records(
 
 def has_tweets(look: Cut) -> bool:
     """Whether there is a tweet among its first records."""
-    found = [one for one in islice(look.records, LOOKED_INTO) if not isinstance(one, Rejected)]
+    records = [one for one in islice(look.records, LOOKED_INTO) if not isinstance(one, Rejected)]
     if look.format == "csv":
         delimiter = delimiter_of(look.header)
-        rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in found]
+        rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in records]
         return any(
             id_of(cell) is not None for row in rows if not isinstance(row, str) for cell in row
         )
-    lines = iter([line for one in found for line in one])
+    lines = iter([line for one in records for line in one])
     reader = READERS["jsonl" if look.format == "json" else look.format]
     return any(isinstance(one, FoundTweet) for one in reader(lines, Options(referenced=True)))

@@ -24,19 +24,19 @@ NEXT = re.compile(
     re.MULTILINE,
 )
 # The least number of characters to feed at once.
-LEAST = 1 << 16
+MIN_FEED_LENGTH = 1 << 16
 # A longer value is damaged: it never ends.
-LONGEST = 16 << 20
+MAX_VALUE_LENGTH = 16 << 20
 # An error this near to the end of the buffer may only be due to the cut.
-NEAR = 64
+END_MARGIN = 64
 
 
 def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
-    for one in Values(lines):
-        if isinstance(one, Rejected):
-            yield one
+    for value in Values(lines):
+        if isinstance(value, Rejected):
+            yield value
         else:
-            yield from found_in(one.value, options, number=one.line, text=one.text)
+            yield from found_in(value.value, options, number=value.line, text=value.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +85,29 @@ class Values:
             if self._over:
                 return self._at < len(self._text)
             # Not this near to the end, where `window.` may be cut off.
-            if len(self._text) - self._at > NEAR:
+            if len(self._text) - self._at > END_MARGIN:
                 return True
             self._feed()
 
     def _may_go_on(self, fault: Exception) -> bool:
         """Whether the value may just be incomplete."""
-        if self._over or len(self._text) - self._at > LONGEST:
+        if self._over or len(self._text) - self._at > MAX_VALUE_LENGTH:
             return False
         if not isinstance(fault, json.JSONDecodeError):
             return False
-        return "Unterminated" in fault.msg or fault.pos > len(self._text) - NEAR
+        return "Unterminated" in fault.msg or fault.pos > len(self._text) - END_MARGIN
 
     def _skip(self) -> None:
         """Move to where the next value seems to begin, or to the end."""
         self._at += 1
-        while not (found := NEXT.search(self._text, self._at)):
+        while not (match := NEXT.search(self._text, self._at)):
             if self._over:
                 self._at = len(self._text)
                 return
             # The buffer may end within what the pattern needs.
-            self._at = max(self._at, len(self._text) - NEAR)
+            self._at = max(self._at, len(self._text) - END_MARGIN)
             self._feed()
-        self._at = found.end()
+        self._at = match.end()
 
     def _feed(self) -> None:
         """Read at least as much as is there already, so a long value is rarely parsed again."""
@@ -116,7 +116,7 @@ class Values:
         self._starts = [start - self._at for start in self._starts[gone:]]
         self._numbers = self._numbers[gone:]
         self._at, length, pieces = 0, len(before), [before]
-        enough = max(2 * len(before), LEAST)
+        enough = max(2 * len(before), MIN_FEED_LENGTH)
         for number, line in self._lines:
             # The pieces of one long line are joined without a newline.
             if number != self._last:

@@ -17,7 +17,7 @@ from trackers.ingest.found import UnreadableError
 
 LOOKED_AT = 1 << 16
 ZIP = b"PK\x03\x04"
-KNOWN = (
+KNOWN_FORMATS = (
     (b"\xd0\xcf\x11\xe0", "It is an old workbook or document. Save the sheet as CSV."),
     (b"%PDF", "It is a PDF. Give a text file instead."),
     (
@@ -47,25 +47,25 @@ def head_of(file: BinaryIO) -> bytes:
     buffered = io.BufferedReader(Counted(file), LOOKED_AT)
     packer = packer_of(buffered.peek(LONGEST_MARK))
     stream = unpacked(buffered)
-    found = b""
+    head = b""
     try:
-        while len(found) < LOOKED_AT and (more := stream.read1(LOOKED_AT - len(found))):
-            found += more
+        while len(head) < LOOKED_AT and (more := stream.read1(LOOKED_AT - len(head))):
+            head += more
     except DAMAGE as fault:
         if not is_damage(fault):
             raise
-        if not found:
+        if not head:
             raise UnreadableError(
                 f"It is compressed with {packer}, and damaged from the start."
             ) from None
-    return found
+    return head
 
 
-def check(head: bytes) -> str:
+def check_first_bytes(head: bytes) -> str:
     """A sentence to show before reading, if any. Raises UnreadableError if it is not text."""
     if not head:
         raise UnreadableError("The file is empty.")
-    for mark, sentence in KNOWN:
+    for mark, sentence in KNOWN_FORMATS:
         if head.startswith(mark):
             raise UnreadableError(sentence)
     if head[257:262] == b"ustar":

@@ -38,7 +38,7 @@ YIELDED = """
 """
 
 # The last lock, since all parts of a file want it: it is held until the commit.
-COUNT = """
+COUNT_PART = """
     UPDATE trackers_import
     SET read = read + %(read)s, tracked = tracked + %(tracked)s, already = already + %(already)s,
         rejected = rejected + %(rejected)s, warnings = warnings + %(warnings)s,
@@ -69,16 +69,16 @@ class Imported:
 def import_parts(batch: Batch) -> list[Imported]:
     """Import the claimed parts, each by itself; parts that are no longer ours are left out."""
     imported = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
-    done = [one for one in imported if one is not None]
-    for one in done:
+    done = [imported_part for imported_part in imported if imported_part is not None]
+    for imported_part in done:
         logger.info(
             "imported a part of the %s from line %d: %d read, %d tracked, %d rejected, %d warnings",
-            one.source,
-            one.first_line,
-            one.read,
-            one.tracked,
-            one.rejected,
-            one.warnings,
+            imported_part.source,
+            imported_part.first_line,
+            imported_part.read,
+            imported_part.tracked,
+            imported_part.rejected,
+            imported_part.warnings,
         )
     return done
 
@@ -101,40 +101,40 @@ def import_part(batch: Batch) -> Imported | None:
         referenced=report.referenced,
     )
     all = list(stream)
-    found = [one for one in all if isinstance(one, FoundTweet)]
+    tweets = [one for one in all if isinstance(one, FoundTweet)]
     rejected = [one for one in all if isinstance(one, Rejected)]
     with transaction.atomic():
         # The fence, and the lock that removing the source waits for.
         if not queue.finish(batch, {}):
             return None
         came_from = str(part.source)
-        done = track_all(found, came_from=came_from)
-        write(part, found, rejected, done)
+        done = track_all(tweets, came_from=came_from)
+        store_part(part, tweets, rejected, done)
     return Imported(
         came_from, part.first_line, len(all), done.tracked, done.already, len(rejected),
         len(done.odd),
     )  # fmt: skip
 
 
-def write(
-    part: ImportPart, found: list[FoundTweet], rejected: list[Rejected], done: TrackedAll
+def store_part(
+    part: ImportPart, tweets: list[FoundTweet], rejected: list[Rejected], done: TrackedAll
 ) -> None:
     source, same = part.source_id, done.versions
-    ids = {same[one.id].tweet_id if one.id in same else one.id for one in found}
+    ids = {same[one.id].tweet_id if one.id in same else one.id for one in tweets}
     with cursor() as db:
         new = [row[0] for row in db.execute(YIELDED, {"source": source, "ids": array(sorted(ids))})]
         ImportPart.objects.filter(pk=part.pk).delete()
-        again = len(found) - len(new)
+        again = len(tweets) - len(new)
         db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
         today = datetime.now(UTC).date()
         days.count([days.Brought(source, len(new), again)], day=today, project=None)
         # With the source's row locked; a new follow locks it too.
         arrive((source, id) for id in new)
         db.execute(
-            COUNT,
+            COUNT_PART,
             {
                 "source": source,
-                "read": len(found) + len(rejected),
+                "read": len(tweets) + len(rejected),
                 "tracked": done.tracked,
                 "already": done.already,
                 "rejected": len(rejected),

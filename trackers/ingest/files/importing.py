@@ -15,7 +15,7 @@ from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.jobs import queue
 from trackers.jobs.models import STRIKES
 
-AT_ONCE = timedelta(0)
+NO_DELAY = timedelta(0)
 # For an upload that was never completed, and for one that nobody started.
 UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
 
@@ -35,7 +35,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
         if begun:
             waiting = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk")
             keys = waiting.values_list("pk", flat=True)
-            queue.schedule_many(ImportJob.namespace, [(key, AT_ONCE) for key in keys])
+            queue.schedule_many(ImportJob.namespace, [(key, NO_DELAY) for key in keys])
     return bool(begun)
 
 
@@ -49,7 +49,7 @@ def failed_parts(report: Import) -> list[int]:
 def try_again(report: Import) -> int:
     """Put the parts that failed back into the queue; returns how many."""
     return queue.schedule_many(
-        ImportJob.namespace, [(key, AT_ONCE) for key in failed_parts(report)]
+        ImportJob.namespace, [(key, NO_DELAY) for key in failed_parts(report)]
     )
 
 

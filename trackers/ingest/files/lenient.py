@@ -24,7 +24,7 @@ from trackers.xapi.parse.fields import (
 from trackers.xapi.parse.v1 import read_author
 from trackers.xapi.results import Post
 
-LONGEST = 200
+MAX_ODD_LENGTH = 200
 
 
 def understood(
@@ -35,28 +35,28 @@ def understood(
     Raises Broken when `read` refuses even that.
     """
     odd: list[str] = []
-    given = dict(value)
+    repaired = dict(value)
     for name in ("author_id", "conversation_id"):
-        as_id(given, name, odd)
+        as_id(repaired, name, odd)
     for name in ("text", "full_text", "lang"):
-        unless(given, name, text_of, odd)
-    created_at = time_of(given, v1_time if is_v1 else iso_time, odd)
-    given.pop("created_at", None)
+        unless(repaired, name, text_of, odd)
+    created_at = lenient_time(repaired, v1_time if is_v1 else iso_time, odd)
+    repaired.pop("created_at", None)
     for name in ("edit_history_tweet_ids", "edit_history_post_ids"):
-        if name in given and not is_history(given[name]):
-            given.pop(name)
+        if name in repaired and not is_history(repaired[name]):
+            repaired.pop(name)
             odd.append(f"{name} is not a list of ids")
-    unless(given, "user", user_of, odd)
-    metrics = given if is_v1 else given.get("public_metrics")
+    unless(repaired, "user", user_of, odd)
+    metrics = repaired if is_v1 else repaired.get("public_metrics")
     counts = counts_in(metrics, odd)
     for name in COUNTS:
-        given.pop(name, None)
+        repaired.pop(name, None)
     # `read` needs at least one count; a made-up one is removed again below.
     some = {**counts} or {"retweet_count": 0}
-    post = read({**given, **some} if is_v1 else {**given, "public_metrics": some})
+    post = read({**repaired, **some} if is_v1 else {**repaired, "public_metrics": some})
     if not counts:
         post = post._replace(figures=post.figures._replace(retweets=None))
-    return post._replace(created_at=created_at or born_at(id)), "; ".join(odd)[:LONGEST]
+    return post._replace(created_at=created_at or born_at(id)), "; ".join(odd)[:MAX_ODD_LENGTH]
 
 
 COUNTS = (
@@ -70,25 +70,25 @@ def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
     if not isinstance(metrics, dict):
         odd.append(f"public_metrics is {json_type_name(metrics)} instead of an object")
         return {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     before = len(odd)
     for name in COUNTS:
         if name not in metrics:
             continue
         value = metrics[name]
-        number = whole(value)
+        number = whole_number(value)
         if number is not None and type(value) is not int:
             odd.append(f"{name} is {str(value)[:20]}, taken as {number}")
         if number is None or not 0 <= number <= (INT8 if name == "impression_count" else INT4):
             odd.append(f"{name} is {str(value)[:20]}, left out")
         else:
-            found[name] = number
-    if not found and len(odd) == before:
+            counts[name] = number
+    if not counts and len(odd) == before:
         odd.append("there is no count in it")
-    return found
+    return counts
 
 
-def whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """The whole number that is meant by 1, 1.0, "1" or "1.0"."""
     if type(value) is int:
         return value
@@ -102,18 +102,18 @@ def whole(value: Any) -> int | None:
     return int(number)
 
 
-def time_of(
-    given: Mapping[str, Any],
+def lenient_time(
+    post: Mapping[str, Any],
     read: Callable[[Mapping[str, Any], str], datetime | None],
     odd: list[str],
 ) -> datetime | None:
     name = "created_at"
     try:
-        return read(given, name)
+        return read(post, name)
     except Broken:
         pass
     try:
-        time = datetime.fromisoformat(given[name])
+        time = datetime.fromisoformat(post[name])
         if time.tzinfo is None:
             odd.append(f"{name} has no time zone, read as UTC")
             return time.replace(tzinfo=UTC)
@@ -123,31 +123,31 @@ def time_of(
         return None
 
 
-def as_id(given: dict[str, Any], name: str, odd: list[str]) -> None:
+def as_id(post: dict[str, Any], name: str, odd: list[str]) -> None:
     """Make it text where it is an integer; remove it where it is not an id."""
-    value = given.get(name)
+    value = post.get(name)
     if value is None:
         return
     if type(value) is int:
-        given[name] = str(value)
+        post[name] = str(value)
     try:
-        id_of(given[name], name)
+        id_of(post[name], name)
     except Broken as fault:
-        given.pop(name)
+        post.pop(name)
         odd.append(f"{fault}, left out")
 
 
 def unless(
-    given: dict[str, Any],
+    post: dict[str, Any],
     name: str,
     read: Callable[[Mapping[str, Any], str], object],
     odd: list[str],
 ) -> None:
     """Remove it where it cannot be read."""
     try:
-        read(given, name)
+        read(post, name)
     except Broken as fault:
-        given.pop(name)
+        post.pop(name)
         odd.append(f"{fault}, left out")
 
 

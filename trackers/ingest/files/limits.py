@@ -11,7 +11,7 @@ from trackers.ingest.found import TooLargeError
 # Tweets are packed to a tenth or a twentieth, nothing but zeros to a thousandth.
 MOST_RATIO, RATIO_MATTERS_FROM = 200, 1 << 20
 # From this share of a limit on, the user is told about it.
-NEAR = 0.8
+NEAR_LIMIT = 0.8
 INSTEAD = "Split the file, or set a higher {} in .env."
 
 
@@ -56,7 +56,7 @@ class Limits:
             (taken.lines, self.lines, f"{self.lines:,} lines", "IMPORT_MOST_LINES"),
             (taken.bytes, self.bytes, size(self.bytes), "IMPORT_MOST_BYTES"),
         ):
-            if had >= NEAR * most:
+            if had >= NEAR_LIMIT * most:
                 share = f"{had / most:.0%}"
                 return f"This is {share} of the {what} that one import may have ({name})."
         return ""

@@ -32,18 +32,18 @@ from trackers.ingest.found import (
     is_rounded,
 )
 
-__all__ = ["READERS", "FoundTweet", "Options", "Rejected", "id_of", "read"]
+__all__ = ["READERS", "FoundTweet", "Options", "Rejected", "id_of", "read_tweets"]
 
 # In characters, each of at most four bytes; the last one may be in the next piece.
 LONGEST_PIECE = LONGEST_LINE // 4 - 1
 # The name of a column, alone on its line.
-NAME = re.compile(r'"?[a-z_][a-z0-9_ ]{0,38}"?', re.IGNORECASE)
+COLUMN_NAME = re.compile(r'"?[a-z_][a-z0-9_ ]{0,38}"?', re.IGNORECASE)
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
-SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
+SPREAD_JSON = re.compile(r"window\.|[\[{][\s\[{]*$")
 NOT_A_TWEET = "is neither the id nor the address of a tweet"
 
 
-def read(
+def read_tweets(
     lines: Iterable[str], *, format: str = "auto", options: Options | None = None
 ) -> Iterator[FoundTweet | Rejected]:
     """Read ids, addresses, CSV or JSON; `auto` decides by the first line that is not empty.
@@ -58,7 +58,7 @@ def read(
         sample = [first]
         if format == "auto":
             format = guess(first[1].strip())
-            if format == "ids" and NAME.fullmatch(first[1].strip()):
+            if format == "ids" and COLUMN_NAME.fullmatch(first[1].strip()):
                 # Further lines are awaited only here: at a terminal they come one by one.
                 sample += islice(filled, SAMPLE - 1)
                 format = "csv" if is_column_of_numbers(sample) else format
@@ -89,7 +89,7 @@ def is_remark(line: str) -> bool:
 
 
 def guess(line: str) -> str:
-    if SPREAD.match(line):
+    if SPREAD_JSON.match(line):
         return "json"
     if line.startswith(("{", "[")):
         return "jsonl"
@@ -103,7 +103,7 @@ def is_column_of_numbers(sample: Sequence[tuple[int, str]]) -> bool:
     (_, name), *below = sample
     return (
         bool(below)
-        and NAME.fullmatch(name.strip()) is not None
+        and COLUMN_NAME.fullmatch(name.strip()) is not None
         and all(kind_of(line) == NUMBER for _, line in below)
     )
 

@@ -59,7 +59,7 @@ def found_in(
     """Every tweet of a value; a broken one does not affect the others."""
     for one in tweets_in(value, referenced=options.referenced):
         try:
-            yield found(one, number, text)
+            yield read_tweet(one, number, text)
         except Broken as fault:
             yield Rejected(number, text, f"is not a tweet: {fault}")
 
@@ -68,10 +68,10 @@ def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
     if isinstance(value, dict) and isinstance(value.get("data"), dict | list):
         yield from tweets_of_answer(value, referenced=referenced)
         return
-    for one in value if isinstance(value, list) else [value]:
+    for wrapped in value if isinstance(value, list) else [value]:
         # An archive wraps each tweet.
-        inner = one.get("tweet") if isinstance(one, dict) and "id" not in one else None
-        tweet = inner if isinstance(inner, dict) else one
+        inner = wrapped.get("tweet") if isinstance(wrapped, dict) and "id" not in wrapped else None
+        tweet = inner if isinstance(inner, dict) else wrapped
         yield tweet
         if referenced and isinstance(tweet, dict):
             yield from referenced_by(tweet, marks=tweet.get("__twarc"))
@@ -83,25 +83,25 @@ def tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator
     includes = answer.get("includes")
     users = {user["id"]: user for user in objects(includes, "users")}
     included = objects(includes, "tweets") if referenced else []
-    known = {one["id"] for one in included}
-    for one in data if isinstance(data, list) else [data]:
-        if not isinstance(one, dict):
-            yield one
+    known = {post["id"] for post in included}
+    for post in data if isinstance(data, list) else [data]:
+        if not isinstance(post, dict):
+            yield post
             continue
-        yield with_context(one, users, marks)
+        yield with_context(post, users, marks)
         if referenced:
-            for other in referenced_by(one, marks=marks):
+            for other in referenced_by(post, marks=marks):
                 if str(other.get("id")) not in known:
                     yield other
-    yield from (with_context(one, users, marks) for one in included)
+    yield from (with_context(post, users, marks) for post in included)
 
 
 def objects(includes: Any, name: str) -> list[dict[str, Any]]:
     """The objects with an id from a list in `includes`."""
-    given = includes.get(name) if isinstance(includes, dict) else None
+    items = includes.get(name) if isinstance(includes, dict) else None
     return [
         one
-        for one in (given if isinstance(given, list) else [])
+        for one in (items if isinstance(items, list) else [])
         if isinstance(one, dict) and isinstance(one.get("id"), str)
     ]
 
@@ -118,19 +118,19 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
     inside = [tweet.get("retweeted_status"), tweet.get("quoted_status")]
     others = tweet.get("referenced_tweets")
     inside += others if isinstance(others, list) else []
-    for one in inside:
-        if isinstance(one, dict):
-            yield {"__twarc": marks, **one}
+    for inner in inside:
+        if isinstance(inner, dict):
+            yield {"__twarc": marks, **inner}
             if depth < DEEPEST:
-                yield from referenced_by(one, marks=marks, depth=depth + 1)
-    whole = [one.get("id_str") for one in inside if isinstance(one, dict)]
+                yield from referenced_by(inner, marks=marks, depth=depth + 1)
+    whole = [inner.get("id_str") for inner in inside if isinstance(inner, dict)]
     for name in ("quoted_status_id_str", "in_reply_to_status_id_str"):
         id = tweet.get(name)
         if isinstance(id, str) and id and id not in whole:
             yield {"id": id}
 
 
-def found(value: Any, number: int, text: str) -> FoundTweet:
+def read_tweet(value: Any, number: int, text: str) -> FoundTweet:
     """An id, an address, or a tweet as v2 or v1.1 shows it; raises Broken when it is none of them.
 
     If only the id is readable, the tweet is found all the same.

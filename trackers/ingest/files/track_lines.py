@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from trackers.ingest.files.lines import read
+from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.found import FoundTweet, Rejected
 from trackers.ingest.track_all import Chunk, track_stream
 
@@ -28,7 +28,7 @@ def track_in_chunks(
 
     A chunk's rejected lines come with it, and are not kept here.
     """
-    return track_stream(read(lines, format=format), came_from=came_from)
+    return track_stream(read_tweets(lines, format=format), came_from=came_from)
 
 
 def track_lines(lines: Iterable[str], *, came_from: str) -> TrackedLines:

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from trackers.ingest.files.archive import Archive, is_zip
 from trackers.ingest.files.cut import Cut, cut
 from trackers.ingest.files.cut_archive import cut_archive
-from trackers.ingest.files.firstbytes import check, first_bytes
+from trackers.ingest.files.firstbytes import check_first_bytes, first_bytes
 from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.parts import pack, parts
@@ -34,7 +34,7 @@ def upload_file(
     if is_zip(file):
         cuts, told = cut_archive(Archive(file), limits=limits, taken=taken)
     else:
-        told = check(first_bytes(file))
+        told = check_first_bytes(first_bytes(file))
         cuts = cut(lines_of(file, passed=nobody_counts, limits=limits, taken=taken))
     report = new_import(cuts, name=name, owner=owner, size=size, told=told)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from trackers.credentials import turns
+from trackers.credentials import selection
 from trackers.credentials.windows import OPENS, UNHEARD_FOR, X_NOW
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
@@ -29,7 +29,7 @@ RUNS_LOW = f"""
 """
 
 
-def left_to_others(source: Source, turn: turns.Turn) -> datetime | None:
+def left_to_others(source: Source, turn: selection.Selection) -> datetime | None:
     """Until when the rest of the turn's window is reserved for higher priorities; None if not.
 
     A check without a lock: requests that others reserve at the same moment may each pass it.

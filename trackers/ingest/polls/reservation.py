@@ -10,13 +10,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.credentials import trouble, turns
+from trackers.credentials import selection, sentences
 from trackers.ingest.polls.priority import left_to_others
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
 from trackers.money import ledger
+from trackers.money.balances import Balance, read_balances
 from trackers.money.ledger import Payment
-from trackers.money.purses import Purse, purses
 from trackers.xapi.errors import XError
 from trackers.xapi.page import FEWEST, MAX_PAGE_SIZE, Page
 from trackers.xapi.timelines import ENDPOINTS
@@ -33,7 +33,7 @@ LEFT_OUT_KEPT = 2_000
 class PageGrant:
     """A request that may be sent, for at most `payment.posts` posts."""
 
-    turn: turns.Turn
+    turn: selection.Selection
     payment: Payment
 
 
@@ -49,7 +49,7 @@ def reserve_page(
     source: Source, *, age: timedelta, now: datetime, timeout: timedelta
 ) -> PageGrant | Wait:
     """A request and the money for its page. `age`: of its posts; younger ones take precedence."""
-    usable = [purse for purse in purses() if purse.usable]
+    usable = [purse for purse in read_balances() if purse.usable]
     # A project whose credentials X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     kind = kind_of(source)
@@ -58,26 +58,26 @@ def reserve_page(
         return until_tomorrow(usable, now=now)
     shut = []
     for purse in sorted(paying, key=lambda purse: money_left(purse, age), reverse=True):
-        turn = turns.take(ENDPOINTS[kind], project=purse.project)
-        if isinstance(turn, turns.Turn):
+        turn = selection.select_credential(ENDPOINTS[kind], project=purse.project)
+        if isinstance(turn, selection.Selection):
             return in_turn(source, turn, purse, age=age, now=now, timeout=timeout)
         shut.append(turn)
     return first_room(shut or [nobody(source)], now=now)
 
 
-def money_left(purse: Purse, age: timedelta) -> float:
+def money_left(purse: Balance, age: timedelta) -> float:
     return float("inf") if purse.left is None else purse.left - purse.floor(age)
 
 
-def until_tomorrow(purses: Sequence[Purse], *, now: datetime) -> Wait:
+def until_tomorrow(purses: Sequence[Balance], *, now: datetime) -> Wait:
     first = min(now + (purse.next_day() - purse.now) for purse in purses)
-    return Wait(first, trouble.spent([purse.name for purse in purses], again=first, now=now))
+    return Wait(first, sentences.spent([purse.name for purse in purses], again=first, now=now))
 
 
 def in_turn(
     source: Source,
-    turn: turns.Turn,
-    purse: Purse,
+    turn: selection.Selection,
+    purse: Balance,
     *,
     age: timedelta,
     now: datetime,
@@ -85,35 +85,35 @@ def in_turn(
 ) -> PageGrant | Wait:
     """The turn with its money, unless others come first."""
     if until := left_to_others(source, turn):
-        turns.cancel(turn)
+        selection.cancel(turn)
         return Wait(
             until,
             "X's rate limit is nearly used up; what is left is for sources of higher priority.",
         )
     unpaid = [purse.floor(age)] * MAX_PAGE_SIZE
-    payment = ledger.reserve(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
+    payment = ledger.reserve_posts(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
         return PageGrant(turn, payment)
     if payment is not None:
         ledger.cancel(payment)
-    turns.cancel(turn)
+    selection.cancel(turn)
     return Wait(
         now + A_MOMENT, "Other workers spent the last of today's budget, or the day has just ended."
     )
 
 
-def nobody(source: Source) -> turns.NoRoom | turns.NoCredential:
+def nobody(source: Source) -> selection.NoRoom | selection.NoCredential:
     """Why no project can ask at all, and what a person has to do."""
-    turn = turns.take(ENDPOINTS[kind_of(source)])
-    if isinstance(turn, turns.Turn):
-        turns.cancel(turn)
-        return turns.NoCredential("A credential was enabled just now.")
+    turn = selection.select_credential(ENDPOINTS[kind_of(source)])
+    if isinstance(turn, selection.Selection):
+        selection.cancel(turn)
+        return selection.NoCredential("A credential was enabled just now.")
     return turn
 
 
-def first_room(shut: Sequence[turns.NoRoom | turns.NoCredential], *, now: datetime) -> Wait:
+def first_room(shut: Sequence[selection.NoRoom | selection.NoCredential], *, now: datetime) -> Wait:
     """Wait until the first window opens; or, if none will, until a person acts."""
-    rooms = [one for one in shut if isinstance(one, turns.NoRoom)]
+    rooms = [one for one in shut if isinstance(one, selection.NoRoom)]
     if rooms:
         first = min(rooms, key=lambda one: one.until)
         return Wait(max(first.until, now), first.why)
@@ -144,8 +144,8 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
 
 def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
     """X answered, and billed this many posts."""
-    turns.answered(asked.turn, page.window)
-    ledger.settle(
+    selection.settle_answered(asked.turn, page.window)
+    ledger.settle_payment(
         asked.payment,
         posts=posts,
         shown=len(page.ids) + page.unreadable,
@@ -155,9 +155,9 @@ def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
 
 def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
     """Which posts were billed is unknown, so all that were reserved count as billed."""
-    turns.settle_failed(asked.turn, error, now=now)
+    selection.settle_failed(asked.turn, error, now=now)
     if error.sent and error.maybe_billed:
-        ledger.keep(asked.payment)
+        ledger.count_as_billed(asked.payment)
     else:
         ledger.cancel(asked.payment)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from trackers.credentials import turns
-from trackers.credentials.asking import keys_for
+from trackers.credentials import selection
+from trackers.credentials.preflight import keys_for
 from trackers.ingest.polls.next_sweep import NO_DELAY
 from trackers.ingest.polls.reservation import Wait, first_room, until_tomorrow
 from trackers.ingest.polls.row_lock import end_claim, held
@@ -19,7 +19,7 @@ from trackers.ingest.sources.news import tell_shown
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
-from trackers.money.purses import Purse, purses
+from trackers.money.balances import Balance, read_balances
 from trackers.xapi.endpoints import USERNAMES
 from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.timelines import Named, look_up_username
@@ -47,37 +47,37 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
         with keys_for(turn, base_url=polling.base_url, timeout=polling.timeout) as keys:
             named = look_up_username(keys, name, base_url=polling.base_url, timeout=polling.timeout)
     except XError as error:
-        turns.settle_failed(turn, error, now=now)
+        selection.settle_failed(turn, error, now=now)
         ledger.settle_users(purse, reserved=1, users=int(error.maybe_billed))
         if is_known(error):
             queue.release(batch)
         else:
             fail(batch, source, error)
         return error.reason
-    turns.answered(turn, named.window)
+    selection.settle_answered(turn, named.window)
     ledger.settle_users(purse, reserved=1, users=int(named.account is not None))
     return store_account(batch, source, named, now=now)
 
 
-def reserve_account_lookup(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
+def reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Balance] | Wait:
     """A request, and the money for one account."""
-    usable = [purse for purse in purses() if purse.usable]
-    shut: list[turns.NoRoom | turns.NoCredential] = []
+    usable = [purse for purse in read_balances() if purse.usable]
+    shut: list[selection.NoRoom | selection.NoCredential] = []
     for purse in usable:
-        turn = turns.take(USERNAMES, project=purse.project)
-        if not isinstance(turn, turns.Turn):
+        turn = selection.select_credential(USERNAMES, project=purse.project)
+        if not isinstance(turn, selection.Selection):
             shut.append(turn)
         elif ledger.reserve_users(purse, 1):
             return turn, purse
         else:
-            turns.cancel(turn)
+            selection.cancel(turn)
     if usable and not shut:
         return until_tomorrow(usable, now=now)
     if not shut:
-        turn = turns.take(USERNAMES)
-        if isinstance(turn, turns.Turn):
-            turns.cancel(turn)
-            turn = turns.NoCredential("A credential was enabled just now.")
+        turn = selection.select_credential(USERNAMES)
+        if isinstance(turn, selection.Selection):
+            selection.cancel(turn)
+            turn = selection.NoCredential("A credential was enabled just now.")
         shut.append(turn)
     return first_room(shut, now=now)
 

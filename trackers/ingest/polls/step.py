@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from trackers.credentials.asking import keys_for
+from trackers.credentials.preflight import keys_for
 from trackers.ingest.polls.next_sweep import begin_next
 from trackers.ingest.polls.pages import ask_for
 from trackers.ingest.polls.reservation import (

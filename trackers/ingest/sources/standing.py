@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.db.models import Count, Q
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import queue
@@ -115,7 +115,7 @@ def state_of(
     if source.hidden_because:
         return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
     if source.problem:
-        return ("no_money" if trouble.is_spent(source.problem) else "problem"), source.problem
+        return ("no_money" if sentences.is_spent(source.problem) else "problem"), source.problem
     if job is not None and job.attempts >= STRIKES:
         return "isolated", "four polls of it never finished: poll it now to try again"
     if is_stream(source):
@@ -144,7 +144,7 @@ def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[
         return "stopped", NOBODY
     if stream.state == Stream.State.OPEN:
         return ("live", "") if source.rule_id else ("connecting", "the rule is being added at X")
-    if trouble.is_spent(stream.because):
+    if sentences.is_spent(stream.because):
         return "no_money", stream.because
     return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because
 

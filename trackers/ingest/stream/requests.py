@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
-from trackers.credentials import trouble, turns
+from trackers.credentials import selection, sentences
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.backoff import at_most_a_window
 from trackers.jobs import pausing
-from trackers.money.purses import purses
+from trackers.money.balances import read_balances
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import XError
 from trackers.xapi.results import WindowSeen
@@ -56,10 +56,10 @@ def payer() -> Payer:
     with cursor() as db:
         row = db.execute(WHO).fetchone()
     if row is None:
-        raise NoTurnError(trouble.none_enabled() or trouble.NO_BEARER, LOOKS_AGAIN)
+        raise NoTurnError(sentences.none_enabled() or sentences.NO_BEARER, LOOKS_AGAIN)
     id, name, project, stopped_for, because, project_name = row
     if stopped_for is not None:
-        raise NoTurnError(trouble.stopped(project_name, because), LOOKS_AGAIN)
+        raise NoTurnError(sentences.stopped(project_name, because), LOOKS_AGAIN)
     found = Payer(id, name, project)
     check_money(found)
     return found
@@ -91,10 +91,10 @@ def check_money(who: Payer) -> None:
 
     A stream's posts are not requested one by one, so nothing can be reserved.
     """
-    for purse in purses():
+    for purse in read_balances():
         if purse.project == who.project and purse.left is not None and purse.left <= 0:
             again = purse.next_day()
-            why = trouble.spent([purse.name], again=again, now=purse.now)
+            why = sentences.spent([purse.name], again=again, now=purse.now)
             raise NoTurnError(why, max(timedelta(0), again - purse.now))
 
 
@@ -105,17 +105,17 @@ def ask_in_turn(
 
     XError as `send` raises it; NoTurnError when the window has no room.
     """
-    turn = turns.take(endpoint_of, only=who.credential)
-    if isinstance(turn, turns.NoRoom):
+    turn = selection.select_credential(endpoint_of, only=who.credential)
+    if isinstance(turn, selection.NoRoom):
         left = at_most_a_window(turn.until - datetime.now(UTC))
         wait = max(left, timedelta(seconds=1))
         raise NoTurnError(turn.why, wait, looks=False)
-    if isinstance(turn, turns.NoCredential):
+    if isinstance(turn, selection.NoCredential):
         raise NoTurnError(turn.why, LOOKS_AGAIN)
     try:
         answer = send(turn.credential)
     except XError as error:
-        turns.settle_failed(turn, error, now=datetime.now(UTC))
+        selection.settle_failed(turn, error, now=datetime.now(UTC))
         raise
-    turns.answered(turn, answer.window)
+    selection.settle_answered(turn, answer.window)
     return answer

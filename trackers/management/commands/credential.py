@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from trackers.credentials import acts
-from trackers.credentials.describe import describe, table
+from trackers.credentials.describe import aligned_table, describe
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import MAY_HAVE, NEEDS
 from trackers.history import by_command
@@ -84,7 +84,7 @@ class Command(PagelessCommand):
         if options["json"]:
             self.show(rows, options)
         elif rows:
-            self.stdout.write(table(rows))
+            self.stdout.write(aligned_table(rows))
         else:
             self.say("No credentials yet. Add one: `manage.py credential add NAME --kind bearer`.")
 

@@ -18,10 +18,10 @@ from tqdm import tqdm
 from trackers.history import by_command
 from trackers.ingest.files.acts import record_tracked
 from trackers.ingest.files.archive import Archive
-from trackers.ingest.files.cut_archive import NONE, with_tweets
-from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
+from trackers.ingest.files.cut_archive import NO_TWEETS_IN_ARCHIVE, with_tweets
+from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check_first_bytes, first_bytes
 from trackers.ingest.files.limits import Limits, Taken
-from trackers.ingest.files.lines import READERS, read
+from trackers.ingest.files.lines import READERS, read_tweets
 from trackers.ingest.files.opening import lines_of, packer_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import (
@@ -77,7 +77,7 @@ class Command(PagelessCommand):
         self.limits = Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
         began, name = time.monotonic(), ""
         try:
-            self.track(read(given, format="ids"), "the command line")
+            self.track(read_tweets(given, format="ids"), "the command line")
             for name in files:
                 self.track_file(name, options)
         except TooLargeError as error:
@@ -114,7 +114,9 @@ class Command(PagelessCommand):
             try:
                 for lines in progress.texts_of(file):
                     try:
-                        self.track(read(lines, format=options["format"], options=chosen), came_from)
+                        self.track(
+                            read_tweets(lines, format=options["format"], options=chosen), came_from
+                        )
                     except TooLargeError:
                         raise
                     except UnreadableError as error:
@@ -223,7 +225,7 @@ class Progress:
             return
         file, head = with_head(file)
         if not head.startswith(ZIP):
-            told = check(head) if head else ""
+            told = check_first_bytes(head) if head else ""
             # The head of a pipe may end within a character.
             if told and file.seekable():
                 note(f"{self._name}: {told}")
@@ -239,7 +241,7 @@ class Progress:
             yield self._counted(archive.lines(member.name, **limited))
         left_out = archive.told_of_left_out()
         if is_empty:
-            raise UnreadableError(f"{NONE} {left_out}".strip())
+            raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
         if left_out:
             note(f"{self._name}: {left_out}")
 

@@ -118,7 +118,7 @@ def test_a_part_that_fails_in_the_middle_is_done_again_and_counted_once(monkeypa
     batch = queue.claim("import:part")
     # As if the database went away at the last statement.
     with monkeypatch.context() as patch:
-        patch.setattr("trackers.ingest.files.import_part.COUNT", "SELECT 1 / 0")
+        patch.setattr("trackers.ingest.files.import_part.COUNT_PART", "SELECT 1 / 0")
         with pytest.raises(Exception, match="division by zero"):
             tasks.import_part(batch)
     assert not Tweet.objects.exists()

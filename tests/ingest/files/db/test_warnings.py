@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.ingest.files.uploads import FIRST, A, bad_lines, counts, imported, v2_tweet
-from trackers.ingest.files.lines import read
+from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.found import Rejected
 from trackers.tweets.history import history
@@ -31,7 +31,7 @@ def metrics(**given):
 
 
 def one(value):
-    [found] = read([json.dumps(value)], format="jsonl")
+    [found] = read_tweets([json.dumps(value)], format="jsonl")
     return found
 
 

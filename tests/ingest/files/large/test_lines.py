@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.ingest.files.lines import READERS, FoundTweet, Rejected, id_of, read
+from trackers.ingest.files.lines import READERS, FoundTweet, Rejected, id_of, read_tweets
 from trackers.ingest.found import UnreadableError
 
 ID = 1212092628029698048
@@ -19,7 +19,7 @@ ID = 1212092628029698048
 
 def found(text, **given):
     """Ids that were found, and numbers of the lines that were rejected."""
-    all = list(read(io.StringIO(text, newline=""), **given))
+    all = list(read_tweets(io.StringIO(text, newline=""), **given))
     return (
         [one.id for one in all if isinstance(one, FoundTweet)],
         [one.line for one in all if isinstance(one, Rejected)],
@@ -90,7 +90,7 @@ def test_numbers_count_every_line_of_the_file(mark, end):
 
 
 def test_a_rejected_line_is_shown_in_short_with_the_reason():
-    [one] = [one for one in read(["1", "x" * 10_000]) if isinstance(one, Rejected)]
+    [one] = [one for one in read_tweets(["1", "x" * 10_000]) if isinstance(one, Rejected)]
 
     assert one == Rejected(2, "x" * 80, "is neither the id nor the address of a tweet")
 
@@ -143,7 +143,7 @@ def test_ages_are_no_ids(text):
     ],
 )
 def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
-    all = list(read(text.splitlines(keepends=True)))
+    all = list(read_tweets(text.splitlines(keepends=True)))
 
     assert [one.id for one in all if isinstance(one, FoundTweet)] == [20]
     [why] = [one.why for one in all if isinstance(one, Rejected)]
@@ -190,7 +190,7 @@ TWARC = {"data": [V2], "includes": {}, "__twarc": {"retrieved_at": "2026-01-02T0
 
 
 def only(value):
-    [one] = read([json.dumps(value)])
+    [one] = read_tweets([json.dumps(value)])
     return one
 
 
@@ -248,7 +248,7 @@ def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
     ],
 )
 def test_bad_json_is_told_in_words_of_json(line, why):
-    [one] = read([line], format="jsonl")
+    [one] = read_tweets([line], format="jsonl")
 
     assert one.why.startswith(why)
 
@@ -293,7 +293,7 @@ def test_no_line_at_all_breaks_the_reader(lines, format):
     # A table without a column of ids is refused as a whole.
     all: list[object] = []
     with suppress(UnreadableError):
-        all += read(lines, format=format)
+        all += read_tweets(lines, format=format)
     for one in all:
         assert isinstance(one, FoundTweet | Rejected)
         assert not isinstance(one, FoundTweet) or 0 < one.id < 2**63

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackers.ingest.files.lines import read
+from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import CutOff, lines_of
 from trackers.ingest.found import FoundTweet, Options, Rejected
 
@@ -33,7 +33,7 @@ def v1(id, **more):
 
 def all_in(*values, referenced=False):
     lines = [json.dumps(value) + "\n" for value in values]
-    return list(read(lines, format="jsonl", options=Options(referenced=referenced)))
+    return list(read_tweets(lines, format="jsonl", options=Options(referenced=referenced)))
 
 
 def ids(all):
@@ -108,7 +108,7 @@ def test_a_long_tweet_of_a_v1_stream_has_its_whole_text():
 def test_half_a_surrogate_pair_in_a_text_breaks_no_line():
     line = json.dumps(v2(1)).replace("words", r"cut \ud83e")
 
-    [one] = read([line], format="jsonl")
+    [one] = read_tweets([line], format="jsonl")
 
     assert "\ufffd" in one.post.text
 
@@ -138,7 +138,7 @@ def old_archive(count):
 
 
 def lines(text):
-    return list(read(io.StringIO(text)))
+    return list(read_tweets(io.StringIO(text)))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_an_archive_is_read_as_it_comes():
             taken += 1
             yield line
 
-    reader = read(slowly())
+    reader = read_tweets(slowly())
 
     assert next(reader).id == ID
     assert taken < 5000
@@ -231,7 +231,7 @@ odd = st.recursive(
 def test_no_value_breaks_the_reader(given, format, indent):
     text = "\n".join(json.dumps(one, indent=indent or None) for one in given)
 
-    for one in read(io.StringIO(text), format=format, options=Options(referenced=True)):
+    for one in read_tweets(io.StringIO(text), format=format, options=Options(referenced=True)):
         assert isinstance(one, FoundTweet | Rejected)
         assert not isinstance(one, FoundTweet) or 0 < one.id < 2**63
 
@@ -239,7 +239,7 @@ def test_no_value_breaks_the_reader(given, format, indent):
 @settings(max_examples=300, deadline=None)
 @given(st.text('[]{}",:\\ \nwindow.YTD=019e-tru', max_size=80))
 def test_no_text_at_all_keeps_the_reader_of_documents_from_its_end(text):
-    for one in read(io.StringIO(text), format="json"):
+    for one in read_tweets(io.StringIO(text), format="json"):
         assert isinstance(one, FoundTweet | Rejected)
 
 
@@ -269,7 +269,7 @@ def test_a_packed_file_that_breaks_off_brings_what_comes_before_and_says_where()
 
     with pytest.raises(CutOff):
         unpacked(data)
-    all = list(read(lines_of(io.BytesIO(data), passed=lambda _: None)))
+    all = list(read_tweets(lines_of(io.BytesIO(data), passed=lambda _: None)))
 
     assert [one.id for one in all[:-1]] == list(range(ID, ID + len(all) - 1))
     assert len(all) > 10_000

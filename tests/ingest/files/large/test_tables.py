@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trackers.ingest.files.lines import read
+from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.found import FoundTweet, Options, UnreadableError
 
 A, B, C = 1212092628029698048, 1212092628029698049, 1212092628029698050
@@ -19,7 +19,9 @@ LINK = "https://x.com/someone/status/"
 def told(text, **options):
     """Ids, numbers of the rejected lines, and what was said before."""
     said = []
-    all = list(read(io.StringIO(text), format="csv", options=Options(tell=said.append, **options)))
+    all = list(
+        read_tweets(io.StringIO(text), format="csv", options=Options(tell=said.append, **options))
+    )
     return (
         [one.id for one in all if isinstance(one, FoundTweet)],
         [one.line for one in all if not isinstance(one, FoundTweet)],
@@ -95,7 +97,7 @@ def test_a_table_of_nothing_but_unclosed_quotes_takes_no_time_and_no_memory():
 
     # Two lines of which each opens a quote are one field to whoever reads CSV.
     with pytest.raises(UnreadableError, match="which column"):
-        list(read(lines, format="csv"))
+        list(read_tweets(lines, format="csv"))
 
 
 cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -23,7 +23,7 @@ from tests.ingest.polls.steps import (
 )
 from tests.told import subscribe, told
 from trackers.credentials.models import Credential, Window
-from trackers.credentials.trouble import is_spent
+from trackers.credentials.sentences import is_spent
 from trackers.ingest.polls.trouble import FIRST_WAIT
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
 from trackers.jobs import queue

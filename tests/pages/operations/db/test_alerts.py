@@ -17,7 +17,7 @@ from trackers import roles, tasks
 from trackers.alerts import notice
 from trackers.alerts.digest import make_digests
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
-from trackers.alerts.moving import tweet_look
+from trackers.alerts.velocity import tweet_look
 from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
 from trackers.tweets.models import Author
@@ -139,7 +139,7 @@ def test_a_test_that_fails_says_why_and_is_not_tried_again(staff, settings):
 
 def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
     one = rule("velocity", metric="likes", at=5)
-    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
     for act, enabled in (("off", False), ("on", True)):
         staff.post(f"/alerts/{one.pk}/{act}")
         one.refresh_from_db()
@@ -162,7 +162,7 @@ def test_a_rule_whose_tweet_is_gone_says_so_and_what_to_do(staff):
 def test_the_log_has_pages(staff, django_assert_max_num_queries):
     one = rule("velocity", metric="likes", at=5, name="<b>Rocket</b>")
     for nth in range(60):
-        notice.add(one, [News(tweet_look(one, nth, f"It grows {nth}."), "down")],
+        notice.add_notice(one, [News(tweet_look(one, nth, f"It grows {nth}."), "down")],
                    now=timezone.now())  # fmt: skip
     with django_assert_max_num_queries(12):
         first = staff.get("/alerts/log/")
@@ -221,8 +221,8 @@ def test_a_digest_comes_once_a_day_and_on_quiet_days_only_if_wanted(client):
 
     AlertDigest.objects.filter(pk=row.pk).update(when_quiet=False)
     assert make_digests(now=at(7, 2)) == 0
-    notice.add(rule("lateness"), [News(tweet_look(rule("lateness"), 1, "It grows."), "down")],
-               now=at(20, 2))  # fmt: skip
+    grows = News(tweet_look(rule("lateness"), 1, "It grows."), "down")
+    notice.add_notice(rule("lateness"), [grows], now=at(20, 2))
     assert make_digests(now=at(7, 3)) == 1
 
 
@@ -232,7 +232,7 @@ def test_a_digest_says_what_was_alerted_and_what_grew_and_is_sent(client, settin
     Author.objects.create(id=8, username="nasa")
     one = rule("velocity", metric="likes", at=5, name="Rocket")
     now = timezone.now()
-    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")] * 3, now=now)
+    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")] * 3, now=now)
     box = Box()
     with listening(box) as settings.EMAIL_SERVER:
         tasks.alert_people()
@@ -260,7 +260,7 @@ def test_the_admin_leads_to_the_page_of_a_rule_and_has_the_log(staff):
     assert staff.get(where)["Location"] == "/alerts/"
     assert staff.get(f"{where}add/")["Location"] == "/alerts/add/"
     assert staff.get(f"{where}{one.pk}/change/")["Location"] == f"/alerts/{one.pk}/"
-    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
     made = AlertNotice.objects.get()
     assert "It grows." in words(staff.get("/admin/trackers/alertnotice/"))
     assert staff.get(f"/admin/trackers/alertnotice/{made.pk}/change/").status_code == 200

@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.conftest import flat
 from tests.pages.sources import some_staff
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Namespace
+from trackers.money.balances import read_balances
 from trackers.money.projects import Project, Spending
-from trackers.money.purses import purses
 from trackers.xapi.results import WindowSeen
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,7 +87,7 @@ def test_the_day_is_that_of_xs_clock(staff):
     )  # fmt: skip
     spend(payer, day=date(2026, 3, 10), posts=321)
     spend(payer, posts=5)
-    assert purses()[0].day == date(2026, 3, 10)
+    assert read_balances()[0].day == date(2026, 3, 10)
 
     assert 'value="321"' in page(staff)[1]
 
@@ -108,7 +108,7 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
     project(money_a_month=Decimal("3100"))
 
     words, _ = page(staff)
-    left = purses()[0].left
+    left = read_balances()[0].left
 
     follows = rf"of {left:,} the limit follows from the other budget"
     assert re.search(rf"Tweet-days today \S+ \S+ {follows}", words)
@@ -178,7 +178,7 @@ def test_a_stopped_project_says_until_when_and_what_x_said(staff):
 
     words, html = page(staff)
 
-    why = trouble.stopped("acme", said)
+    why = sentences.stopped("acme", said)
     assert re.search(rf"acme stopped .*? {why} Next try in 59 min\.", words)
     assert "The project acme is stopped." in words
     # The credential below it too, with the reason.

@@ -11,7 +11,7 @@ import pytest
 
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.sources import now, source, words
-from trackers.credentials import trouble, turns
+from trackers.credentials import selection, sentences
 from trackers.dashboards.words import coded
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
@@ -43,7 +43,7 @@ def listening():
 
 def everywhere(staff):
     """The pages that say why No requests to X."""
-    made = source(due_in=15, problem=turns.take().why)
+    made = source(due_in=15, problem=selection.select_credential().why)
     rule = source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="waiting", because=listening())
     addresses = (
@@ -61,11 +61,11 @@ def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
         "No credential is enabled (main: disabled by ada). Enable one in the admin, or with "
         "`manage.py credential enable main`."
     )
-    hold(turns.take().why)
+    hold(selection.select_credential().why)
 
     pages = everywhere(staff)
 
-    assert turns.take().why == listening() == trouble.nobody_may_ask() == said
+    assert selection.select_credential().why == listening() == sentences.nobody_may_ask() == said
     for page in pages:
         assert said.replace("`", " ").split(" manage")[0] in page.replace("`", " ")
         assert "Add one" not in page
@@ -77,23 +77,23 @@ def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
 
 
 def test_without_any_credential_every_page_says_to_add_one(staff):
-    hold(turns.take().why)
+    hold(selection.select_credential().why)
 
     for page in everywhere(staff):
         assert "There is no credential for X yet. Add one in the admin" in page
         assert "enabled" not in page.replace("is enabled.", "")
-    assert turns.take().why == listening() == trouble.NONE_YET
+    assert selection.select_credential().why == listening() == sentences.NONE_YET
 
 
 def test_a_stopped_project_is_told_once_and_alike(staff):
     CredentialFactory(name="main")
     Project.objects.update(stopped_until=now() + HOUR, stopped_because="402 depleted", stops=1)
-    said = trouble.stopped("main", "402 depleted")
-    hold(turns.take().why)
+    said = sentences.stopped("main", "402 depleted")
+    hold(selection.select_credential().why)
 
     strip, operations = (read(staff, f"/operations/{one}") for one in ("strip/", ""))
 
-    assert turns.take().why == listening() == trouble.nobody_may_ask() == said
+    assert selection.select_credential().why == listening() == sentences.nobody_may_ask() == said
     assert strip.count(said) == 1
     assert said in operations
     assert "is stopped: " not in operations
@@ -109,7 +109,7 @@ def test_another_hold_is_told_for_its_queue(staff):
 
 
 def dry(**given):
-    sentence = trouble.spent(["acme"], again=now() + HOUR, now=now())
+    sentence = sentences.spent(["acme"], again=now() + HOUR, now=now())
     sweep = asdict(Sweep("poll", None, None, pages_left=6, pages=4))
     return source(due_in=3600, problem=sentence, sweep=sweep, poll_at=None, **given), sentence
 
@@ -162,11 +162,11 @@ def test_what_x_does_not_find_is_not_found(staff):
 def test_budgets_of_several_projects_are_named():
     ProjectFactory(name="a")
 
-    said = trouble.spent(["a", "b"], again=now() + HOUR, now=now())
+    said = sentences.spent(["a", "b"], again=now() + HOUR, now=now())
 
     assert said.startswith("Today's budget of projects a, b is spent.")
-    assert trouble.is_spent(said)
-    assert not trouble.is_spent(trouble.NONE_YET)
+    assert sentences.is_spent(said)
+    assert not sentences.is_spent(sentences.NONE_YET)
 
 
 def test_a_command_in_a_sentence_is_code_and_nothing_else_is_markup():

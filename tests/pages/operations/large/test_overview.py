@@ -14,7 +14,7 @@ from tests.factories import CredentialFactory, TweetUpdateFactory
 from tests.pages.conftest import flat, measure, watched
 from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
-from trackers.credentials.trouble import NONE_YET
+from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
 from trackers.jobs.figures import MOST
 from trackers.jobs.models import Tally, Worker

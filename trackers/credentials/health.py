@@ -21,7 +21,7 @@ REFUSALS_UNTIL_DISABLED = 3
 REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
 
 # One refusal proves nothing: X once answered 401 to everybody for two hours.
-ENOUGH = """
+ENOUGH_REFUSALS = """
     c.refused + 1 >= %(refusals)s::int
     AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval
 """
@@ -34,8 +34,8 @@ REFUSE = f"""
         UPDATE trackers_credential c SET
             refused = LEAST(c.refused + 1, 32767),
             refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
-            disabled_at = CASE WHEN {ENOUGH} THEN %(now)s::timestamptz END,
-            disabled_because = CASE WHEN {ENOUGH} THEN %(because)s::text ELSE '' END
+            disabled_at = CASE WHEN {ENOUGH_REFUSALS} THEN %(now)s::timestamptz END,
+            disabled_because = CASE WHEN {ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
         WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
         RETURNING c.name, c.disabled_because, c.disabled_at IS NOT NULL AS disabled
     ),
@@ -44,7 +44,7 @@ REFUSE = f"""
 """
 
 
-def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
+def note_refusal(credential: Credential, reason: str, *, now: datetime) -> bool:
     """Count a refusal by X; True when it disabled the credential.
 
     The third refusal in a row does so if the first is at least five minutes old, and says why.
@@ -69,7 +69,7 @@ def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
     return True
 
 
-def note(credential: Credential) -> None:
+def note_try(credential: Credential) -> None:
     """X refused a person's try: shown as one refusal, however many tries there were.
 
     It counts as the first of a row, and never disables by itself.
@@ -77,7 +77,7 @@ def note(credential: Credential) -> None:
     Credential.objects.filter(pk=credential.pk, refused=0).update(refused=1, refused_since=Now())
 
 
-def accept(credential: Credential) -> None:
+def note_acceptance(credential: Credential) -> None:
     """X accepted the credential: its refusals in a row end. Writes only if there were any."""
     if credential.refused == 0:
         return

@@ -38,18 +38,18 @@ def stopped(project: str, because: str) -> str:
     )
 
 
-SPENT = "Today's budget of "
+BUDGET_SPENT = "Today's budget of "
 
 
 def spent(projects: Sequence[str], *, again: datetime, now: datetime) -> str:
     """Our own budgets keep us from asking until X's next day."""
     names = f"project {projects[0]}" if len(projects) == 1 else f"projects {', '.join(projects)}"
     at = clock_time(again, now=now, seconds=False)
-    return f"{SPENT}{names} is spent. Raise it in the admin, or wait until {at}."
+    return f"{BUDGET_SPENT}{names} is spent. Raise it in the admin, or wait until {at}."
 
 
 def is_spent(sentence: str) -> bool:
-    return sentence.startswith(SPENT)
+    return sentence.startswith(BUDGET_SPENT)
 
 
 # The credential that comes nearest to being usable: enabled, of a project that has money, and of
@@ -66,15 +66,15 @@ NEAREST = """
 
 def none_enabled() -> str:
     """Why no credential at all may be used; empty while one is enabled."""
-    return why(money=False)
+    return why_nothing_is_asked(money=False)
 
 
 def nobody_may_ask() -> str:
     """The same, and that the projects of all that are enabled are stopped."""
-    return why(money=True)
+    return why_nothing_is_asked(money=True)
 
 
-def why(*, money: bool) -> str:
+def why_nothing_is_asked(*, money: bool) -> str:
     with cursor() as db:
         found = db.execute(NEAREST).fetchone()
     if found is None:

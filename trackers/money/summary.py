@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from math import ceil, floor
 
+from trackers.money.balances import Balance, read_balances
 from trackers.money.projects import Project
-from trackers.money.purses import Purse, purses
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-SPENT = statement(__file__, "spent")
+SELECT_SPENT = statement(__file__, "spent")
 
 
 # Workers estimate once a minute; an older estimate is not acted on.
@@ -37,7 +37,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class MoneySummary:
     """`left`: tweet-days that may still be spent on X's `day`; None without a limit. `binding`: the
     budget that leaves the fewest, as `allowed` names it. `can_pay`: see `Purse.usable`."""
 
@@ -72,20 +72,20 @@ class Books:
         return self.left == 0 or dry_at is None or dry_at <= now
 
 
-def books() -> list[Books]:
+def money_summaries() -> list[MoneySummary]:
     """Of every project, by name: three queries in all."""
-    found = {purse.project: purse for purse in purses()}
-    sums = spent({purse.project: purse.day for purse in found.values()})
+    balances = {purse.project: purse for purse in read_balances()}
+    sums = spent({purse.project: purse.day for purse in balances.values()})
     return [
-        of_project(project, found[project.pk], sums.get(project.pk, Spent()))
+        summary_of_project(project, balances[project.pk], sums.get(project.pk, Spent()))
         for project in Project.objects.all()
-        if project.pk in found
+        if project.pk in balances
     ]
 
 
-def of_project(project: Project, purse: Purse, spent: Spent) -> Books:
+def summary_of_project(project: Project, purse: Balance, spent: Spent) -> MoneySummary:
     binds = binding(project, spent, day=purse.day)
-    return Books(project, purse.day, purse.left, spent, binds, purse.usable)
+    return MoneySummary(project, purse.day, purse.left, spent, binds, purse.usable)
 
 
 def binding(project: Project, spent: Spent, *, day: date) -> str | None:
@@ -125,5 +125,5 @@ def spent(days: Mapping[int, date]) -> dict[int, Spent]:
     """What each project spent, on its day and in the month of that day."""
     with cursor() as db:
         given = {"projects": array(days), "days": array(day.isoformat() for day in days.values())}
-        rows = db.execute(SPENT, given).fetchall()
+        rows = db.execute(SELECT_SPENT, given).fetchall()
     return {row[0]: Spent(*row[1:]) for row in rows}

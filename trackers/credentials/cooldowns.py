@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, REFUSED_FOR_AT_LEAST
+from trackers.credentials.health import REFUSALS_UNTIL_DISABLED, REFUSED_FOR_AT_LEAST
 from trackers.credentials.windows import X_NOW, Reservation
 from trackers.xapi.errors import RateLimited, Unavailable, XError
 from tweetwatch.database import cursor
@@ -28,7 +28,7 @@ MOST_DOUBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Cooldown:
     """What X asked for: to wait this long, or until a time by its own clock.
 
     `climbs`: a 429; each one in a row doubles the rest.
@@ -66,20 +66,20 @@ REFUSE = f"""
 """
 
 
-def rest_after(error: XError) -> Rest | None:
+def cooldown_after(error: XError) -> Cooldown | None:
     """How long the credential is to leave the endpoint alone; None if it need not.
 
     1. 429: whatever its headers say.
     2. 503 and the like with a Retry-After: for that long.
     """
     if isinstance(error, RateLimited):
-        return Rest(wait=error.retry_after, until=error.resets_at, climbs=True)
+        return Cooldown(wait=error.retry_after, until=error.resets_at, climbs=True)
     if isinstance(error, Unavailable) and error.retry_after:
-        return Rest(wait=error.retry_after)
+        return Cooldown(wait=error.retry_after)
     return None
 
 
-def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
+def start_cooldown(reservation: Reservation, rest: Cooldown, *, because: str) -> None:
     """Let the credential leave the window's endpoint alone."""
     with cursor() as db:
         db.execute(
@@ -97,7 +97,9 @@ def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
         )
 
 
-def refuse(reservation: Reservation, *, name: str, because: str, counts: bool = True) -> None:
+def note_refusal_there(
+    reservation: Reservation, *, name: str, because: str, counts: bool = True
+) -> None:
     """X refused the endpoint to the credential of this name, with a 403.
 
     The third refusal in a row, if the first is five minutes old, and each one after it, lets it

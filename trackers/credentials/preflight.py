@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from trackers.credentials.models import Credential
 from trackers.credentials.renew import tokens_of
-from trackers.credentials.turns import Turn
+from trackers.credentials.selection import Selection
 from trackers.credentials.windows import UNDER_WAY_FOR
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady
@@ -24,7 +24,7 @@ from trackers.xapi.errors import NotReady
 
 @contextmanager
 def keys_for(
-    turn: Turn, *, base_url: str, timeout: timedelta, ends: Mapping[str, float] | None = None
+    turn: Selection, *, base_url: str, timeout: timedelta, ends: Mapping[str, float] | None = None
 ) -> Iterator[Credential]:
     """The keys to send the turn's one request with; NotReady, with nothing sent, if it is too late.
 
@@ -35,18 +35,20 @@ def keys_for(
         yield keys
 
 
-def check_time(turn: Turn, *, timeout: timedelta, ends: Mapping[str, float] | None = None) -> None:
+def check_time(
+    turn: Selection, *, timeout: timedelta, ends: Mapping[str, float] | None = None
+) -> None:
     """NotReady when a reply could come too late. `ends` as in `keys_for`."""
     all_ends = {
         "the reservation in its window": turn.reserved_at + UNDER_WAY_FOR.total_seconds(),
         "the time of its task": task_time.reply_by(),
         **(ends or {}),
     }
-    if late := too_late(all_ends, now=time.monotonic(), timeout=timeout):
+    if late := why_too_late(all_ends, now=time.monotonic(), timeout=timeout):
         raise NotReady(f"Not sent: {late} would end before the reply could arrive.", sent=False)
 
 
-def too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
+def why_too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
     """What would expire first while waiting for the reply; None when there is time."""
     first = min(ends, key=lambda name: ends[name])
     return first if ends[first] < now + timeout.total_seconds() else None

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.alerts.models import AlertRule
-from trackers.alerts.words import called, lasting
+from trackers.alerts.words import lasting, metric_word
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.tweets.models import Author
 from trackers.tweets.movers.keep import LIST_MOST, rank_named
@@ -48,14 +48,14 @@ def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Observati
     named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})
     if named:
         rank_named(named, now=now)
-    found = fast(rules)
+    fast_tweets = fast(rules)
     by_id = {one.pk: one for one in rules}
-    authors = names_of({one.author for one in found if one.author is not None})
-    return [look_of(by_id[one.rule], one, authors) for one in found]
+    authors = names_of({one.author for one in fast_tweets if one.author is not None})
+    return [look_of(by_id[one.rule], one, authors) for one in fast_tweets]
 
 
 def fast(rules: Sequence[AlertRule]) -> list[Fast]:
-    given = {
+    params = {
         "rules": array(one.pk for one in rules),
         "minutes": [one.minutes for one in rules],
         "metrics": [one.metric for one in rules],
@@ -67,7 +67,7 @@ def fast(rules: Sequence[AlertRule]) -> list[Fast]:
         "found_most": FOUND_MOST,
     }
     with cursor() as db:
-        return [Fast._make(row) for row in db.execute(FAST, given)]
+        return [Fast._make(row) for row in db.execute(FAST, params)]
 
 
 def names_of(authors: set[int]) -> dict[int, str]:
@@ -75,15 +75,16 @@ def names_of(authors: set[int]) -> dict[int, str]:
 
 
 def look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
-    return tweet_look(rule, one.tweet, said(one, authors.get(one.author or 0, "")))
+    return tweet_look(rule, one.tweet, describe_velocity(one, authors.get(one.author or 0, "")))
 
 
-def said(one: Fast, author: str) -> str:
-    lasted = max(one.until - one.since, timedelta(minutes=1))
+def describe_velocity(fast_tweet: Fast, author: str) -> str:
+    lasted = max(fast_tweet.until - fast_tweet.since, timedelta(minutes=1))
     whose = f" of {author}" if author else ""
     return (
-        f"Tweet {one.tweet}{whose} gained {one.gain:,} {called(one.metric)} in {lasting(lasted)}: "
-        f"{round(one.velocity):,} an hour."
+        f"Tweet {fast_tweet.tweet}{whose} gained {fast_tweet.gain:,} "
+        f"{metric_word(fast_tweet.metric)} in {lasting(lasted)}: "
+        f"{round(fast_tweet.velocity):,} an hour."
     )
 
 

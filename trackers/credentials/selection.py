@@ -16,19 +16,19 @@ from typing import Any
 
 from django.db import connection
 
-from trackers.credentials import learning, rests, standing, windows
+from trackers.credentials import cooldowns, health, learning, windows
+from trackers.credentials.health import note_acceptance, note_refusal
 from trackers.credentials.models import Credential
-from trackers.credentials.nobody import (
+from trackers.credentials.secrets import SecretUnreadableError, decrypt
+from trackers.credentials.unavailable import (
     NoCredential,
     NoRoom,
     advice,
     others_were_faster,
-    why_nobody,
+    why_unavailable,
 )
-from trackers.credentials.secrets import SecretUnreadableError, decrypt
-from trackers.credentials.standing import accept, refuse
 from trackers.credentials.windows import LOADED, Reservation, Reserved
-from trackers.money import stops
+from trackers.money import depletion
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from trackers.xapi.errors import Depleted, Forbidden, NotShown, Refused, XError
 from trackers.xapi.results import WindowSeen
@@ -37,22 +37,22 @@ from tweetwatch.database import DatabaseClock
 __all__ = [
     "NoCredential",
     "NoRoom",
-    "Turn",
-    "accept",
-    "answered",
-    "answered_all",
+    "Selection",
     "cancel",
     "cancel_all",
-    "refuse",
-    "settle",
+    "note_acceptance",
+    "note_refusal",
+    "select_credential",
+    "select_several",
+    "settle_all_answered",
+    "settle_answer",
+    "settle_answered",
     "settle_failed",
-    "take",
-    "take_several",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Selection:
     """One request with this credential, reserved. It must be settled, or it counts as lost."""
 
     credential: Credential
@@ -73,14 +73,14 @@ class Turn:
 ATTEMPTS = 5
 
 
-def take(
+def select_credential(
     endpoint_of: Mapping[str, str] = LOOKUP_BY_IDS,
     *,
     only: int | None = None,
     project: int | None = None,
     spread: bool = False,
     by_hand: bool = False,
-) -> Turn | NoRoom | NoCredential:
+) -> Selection | NoRoom | NoCredential:
     """Reserve a request to an endpoint with the credential that has the most room.
 
     `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints). Skipped are
@@ -90,27 +90,34 @@ def take(
     where X asked to be left alone.
     """
     asking = partial(
-        windows.given, endpoint_of, only=only, project=project, spread=spread, by_hand=by_hand
+        windows.reservation_params,
+        endpoint_of,
+        only=only,
+        project=project,
+        spread=spread,
+        by_hand=by_hand,
     )
-    taken = first_taken(1, asking, {})
+    taken = select_first(1, asking, {})
     return taken if isinstance(taken, NoRoom | NoCredential) else taken[0]
 
 
-def take_several(
+def select_several(
     most: int,
     *,
     project: int | None = None,
     spread: bool = False,
     endpoint_of: Mapping[str, str] = LOOKUP_BY_IDS,
-) -> Sequence[Turn] | NoRoom | NoCredential:
+) -> Sequence[Selection] | NoRoom | NoCredential:
     """Reserve between one and `most` requests, each as `take` would.
 
     In one statement, as many as fit the window with the most room; then from the next window, and
     so on. Only one where requests take turns, or where one tests for all.
     """
-    asking = partial(windows.given, endpoint_of, only=None, project=project, spread=spread)
+    asking = partial(
+        windows.reservation_params, endpoint_of, only=None, project=project, spread=spread
+    )
     unreadable: dict[int, str] = {}
-    taken = first_taken(most, asking, unreadable)
+    taken = select_first(most, asking, unreadable)
     if isinstance(taken, NoRoom | NoCredential):
         return taken
     # Each credential once, so that one request tests those that need it. Credentials that X refused
@@ -119,17 +126,17 @@ def take_several(
     while len(taken) < most:
         reserved_at = time.monotonic()
         wanted = asking(most=most - len(taken), without=asked, trusted=True)
-        found = windows.reserve_at_once(wanted)
-        if found is None:
+        reserved = windows.reserve_at_once(wanted)
+        if reserved is None:
             break
-        asked.add(found.credential[0])
-        taken += turns_of(found, unreadable, reserved_at=reserved_at)
+        asked.add(reserved.credential[0])
+        taken += selections_of(reserved, unreadable, reserved_at=reserved_at)
     return taken
 
 
-def first_taken(
+def select_first(
     most: int, asking: Callable[..., Mapping[str, Any]], unreadable: dict[int, str]
-) -> list[Turn] | NoRoom | NoCredential:
+) -> list[Selection] | NoRoom | NoCredential:
     """Turns with one credential, `most` of them if it has room; or why there are none.
 
     `unreadable`: credentials to skip, and why; newly found ones are added.
@@ -137,50 +144,50 @@ def first_taken(
     for _ in range(ATTEMPTS):
         params = asking(most=most, without=unreadable)
         reserved_at = time.monotonic()
-        found = windows.reserve(params)
-        if found is None:
+        reserved = windows.reserve_requests(params)
+        if reserved is None:
             if windows.know(params):
                 continue
-            why = why_nobody(params, unreadable)
+            why = why_unavailable(params, unreadable)
             if why is not None:
                 return why
             continue
         by_hand = params["by_hand"]
-        if taken := turns_of(found, unreadable, reserved_at=reserved_at, by_hand=by_hand):
+        if taken := selections_of(reserved, unreadable, reserved_at=reserved_at, by_hand=by_hand):
             return taken
     if unreadable:
         return NoCredential(advice(None, unreadable))
     return others_were_faster()
 
 
-def turns_of(
-    found: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
-) -> list[Turn]:
+def selections_of(
+    reserved: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
+) -> list[Selection]:
     """A turn for each request; none, and nothing reserved, if the secrets cannot be decrypted."""
     try:
-        credential = loaded(found.credential)
+        credential = load_credential(reserved.credential)
     except SecretUnreadableError as error:
-        windows.cancel_all(found.requests)
-        id, name, *_ = found.credential
+        windows.cancel_all(reserved.requests)
+        id, name, *_ = reserved.credential
         unreadable[id] = f"{name}: {error}"
         return []
     return [
-        Turn(credential, one, found.project, reserved_at, found.stops, by_hand)
-        for one in found.requests
+        Selection(credential, one, reserved.project, reserved_at, reserved.stops, by_hand)
+        for one in reserved.requests
     ]
 
 
-def settle(turn: Turn, window: WindowSeen | None) -> None:
+def settle_answer(turn: Selection, window: WindowSeen | None) -> None:
     """X answered: learn from the reply; None when it said nothing of the window."""
     learning.settle_all([(turn.reservation, window)], answered=True)
 
 
-def answered(turn: Turn, window: WindowSeen | None) -> None:
+def settle_answered(turn: Selection, window: WindowSeen | None) -> None:
     """X gave what was asked for: its keys are valid, and its project has money."""
-    answered_all([(turn, window)])
+    settle_all_answered([(turn, window)])
 
 
-def answered_all(answers: Sequence[tuple[Turn, WindowSeen | None]]) -> None:
+def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) -> None:
     """X gave what was asked for in all of these requests.
 
     Locks: windows, credentials, projects, each kind in the order of ids.
@@ -188,37 +195,39 @@ def answered_all(answers: Sequence[tuple[Turn, WindowSeen | None]]) -> None:
     learning.settle_all([(turn.reservation, seen) for turn, seen in answers], answered=True)
     credentials = {turn.credential.pk: turn.credential for turn, _ in answers}
     for _, credential in sorted(credentials.items()):
-        accept(credential)
+        note_acceptance(credential)
     had_no_money = {(turn.project, turn.credential.app_id) for turn, _ in answers if turn.stops}
     for _, app in sorted(had_no_money):
-        stops.go_on(app)
+        depletion.resume_project(app)
 
 
-def cancel(turn: Turn) -> None:
+def cancel(turn: Selection) -> None:
     """The request is not sent after all."""
     cancel_all([turn])
 
 
-def cancel_all(turns: Collection[Turn]) -> None:
+def cancel_all(turns: Collection[Selection]) -> None:
     """None of these requests is sent after all."""
     windows.cancel_all([turn.reservation for turn in turns])
 
 
-def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> None:
+def settle_failed(turn: Selection, error: XError, *, now: datetime | None = None) -> None:
     """Learn from an error; a request that was never sent does not count.
 
     `now`: also count refusals of its keys, and a project that has run out of money.
     """
     if isinstance(error, Forbidden):
         name = turn.credential.name
-        rests.refuse(turn.reservation, name=name, because=error.reason, counts=not turn.by_hand)
+        cooldowns.note_refusal_there(
+            turn.reservation, name=name, because=error.reason, counts=not turn.by_hand
+        )
     elif turn.by_hand and isinstance(error, Refused):
-        standing.note(turn.credential)
+        health.note_try(turn.credential)
     elif now and isinstance(error, Refused):
-        refuse(turn.credential, str(error), now=now)
-    if error.sent and (rest := rests.rest_after(error)):
+        note_refusal(turn.credential, str(error), now=now)
+    if error.sent and (rest := cooldowns.cooldown_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
-        rests.rest(turn.reservation, rest, because=error.reason)
+        cooldowns.start_cooldown(turn.reservation, rest, because=error.reason)
     if error.sent:
         # For the credential, "not shown" is an answer.
         answered = isinstance(error, NotShown)
@@ -226,10 +235,10 @@ def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> 
     else:
         cancel(turn)
     if now and isinstance(error, Depleted):
-        stops.stop(turn.credential.app_id, error, now=now)
+        depletion.stop_project(turn.credential.app_id, error, now=now)
 
 
-def loaded(row: Sequence[Any]) -> Credential:
+def load_credential(row: Sequence[Any]) -> Credential:
     values = dict(zip(LOADED, row, strict=True))
     values["secrets"] = decrypt(values["secrets"])
     return Credential.from_db(connection.alias, LOADED, list(values.values()))

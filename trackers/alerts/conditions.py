@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from trackers.alerts.kinds import Kind
+from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.credentials.models import Credential
@@ -15,8 +15,8 @@ from trackers.ingest.sources.standing import HIDDEN
 from trackers.jobs import pausing
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
-from trackers.money.books import Books, allowed, books
-from trackers.money.books import Spent as Spending
+from trackers.money.summary import MoneySummary, allowed, money_summaries
+from trackers.money.summary import Spent as Spending
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.schedule.durations import spoken
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -63,11 +63,11 @@ def lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
     late = timedelta(seconds=figures(TWEET_UPDATE).oldest_due_seconds)
-    said = f"The most overdue tweet should have been checked {lasting(late)} ago."
+    sentence = f"The most overdue tweet should have been checked {lasting(late)} ago."
     return [
         of_rule(
             rule,
-            *("queue", TWEET_UPDATE, said if late > rule.late_by else ""),
+            *("queue", TWEET_UPDATE, sentence if late > rule.late_by else ""),
             *(f"No tweet is more than {spoken(rule.late_by)} late any more.", OPERATIONS),
             patience=rule.lasting,
         )
@@ -102,15 +102,15 @@ def sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     late = days.values_list("source_id", "late")
     # Those with a rule of their own first: the others are limited, and always the same ones, so
     # that no trouble ends because another one took its place.
-    found = hidden.in_bulk(named)
+    sources_by_id = hidden.in_bulk(named)
     leaked = dict(late.filter(source__in=named))
     if len(named) < len(rules):
-        found |= {one.pk: one for one in hidden[:SOURCES_MOST]}
+        sources_by_id |= {one.pk: one for one in hidden[:SOURCES_MOST]}
         leaked |= dict(late[:SOURCES_MOST])
-    found |= Source.objects.in_bulk(leaked)
+    sources_by_id |= Source.objects.in_bulk(leaked)
     looks = []
-    for source in found.values():
-        for what, wrong in said_of(source, leaked.get(source.pk, 0)):
+    for source in sources_by_id.values():
+        for what, wrong in source_faults(source, leaked.get(source.pk, 0)):
             looks += [
                 of_rule(
                     *(rule, what, str(source.pk), wrong, ""),
@@ -122,7 +122,7 @@ def sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     return looks
 
 
-def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
+def source_faults(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
     if source.hidden_because:
         why = HIDDEN.get(source.hidden_because, source.problem or source.hidden_because)
         yield "hidden", f"X does not show the source {source}: {why.removesuffix('.')}."
@@ -141,28 +141,28 @@ def budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
             *(rule, "project", one.project.name, dry(one, now=now)),
             *(f"The budget of {one.project.name} is enough again.", OPERATIONS),
         )
-        for one in books()
+        for one in money_summaries()
         for rule in rules
     ]
 
 
-def dry(one: Books, *, now: datetime) -> str:
+def dry(book: MoneySummary, *, now: datetime) -> str:
     """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
-    project, name = one.project, one.project.name
+    project, name = book.project, book.project.name
     if project.stopped(now=now):
         return f"X says that project {name} has used up its credits or its monthly cap."
     # Where it cannot pay, others pay for its tweets, or nobody does: then that is the trouble.
-    if one.left is None or not one.can_pay or not one.is_estimated(now=now):
+    if book.left is None or not book.can_pay or not book.is_estimated(now=now):
         return ""
-    if one.waiting:
-        dry_at = one.runs_dry_at
+    if book.waiting:
+        dry_at = book.runs_dry_at
         when = f"at {clock_time(dry_at, now=now, seconds=False)}" if dry_at else "today"
         return (
-            f"The budget of project {name} runs dry {when}: about {one.waiting:,} tweets wait "
+            f"The budget of project {name} runs dry {when}: about {book.waiting:,} tweets wait "
             "until 00:00 UTC. Raise it in the admin."
         )
-    needed = one.spent.posts_today + (project.needs or 0)
-    tomorrow = allowed_tomorrow(one)
+    needed = book.spent.posts_today + (project.needs or 0)
+    tomorrow = allowed_tomorrow(book)
     if tomorrow is None or needed <= tomorrow:
         return ""
     return (
@@ -171,24 +171,24 @@ def dry(one: Books, *, now: datetime) -> str:
     )
 
 
-def allowed_tomorrow(one: Books) -> int | None:
+def allowed_tomorrow(book: MoneySummary) -> int | None:
     """How many tweet-days all budgets allow tomorrow, if today goes on as forecast."""
-    day = one.day + timedelta(days=1)
-    needs = one.project.needs or 0
+    day = book.day + timedelta(days=1)
+    needs = book.project.needs or 0
     is_new_month = day.day == 1
     spent = Spending(
-        posts_month=0 if is_new_month else one.spent.posts_month + needs,
-        money_month=one.spent.money_month * 0
+        posts_month=0 if is_new_month else book.spent.posts_month + needs,
+        money_month=book.spent.money_month * 0
         if is_new_month
-        else one.spent.money_month + needs * one.project.price_of_a_post,
+        else book.spent.money_month + needs * book.project.price_of_a_post,
     )
-    found = allowed(one.project, spent, day=day)
+    found = allowed(book.project, spent, day=day)
     return min(found.values()) if found else None
 
 
 LOOKED = {
-    Kind.LATENESS: lateness,
-    Kind.CREDENTIAL: credentials,
-    Kind.SOURCE: sources,
-    Kind.BUDGET: budgets,
+    RuleKind.LATENESS: lateness,
+    RuleKind.CREDENTIAL: credentials,
+    RuleKind.SOURCE: sources,
+    RuleKind.BUDGET: budgets,
 }

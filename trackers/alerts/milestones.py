@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from trackers.alerts.models import AlertPlace, AlertRule
-from trackers.alerts.moving import SOURCES_MOST, names_of, tweet_look
-from trackers.alerts.words import called
+from trackers.alerts.velocity import SOURCES_MOST, names_of, tweet_look
+from trackers.alerts.words import metric_word
 from trackers.events.delivery.formats import EventRow
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.read import Wanted, first_read, newest_place, read_on
@@ -55,10 +55,11 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
         tweet = tweets.get(rule.of or 0)
         figure = getattr(tweet, rule.metric) if tweet else None
         if figure is not None and figure >= rule.at:
-            said = (
-                f"Tweet {rule.of} has reached {rule.at:,} {called(rule.metric)}: it has {figure:,}."
+            sentence = (
+                f"Tweet {rule.of} has reached {rule.at:,} {metric_word(rule.metric)}: "
+                f"it has {figure:,}."
             )
-            looks.append(tweet_look(rule, rule.of or 0, said))
+            looks.append(tweet_look(rule, rule.of or 0, sentence))
     return looks
 
 
@@ -78,26 +79,26 @@ def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor
         return [], None
     make_milestones(chosen)
     topics = watch([MILESTONES_TOPIC])
-    told, reached = read(Wanted(frozenset(topics.values())))
+    told, reached = read_events(Wanted(frozenset(topics.values())))
     return looks_of(chosen, told), reached
 
 
-def read(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
+def read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
     kept = AlertPlace.objects.filter(pk=1).first()
     newest = newest_place()
     began = first_read(Cursor(kept.place, kept.nth) if kept else None)
     if began.gap:
         logger.warning("milestones before %s were not read for alerts", began.gap.kept_since)
-    at, told = began.reached, []
+    at, events = began.reached, []
     for _ in range(READS_MOST):
         if at.place > newest:
             break
-        found = read_on(at, wanted)
-        told += [one for _, one in found.events]
-        if found.reached == at:
+        part = read_on(at, wanted)
+        events += [one for _, one in part.events]
+        if part.reached == at:
             break
-        at = found.reached
-    return told, at
+        at = part.reached
+    return events, at
 
 
 def keep_place(at: Cursor | None) -> None:
@@ -108,13 +109,13 @@ def keep_place(at: Cursor | None) -> None:
     AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
 
 
-def looks_of(rules: Sequence[AlertRule], told: Sequence[EventRow]) -> list[Observation]:
+def looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
     by_figure: dict[tuple[str, int], list[AlertRule]] = {}
     for rule in rules:
         by_figure.setdefault((rule.metric, rule.at), []).append(rule)
     crossed = [
         (one.tweet_id, data, by_figure[figure])
-        for one in told
+        for one in events
         if one.tweet_id is not None
         and (data := data_of(one))
         and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
@@ -129,11 +130,11 @@ def looks_of(rules: Sequence[AlertRule], told: Sequence[EventRow]) -> list[Obser
         for rule in wanted:
             if is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
-                said = (
-                    f"Tweet {tweet}{whose} has reached {rule.at:,} {called(rule.metric)}: it has "
-                    f"{int(data['figure']):,}."
+                sentence = (
+                    f"Tweet {tweet}{whose} has reached {rule.at:,} {metric_word(rule.metric)}: "
+                    f"it has {int(data['figure']):,}."
                 )
-                found = tweet_look(rule, tweet, said, is_moment=True)
+                found = tweet_look(rule, tweet, sentence, is_moment=True)
                 looks[found.key] = found
     return list(looks.values())
 

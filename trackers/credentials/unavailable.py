@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from trackers.credentials import trouble
+from trackers.credentials import sentences
 from trackers.credentials.windows import (
     HAS_CREDIT,
     HAS_TOKENS,
@@ -19,8 +19,8 @@ from trackers.credentials.windows import (
     LIVE,
     OPENS,
     OVER,
+    PACE_STEP,
     ROOM,
-    STEP,
     UNHEARD_FOR,
     USABLE,
     WHICH,
@@ -45,7 +45,7 @@ class NoCredential:
     why: str
 
 
-class Prospect(NamedTuple):
+class Candidate(NamedTuple):
     """When a credential may ask again.
 
     `at`: when to look. `why`: what besides its window keeps it from asking: X, its tokens, or its
@@ -69,7 +69,7 @@ class Prospect(NamedTuple):
 
 # When somebody may ask again: soon if replies are awaited, else when the first window opens, or is
 # due to be asked about anyway. A rest that ends with its window is not mentioned separately.
-SOON = "statement_timestamp() + interval '250 milliseconds'"
+MAY_ASK_AT = "statement_timestamp() + interval '250 milliseconds'"
 IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
 IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
                       AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD})))"""
@@ -81,9 +81,9 @@ ROOM_AGAIN = statement(
     has_tokens=HAS_TOKENS,
     has_credit=HAS_CREDIT,
     is_awake=IS_AWAKE,
-    soon=SOON,
+    soon=MAY_ASK_AT,
     last=LAST,
-    step=STEP,
+    step=PACE_STEP,
     is_awaited=IS_AWAITED,
     opens=OPENS,
     unheard_for=UNHEARD_FOR,
@@ -102,68 +102,74 @@ WHO_IS_DISABLED = """
 """
 
 
-def why_nobody(
+def why_unavailable(
     params: Mapping[str, Any], unreadable: Mapping[int, str]
 ) -> NoRoom | NoCredential | None:
     """Why none was taken; None when one has room after all."""
-    found = room_again(params)
-    if not found:
-        return NoCredential(advice(first(WHO_IS_DISABLED, params), unreadable))
-    if any(one.may_ask for one in found):
+    candidates = room_again(params)
+    if not candidates:
+        return NoCredential(advice(first_row(WHO_IS_DISABLED, params), unreadable))
+    if any(candidate.may_ask for candidate in candidates):
         return None
-    one = found[0]
-    if all(other.is_shut for other in found):
-        again = clock_time(one.at, now=one.now)
+    candidate = candidates[0]
+    if all(other.is_shut for other in candidates):
+        again = clock_time(candidate.at, now=candidate.now)
         return NoCredential(
-            f"{one.name}: {one.why}; tried again at {again}, or at once after "
-            f"`manage.py credential enable {one.name}`."
+            f"{candidate.name}: {candidate.why}; tried again at {again}, or at once after "
+            f"`manage.py credential enable {candidate.name}`."
         )
-    if one.stopped:
-        return NoRoom(one.at, trouble.stopped(one.stopped, one.why))
-    if one.why:
-        again = clock_time(one.at, now=one.now)
-        return NoRoom(one.at, f"{one.name}: {one.why}; checked again at {again}.")
-    if one.has_room:
+    if candidate.stopped:
+        return NoRoom(candidate.at, sentences.stopped(candidate.stopped, candidate.why))
+    if candidate.why:
+        again = clock_time(candidate.at, now=candidate.now)
+        return NoRoom(candidate.at, f"{candidate.name}: {candidate.why}; checked again at {again}.")
+    if candidate.has_room:
         return NoRoom(
-            one.at,
+            candidate.at,
             "Many tweets are due, so requests are spread over the rest of X's rate limit window.",
         )
-    if one.is_awaited:
-        return NoRoom(one.at, trouble.REPLY_AWAITED)
-    who = "The only credential has" if len(found) == 1 else f"All {len(found)} credentials have"
+    if candidate.is_awaited:
+        return NoRoom(candidate.at, sentences.REPLY_AWAITED)
+    who = (
+        "The only credential has"
+        if len(candidates) == 1
+        else f"All {len(candidates)} credentials have"
+    )
     return NoRoom(
-        one.at, f"{who} used up what X allows; {one.name} may ask again at {opening(one)}."
+        candidate.at,
+        f"{who} used up what X allows; {candidate.name} may ask again at "
+        f"{opening_time(candidate)}.",
     )
 
 
-def opening(one: Prospect) -> str:
+def opening_time(candidate: Candidate) -> str:
     """When X says that the window opens, and when we ask whether that is still so."""
-    opens = one.opens or one.at
-    said = clock_time(opens, now=one.now)
-    if opens <= one.at:
-        return said
-    return f"{said}, unless X says otherwise at {clock_time(one.at, now=one.now)}"
+    opens = candidate.opens or candidate.at
+    time = clock_time(opens, now=candidate.now)
+    if opens <= candidate.at:
+        return time
+    return f"{time}, unless X says otherwise at {clock_time(candidate.at, now=candidate.now)}"
 
 
 def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> str:
     if unreadable:
         return next(iter(unreadable.values()))
-    return trouble.disabled(*disabled) if disabled else trouble.NONE_YET
+    return sentences.disabled(*disabled) if disabled else sentences.NONE_YET
 
 
 def others_were_faster() -> NoRoom:
     """There was room each time, but others took it: the windows are nearly used up."""
-    until = first(IN_A_MOMENT, {})
+    until = first_row(IN_A_MOMENT, {})
     assert until is not None
     return NoRoom(until[0], "Other workers took the last requests that X allows now.")
 
 
-def room_again(params: Mapping[str, Any]) -> list[Prospect]:
+def room_again(params: Mapping[str, Any]) -> list[Candidate]:
     """Each usable credential, the first that may ask again first."""
     with cursor() as db:
-        return [Prospect(*row) for row in db.execute(ROOM_AGAIN, params).fetchall()]
+        return [Candidate(*row) for row in db.execute(ROOM_AGAIN, params).fetchall()]
 
 
-def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def first_row(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
     with cursor() as db:
         return db.execute(sql, params).fetchone()

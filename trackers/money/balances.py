@@ -21,7 +21,7 @@ CLOCKS = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class Balance:
     """What a project may still spend on X's day `day`.
 
     `now`: X's clock when this was read, which is `ahead` of the database's.
@@ -108,16 +108,16 @@ PURSES = statement(
 OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}
 
 
-def purses() -> list[Purse]:
+def read_balances() -> list[Balance]:
     """What each project may still spend today."""
     [rows] = ask((PURSES, OF_TWEETS))
-    return read_purses(rows)
+    return parse_balances(rows)
 
 
-def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
+def parse_balances(rows: Iterable[tuple[Any, ...]]) -> list[Balance]:
     """The purses in the rows of PURSES."""
     return [
-        Purse(
+        Balance(
             project=project,
             name=name,
             now=now,

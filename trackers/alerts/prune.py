@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
 
-KEPT_FOR = timedelta(days=90)
-KEPT_MOST = 100_000
+NOTICES_KEPT_FOR = timedelta(days=90)
+MAX_NOTICES_KEPT = 100_000
 
 # In the order of the key, oldest first; e-mails are deleted with their notice, by their own index.
 OLD = """
@@ -22,11 +22,11 @@ FORGET = f"""
 """
 
 
-def forget_notices(*, now: datetime, deadline: Deadline) -> Worked:
+def prune_notices(*, now: datetime, deadline: Deadline) -> Worked:
     return delete_in_pieces(
         "the log of alerts",
         FORGET,
         left=f"SELECT count(*) FROM ({OLD} LIMIT 100000) old",
-        given={"before": now - KEPT_FOR, "most": KEPT_MOST},
+        given={"before": now - NOTICES_KEPT_FOR, "most": MAX_NOTICES_KEPT},
         deadline=deadline,
     )

@@ -14,8 +14,8 @@ logger = logging.getLogger(__name__)
 
 # A person may buy credits or raise the cap at any time: we try again after this wait, which doubles
 # with each further refusal.
-FIRST = timedelta(minutes=10)
-MOST = timedelta(hours=6)
+FIRST_STOP = timedelta(minutes=10)
+MAX_STOP = timedelta(hours=6)
 
 # Only the first of several refusals in a row is announced: the others have the same cause.
 STOPPED = """
@@ -30,14 +30,14 @@ GO_ON = """
 """
 
 
-def stop(app: int, error: Depleted, *, now: datetime) -> None:
+def stop_project(app: int, error: Depleted, *, now: datetime) -> None:
     """Stop all requests of the app's project for a while."""
     params = {
         "app": app,
         "because": error.reason[:300],
         "now": now,
-        "first": FIRST,
-        "most": MOST,
+        "first": FIRST_STOP,
+        "most": MAX_STOP,
     }
     with cursor() as db:
         found = db.execute(STOP, params).fetchone()
@@ -51,7 +51,7 @@ def stop(app: int, error: Depleted, *, now: datetime) -> None:
         )
 
 
-def go_on(app: int) -> None:
+def resume_project(app: int) -> None:
     """End the stop: X answered, so the project has money again."""
     with cursor() as db:
         db.execute(GO_ON, {"app": app})
