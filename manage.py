@@ -9,13 +9,13 @@ import sys
 
 def main() -> None:
     # Until a command runs there is nothing to tidy up, and no import to be cut in half.
-    from tweetwatch.interrupts import leave_at_once
+    from tweetwatch.interrupts import exit_on_interrupt
 
-    leave_at_once()
+    exit_on_interrupt()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
-    from tweetwatch.command_line import run
+    from tweetwatch.command_line import run_command
 
-    sys.exit(run(sys.argv))
+    sys.exit(run_command(sys.argv))
 
 
 if __name__ == "__main__":

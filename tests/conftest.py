@@ -275,10 +275,10 @@ class FakeX:
 def _no_file_keeps_its_place():
     """What one test leaves open takes a place from the next, until it happens to be collected."""
     yield
-    if sending.places._value < sending.AT_ONCE:
+    if sending.places._value < sending.MAX_FILES_SENT:
         gc.collect()
     end = monotonic() + 10
-    while sending.places._value < sending.AT_ONCE:
+    while sending.places._value < sending.MAX_FILES_SENT:
         assert monotonic() < end, "a file is still being sent: close the answer"
         sleep(0.01)
 

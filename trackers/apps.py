@@ -15,7 +15,7 @@ class TrackersConfig(AppConfig):
     def ready(self) -> None:
         # They register themselves.
         import_module("tweetwatch.checks")
-        import_module("tweetwatch.old_databases").refuse_from_now_on()
+        import_module("tweetwatch.old_databases").refuse_old_databases()
         import_module("trackers.jobs.checks")
         import_module("trackers.credentials.checks")
         import_module("trackers.timelines.removed_followers")

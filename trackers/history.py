@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 # An act on more rows than this is one line, so that the history does not grow with the tweets.
-LINES_MOST = 100
+MAX_LINES = 100
 # The account of commands; nobody logs in as this one. A command does not know which account sits at
 # the terminal, so its lines name the operating system's user.
-COMMANDS = "manage.py"
+COMMANDS_ACCOUNT = "manage.py"
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -60,7 +60,9 @@ def by_api(user: Person) -> Actor:
 
 
 def by_command() -> Actor:
-    return Actor(account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}")
+    return Actor(
+        commands_account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}"
+    )
 
 
 def record(who: Actor | Person, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
@@ -68,10 +70,10 @@ def record(who: Actor | Person, chosen: Sequence[Model], what: str, *, flag: int
     never a word that might be a secret."""
     if not chosen:
         return
-    if len(chosen) > LINES_MOST:
+    if len(chosen) > MAX_LINES:
         record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
         return
-    who_id, what = line_of(who, what)
+    who_id, what = account_and_text(who, what)
     if len(chosen) == 1:
         LogEntry.objects.log_actions(who_id, chosen, flag, what, single_object=True)
     else:
@@ -90,7 +92,7 @@ def record_many(
     """One line about this many rows of a model, or about `more` than this many; none about none."""
     if not count:
         return
-    who_id, what = line_of(who, what)
+    who_id, what = account_and_text(who, what)
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
     LogEntry.objects.create(
         user_id=who_id,
@@ -101,16 +103,18 @@ def record_many(
     )
 
 
-def line_of(who: Actor | Person, what: str) -> tuple[int, str]:
+def account_and_text(who: Actor | Person, what: str) -> tuple[int, str]:
     """The account's id and the text. Of a person without a door `what` is the whole text."""
     if isinstance(who, Actor):
         return int(who.user.pk or 0), f"{what}, {who.through}."
     return int(who.pk or 0), what
 
 
-def account() -> User:
+def commands_account() -> User:
     """The account of the command line, which has no password and may not log in."""
-    made, is_new = User.objects.get_or_create(username=COMMANDS, defaults={"is_active": False})
+    made, is_new = User.objects.get_or_create(
+        username=COMMANDS_ACCOUNT, defaults={"is_active": False}
+    )
     if is_new:
         made.set_unusable_password()
         made.save(update_fields=["password"])

@@ -6,7 +6,7 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPla
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.columns.models import Column
-from trackers.dashboards.tweets.saved import SavedView
+from trackers.dashboards.tweets.models import SavedView
 from trackers.events.live.open import StreamPlaces
 from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (
@@ -36,7 +36,7 @@ from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
 from trackers.outbox.models import Event, Finding, Staged, Topic
 from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
-from trackers.schedule.stretched import StretchMinute
+from trackers.schedule.stretch_history import StretchMinute
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,

@@ -19,19 +19,19 @@ from trackers.forecasts.stored import ProjectForecast, StoredForecast
 from trackers.ingest.sources import standing as of_sources
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing as SourceStanding
-from trackers.jobs.figures import QueueSummary, figures_of
 from trackers.jobs.horizon import Horizon, horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import PausedAll, paused_all
 from trackers.jobs.queue import namespaces
+from trackers.jobs.statistics import QueueSummary, queue_summaries
 from trackers.money.summary import MoneySummary, money_summaries
 from trackers.outbox.models import Topic
+from trackers.schedule.catch_up import CatchUp, read_catch_up
 from trackers.schedule.census import Census, census
-from trackers.schedule.forecast import Forecast, forecast
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.schedule.stretched import Stretched, by_time
+from trackers.schedule.stretch_history import StretchSpan, by_time
 from trackers.timelines.statistics import Timelines, timelines
 
 
@@ -64,12 +64,12 @@ class Status:
 
     @cached_property
     def tweet_queue(self) -> QueueSummary:
-        return figures_of(TWEET_UPDATE)[TWEET_UPDATE]
+        return queue_summaries(TWEET_UPDATE)[TWEET_UPDATE]
 
     @cached_property
     def queues(self) -> Mapping[str, QueueSummary]:
         """By name, in its order."""
-        others = figures_of(*(namespaces().keys() - {TWEET_UPDATE}))
+        others = queue_summaries(*(namespaces().keys() - {TWEET_UPDATE}))
         return dict(sorted({**others, TWEET_UPDATE: self.tweet_queue}.items()))
 
     @cached_property
@@ -84,9 +84,9 @@ class Status:
         return max(0, self.tweets.tracked - self.tweet_queue.scheduled - self.tweets.paused)
 
     @cached_property
-    def catch_up(self) -> Forecast:
+    def catch_up(self) -> CatchUp:
         """When no tweet is behind any more."""
-        return forecast(self.plan, self.tweet_queue, now=self.now)
+        return read_catch_up(self.plan, self.tweet_queue, now=self.now)
 
     @cached_property
     def oldest_snapshot(self) -> Horizon:
@@ -109,7 +109,7 @@ class Status:
         return Stretch.objects.filter(pk=Stretch.ONLY).first() if self.plan.adapts else None
 
     @cached_property
-    def stretches(self) -> Sequence[Stretched]:
+    def stretches(self) -> Sequence[StretchSpan]:
         """The largest of each hour of the last day."""
         if self.stretch is None:
             return ()

@@ -19,10 +19,12 @@ class AdminConfig(SimpleAdminConfig):
     """
 
     def ready(self) -> None:
-        checks.register(check, checks.Tags.admin)
+        checks.register(check_admin, checks.Tags.admin)
 
 
-def check(app_configs: Sequence[AppConfig] | None, **options: Any) -> list[checks.CheckMessage]:
+def check_admin(
+    app_configs: Sequence[AppConfig] | None, **options: Any
+) -> list[checks.CheckMessage]:
     admin.autodiscover()
     return [
         *check_dependencies(app_configs=app_configs, **options),

@@ -26,5 +26,5 @@ class Among(Lookup):
     def as_sql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, tuple[Any, ...]]:
-        column, given = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s::bigint[])", (*given, self.rhs)
+        column, params = self.process_lhs(compiler, connection)
+        return f"{column} = ANY(%s::bigint[])", (*params, self.rhs)

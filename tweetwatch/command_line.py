@@ -13,40 +13,43 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from tweetwatch.interrupts import INTERRUPTED, SAID, keep, raise_again
+from tweetwatch.interrupts import INTERRUPTED, INTERRUPTED_SENTENCE, keep_status, raise_on_interrupt
 
-DONE, FAILED, USAGE = 0, 1, 2
-LONGEST = 500
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+MAX_ERROR_LENGTH = 500
 # Errors of writing to a standard output, which are no fault of a file.
-OUTPUT = {
+OUTPUT_FAULTS = {
     errno.ENOSPC: "there is no space left on it",
     errno.EBADF: "it is closed",
     errno.EIO: "the device does not accept it",
 }
 
 
-def run(argv: Sequence[str]) -> int:
+def run_command(argv: Sequence[str]) -> int:
     """Run the command that the arguments name; its exit status."""
     open_what_is_closed()
-    if wrong := next((one for one in argv[1:] if not is_utf8(one)), None):
-        say(f"The argument {shown(wrong)} is not UTF-8. Give it in UTF-8, or rename the file.")
-        return USAGE
+    if wrong := next((argument for argument in argv[1:] if not is_utf8(argument)), None):
+        say(
+            f"The argument {quoted_argument(wrong)} is not UTF-8. Give it in UTF-8, or rename the "
+            "file."
+        )
+        return EXIT_USAGE
     try:
         try:
             status = execute(argv)
         finally:
             # Here, where it can be reported, and not when the interpreter ends.
             sys.stdout.flush()
-        return keep(status)
+        return keep_status(status)
     except KeyboardInterrupt:
         # A second Ctrl-C ends what still takes its time.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        say(SAID)
+        say(INTERRUPTED_SENTENCE)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough.
         drop_output()
-        return keep(DONE)
+        return keep_status(EXIT_DONE)
     except Exception as error:
         sentence = sentence_of(error)
         if sentence is None or "--traceback" in argv:
@@ -54,7 +57,7 @@ def run(argv: Sequence[str]) -> int:
         if isinstance(error, OSError):
             drop_output()
         say(sentence)
-        return keep(FAILED)
+        return keep_status(EXIT_FAILED)
 
 
 def execute(argv: Sequence[str]) -> int:
@@ -63,16 +66,16 @@ def execute(argv: Sequence[str]) -> int:
 
     # Before the command is looked for: with a wrong setting it would not be found.
     django.setup()
-    raise_again()
+    raise_on_interrupt()
     try:
         execute_from_command_line(list(argv))
     except SystemExit as ending:
         if isinstance(ending.code, str):
             say(ending.code)
-            return FAILED
+            return EXIT_FAILED
         # Django has said so already, but ends with 1.
-        return USAGE if is_unknown(argv) else ending.code or DONE
-    return DONE
+        return EXIT_USAGE if is_unknown(argv) else ending.code or EXIT_DONE
+    return EXIT_DONE
 
 
 def is_unknown(argv: Sequence[str]) -> bool:
@@ -111,18 +114,18 @@ def sentence_of(error: Exception) -> str | None:
                 "PostgreSQL runs."
             )
         case OSError():
-            return of_file(error)
+            return file_sentence(error)
         case EOFError() if sys.stdin.isatty():
             # Ctrl-D, where something was asked for.
             return "The input ended before everything was entered."
     return None
 
 
-def of_file(error: OSError) -> str | None:
+def file_sentence(error: OSError) -> str | None:
     if error.filename:
         return f"{os.fsdecode(error.filename)}: {error.strerror}."
-    if error.errno in OUTPUT:
-        return f"Standard output cannot be written: {OUTPUT[error.errno]}."
+    if error.errno in OUTPUT_FAULTS:
+        return f"Standard output cannot be written: {OUTPUT_FAULTS[error.errno]}."
     return None
 
 
@@ -130,7 +133,7 @@ def one_line(error: Exception) -> str:
     """Without libpq's question, which ours replaces."""
     lines = [line.strip() for line in str(error).splitlines()]
     text = " ".join(line for line in lines if not line.startswith("Is the server")).rstrip(".")
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_ERROR_LENGTH else f"{text[: MAX_ERROR_LENGTH - 1]}…"
 
 
 def is_utf8(argument: str) -> bool:
@@ -141,7 +144,7 @@ def is_utf8(argument: str) -> bool:
     return True
 
 
-def shown(argument: str) -> str:
+def quoted_argument(argument: str) -> str:
     return f"“{os.fsencode(argument).decode(errors='backslashreplace')}”"
 
 

@@ -14,6 +14,6 @@ class Echo:
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
-def harmless(text: str) -> str:
+def without_formula(text: str) -> str:
     """Text that no spreadsheet treats as a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text

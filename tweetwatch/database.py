@@ -88,7 +88,7 @@ def together() -> Iterator[None]:
         yield
 
 
-def ask(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]]:
+def fetch_together(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]]:
     """The rows of each (statement, parameters), all in one round trip."""
     with ExitStack() as stack:
         with together():
@@ -96,7 +96,7 @@ def ask(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]
         return [one.fetchall() for one in asked]
 
 
-def plain(statement: str) -> str:
+def compact_sql(statement: str) -> str:
     """The statement without comments and line breaks.
 
     psycopg keeps what it made of statements of up to 4,096 letters, and parses longer ones each
@@ -132,7 +132,7 @@ class DatabaseClock:
         return self.asked_at + (when - self.told).total_seconds()
 
 
-def persist(act: Callable[[], T], *, until: float) -> T:
+def retry_while_lost(act: Callable[[], T], *, until: float) -> T:
     """Call `act`, and again if the database is away or read-only, or ended it in a deadlock.
 
     Gives up when time.monotonic() reaches `until`, and raises the last error. `act` must be fenced

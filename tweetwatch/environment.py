@@ -48,7 +48,7 @@ def refuse_other_systems(system: str) -> None:
         )
 
 
-def read(path: Path) -> None:
+def read_env_file(path: Path) -> None:
     """Take from the file, if there is one, what the environment does not set."""
     fault = why_unreadable(path)
     if fault and not all(os.environ.get(name) for name in NEEDED):
@@ -80,7 +80,7 @@ def user_name() -> str:
         return str(os.geteuid())
 
 
-def refuse(name: str, fault: str, how: str) -> NoReturn:
+def refuse_setting(name: str, fault: str, how: str) -> NoReturn:
     raise ImproperlyConfigured(f"{name} {fault}. Set it in the environment or in .env: {how}.")
 
 
@@ -90,29 +90,29 @@ class Environment(environ.Env):
     def secret_key(self) -> str:
         key: str = self.str("SECRET_KEY", default="")
         if not key:
-            refuse("SECRET_KEY", "is missing", HOW_TO_SIGN)
+            refuse_setting("SECRET_KEY", "is missing", HOW_TO_SIGN)
         if len(key) < 50:
             fault = f"is too short: it has {len(key)} characters and needs 50"
-            refuse("SECRET_KEY", fault, HOW_TO_SIGN)
+            refuse_setting("SECRET_KEY", fault, HOW_TO_SIGN)
         return key
 
     def field_keys(self) -> list[str]:
         """Fernet keys, newest first; the older ones only decrypt, so that keys can be rotated."""
         keys = self.texts("FIELD_KEYS")
         if not keys:
-            refuse("FIELD_KEYS", "is missing", HOW_TO_ENCRYPT)
+            refuse_setting("FIELD_KEYS", "is missing", HOW_TO_ENCRYPT)
         for place, key in enumerate(keys, start=1):
             try:
                 Fernet(key)
             except ValueError:
-                refuse("FIELD_KEYS", f"has a bad key at position {place}", HOW_TO_ENCRYPT)
+                refuse_setting("FIELD_KEYS", f"has a bad key at position {place}", HOW_TO_ENCRYPT)
         return keys
 
     def metrics_key(self) -> str:
         """The key that Prometheus must send; "" if nobody may ask."""
         key = self.text("METRICS_KEY")
         if key and (len(key) < 16 or not key.isascii()):
-            refuse("METRICS_KEY", "must be at least 16 ASCII characters", HOW_TO_MAKE)
+            refuse_setting("METRICS_KEY", "must be at least 16 ASCII characters", HOW_TO_MAKE)
         return key
 
     def text(self, name: str) -> str:
@@ -127,7 +127,7 @@ class Environment(environ.Env):
     def truth(self, name: str, *, default: bool) -> bool:
         if name in self and self.text(name).lower() not in TRUTHS:
             fault = f"is {self.text(name)!r}, which is neither true nor false"
-            refuse(name, fault, f"{name}=true")
+            refuse_setting(name, fault, f"{name}=true")
         truth: bool = self.bool(name, default=default)
         return truth
 
@@ -159,7 +159,7 @@ class Environment(environ.Env):
         # NaN compares as false with everything.
         if not least <= value <= most:
             fault = f"is {self.text(name)!r}, not {kind} from {least:,.15g} to {most:,.15g}"
-            refuse(name, fault, f"{name}={default}")
+            refuse_setting(name, fault, f"{name}={default}")
         return value
 
     def bounds(self, name: str, *, default: str) -> list[tuple[str, int, int]]:
@@ -172,13 +172,13 @@ class Environment(environ.Env):
             lower, _, upper = pair.partition("/")
             if not (lower.isdecimal() and upper.isdecimal()):
                 fault = f"has {rule.strip()!r}, which is not LOWER/UPPER or PREFIX=LOWER/UPPER"
-                refuse(name, fault, how)
+                refuse_setting(name, fault, how)
             if not 1 <= int(lower) <= int(upper) <= 1_000_000:
                 limits = "LOWER must be at least 1, and UPPER from LOWER to a million"
-                refuse(name, f"has {pair!r}, but {limits}", how)
+                refuse_setting(name, f"has {pair!r}, but {limits}", how)
             bounds.append((prefix, int(lower), int(upper)))
         if [prefix == "" for prefix, _, _ in bounds] != [False] * (len(bounds) - 1) + [True]:
-            refuse(name, "must end with its only bound without a prefix", how)
+            refuse_setting(name, "must end with its only bound without a prefix", how)
         return bounds
 
     def networks(self, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -189,7 +189,7 @@ class Environment(environ.Env):
                 networks.append(ip_network(text))
             except ValueError as error:
                 fault = f"has {text!r}, which is not a network ({error})"
-                refuse(name, fault, f"{name}=10.1.0.0/16,fd00::/8")
+                refuse_setting(name, fault, f"{name}=10.1.0.0/16,fd00::/8")
         return tuple(networks)
 
     def base_url(self, name: str, *, such_as: str = "https://api.x.com") -> str:
@@ -201,10 +201,10 @@ class Environment(environ.Env):
         fault = "is not an address such as http://127.0.0.1:9100"
         host = self._host(name, fault, how)
         if host.scheme not in {"http", "https"} or host.username or host.password:
-            refuse(name, fault, how)
+            refuse_setting(name, fault, how)
         if host.scheme == "http" and not is_loopback(host.hostname or ""):
             fault = "is http:// to another machine, which would send keys and tokens unencrypted"
-            refuse(name, fault, how)
+            refuse_setting(name, fault, how)
         return text
 
     def proxy(self, name: str) -> Proxy | None:
@@ -214,11 +214,13 @@ class Environment(environ.Env):
             return None
         how = f"{name}=http://user:password@host:port (@ in a password is %40, / is %2F, % is %25)"
         if not text.lower().startswith("http://"):
-            refuse(name, "does not begin with http:// (no other kind of proxy is supported)", how)
+            refuse_setting(
+                name, "does not begin with http:// (no other kind of proxy is supported)", how
+            )
         fault = "is not the address of a proxy, with its port"
         host = self._host(name, fault, how)
         if not host.port:
-            refuse(name, fault, how)
+            refuse_setting(name, fault, how)
         return Proxy(host.hostname or "", host.port, *_login(host, name, how))
 
     def mail_server(self, *, public_url: str, task_timeout: int) -> Server | None:
@@ -233,17 +235,19 @@ class Environment(environ.Env):
         how = f"{name}=smtp+tls://user:password@mail.example:587 (@ in a password is %40, / is %2F)"
         host = self._host(name, "is not the address of a mail server", how)
         if host.scheme not in MAIL_PORTS:
-            refuse(name, f"must begin with one of {', '.join(MAIL_PORTS)}", how)
+            refuse_setting(name, f"must begin with one of {', '.join(MAIL_PORTS)}", how)
         user, password = _login(host, name, how)
         if user and not password:
-            refuse(name, "has a user name without a password", how)
+            refuse_setting(name, "has a user name without a password", how)
         if password and host.scheme == "smtp" and not is_loopback(host.hostname or ""):
-            refuse(name, "would send the password unencrypted", how)
+            refuse_setting(name, "would send the password unencrypted", how)
         if "\n" in sender or "@" not in sender:
-            refuse("EMAIL_FROM", "is not an e-mail address", "EMAIL_FROM=tweetwatch@watch.example")
+            refuse_setting(
+                "EMAIL_FROM", "is not an e-mail address", "EMAIL_FROM=tweetwatch@watch.example"
+            )
         if timeout.total_seconds() > task_timeout / 2:
             fault = f"is more than half of TASK_TIMEOUT ({task_timeout} s)"
-            refuse("EMAIL_TIMEOUT", fault, "EMAIL_TIMEOUT=10")
+            refuse_setting("EMAIL_TIMEOUT", fault, "EMAIL_TIMEOUT=10")
         port = host.port or MAIL_PORTS[host.scheme]
         security = host.scheme.partition("+")[2]
         return Server(host.hostname or "", port, sender, timeout, user, password, security)
@@ -259,7 +263,7 @@ class Environment(environ.Env):
             is_right = False
         # Outside of the except: its text may hold a part of the password.
         if not is_right:
-            refuse(name, fault, how)
+            refuse_setting(name, fault, how)
         return host
 
     def ca_file(self, name: str) -> str:
@@ -270,11 +274,11 @@ class Environment(environ.Env):
         try:
             path.read_bytes()
         except OSError as error:
-            refuse(name, f"cannot be read ({path}: {error.strerror})", how)
+            refuse_setting(name, f"cannot be read ({path}: {error.strerror})", how)
         try:
             ssl.create_default_context(cafile=path)
         except ssl.SSLError:
-            refuse(name, f"contains no PEM certificate ({path})", how)
+            refuse_setting(name, f"contains no PEM certificate ({path})", how)
         return str(path)
 
     def database(self) -> dict[str, Any] | None:
@@ -285,16 +289,16 @@ class Environment(environ.Env):
             return None
         scheme = text.partition(":")[0]
         if scheme not in {"postgres", "postgresql", "pgsql", "psql"}:
-            refuse(name, f"starts with {scheme!r}, but only PostgreSQL is supported", how)
+            refuse_setting(name, f"starts with {scheme!r}, but only PostgreSQL is supported", how)
         try:
             config: dict[str, Any] | None = self.db_url_config(text)
         except ValueError:
             config = None
         # Outside of the except: its text may hold a part of the password.
         if config is None:
-            refuse(name, "is not an address (% in a password is %25, / is %2F)", how)
+            refuse_setting(name, "is not an address (% in a password is %25, / is %2F)", how)
         if not config.get("NAME"):
-            refuse(name, "names no database", how)
+            refuse_setting(name, "names no database", how)
         # As libpq reads it: the folder of a socket is written with %2F.
         config["HOST"] = unquote(str(config.get("HOST") or ""))
         return config
@@ -304,5 +308,5 @@ def _login(host: SplitResult, name: str, how: str) -> tuple[str, str]:
     """User and password, both empty if there are none."""
     user, password = unquote(host.username or ""), unquote(host.password or "")
     if not (user + password).isprintable() or (password and not user):
-        refuse(name, "has control characters, or a password without a user name", how)
+        refuse_setting(name, "has control characters, or a password without a user name", how)
     return user, password

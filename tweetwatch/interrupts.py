@@ -14,30 +14,30 @@ from typing import NoReturn
 
 # The exit status that a shell reports for SIGINT.
 INTERRUPTED = 130
-SAID = "Interrupted."
+INTERRUPTED_SENTENCE = "Interrupted."
 
 
-def leave_at_once() -> None:
+def exit_on_interrupt() -> None:
     """Until `raise_again`. Where SIGINT is ignored, as in the background, it stays so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Python would give the signal back to the kernel at its very end, which then kills a
         # program whose work is done. The first to be registered is the last to run.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, leave)
+        signal.signal(signal.SIGINT, exit_interrupted)
 
 
-def raise_again() -> None:
+def raise_on_interrupt() -> None:
     """From here on Ctrl-C is a KeyboardInterrupt, so that a command can tidy up."""
-    if signal.getsignal(signal.SIGINT) is leave:
+    if signal.getsignal(signal.SIGINT) is exit_interrupted:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def leave(_signal: int, _frame: FrameType | None) -> NoReturn:
-    os.write(2, f"{SAID}\n".encode())
+def exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os.write(2, f"{INTERRUPTED_SENTENCE}\n".encode())
     os._exit(INTERRUPTED)
 
 
-def keep(status: int) -> int:
+def keep_status(status: int) -> int:
     """The command has ended: from here on Ctrl-C only cuts the tidying up short."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(status))

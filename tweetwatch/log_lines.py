@@ -18,24 +18,26 @@ from typing import Any
 from tweetwatch.http.secret_paths import SECRET
 
 # What every record has; the rest was given as `extra`.
-PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
 # Names of what is never written, whatever it holds.
-HIDDEN = re.compile(r"secret|password|authorization|cookie|api_?key|(^|_)token$", re.IGNORECASE)
+HIDDEN_NAMES = re.compile(
+    r"secret|password|authorization|cookie|api_?key|(^|_)token$", re.IGNORECASE
+)
 # What Django adds, and has no short form.
 LEFT_OUT = {"request", "status_code", "server_time"}
 
-working: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed
+working_context: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed
 
 
 @contextmanager
-def working_on(**told: Any) -> Iterator[None]:
+def working_on(**fields: Any) -> Iterator[None]:
     """Until the block ends, the lines of this thread name these, as task="tweet:update"."""
-    token = working.set({**working.get(), **told})
+    token = working_context.set({**working_context.get(), **fields})
     try:
         yield
     finally:
-        working.reset(token)
+        working_context.reset(token)
 
 
 class JSONLines(logging.Formatter):
@@ -47,17 +49,17 @@ class JSONLines(logging.Formatter):
             "process": record.process,
             "message": without_secrets(record.getMessage()),
         }
-        given = {name: value for name, value in vars(record).items() if name not in PLAIN}
-        for name, value in {**working.get(), **given}.items():
+        extra = {name: value for name, value in vars(record).items() if name not in RECORD_FIELDS}
+        for name, value in {**working_context.get(), **extra}.items():
             if name not in LEFT_OUT:
-                line.setdefault(name, told(name, value))
+                line.setdefault(name, log_value(name, value))
         if record.exc_info:
             line["exception"] = without_secrets(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)
 
 
-def told(name: str, value: Any) -> Any:
-    if HIDDEN.search(name):
+def log_value(name: str, value: Any) -> Any:
+    if HIDDEN_NAMES.search(name):
         return "…"
     if value is None or isinstance(value, (bool, int, float)):
         return value

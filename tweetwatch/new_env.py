@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-HERE = Path(__file__).resolve().parent.parent / ".env"
+ENV_PATH = Path(__file__).resolve().parent.parent / ".env"
 
 
-def write(path: Path) -> bool:
+def write_env(path: Path) -> bool:
     """False if the file exists: keys that encrypted something are never replaced."""
     text = (
         "# Made for this machine; every variable is explained in .env.example.\n"
@@ -29,4 +29,6 @@ def write(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    print(f"wrote {HERE} with fresh keys" if write(HERE) else f"{HERE} already exists")
+    print(
+        f"wrote {ENV_PATH} with fresh keys" if write_env(ENV_PATH) else f"{ENV_PATH} already exists"
+    )

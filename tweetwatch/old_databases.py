@@ -26,11 +26,11 @@ class OldDatabaseError(ImproperlyConfigured):
         )
 
 
-def refuse_from_now_on() -> None:
-    connection_created.connect(refuse, dispatch_uid="old databases")
+def refuse_old_databases() -> None:
+    connection_created.connect(refuse_old_database, dispatch_uid="old databases")
 
 
-def refuse(connection: BaseDatabaseWrapper, **_: Any) -> None:
+def refuse_old_database(connection: BaseDatabaseWrapper, **_: Any) -> None:
     """Once in a process; the databases beside ours, such as a server's own, do not count."""
     if connection.alias != DEFAULT_DB_ALIAS:
         return

@@ -16,7 +16,7 @@ from tweetwatch.database import cursor
 
 # A lock of the transaction, not of the session: PgBouncer may run each in another session.
 TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
-LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+WAIT_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Deadline:
         return Deadline.after(self.left / 2)
 
 
-def time_for_a_chore() -> Deadline:
+def periodic_task_deadline() -> Deadline:
     """Half of a task's time; the other half is for the longest single piece of a chore."""
     return Deadline.after(settings.TASK_TIMEOUT / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class PieceWork:
     """How many rows were processed, and how many are `left` if time was up first.
     `is_elsewhere`: another process is doing it, and goes on."""
 
@@ -68,7 +68,7 @@ def in_pieces(
     *,
     left: Callable[[], int],
     deadline: Deadline,
-) -> Worked:
+) -> PieceWork:
     """Call `piece`, each time in a transaction of its own, until it returns None: nothing is left.
 
     At least one piece, so that each run gets further; none while another process is in a piece of
@@ -77,45 +77,45 @@ def in_pieces(
     rows = 0
     while True:
         with transaction.atomic():
-            if not ours(work):
-                return Worked(rows, is_elsewhere=True)
+            if not take_work_lock(work):
+                return PieceWork(rows, is_elsewhere=True)
             done = piece()
         if done is None:
-            return Worked(rows)
+            return PieceWork(rows)
         rows += done
         if deadline.is_over:
-            return Worked(rows, left=left())
+            return PieceWork(rows, left=left())
 
 
 def delete_in_pieces(
-    work: str, delete: str, *, left: str, given: Mapping[str, object], deadline: Deadline
-) -> Worked:
+    work: str, delete: str, *, left: str, params: Mapping[str, object], deadline: Deadline
+) -> PieceWork:
     """Run a DELETE of a limited number of rows, each time in a transaction of its own, until it
     finds none. `left`: a SELECT that counts, when time is up, what the next run has to do."""
 
     def piece() -> int | None:
         with cursor() as db:
-            return db.execute(delete, given).rowcount or None
+            return db.execute(delete, params).rowcount or None
 
-    return in_pieces(work, piece, left=lambda: count(left, given), deadline=deadline)
+    return in_pieces(work, piece, left=lambda: select_count(left, params), deadline=deadline)
 
 
-def ours(work: str) -> bool:
+def take_work_lock(work: str) -> bool:
     """Take the lock on the work for this transaction; False if another process has it."""
     with cursor() as db:
-        found = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
-    return bool(found and found[0])
+        row = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
+    return bool(row and row[0])
 
 
-def wait_for(work: str) -> None:
+def wait_for_work(work: str) -> None:
     """Keep other processes from the work of that name until this transaction ends; a piece of it
     that is under way is waited for."""
     with cursor() as db:
-        db.execute(LOCK, {"work": f"tweetwatch: {work}"})
+        db.execute(WAIT_LOCK, {"work": f"tweetwatch: {work}"})
 
 
-def count(statement: str, given: Mapping[str, object]) -> int:
+def select_count(statement: str, params: Mapping[str, object]) -> int:
     """The single number that a statement returns."""
     with cursor() as db:
-        found = db.execute(statement, given).fetchone()
-    return int(found[0]) if found else 0
+        row = db.execute(statement, params).fetchone()
+    return int(row[0]) if row else 0

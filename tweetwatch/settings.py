@@ -17,7 +17,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 environment.refuse_other_systems(sys.platform)
 
 ENV_FILE = BASE_DIR / ".env"
-environment.read(ENV_FILE)
+environment.read_env_file(ENV_FILE)
 env = environment.Environment()
 
 # Keys and hosts
@@ -126,9 +126,9 @@ _database = env.database() or {
     "ENGINE": "tweetwatch.embedded_backend",
     "NAME": "tweetwatch",
 }
-_given: dict[str, Any] = _database.get("OPTIONS", {})
+_url_options: dict[str, Any] = _database.get("OPTIONS", {})
 _options: dict[str, Any] = {
-    **_given,
+    **_url_options,
     "application_name": "tweetwatch",
     # A silent database is a lost connection after some 15 s, rather than a worker that hangs.
     "connect_timeout": 5,
@@ -140,7 +140,7 @@ _options: dict[str, Any] = {
     "prepare_threshold": 3 if DATABASE_PREPARE else None,
     # A forgotten open transaction keeps VACUUM from removing dead rows; a page must not take longer
     # than people wait for it.
-    "options": f"{_given.get('options', '')} -c idle_in_transaction_session_timeout=60s"
+    "options": f"{_url_options.get('options', '')} -c idle_in_transaction_session_timeout=60s"
     f" -c statement_timeout={DATABASE_STATEMENT_TIMEOUT}s".strip(),
 }
 if DATABASE_POOL:
@@ -195,7 +195,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "trackers.dashboards.refreshed.RefreshMiddleware",
+    "trackers.dashboards.refresh_etag.RefreshMiddleware",
 ]
 ROOT_URLCONF = "tweetwatch.urls"
 WSGI_APPLICATION = "tweetwatch.wsgi.application"
@@ -315,10 +315,10 @@ CONTENT_SECURITY_POLICY = {
 secret_paths.keep_out_of_logs()
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-    environment.refuse("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")
+    environment.refuse_setting("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")
 LOG_FORMAT = env.str("LOG_FORMAT", default="text").lower()
 if LOG_FORMAT not in {"text", "json"}:
-    environment.refuse("LOG_FORMAT", f"is {LOG_FORMAT!r}", "LOG_FORMAT=json")
+    environment.refuse_setting("LOG_FORMAT", f"is {LOG_FORMAT!r}", "LOG_FORMAT=json")
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,

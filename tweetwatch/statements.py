@@ -12,12 +12,12 @@ import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from tweetwatch.database import plain
+from tweetwatch.database import compact_sql
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 # The statements made of each file.
-loaded: dict[Path, list[str]] = {}
+loaded_statements: dict[Path, list[str]] = {}
 
 
 def statement(module: str, name: str, *, open: Collection[str] = (), **parts: object) -> str:
@@ -27,14 +27,14 @@ def statement(module: str, name: str, *, open: Collection[str] = (), **parts: ob
     placeholder has no part, or a part no placeholder.
     """
     file = Path(module).resolve().parent / "sql" / f"{name}.sql"
-    text = plain(file.read_text())
+    text = compact_sql(file.read_text())
     if unused := parts.keys() - set(PLACEHOLDER.findall(text)):
         raise KeyError(f"{file} has no {', '.join(sorted(unused))}")
-    filled = plain(fill(text, {**{name: f"{{{name}}}" for name in open}, **parts}))
-    loaded.setdefault(file, []).append(filled)
+    filled = compact_sql(fill(text, {**{name: f"{{{name}}}" for name in open}, **parts}))
+    loaded_statements.setdefault(file, []).append(filled)
     return filled
 
 
 def fill(text: str, parts: Mapping[str, object]) -> str:
     """The text with each {name} replaced by the part of that name. KeyError: there is none."""
-    return PLACEHOLDER.sub(lambda found: str(parts[found[1]]), text)
+    return PLACEHOLDER.sub(lambda match: str(parts[match[1]]), text)

@@ -23,11 +23,11 @@ import orjson
 from django.http import StreamingHttpResponse
 
 from tweetwatch.clock_times import iso
-from tweetwatch.csv_lines import Echo, harmless
+from tweetwatch.csv_lines import Echo, without_formula
 
-Kind = Literal["id", "text", "whole", "number", "yes_no", "time"]
+ColumnKind = Literal["id", "text", "whole", "number", "yes_no", "time"]
 # Lines that are sent together, and rows of a row group in Parquet.
-BLOCK, GROUP = 500, 10_000
+LINES_PER_BLOCK, ROWS_PER_GROUP = 500, 10_000
 
 NO_PARQUET = (
     "Parquet files need the package pyarrow, which is not installed here. Choose CSV or JSONL, or "
@@ -40,7 +40,7 @@ class Column:
     """`id`: a number as text, since JSON readers and spreadsheets round those of X."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Form:
     write: Callable[[Table], Iterator[bytes]]
 
 
-def sent(table: Table, form: str) -> StreamingHttpResponse:
+def table_response(table: Table, form: str) -> StreamingHttpResponse:
     """The table in one of FORMS."""
     chosen = FORMS[form]
     return StreamingHttpResponse(
@@ -79,16 +79,16 @@ def as_csv(table: Table) -> Iterator[bytes]:
     writer = csv.writer(Echo(), lineterminator="\n")
     kinds = [column.kind for column in table.columns]
     yield writer.writerow([column.name for column in table.columns]).encode()
-    for rows in pieces(table.rows, BLOCK):
-        lines = (writer.writerow(list(map(cell, kinds, row))) for row in rows)
+    for rows in row_pieces(table.rows, LINES_PER_BLOCK):
+        lines = (writer.writerow(list(map(csv_value, kinds, row))) for row in rows)
         yield "".join(lines).encode()
 
 
-def cell(kind: Kind, value: Any) -> Any:
+def csv_value(kind: ColumnKind, value: Any) -> Any:
     if value is None:
         return ""
     if kind == "text":
-        return harmless(str(value))
+        return without_formula(str(value))
     if kind == "time":
         return iso(value, to="microseconds")
     if kind == "yes_no":
@@ -99,14 +99,14 @@ def cell(kind: Kind, value: Any) -> Any:
 def as_jsonl(table: Table) -> Iterator[bytes]:
     names = [column.name for column in table.columns]
     kinds = [column.kind for column in table.columns]
-    for rows in pieces(table.rows, BLOCK):
+    for rows in row_pieces(table.rows, LINES_PER_BLOCK):
         yield b"".join(
-            orjson.dumps(dict(zip(names, map(member, kinds, row), strict=True))) + b"\n"
+            orjson.dumps(dict(zip(names, map(json_value, kinds, row), strict=True))) + b"\n"
             for row in rows
         )
 
 
-def member(kind: Kind, value: Any) -> Any:
+def json_value(kind: ColumnKind, value: Any) -> Any:
     if value is None:
         return None
     if kind == "id":
@@ -123,11 +123,11 @@ def as_parquet(table: Table) -> Iterator[bytes]:
         "number": pyarrow.float64(), "yes_no": pyarrow.bool_(),
         "time": pyarrow.timestamp("us", tz="UTC"),
     }  # fmt: skip
-    schema = pyarrow.schema([(one.name, types[one.kind]) for one in table.columns])
+    schema = pyarrow.schema([(column.name, types[column.kind]) for column in table.columns])
     kinds = [column.kind for column in table.columns]
-    written = Written()
+    written = PieceFile()
     with parquet.ParquetWriter(pyarrow.PythonFile(written, mode="w"), schema) as writer:
-        for rows in pieces(table.rows, GROUP):
+        for rows in row_pieces(table.rows, ROWS_PER_GROUP):
             values = [
                 [str(row[place]) if kind == "id" and row[place] is not None else row[place]
                  for row in rows]
@@ -138,7 +138,7 @@ def as_parquet(table: Table) -> Iterator[bytes]:
     yield written.taken()
 
 
-class Written:
+class PieceFile:
     """A file for pyarrow to write to; what was written is taken piece by piece."""
 
     closed = False
@@ -147,10 +147,10 @@ class Written:
         self.length = 0
         self.waiting = bytearray()
 
-    def write(self, given: bytes) -> int:
-        self.waiting += given
-        self.length += len(given)
-        return len(given)
+    def write(self, data: bytes) -> int:
+        self.waiting += data
+        self.length += len(data)
+        return len(data)
 
     def tell(self) -> int:
         return self.length
@@ -162,12 +162,12 @@ class Written:
         self.closed = True
 
     def taken(self) -> bytes:
-        given = bytes(self.waiting)
+        data = bytes(self.waiting)
         self.waiting.clear()
-        return given
+        return data
 
 
-def pieces(rows: Iterable[Sequence[Any]], most: int) -> Iterator[list[Sequence[Any]]]:
+def row_pieces(rows: Iterable[Sequence[Any]], most: int) -> Iterator[list[Sequence[Any]]]:
     iterator = iter(rows)
     while piece := list(islice(iterator, most)):
         yield piece

@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from trackers.dashboards.account import views as account
 
-handler403 = "tweetwatch.http.bad_requests.denied"
+handler403 = "tweetwatch.http.bad_requests.permission_denied"
 handler404 = "tweetwatch.http.bad_requests.not_found"
 
 admin.autodiscover()
@@ -21,4 +21,4 @@ urlpatterns = [
 ]
 
 # For every address but those of the API.
-handler500 = "tweetwatch.http.failures.failed"
+handler500 = "tweetwatch.http.failures.failure_page"

@@ -21,7 +21,7 @@ from tweetwatch.checks import env_file_is_private
 from tweetwatch.database import LOST
 from tweetwatch.embedded import EmbeddedPostgresError
 from tweetwatch.http import stopping
-from tweetwatch.http.bad_requests import guarded
+from tweetwatch.http.bad_requests import guard_application
 from tweetwatch.old_databases import OldDatabaseError
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
-application = guarded(get_wsgi_application())
+application = guard_application(get_wsgi_application())
 
 # A database that is away may come back: until then each page says so.
 try:
@@ -57,7 +57,7 @@ gc.set_threshold(10_000)
 
 # gunicorn sets its handlers before it imports this module.
 if threading.current_thread() is threading.main_thread():
-    stopping.heed()
+    stopping.watch_stop_signals()
 
 # Django's system checks only run in commands.
 for warning in env_file_is_private():

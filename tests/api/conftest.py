@@ -23,7 +23,7 @@ def _plain_http(settings):
 
 
 def token_of(user, scope="admin"):
-    return api_tokens.save(ApiToken(user=user, name="a test", scope=scope))
+    return api_tokens.save_token(ApiToken(user=user, name="a test", scope=scope))
 
 
 class Program:

@@ -12,7 +12,7 @@ from tests.benchmarks.database import Database
 from tests.benchmarks.measuring import NOW, Rate
 from tests.benchmarks.processes import Processes, wait_until
 from tests.benchmarks.workshop import Workshop
-from trackers.management.children import Child
+from trackers.management.child_processes import Child
 
 PROGRAM = ("-m", "tests.benchmarks.limit_process")
 CANDIDATES = (2, 3, 4, 6)

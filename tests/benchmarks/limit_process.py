@@ -28,7 +28,7 @@ class Precomputed:
     def __init__(self, number: int) -> None:
         from trackers.jobs.queue import Batch
         from trackers.schedule.intervals import Plan, Tier
-        from trackers.updater.save import Judged, columns
+        from trackers.updater.save import Judged, save_params
         from trackers.xapi.results import Shown
 
         ids = tuple(range(10**17, 10**17 + 100))
@@ -37,7 +37,7 @@ class Precomputed:
         counts = (number, number, number + 7, 3, 5, 1000 + number)
         shown = Shown(ids, tuple([count] * 100 for count in counts), None)
         plan = Plan((Tier(timedelta(days=10_000), timedelta(seconds=1)),))
-        self.given: dict[str, Any] = columns(batch, [Judged(shown, at=now)], plan)
+        self.given: dict[str, Any] = save_params(batch, [Judged(shown, at=now)], plan)
         # An array of a hundred, to be repeated.
         self.hundreds = {
             name: value.strip("{}")
@@ -80,7 +80,7 @@ def main() -> None:
     with psycopg.connect(
         os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=3
     ) as connection:
-        claim = queue.on(TWEET_UPDATE, queue.CLAIM)
+        claim = queue.on(TWEET_UPDATE, queue.CLAIM_BATCH)
         cursor = connection.cursor()
         save = SAVE.on(cursor)
         turn = os.getpid()

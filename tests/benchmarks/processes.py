@@ -21,7 +21,7 @@ import psutil
 import requests
 
 from tests.benchmarks.database import PROJECT, Database
-from trackers.management.children import Child, end
+from trackers.management.child_processes import Child, end_children
 
 SEED = 11
 MANAGE = str(PROJECT / "manage.py")
@@ -57,12 +57,12 @@ class Processes:
             if child.has_died():
                 raise RuntimeError(f"{name} {child.how_it_died()}:\n{child.last_lines()}")
         finally:
-            end([child], within=within)
+            end_children([child], within=within)
             end_group(child)
             self._children.remove(child)
 
     def close(self) -> None:
-        end(self._children, within=5)
+        end_children(self._children, within=5)
         self._logs.cleanup()
 
 

@@ -114,7 +114,7 @@ def claims(database: Database, times: int, *, low: Any = queue.FROM_THE_HEAD) ->
     """So many claims of full batches, each rolled on like a pusher would."""
     taken: list[float] = []
     with database.connect(prepare_threshold=3) as db:
-        statement = queue.on(TWEET_UPDATE, queue.CLAIM)
+        statement = queue.on(TWEET_UPDATE, queue.CLAIM_BATCH)
         while len(taken) < times:
             given = {**NAMESPACE, "low": low, "token": secrets.randbits(63)}
             milliseconds, found = timed(lambda given=given: db.execute(statement, given).fetchone())

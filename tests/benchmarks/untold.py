@@ -60,7 +60,7 @@ def main(rounds: int) -> None:
         "low_urgent": queue.FROM_THE_HEAD, "low": queue.FROM_THE_HEAD,
     }  # fmt: skip
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=1) as db:
-        claim = queue.on(TWEET_UPDATE, queue.CLAIM)
+        claim = queue.on(TWEET_UPDATE, queue.CLAIM_BATCH)
         cursor, pid = db.cursor(), db.info.backend_pid
         statements = {"with": SAVE.on(cursor), "without": save_without_events().on(cursor)}
         assert "trackers_event" in statements["with"]

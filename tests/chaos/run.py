@@ -24,7 +24,7 @@ from tests.chaos.relay import Relays
 from tests.chaos.schedule import schedule
 from tests.chaos.strikes import Strikes
 from tests.chaos.subscribers import Subscribers
-from trackers.schedule.adapt import STRETCH_MOST
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH
 
 HOSTS, WORKERS = 3, 3
 STOP_WITHIN = 40.0
@@ -177,7 +177,7 @@ class Run:
         pace, calm_from = self.pace, time.time()
         self.say("the faults are over, the run waits for quiet")
         # A wait that adapts, and was begun before, is at most this much longer.
-        stretch = self.ground.postgres.value(STRETCH, STRETCH_MOST) if pace.adapts else 1.0
+        stretch = self.ground.postgres.value(STRETCH, MAX_AT_LEAST_STRETCH) if pace.adapts else 1.0
         time.sleep(JITTER * stretch * pace.every + 2 * pace.lease + pace.buffer_ttl + 3)
         self.following.wait_until_delivered(DELIVERED_WITHIN)
         overdue = self.ground.postgres.value(

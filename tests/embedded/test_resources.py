@@ -10,9 +10,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import psycopg
 import pytest
 
-from tweetwatch.embedded.keeper import LARGEST_LOG
+from tweetwatch.embedded.keeper import MAX_LOG_SIZE
 from tweetwatch.embedded.postmaster import is_recovering
-from tweetwatch.embedded.resources import MB, full_disk, memory, shared_buffers
+from tweetwatch.embedded.resources import MB, full_disk_sentence, memory, shared_buffers
 
 from .conftest import REFUSED, fetch, fetch_or_none, poll
 
@@ -52,9 +52,9 @@ def test_logs_that_grew_large_are_cut_and_written_on(server):
     logs = server.place.server_log, server.place.keeper_log
     for log in logs:
         with log.open("ab") as file:
-            file.write(b"an old line\n" * (LARGEST_LOG // 12 + 1))
+            file.write(b"an old line\n" * (MAX_LOG_SIZE // 12 + 1))
 
-    assert poll(lambda: all(log.stat().st_size < LARGEST_LOG for log in logs))
+    assert poll(lambda: all(log.stat().st_size < MAX_LOG_SIZE for log in logs))
 
     with pytest.raises(psycopg.errors.UndefinedTable):
         fetch(url, "SELECT * FROM nothing_of_that_name")
@@ -145,5 +145,5 @@ def test_a_full_disk_is_told_of_loses_nothing_and_is_over_when_there_is_room(ser
     assert "continues by itself once there is room again" in said
     assert rows is not None
     assert stored <= rows[0][0] <= stored + 1
-    assert full_disk(server.directory) == ""
+    assert full_disk_sentence(server.directory) == ""
     fetch(url, "INSERT INTO kept VALUES (0) RETURNING n")

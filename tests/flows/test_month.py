@@ -22,9 +22,9 @@ from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
-from trackers.management.status import status
+from trackers.management.status_json import status_json
 from trackers.money.projects import Project, Spending
-from trackers.schedule.adapt import STRETCH_MOST
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH
 from trackers.schedule.models import Interval, Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
@@ -117,7 +117,7 @@ class Month:
         end = START + DAYS * DAY
         while (now := self.time.now()) < end:
             self.tend()
-            while batch := queue.claim(TWEET_UPDATE):
+            while batch := queue.claim_batch(TWEET_UPDATE):
                 tasks.update_tweets(batch)
                 # What it enqueued: the floors of a new day.
                 run_all()
@@ -177,7 +177,7 @@ def short_month(month):
         )
     Project.objects.update(posts_a_day=QUARTER)
     month.longest = [
-        (younger_than, STRETCH_MOST * at_least)
+        (younger_than, MAX_AT_LEAST_STRETCH * at_least)
         for (younger_than, _), (_, at_least) in zip(TIERS, ADAPTING, strict=True)
     ]
     return month
@@ -213,7 +213,7 @@ def test_a_month_is_spent_to_the_last_tweet_day_and_never_above(month):
     assert young <= few, "only the oldest tier waits"
     longest = max(longest for *_, longest in month.waits if longest)
     assert longest < 4 * DAY, "and in turn"
-    assert status()["isolated"] == 0
+    assert status_json()["isolated"] == 0
 
 
 @pytest.mark.more
@@ -233,4 +233,4 @@ def test_where_rows_adapt_a_quarter_of_the_money_is_spent_to_the_last_tweet_day(
         assert posts >= QUARTER - math.sqrt(QUARTER) / 4, day
     assert late_of(short_month, DAY) == [], "young tweets are fresh, whatever the others wait for"
     assert min(short_month.stretches) > 1
-    assert status()["isolated"] == 0
+    assert status_json()["isolated"] == 0

@@ -23,7 +23,7 @@ from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace, Worker
-from trackers.management.status import status
+from trackers.management.status_json import status_json
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import first_id_at
@@ -62,7 +62,7 @@ class Outage:
         while not is_over():
             self.look_around()
             Worker.objects.update(seen_at=Now())
-            while batch := queue.claim(TWEET_UPDATE):
+            while batch := queue.claim_batch(TWEET_UPDATE):
                 tasks.update_tweets(batch)
             ready = queue.ready_in(TWEET_UPDATE)
             wait = 10.0 if ready is None else min(max(ready, 0.05), 10.0)
@@ -77,7 +77,7 @@ class Outage:
 
 
 def is_fresh():
-    return status()["oldest_due_seconds"] <= BEHIND_AFTER
+    return status_json()["oldest_due_seconds"] <= BEHIND_AFTER
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_after_an_hour_without_x_all_is_fresh_within_the_time_that_was_forecast(
     outage.run(until=HOUR)
     assert outage.answered() == before
     asked = len(outage.x.log())
-    told = status()
+    told = status_json()
     assert told["due"] == TWEETS
     assert told["isolated"] == 0
     disabled = Credential.objects.exclude(disabled_at=None).exists()
@@ -131,14 +131,14 @@ def test_after_an_hour_without_x_all_is_fresh_within_the_time_that_was_forecast(
     else:
         assert not disabled
     heard = outage.run(until=lambda: outage.answered() > before)
-    forecast = timedelta(seconds=status()["catch_up_seconds"])
+    forecast = timedelta(seconds=status_json()["catch_up_seconds"])
     took = outage.run(until=is_fresh)
 
     print(f"\n{kind}: {asked} requests in the outage, heard again after {heard}; "
           f"forecast {forecast}, fresh again after {took}")  # fmt: skip
     assert heard <= 13 * MINUTE, "the longest step of the ladder, and its jitter"
     assert took <= forecast
-    assert status()["isolated"] == 0
+    assert status_json()["isolated"] == 0
     assert TweetBucket.objects.filter(attempts__gt=0).count() == 0
     assert Credential.objects.filter(disabled_at=None).count() == 1
 
@@ -215,7 +215,7 @@ def test_the_youngest_stay_fresh_while_a_flood_and_then_an_outage_are_caught_up_
     backlog.x.delete("faults")
     backlog.run(until=lambda: backlog.answered() > before)
     backlog.run(until=2 * MINUTE)
-    forecast = timedelta(seconds=status()["catch_up_seconds"])
+    forecast = timedelta(seconds=status_json()["catch_up_seconds"])
     heard_at = backlog.time.now()
     took = backlog.run(until=is_fresh)
     late_after = backlog.latest_since(heard_at)

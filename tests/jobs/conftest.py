@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from trackers.jobs import queue
-from trackers.jobs.begun import begin
+from trackers.jobs.begun import mark_begun
 from trackers.jobs.models import Namespace
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -63,7 +63,7 @@ class Jobs:
         """Claim and begin, and let the lease run out; the keys that were claimed."""
         batch = queue.get(NAME, batch_of)
         if batch:
-            assert begin(batch)
+            assert mark_begun(batch)
         self.turn_clock(timedelta(seconds=61))
         return batch.keys if batch else ()
 

@@ -7,17 +7,17 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from trackers.admin.elsewhere import OnItsPage
-from trackers.admin.readonly import MachineMade
+from trackers.admin.readonly import ReadOnlyAdmin
+from trackers.admin.redirects import RedirectAdmin
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 
 
 @admin.register(AlertRule)
-class AlertRuleAdmin(OnItsPage):
+class AlertRuleAdmin(RedirectAdmin):
     page = "alert"
 
 
-class Mails(admin.TabularInline):
+class MailInline(admin.TabularInline):
     model = AlertMail
     fields = readonly_fields = ("to", "state", "attempts", "sent_at", "next_at", "error")
     extra = 0
@@ -31,12 +31,12 @@ class Mails(admin.TabularInline):
 
 
 @admin.register(AlertNotice)
-class AlertNoticeAdmin(MachineMade):
+class AlertNoticeAdmin(ReadOnlyAdmin):
     list_display = ("at", "kind", "rule_name", "first", "more")
     list_filter = ("kind",)
-    inlines = (Mails,)
+    inlines = (MailInline,)
     show_full_result_count = False
 
     @admin.display(description="said")
-    def first(self, one: AlertNotice) -> str:
-        return one.lines[0]["what"] if one.lines else ""
+    def first(self, notice: AlertNotice) -> str:
+        return notice.lines[0]["what"] if notice.lines else ""

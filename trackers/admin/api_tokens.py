@@ -17,13 +17,13 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.tokens import api_tokens
 from trackers.tokens.models import SCOPES, ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Recorded):
+class ApiTokenAdmin(RecordedAdmin):
     fields = ("user", "name", "scope")
     list_display = ("name", "user", "scope", "made_at", "used_at", "revoked_at")
     list_select_related = ("user",)
@@ -32,8 +32,8 @@ class ApiTokenAdmin(Recorded):
     asks = {"revoke": "Revoke {}? Programs that use them will be refused. This cannot be undone."}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
-        found = super().get_queryset(request).exclude(user=None)
-        return found if request.user.is_superuser else found.filter(user=cast(User, request.user))
+        tokens = super().get_queryset(request).exclude(user=None)
+        return tokens if request.user.is_superuser else tokens.filter(user=cast(User, request.user))
 
     def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
         return False
@@ -57,15 +57,15 @@ class ApiTokenAdmin(Recorded):
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: object, change: bool) -> None:
-        request.__dict__["told_once"] = api_tokens.save(obj)
+        request.__dict__["told_once"] = api_tokens.save_token(obj)
 
     def response_add(
         self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Renders the page, no redirect: a message would keep the secret in a cookie."""
-        told = {**self.admin_site.each_context(request), "opts": self.opts, "token": obj}
-        told |= {"title": "A token", "secret": request.__dict__.pop("told_once")}
-        return render(request, "admin/trackers/apitoken/told.html", told)
+        context = {**self.admin_site.each_context(request), "opts": self.opts, "token": obj}
+        context |= {"title": "A token", "secret": request.__dict__.pop("told_once")}
+        return render(request, "admin/trackers/apitoken/told.html", context)
 
     def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
         return never_cache(super().changeform_view)(*args, **kwargs)
@@ -73,7 +73,7 @@ class ApiTokenAdmin(Recorded):
     @admin.action(description="Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
         ids = list(chosen.values_list("pk", flat=True))
-        revoked = api_tokens.revoke(ids, now=timezone.now())
+        revoked = api_tokens.revoke_tokens(ids, now=timezone.now())
         messages.success(
             request,
             f"{revoked} revoked. Requests with {pluralize(revoked, 'it,them')} are refused from "

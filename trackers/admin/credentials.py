@@ -17,19 +17,19 @@ from django.utils.html import format_html, format_html_join
 
 from trackers.acts import Done
 from trackers.admin import x_sign_in
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.credentials import acts
 from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.history import in_admin
 from trackers.money.projects import App
 
-WHAT = ("name", "kind", "api", "app")
+EDITABLE_FIELDS = ("name", "kind", "api", "app")
 # Which one this request saved.
-SAVED = "trackers.saved_credential"
-NOW = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")
+SAVED_CREDENTIAL = "trackers.saved_credential"
+STATE_FIELDS = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")
 # For each kind the form's fields, and the secret that each field sets.
-FIELDS = {
+SECRET_FIELDS = {
     kind: {
         # `access_token` is the field of OAuth 1.0a.
         "user_access_token" if (kind, name) == ("oauth2", "access_token") else name: name
@@ -37,15 +37,15 @@ FIELDS = {
     }
     for kind, needed in NEEDS.items()
 }
-SECRETS = {field: name for names in FIELDS.values() for field, name in names.items()}
+SECRET_OF_FIELD = {field: name for names in SECRET_FIELDS.values() for field, name in names.items()}
 
 
 class SecretField(forms.CharField):
     """Can be set but never read: not even what was just typed is shown again."""
 
     def __init__(self, label: str | None = None) -> None:
-        given = {"autocomplete": "new-password", "size": 60}
-        widget = forms.PasswordInput(render_value=False, attrs=given)
+        attrs = {"autocomplete": "new-password", "size": 60}
+        widget = forms.PasswordInput(render_value=False, attrs=attrs)
         super().__init__(required=False, widget=widget, label=label)
 
 
@@ -64,19 +64,19 @@ class CredentialForm(forms.ModelForm):
 
     class Meta:
         model = Credential
-        fields = WHAT
+        fields = EDITABLE_FIELDS
         labels = {"api": "API"}
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if "app" not in self.fields:
             # Somebody who may only look gets no fields.
             return
         self.fields["app"].required = False
         self.fields["app"].help_text += " Leave empty to create one with the credential's name."
-        self.kept, unreadable = stored(self.instance)
+        self.kept, unreadable = stored_secrets(self.instance)
         self.kept_kind = self.instance.kind
-        for kind, names in FIELDS.items():
+        for kind, names in SECRET_FIELDS.items():
             for field, name in names.items():
                 is_set = name in self.kept and kind == self.kept_kind
                 state = "Set. Leave empty to keep it." if is_set else "Not set."
@@ -87,17 +87,17 @@ class CredentialForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         kind = cleaned.get("kind", "")
-        ours = FIELDS.get(kind, {})
-        given = {field: cleaned[field] for field in SECRETS if cleaned.get(field)}
-        for field in given.keys() - ours.keys():
-            self.add_error(field, f"A {kind} credential has no {SECRETS[field]}.")
+        ours = SECRET_FIELDS.get(kind, {})
+        typed = {field: cleaned[field] for field in SECRET_OF_FIELD if cleaned.get(field)}
+        for field in typed.keys() - ours.keys():
+            self.add_error(field, f"A {kind} credential has no {SECRET_OF_FIELD[field]}.")
         # The model's own clean() says what is missing, by name and never by value.
-        self.given = {ours[field]: value for field, value in given.items() if field in ours}
+        self.given = {ours[field]: value for field, value in typed.items() if field in ours}
         self.instance.secrets = {**(self.kept if kind == self.kept_kind else {}), **self.given}
         return cleaned
 
 
-def stored(credential: Credential) -> tuple[dict[str, str], bool]:
+def stored_secrets(credential: Credential) -> tuple[dict[str, str], bool]:
     """The stored secrets, and whether there are some that cannot be read."""
     if credential.pk is None:
         return {}, False
@@ -107,12 +107,12 @@ def stored(credential: Credential) -> tuple[dict[str, str], bool]:
         return {}, True
 
 
-def limits(windows: Iterable[Window], *, now: datetime) -> str:
+def limits_table(windows: Iterable[Window], *, now: datetime) -> str:
     """What X said of each endpoint, as a table; a rest that is over is left out."""
     rows = format_html_join(
         "",
         '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
-        ((one.endpoint, *limit(one, now=now)) for one in windows),
+        ((window.endpoint, *limit_row(window, now=now)) for window in windows),
     )
     return format_html(
         '<table><thead><tr><th scope="col">Endpoint</th><th scope="col">Left</th>'
@@ -122,53 +122,53 @@ def limits(windows: Iterable[Window], *, now: datetime) -> str:
     )
 
 
-def limit(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
-    told = window.told()
+def limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
+    report = window.told()
     rests = window.rests_until and window.rests_until > now
     trouble = (
-        f"not used until {at(window.rests_until)}: {window.rests_because}" if rests else "",
+        f"not used until {utc_text(window.rests_until)}: {window.rests_because}" if rests else "",
         f"refused: {window.refused_because}" if window.refused_because else "",
     )
     return (
-        f"{told.remaining:,} of {told.limit:,}" if told else "-",
-        at(window.resets_at),
-        at(window.seen_at),
+        f"{report.remaining:,} of {report.limit:,}" if report else "-",
+        utc_text(window.resets_at),
+        utc_text(window.seen_at),
         "; ".join(filter(None, trouble)) or "-",
     )
 
 
-def at(moment: datetime | None) -> str:
+def utc_text(moment: datetime | None) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else "-"
 
 
 @admin.register(Credential)
-class CredentialAdmin(Recorded):
+class CredentialAdmin(RecordedAdmin):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
     list_select_related = ("app__project",)
-    readonly_fields = NOW
+    readonly_fields = STATE_FIELDS
     fieldsets = (
-        (None, {"fields": WHAT}),
+        (None, {"fields": EDITABLE_FIELDS}),
         # Only those of the chosen kind are shown, by admin.css alone.
         (
             "Secrets of a bearer token",
-            {"fields": tuple(FIELDS["bearer"]), "classes": ("of-kind", "of-bearer")},
+            {"fields": tuple(SECRET_FIELDS["bearer"]), "classes": ("of-kind", "of-bearer")},
         ),
         (
             "Secrets of OAuth 1.0a",
-            {"fields": tuple(FIELDS["oauth1"]), "classes": ("of-kind", "of-oauth1")},
+            {"fields": tuple(SECRET_FIELDS["oauth1"]), "classes": ("of-kind", "of-oauth1")},
         ),
         (
             "Secrets of OAuth 2.0",
             {
-                "fields": tuple(FIELDS["oauth2"]),
+                "fields": tuple(SECRET_FIELDS["oauth2"]),
                 "classes": ("of-kind", "of-oauth2"),
                 "description": "X replaces both tokens every two hours, and the new ones are "
                 "stored here, so use them nowhere else. A public client has no "
                 "secret.",
             },
         ),
-        ("Now", {"fields": NOW}),
+        ("Now", {"fields": STATE_FIELDS}),
     )
     actions = ("enable", "disable", "ask")
     asks = {
@@ -186,13 +186,13 @@ class CredentialAdmin(Recorded):
     @admin.display(description="rate limits")
     def rate_limits(self, credential: Credential) -> str:
         kept = credential.kept()
-        return limits(kept, now=timezone.now()) if kept else "X has not reported any yet."
+        return limits_table(kept, now=timezone.now()) if kept else "X has not reported any yet."
 
     def get_urls(self) -> list[URLPattern]:
         ours = [
-            ("sign-in/", x_sign_in.begin, "x-sign-in"),
-            ("<int:id>/sign-in/", x_sign_in.begin, "x-sign-in-again"),
-            ("signed-in/", x_sign_in.done, "x-signed-in"),
+            ("sign-in/", x_sign_in.begin_sign_in, "x-sign-in"),
+            ("<int:id>/sign-in/", x_sign_in.begin_sign_in, "x-sign-in-again"),
+            ("signed-in/", x_sign_in.returned_from_x, "x-signed-in"),
         ]
         views = [path(at, self.admin_site.admin_view(view), name=name) for at, view, name in ours]
         return [*views, *super().get_urls()]
@@ -219,15 +219,15 @@ class CredentialAdmin(Recorded):
             obj.app = App.objects.named(obj.name)
         if not change:
             obj.save()
-            request.META[SAVED] = obj.pk
+            request.META[SAVED_CREDENTIAL] = obj.pk
             return
-        fields = [*WHAT]
+        fields = [*EDITABLE_FIELDS]
         # Written only then: a worker may have saved new tokens since this page was loaded.
         if form.given or obj.kind != form.kept_kind:
             obj.forget_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)
-        request.META[SAVED] = obj.pk
+        request.META[SAVED_CREDENTIAL] = obj.pk
 
     @admin.action(description="Enable", permissions=["change"])
     def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> Done:
@@ -260,7 +260,7 @@ class CredentialAdmin(Recorded):
         may = self.has_change_permission(request)
         context = {"may_check": may, **(extra_context or {})}
         answer = super().changeform_view(request, object_id, form_url, context)
-        saved = request.META.get(SAVED)
+        saved = request.META.get(SAVED_CREDENTIAL)
         if saved is None or "_check" not in request.POST or not may:
             return answer
         self.ask_x(request, Credential.objects.get(pk=saved))

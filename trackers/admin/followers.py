@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from trackers.acts import Done
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.timelines import acts
 from trackers.timelines.models import Follow, Follower
@@ -16,7 +16,7 @@ from trackers.tokens.acts import revoke_addresses
 
 
 @admin.register(Follower)
-class FollowerAdmin(Recorded):
+class FollowerAdmin(RecordedAdmin):
     """Nobody is removed here: a home ends with its user or team."""
 
     fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")
@@ -42,8 +42,8 @@ class FollowerAdmin(Recorded):
             .annotate(count=Count("origin_id"))
         )
         count = Coalesce(Subquery(follows.values("count"), output_field=IntegerField()), 0)
-        found = super().get_queryset(request).annotate(follow_count=count)
-        return found.prefetch_related("built_homes")
+        watchers = super().get_queryset(request).annotate(follow_count=count)
+        return watchers.prefetch_related("built_homes")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Follower | None = None
@@ -67,12 +67,12 @@ class FollowerAdmin(Recorded):
         """As stored by the current strategy, and by the ones before it."""
         if not follower.pk:
             return "-"
-        told = [
-            f"{one.strategy}: {'complete' if one.built_at else 'being built'}, down to tweet "
-            f"{one.floor}"
-            for one in follower.built_homes.all()
+        homes = [
+            f"{home.strategy}: {'complete' if home.built_at else 'being built'}, down to tweet "
+            f"{home.floor}"
+            for home in follower.built_homes.all()
         ]
-        return "; ".join(told) or "not built: read from the sources"
+        return "; ".join(homes) or "not built: read from the sources"
 
     @admin.display(description="address", boolean=True)
     def has_address(self, follower: Follower) -> bool:

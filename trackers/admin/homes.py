@@ -22,7 +22,7 @@ from trackers.timelines.acts import rebuild_all
 from trackers.timelines.models import HomeSettings
 from trackers.timelines.statistics import Timelines, timelines
 
-EXPIRE = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
+EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
 
 
 @admin.register(HomeSettings)
@@ -69,12 +69,12 @@ class HomeSettingsAdmin(admin.ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        shown = {
+        context = {
             **(extra_context or {}),
-            "figures": told(timelines(now=timezone.now())),
+            "figures": storage_rows(timelines(now=timezone.now())),
             "may_change": self.has_change_permission(request),
         }
-        return super().change_view(request, object_id, form_url, shown)
+        return super().change_view(request, object_id, form_url, context)
 
     def save_model(
         self, request: HttpRequest, obj: HomeSettings, form: object, change: bool
@@ -109,7 +109,7 @@ class HomeSettingsAdmin(admin.ModelAdmin):
                 "idle_days": django_settings.TIMELINE_IDLE_DAYS,
             }
             return render(request, "admin/trackers/homesettings/expire.html", context)
-        for task in EXPIRE:
+        for task in EXPIRY_TASKS:
             schedules.run_soon(task)
         what = "Asked for unread homes and timelines to expire"
         history.record(in_admin(request.user), [settings.home_settings()], what)
@@ -121,23 +121,25 @@ class HomeSettingsAdmin(admin.ModelAdmin):
         return redirect("admin:trackers_homesettings_change", 1)
 
 
-def told(found: Timelines) -> list[tuple[str, str]]:
-    hits = "none viewed" if found.hit_rate is None else f"{found.hit_rate:.1%}"
+def storage_rows(figures: Timelines) -> list[tuple[str, str]]:
+    hits = "none viewed" if figures.hit_rate is None else f"{figures.hit_rate:.1%}"
     return [
         (
             "Delivery lag",
-            f"{found.lag_seconds:.0f} s, {found.behind} origin{pluralize(found.behind)} waiting",
+            f"{figures.lag_seconds:.0f} s, "
+            f"{figures.behind} origin{pluralize(figures.behind)} waiting",
         ),
         ("Pages served from built homes", f"{hits}, today and yesterday"),
-        ("Followers, and their follows", f"{found.followers:,}, {found.follows:,}"),
+        ("Followers, and their follows", f"{figures.followers:,}, {figures.follows:,}"),
         *(
-            (f"Homes by {key}", f"{one.built:,} built, {one.building:,} being built")
-            for key, one in found.homes.items()
+            (f"Homes by {key}", f"{count.built:,} built, {count.building:,} being built")
+            for key, count in figures.homes.items()
         ),
-        ("Timelines, and their entries", f"{found.timelines:,}, {found.entries:,}"),
+        ("Timelines, and their entries", f"{figures.timelines:,}, {figures.entries:,}"),
         (
             "Size on disk",
-            f"timelines {megabytes(found.store_bytes)}, buckets {megabytes(found.bucket_bytes)}",
+            f"timelines {megabytes(figures.store_bytes)}, "
+            f"buckets {megabytes(figures.bucket_bytes)}",
         ),
     ]
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from trackers.history import in_admin
 from trackers.schedule.forms import (
-    FIELDS,
+    INTERVAL_FIELDS,
     AdaptedRowForm,
     IntervalForm,
     IntervalFormSet,
@@ -21,15 +21,15 @@ from trackers.schedule.forms import (
 )
 from trackers.schedule.models import Interval
 from trackers.schedule.replace import replan_all
-from trackers.schedule.replan import Progress, progress
+from trackers.schedule.replan import ReplanningProgress, replanning_progress
 
 
 @admin.register(Interval)
 class IntervalAdmin(admin.ModelAdmin):
     form = IntervalForm
-    fields = (*FIELDS, "sure")
-    list_display = ("rule", *FIELDS)
-    list_editable = FIELDS
+    fields = (*INTERVAL_FIELDS, "sure")
+    list_display = ("rule", *INTERVAL_FIELDS)
+    list_editable = INTERVAL_FIELDS
     list_display_links = ("rule",)
     list_per_page = 1000
     actions = None
@@ -40,12 +40,12 @@ class IntervalAdmin(admin.ModelAdmin):
         words = interval.words
         return words if interval.enabled else f"{words} (disabled)"
 
-    def get_changelist_form(self, request: HttpRequest, **given: Any) -> Any:
-        form = AdaptedRowForm if adapts(request) else IntervalRowForm
-        return super().get_changelist_form(request, **{**given, "form": form})
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+        form = AdaptedRowForm if is_adapt_page(request) else IntervalRowForm
+        return super().get_changelist_form(request, **{**kwargs, "form": form})
 
-    def get_changelist_formset(self, request: HttpRequest, **given: Any) -> Any:
-        return super().get_changelist_formset(request, **{**given, "formset": IntervalFormSet})
+    def get_changelist_formset(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return super().get_changelist_formset(request, **{**kwargs, "formset": IntervalFormSet})
 
     def has_delete_permission(self, request: HttpRequest, obj: Interval | None = None) -> bool:
         """The last enabled row must stay: without one, nothing would be looked up."""
@@ -76,26 +76,28 @@ class IntervalAdmin(admin.ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        given = {
+        context = {
             "title": "How often to look up a tweet of each age",
             "may_change": self.has_change_permission(request),
-            "is_filled_in": adapts(request),
-            "replanning": sentence(replanning) if (replanning := progress()) else "",
+            "is_filled_in": is_adapt_page(request),
+            "replanning": describe_replanning(replanning)
+            if (replanning := replanning_progress())
+            else "",
             **(extra_context or {}),
         }
-        response = super().changelist_view(request, given)
+        response = super().changelist_view(request, context)
         if isinstance(response, HttpResponseRedirect):
             return redirect("admin:trackers_interval_changelist")
         return response
 
 
-def adapts(request: HttpRequest) -> bool:
+def is_adapt_page(request: HttpRequest) -> bool:
     """Whether usual values are to be filled in: the list then has an address of its own, since it
     would take an unknown parameter for a filter."""
     return request.method == "GET" and request.path.endswith("/adapt/")
 
 
-def sentence(replanning: Progress) -> str:
+def describe_replanning(replanning: ReplanningProgress) -> str:
     """How far the re-planning has got."""
     done = (
         f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets "

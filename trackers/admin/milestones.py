@@ -14,10 +14,10 @@ class MilestoneAdmin(admin.ModelAdmin):
     list_filter = ("metric",)
 
     @admin.display(description="at", ordering="at")
-    def reached(self, one: Milestone) -> str:
-        return f"{one.at:,}"
+    def reached(self, milestone: Milestone) -> str:
+        return f"{milestone.at:,}"
 
     # A method of the field's own name would not be called.
     @admin.display(description="counts again after falling below", ordering="low")
-    def again(self, one: Milestone) -> str:
-        return f"{one.low:,}"
+    def again(self, milestone: Milestone) -> str:
+        return f"{milestone.low:,}"

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.acts import Done
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.jobs import acts
 from trackers.jobs.models import Namespace
@@ -20,7 +20,7 @@ from trackers.schedule.forms import LengthField
 
 
 @admin.register(Namespace)
-class NamespaceAdmin(Recorded):
+class NamespaceAdmin(RecordedAdmin):
     list_display = (
         "name", "state", "held", "held_why", "failures",
         "batch", "waits_for_more", "lease_lasts", "arrivals",
@@ -78,12 +78,12 @@ class NamespaceAdmin(Recorded):
 
     @admin.action(description="Pause: claim nothing", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
-        return acts.pause(list(chosen), in_admin(request.user))
+        return acts.pause_queues(list(chosen), in_admin(request.user))
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
-        return acts.resume(list(chosen), in_admin(request.user))
+        return acts.resume_queues(list(chosen), in_admin(request.user))
 
     @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
     def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
-        return acts.lift_hold(list(chosen), in_admin(request.user))
+        return acts.lift_holds(list(chosen), in_admin(request.user))

@@ -10,7 +10,7 @@ from importlib import import_module
 from django.apps import apps
 from django.contrib import admin
 
-from trackers.admin.readonly import MachineMade
+from trackers.admin.readonly import ReadOnlyAdmin
 
 # It registers its pages, which are then replaced.
 import_module("django_q.admin")
@@ -19,5 +19,5 @@ for model in apps.get_app_config("django_q").get_models(include_auto_created=Fal
     if admin.site.is_registered(model):
         theirs = type(admin.site.get_model_admin(model))
         admin.site.unregister(model)
-        kept = type(f"ReadOnly{theirs.__name__}", (MachineMade, theirs), {"actions": ()})
+        kept = type(f"ReadOnly{theirs.__name__}", (ReadOnlyAdmin, theirs), {"actions": ()})
         admin.site.register(model, kept)

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from trackers.acts import Done
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
 from trackers.tokens import acts
@@ -21,7 +21,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class PersonAdmin(Recorded, UserAdmin):
+class PersonAdmin(RecordedAdmin, UserAdmin):
     list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
     actions = ("unlock",)
@@ -42,10 +42,10 @@ class PersonAdmin(Recorded, UserAdmin):
         return (*fields, "is_superuser", "user_permissions")
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_change_permission(request, obj) and may_touch(request, obj)
+        return super().has_change_permission(request, obj) and may_change_user(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and may_touch(request, obj)
+        return super().has_delete_permission(request, obj) and may_change_user(request, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """An operator or owner can open the admin, even if nobody ticked the box."""
@@ -64,13 +64,13 @@ class PersonAdmin(Recorded, UserAdmin):
         return acts.unlock(list(chosen), in_admin(request.user))
 
 
-def may_touch(request: HttpRequest, obj: User | None) -> bool:
+def may_change_user(request: HttpRequest, obj: User | None) -> bool:
     """Somebody who sets an administrator's password could log in as one."""
     return bool(request.user.is_superuser or obj is None or not obj.is_superuser)
 
 
 @admin.register(Group)
-class TeamAdmin(Recorded, GroupAdmin):
+class TeamAdmin(RecordedAdmin, GroupAdmin):
     """A group is a team with a home, or a role, whose permissions `migrate` makes."""
 
     list_display = ("name", "is_role")
@@ -78,7 +78,7 @@ class TeamAdmin(Recorded, GroupAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         """What a role may do, in a sentence: its permissions are hundreds."""
-        return ("name", "may") if is_kept(obj) else ("name", "permissions")
+        return ("name", "may") if is_role_group(obj) else ("name", "permissions")
 
     @admin.display(description="may")
     def may(self, group: Group) -> str:
@@ -89,11 +89,11 @@ class TeamAdmin(Recorded, GroupAdmin):
         return group.name in ROLES
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_change_permission(request, obj) and not is_kept(obj)
+        return super().has_change_permission(request, obj) and not is_role_group(obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not is_kept(obj)
+        return super().has_delete_permission(request, obj) and not is_role_group(obj)
 
 
-def is_kept(group: Group | None) -> bool:
+def is_role_group(group: Group | None) -> bool:
     return group is not None and group.name in ROLES

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.acts import Done
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.money import acts
 from trackers.money.projects import App, Project, Spending
@@ -25,11 +25,11 @@ from tweetwatch.clock_times import clock_time
 DAYS_SHOWN = timedelta(days=31)
 BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
 PRICES = ("price_of_a_post", "price_of_a_user")
-SPREAD = (
+SPREAD_HELP = (
     "Leave empty for no limit. Without a daily budget, what is left is spread evenly "
     "over the remaining days."
 )
-NOW = (
+STATE_COLUMNS = (
     "today", "this_month", "left_today", "forecast", "stopped", "x_counts",
 )  # fmt: skip
 
@@ -42,10 +42,10 @@ class ProjectForm(forms.ModelForm):
             "name": "Any name; X's own name for it is best.",
             "posts_a_day": "How many different tweets may be looked up in one day. Leave empty "
             "for no limit.",
-            "posts_a_month": f"Each tweet counts once on each day it is looked up. {SPREAD}",
+            "posts_a_month": f"Each tweet counts once on each day it is looked up. {SPREAD_HELP}",
             "money_a_day": "Leave empty for no limit. If tweet-days are limited too, whichever "
             "limit is reached first applies.",
-            "money_a_month": SPREAD,
+            "money_a_month": SPREAD_HELP,
         }
 
 
@@ -78,10 +78,10 @@ class SpendingInline(admin.TabularInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(Recorded):
+class ProjectAdmin(RecordedAdmin):
     form = ProjectForm
     list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
-    readonly_fields = NOW
+    readonly_fields = STATE_COLUMNS
     fieldsets = (
         (None, {"fields": ("name",)}),
         (
@@ -101,59 +101,67 @@ class ProjectAdmin(Recorded):
                 "description": "As on X's bill. All costs are calculated from these.",
             },
         ),
-        ("Now", {"fields": NOW}),
+        ("Now", {"fields": STATE_COLUMNS}),
     )
     inlines = (SpendingInline,)
     actions = ("go_on",)
 
     # Reads what was spent once for all rows, not once per row.
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        found = super().get_changelist_instance(request)
-        bring_books(found.result_list)
-        return found
+        changelist = super().get_changelist_instance(request)
+        attach_books(changelist.result_list)
+        return changelist
 
-    def get_object(self, request: HttpRequest, *args: Any, **given: Any) -> Project | None:
-        project = super().get_object(request, *args, **given)
-        bring_books([project] if project else [])
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Project | None:
+        project = super().get_object(request, *args, **kwargs)
+        attach_books([project] if project else [])
         return project
 
     @admin.display(description="today")
     def today(self, project: Project) -> str:
-        found = books_of(project)
-        return spoken(found.spent.posts_today, found.spent.money_today) if found else "-"
+        project_books = books_of(project)
+        return (
+            spending_text(project_books.spent.posts_today, project_books.spent.money_today)
+            if project_books
+            else "-"
+        )
 
     @admin.display(description="this month")
     def this_month(self, project: Project) -> str:
-        found = books_of(project)
-        return spoken(found.spent.posts_month, found.spent.money_month) if found else "-"
+        project_books = books_of(project)
+        return (
+            spending_text(project_books.spent.posts_month, project_books.spent.money_month)
+            if project_books
+            else "-"
+        )
 
     @admin.display(description="left today")
     def left_today(self, project: Project) -> str:
-        found = books_of(project)
-        if found is None:
+        project_books = books_of(project)
+        if project_books is None:
             return "-"
-        return "no limit" if found.left is None else f"{found.left:,} tweet-days"
+        return "no limit" if project_books.left is None else f"{project_books.left:,} tweet-days"
 
     @admin.display(description="forecast")
     def forecast(self, project: Project) -> str:
-        found = books_of(project)
-        if found is None or found.left is None or project.needs is None:
+        project_books = books_of(project)
+        if project_books is None or project_books.left is None or project.needs is None:
             return "-"
-        if not found.can_pay:
+        if not project_books.can_pay:
             return "pays for nothing now"
-        if not found.waiting:
+        if not project_books.waiting:
             return f"enough for today: about {project.needs:,} more are needed"
         dry = ""
-        if found.runs_dry_at:
-            at = clock_time(found.runs_dry_at, now=timezone.now(), seconds=False)
+        if project_books.runs_dry_at:
+            at = clock_time(project_books.runs_dry_at, now=timezone.now(), seconds=False)
             dry = f"runs dry at {at}; "
-        return f"{dry}about {found.waiting:,} tweets wait until 00:00 UTC, the oldest first"
+        return f"{dry}about {project_books.waiting:,} tweets wait until 00:00 UTC, the oldest first"
 
     @admin.display(description="stopped")
     def stopped(self, project: Project) -> str:
         if not project.stopped(now=timezone.now()):
             return ""
-        return f"until {clock(project.stopped_until)}: {project.stopped_because}"
+        return f"until {utc_minute(project.stopped_until)}: {project.stopped_because}"
 
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:
@@ -161,7 +169,7 @@ class ProjectAdmin(Recorded):
             return project.usage_problem
         if project.usage_read_at is None:
             return "not read yet"
-        read = f"read {clock(project.usage_read_at)}"
+        read = f"read {utc_minute(project.usage_read_at)}"
         cap = "" if project.cap is None else f"; cap {project.cap:,}"
         if cap and project.cap_reset_day:
             cap += f", reset on day {project.cap_reset_day} of the month"
@@ -177,23 +185,23 @@ class ProjectAdmin(Recorded):
         return acts.go_on(list(chosen), in_admin(request.user))
 
 
-def bring_books(projects: Iterable[Project]) -> None:
-    found = {one.project.pk: one for one in money_summaries()}
+def attach_books(projects: Iterable[Project]) -> None:
+    by_project = {project_books.project.pk: project_books for project_books in money_summaries()}
     for project in projects:
-        setattr(project, "books", found.get(project.pk))  # noqa: B010
+        setattr(project, "books", by_project.get(project.pk))  # noqa: B010
 
 
 def books_of(project: Project) -> MoneySummary | None:
     """None for an unsaved project."""
-    found: MoneySummary | None = getattr(project, "books", None)
-    return found
+    project_books: MoneySummary | None = getattr(project, "books", None)
+    return project_books
 
 
-def spoken(posts: int, money: Any) -> str:
+def spending_text(posts: int, money: Any) -> str:
     return f"{posts:,} tweet-days, ${money:,.2f}"
 
 
-def clock(at: datetime | None) -> str:
+def utc_minute(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC" if at else "-"
 
 

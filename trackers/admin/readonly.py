@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.http import HttpRequest
 
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 
 
-class MachineMade(Recorded):
+class ReadOnlyAdmin(RecordedAdmin):
     """No adding, no deleting; every field is shown and none can be edited."""
 
     actions_on_bottom = False

@@ -12,30 +12,30 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from trackers.admin.readonly import MachineMade
+from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.schedule.durations import spell
 
-NAME_SHOWN = 40
+MAX_NAME_LENGTH = 40
 
 
-class Paused(admin.SimpleListFilter):
+class PausedFilter(admin.SimpleListFilter):
     title = "paused"
     parameter_name = "paused"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("no", "No"), ("yes", "Yes")]
 
-    def queryset(self, request: HttpRequest, found: QuerySet[Source]) -> QuerySet[Source]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Source]) -> QuerySet[Source]:
         match self.value():
             case "no":
-                return found.filter(paused_at=None)
+                return queryset.filter(paused_at=None)
             case "yes":
-                return found.exclude(paused_at=None)
-        return found
+                return queryset.exclude(paused_at=None)
+        return queryset
 
 
-class Owner(admin.AllValuesFieldListFilter):
+class OwnerFilter(admin.AllValuesFieldListFilter):
     """A link needs words, even for sources without an owner."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
@@ -44,13 +44,13 @@ class Owner(admin.AllValuesFieldListFilter):
 
 
 @admin.register(Source)
-class SourceAdmin(MachineMade):
+class SourceAdmin(ReadOnlyAdmin):
     list_display = (
         "name", "owner", "priority", "polled_every", "runs", "polled_at", "yielded",
         "leaked", "gaps_open",
     )  # fmt: skip
     list_display_links = None
-    list_filter = ("kind", Paused, "priority", ("owner", Owner))
+    list_filter = ("kind", PausedFilter, "priority", ("owner", OwnerFilter))
     search_fields = ("of", "username", "owner")
     change_list_template = "admin/trackers/source/change_list.html"
 
@@ -67,7 +67,7 @@ class SourceAdmin(MachineMade):
     @admin.display(description="source", ordering="of")
     def name(self, source: Source) -> str:
         name = str(source)
-        short = name if len(name) <= NAME_SHOWN else f"{name[: NAME_SHOWN - 1]}…"
+        short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
         return format_html('<a href="{}">{}</a>', reverse("source", args=[source.pk]), short)
 
     @admin.display(description="every", ordering="every")
@@ -84,6 +84,6 @@ class SourceAdmin(MachineMade):
 
 
 @admin.register(Stream)
-class StreamAdmin(MachineMade):
+class StreamAdmin(ReadOnlyAdmin):
     list_display = ("name", "state", "because", "state_since", "heard_at", "lines", "connects")
     exclude = ("lease",)

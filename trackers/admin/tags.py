@@ -12,15 +12,15 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from trackers.acts import Done
-from trackers.admin.recorded import Recorded
+from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.tweets.tags import acts, ending
 from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import TagName, cleaned
+from trackers.tweets.tags.names import InvalidTagName, clean_name
 
-ALREADY = "There is a tag “{}” already. Merge the two, or choose another name."
+NAME_TAKEN = "There is a tag “{}” already. Merge the two, or choose another name."
 # For each line of the list, tweets are counted up to this many.
-COUNTED_MOST = 1000
+MAX_TWEETS_COUNTED = 1000
 
 
 class TagForm(forms.ModelForm):
@@ -30,17 +30,17 @@ class TagForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         try:
-            name = cleaned(self.cleaned_data["name"])
-        except TagName as wrong:
+            name = clean_name(self.cleaned_data["name"])
+        except InvalidTagName as wrong:
             raise forms.ValidationError(str(wrong)) from None
         same = Tag.objects.called(name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(ALREADY.format(same.get()))
+            raise forms.ValidationError(NAME_TAKEN.format(same.get()))
         return name
 
 
 @admin.register(Tag)
-class TagAdmin(Recorded):
+class TagAdmin(RecordedAdmin):
     form = TagForm
     list_display = ("name", "on", "its_tweets")
     search_fields = ("name__icontains",)
@@ -61,7 +61,7 @@ class TagAdmin(Recorded):
 
     @admin.display(description="on")
     def on(self, tag: Tag) -> str:
-        return on_tweets(tag, COUNTED_MOST)
+        return tweet_count_text(tag, MAX_TWEETS_COUNTED)
 
     @admin.display(description="tweets")
     def its_tweets(self, tag: Tag) -> str:
@@ -77,28 +77,28 @@ class TagAdmin(Recorded):
         into = next((tag for tag in tags if str(tag.pk) == request.POST.get("into")), None)
         if into is None or request.POST.get("sure") != "yes":
             return self.ask(request, "merge", "Merge tags?", tags)
-        return acts.merge(tags, in_admin(request.user), into=into)
+        return acts.merge_tags(tags, in_admin(request.user), into=into)
 
     @admin.action(description="Remove from all tweets", permissions=["end"])
     def remove(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | Done:
         tags = list(chosen.order_by("name"))
         if request.POST.get("sure") != "yes":
             return self.ask(request, "remove", "Remove tags?", tags)
-        return acts.remove(tags, in_admin(request.user))
+        return acts.remove_tags(tags, in_admin(request.user))
 
     def ask(self, request: HttpRequest, action: str, title: str, tags: list[Tag]) -> HttpResponse:
-        given = {
+        values = {
             "title": title,
             "opts": self.opts,
             "action": action,
-            "tags": [(tag, on_tweets(tag, ending.COUNTED_MOST)) for tag in tags],
+            "tags": [(tag, tweet_count_text(tag, ending.MAX_COUNTED)) for tag in tags],
         }
-        context = {**self.admin_site.each_context(request), **given}
+        context = {**self.admin_site.each_context(request), **values}
         return render(request, "admin/trackers/tag/end.html", context)
 
 
-def on_tweets(tag: Tag, most: int) -> str:
-    count = ending.on_tweets(tag, most)
+def tweet_count_text(tag: Tag, most: int) -> str:
+    count = ending.count_tagged(tag, most)
     if count > most:
         return f"more than {most:,} tweets"
     return f"{count:,} tweet{'' if count == 1 else 's'}"

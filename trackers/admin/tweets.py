@@ -12,15 +12,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from trackers.admin.elsewhere import OnItsPage
-from trackers.admin.readonly import MachineMade
+from trackers.admin.readonly import ReadOnlyAdmin
+from trackers.admin.redirects import RedirectAdmin
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 
-ESTIMATE = "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass"
+ESTIMATE_ROWS = "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass"
 
 # Up to this many rows are counted: fast enough, and exact where a person could check.
-COUNTED_MOST = 50_000
+MAX_EXACT_COUNT = 50_000
 
 
 class EstimatingPaginator(Paginator):
@@ -30,16 +30,16 @@ class EstimatingPaginator(Paginator):
     def count(self) -> int:
         rows: Any = self.object_list
         if rows.query.where:
-            return int(rows[:COUNTED_MOST].count())
+            return int(rows[:MAX_EXACT_COUNT].count())
         with connection.cursor() as cursor:
-            cursor.execute(ESTIMATE, [rows.model._meta.db_table])
+            cursor.execute(ESTIMATE_ROWS, [rows.model._meta.db_table])
             estimated = int(cursor.fetchone()[0])
         # Below 0: never analyzed.
-        return estimated if estimated > COUNTED_MOST else int(rows.order_by().count())
+        return estimated if estimated > MAX_EXACT_COUNT else int(rows.order_by().count())
 
 
 @admin.register(Tweet)
-class TweetAdmin(OnItsPage):
+class TweetAdmin(RedirectAdmin):
     page = "tweet"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -53,7 +53,7 @@ class TweetAdmin(OnItsPage):
 
 
 @admin.register(Author)
-class AuthorAdmin(MachineMade):
+class AuthorAdmin(ReadOnlyAdmin):
     list_display = ("id", "username", "name", "protected", "checked_at")
     search_fields = ("=id", "username__istartswith")
     show_full_result_count = False
@@ -62,7 +62,7 @@ class AuthorAdmin(MachineMade):
 
 
 @admin.register(BulkAct)
-class BulkActAdmin(MachineMade):
+class BulkActAdmin(ReadOnlyAdmin):
     """Their pages show how far they are, and stop them."""
 
     list_display = ("what", "by", "begun_at", "progress", "finished_at", "was_stopped")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils import timezone
 
-from trackers.admin.readonly import MachineMade
+from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.jobs.models import Worker
 
 
 @admin.register(Worker)
-class WorkerAdmin(MachineMade):
+class WorkerAdmin(ReadOnlyAdmin):
     list_display = (
         "host", "pid", "kind", "alive", "doing", "doing_since", "started_at", "seen_at", "of",
     )  # fmt: skip

@@ -23,9 +23,9 @@ from trackers.credentials.sign_in import NOT_BEGUN, SignInError
 from trackers.history import in_admin
 from trackers.xapi.secrets import KEY
 
-SESSION = "x_sign_in"
-LIST = "admin:trackers_credential_changelist"
-UNKEYED = "It contains white space, or a character that X's keys never have."
+SESSION_KEY = "x_sign_in"
+CREDENTIALS_PAGE = "admin:trackers_credential_changelist"
+NOT_A_KEY = "It contains white space, or a character that X's keys never have."
 
 
 class SignInForm(forms.Form):
@@ -54,38 +54,43 @@ class SignInForm(forms.Form):
         return name
 
     def clean_client_id(self) -> str:
-        return key(self.cleaned_data["client_id"])
+        return check_key(self.cleaned_data["client_id"])
 
     def clean_client_secret(self) -> str:
-        given: str = self.cleaned_data["client_secret"]
-        return key(given) if given else ""
+        secret: str = self.cleaned_data["client_secret"]
+        return check_key(secret) if secret else ""
 
 
-def key(given: str) -> str:
-    if not KEY.fullmatch(given):
-        raise forms.ValidationError(UNKEYED)
-    return given
+def check_key(text: str) -> str:
+    if not KEY.fullmatch(text):
+        raise forms.ValidationError(NOT_A_KEY)
+    return text
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def begin(request: HttpRequest, id: int | None = None) -> HttpResponse:
+def begin_sign_in(request: HttpRequest, id: int | None = None) -> HttpResponse:
     """The form for a new credential; an existing one uses its own client."""
     again = get_object_or_404(Credential, pk=id, kind=Credential.Kind.OAUTH2) if id else None
-    demand(request, again)
+    require_sign_in(request, again)
     form = SignInForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and again:
-        return go(request, again.name, again.app.name, dict(again.secrets), again)
+        return leave_for_x(request, again.name, again.app.name, dict(again.secrets), again)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        app = given["app"] or given["name"]
-        client = {"client_id": given["client_id"], "client_secret": given["client_secret"]}
-        return go(request, given["name"], app, client)
-    shown = {"form": form, "credential": again, "back": back(request), "title": "Sign in with X"}
-    return page(request, "sign_in", shown)
+        cleaned = form.cleaned_data
+        app = cleaned["app"] or cleaned["name"]
+        client = {"client_id": cleaned["client_id"], "client_secret": cleaned["client_secret"]}
+        return leave_for_x(request, cleaned["name"], app, client)
+    context = {
+        "form": form,
+        "credential": again,
+        "back": return_address(request),
+        "title": "Sign in with X",
+    }
+    return sign_in_response(request, "sign_in", context)
 
 
-def go(
+def leave_for_x(
     request: HttpRequest, name: str, app: str, client: dict[str, str], again: Any = None
 ) -> HttpResponse:
     """A page with a link to X: our policy allows no form to lead elsewhere."""
@@ -93,21 +98,21 @@ def go(
         name=name,
         app=app,
         client=client,
-        redirect_uri=back(request),
+        redirect_uri=return_address(request),
         now=timezone.now(),
         again=again,
     )
-    request.session[SESSION] = pending.sealed()
+    request.session[SESSION_KEY] = pending.sealed()
     address = pending.address(base_url=settings.X_API_BASE_URL)
-    return page(request, "go_to_x", {"address": address, "title": "Continue to X"})
+    return sign_in_response(request, "go_to_x", {"address": address, "title": "Continue to X"})
 
 
 @never_cache
 @require_safe
-def done(request: HttpRequest) -> HttpResponse:
+def returned_from_x(request: HttpRequest) -> HttpResponse:
     """X sends the user here. The code in the address is spent, and kept in no log."""
-    sealed = request.session.pop(SESSION, None)
-    if not (request.user.has_perm(ADD) or request.user.has_perm(CHANGE)):
+    sealed = request.session.pop(SESSION_KEY, None)
+    if not (request.user.has_perm(ADD_CREDENTIAL) or request.user.has_perm(CHANGE_CREDENTIAL)):
         raise PermissionDenied
     try:
         if not isinstance(sealed, str):
@@ -115,16 +120,16 @@ def done(request: HttpRequest) -> HttpResponse:
         ended = end_sign_in(sealed, request.GET.dict(), in_admin(request.user))
     except SignInError as error:
         messages.error(request, str(error))
-        return redirect(LIST)
+        return redirect(CREDENTIALS_PAGE)
     messages.success(request, ended.said)
-    return redirect(LIST)
+    return redirect(CREDENTIALS_PAGE)
 
 
-ADD, CHANGE = "trackers.add_credential", "trackers.change_credential"
+ADD_CREDENTIAL, CHANGE_CREDENTIAL = "trackers.add_credential", "trackers.change_credential"
 
 
-def demand(request: HttpRequest, again: Credential | None) -> None:
-    if not request.user.has_perm(CHANGE if again else ADD):
+def require_sign_in(request: HttpRequest, again: Credential | None) -> None:
+    if not request.user.has_perm(CHANGE_CREDENTIAL if again else ADD_CREDENTIAL):
         raise PermissionDenied
     if again:
         try:
@@ -133,11 +138,11 @@ def demand(request: HttpRequest, again: Credential | None) -> None:
             raise PermissionDenied(str(error)) from None
 
 
-def back(request: HttpRequest) -> str:
+def return_address(request: HttpRequest) -> str:
     """The address to which X sends the user back, and which has to be entered at X."""
     return request.build_absolute_uri(reverse("admin:x-signed-in"))
 
 
-def page(request: HttpRequest, name: str, shown: dict[str, Any]) -> HttpResponse:
-    given = {**admin.site.each_context(request), "opts": Credential._meta, **shown}
-    return render(request, f"admin/trackers/credential/{name}.html", given)
+def sign_in_response(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    values = {**admin.site.each_context(request), "opts": Credential._meta, **context}
+    return render(request, f"admin/trackers/credential/{name}.html", values)

@@ -13,8 +13,8 @@ from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import HIDDEN
 from trackers.jobs import pausing
-from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
+from trackers.jobs.statistics import queue_summary
 from trackers.money.summary import MoneySummary, allowed, money_summaries
 from trackers.money.summary import Spent as Spending
 from trackers.outbox.findings import NO_PATIENCE, Observation
@@ -62,7 +62,7 @@ def lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
     """None while a person has paused the look-ups: being late is then expected."""
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
-    late = timedelta(seconds=figures(TWEET_UPDATE).oldest_due_seconds)
+    late = timedelta(seconds=queue_summary(TWEET_UPDATE).oldest_due_seconds)
     sentence = f"The most overdue tweet should have been checked {lasting(late)} ago."
     return [
         of_rule(

@@ -17,7 +17,7 @@ from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.velocity import names_of
 from trackers.alerts.words import lasting, metric_word
-from trackers.jobs.figures import figures
+from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Spending
 from trackers.money.summary import money_summaries
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -98,11 +98,11 @@ def alerts_since(at: datetime) -> list[AlertNotice]:
 
 def alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
     lines = []
-    for notice in alerts[:NOTICES_MOST]:
-        more = len(notice.lines) + notice.more - 1
-        first = notice.lines[0]["what"] if notice.lines else ""
-        name = notice.rule_name or "Trouble"
-        text = f"{notice.at.astimezone(UTC):%H:%M}  {name}: {first}"
+    for alert in alerts[:NOTICES_MOST]:
+        more = len(alert.lines) + alert.more - 1
+        first = alert.lines[0]["what"] if alert.lines else ""
+        name = alert.rule_name or "Trouble"
+        text = f"{alert.at.astimezone(UTC):%H:%M}  {name}: {first}"
         lines.append(f"{text} And {more:,} more." if more > 0 else text)
     if len(alerts) > NOTICES_MOST:
         lines.append("Older ones are on the page of alerts.")
@@ -120,7 +120,7 @@ def grown() -> Iterator[str]:
 
 
 def freshness() -> str:
-    statistics = figures(TWEET_UPDATE)
+    statistics = queue_summary(TWEET_UPDATE)
     if not statistics.scheduled:
         return "No tweet has a next check."
     late = timedelta(seconds=statistics.oldest_due_seconds)

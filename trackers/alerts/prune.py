@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 NOTICES_KEPT_FOR = timedelta(days=90)
 MAX_NOTICES_KEPT = 100_000
@@ -22,11 +22,11 @@ FORGET = f"""
 """
 
 
-def prune_notices(*, now: datetime, deadline: Deadline) -> Worked:
+def prune_notices(*, now: datetime, deadline: Deadline) -> PieceWork:
     return delete_in_pieces(
         "the log of alerts",
         FORGET,
         left=f"SELECT count(*) FROM ({OLD} LIMIT 100000) old",
-        given={"before": now - NOTICES_KEPT_FOR, "most": MAX_NOTICES_KEPT},
+        params={"before": now - NOTICES_KEPT_FOR, "most": MAX_NOTICES_KEPT},
         deadline=deadline,
     )

@@ -20,8 +20,8 @@ from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Tweet
-from trackers.tweets.movers.keep import LIST_MOST
 from trackers.tweets.movers.models import Window
+from trackers.tweets.movers.update import MAX_LIST_LENGTH
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
@@ -92,7 +92,7 @@ def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
     tweets = list(named.values_list("pk", flat=True))
     if len(own) < len(rules):
-        params = {"metric": metric, "minutes": Window.HOUR.value, "most": LIST_MOST}
+        params = {"metric": metric, "minutes": Window.HOUR.value, "most": MAX_LIST_LENGTH}
         with cursor() as db:
             rows = db.execute(YOUNG_MOVERS, {**params, "since": born[0], "until": born[1]})
             tweets += [id for (id,) in rows]

@@ -16,7 +16,7 @@ from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting, metric_word
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.tweets.models import Author
-from trackers.tweets.movers.keep import LIST_MOST, rank_named
+from trackers.tweets.movers.update import MAX_LIST_LENGTH, rank_named
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
@@ -62,7 +62,7 @@ def fast(rules: Sequence[AlertRule]) -> list[Fast]:
         "ats": array(one.at for one in rules),
         "abouts": [one.about for one in rules],
         "ofs": [one.of for one in rules],
-        "list_most": LIST_MOST,
+        "list_most": MAX_LIST_LENGTH,
         "sources_most": SOURCES_MOST,
         "found_most": FOUND_MOST,
     }

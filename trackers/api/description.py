@@ -35,7 +35,7 @@ PROBLEM: dict[str, Any] = {
         },
     },
 }
-SAID = {
+STATUS_MEANINGS = {
     400: "Malformed.",
     401: "No valid token.",
     403: "Not allowed: the token's scope, or a permission of its user.",
@@ -50,7 +50,7 @@ SAID = {
     501: "The server lacks a package; `detail` names it.",
     503: "The database is unavailable, or too many searches or exports are running.",
 }
-LIMITED = {
+RATE_HEADERS = {
     "RateLimit-Policy": {
         "schema": {"type": "string"},
         "description": "The limit: q requests in w seconds.",
@@ -60,9 +60,9 @@ LIMITED = {
         "description": "r requests are left for t seconds.",
     },
 }
-RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
-ALLOW = {"Allow": {"schema": {"type": "string"}, "description": "The methods it takes."}}
-TAG = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
+RETRY_HEADER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
+ALLOW_HEADER = {"Allow": {"schema": {"type": "string"}, "description": "The methods it takes."}}
+ETAG_HEADER = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
 
 
 def header(name: str, description: str) -> dict[str, Any]:
@@ -92,46 +92,49 @@ class Api(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        found = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
-        found["components"]["schemas"]["Problem"] = PROBLEM
-        found["components"]["responses"] = {
-            f"Problem{status}": problem(status, said) for status, said in SAID.items()
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        schema["components"]["schemas"]["Problem"] = PROBLEM
+        schema["components"]["responses"] = {
+            f"Problem{status}": problem_response(status, meaning)
+            for status, meaning in STATUS_MEANINGS.items()
         }
-        for path, methods in found["paths"].items():
+        for path, methods in schema["paths"].items():
             for method, operation in methods.items():
-                complete(operation, method=method, has_parts="{" in path)
-        return found
+                complete_operation(operation, method=method, has_parts="{" in path)
+        return schema
 
 
-def problem(status: int, said: str) -> dict[str, Any]:
-    headers: dict[str, Any] = {405: ALLOW, 429: LIMITED}.get(status, {})
+def problem_response(status: int, meaning: str) -> dict[str, Any]:
+    headers: dict[str, Any] = {405: ALLOW_HEADER, 429: RATE_HEADERS}.get(status, {})
     return {
-        "description": said,
-        "headers": {**headers, **(RETRY if status in (429, 503) else {})},
+        "description": meaning,
+        "headers": {**headers, **(RETRY_HEADER if status in (429, 503) else {})},
         "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 
 
-def complete(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
+def complete_operation(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
     """Add what ninja does not know: errors, and headers of all calls."""
     responses = operation["responses"]
-    for status in statuses(method, has_parts=has_parts, has_body="requestBody" in operation):
+    for status in problem_statuses(
+        method, has_parts=has_parts, has_body="requestBody" in operation
+    ):
         # As text: otherwise the committed file, read back, would differ.
         if status not in responses:
             responses[status] = {"$ref": f"#/components/responses/Problem{status}"}
     streams = {"text/event-stream", "text/csv"} & set(responses.get(200, {}).get("content", {}))
     if method == "get" and not streams:
         operation["parameters"] = [*operation["parameters"], IF_NONE_MATCH]
-        responses[304] = {"description": "Nothing has changed.", "headers": TAG}
+        responses[304] = {"description": "Nothing has changed.", "headers": ETAG_HEADER}
     if method == "post":
         operation["parameters"] = [*operation["parameters"], IDEMPOTENCY_KEY]
-    for status, one in responses.items():
+    for status, response in responses.items():
         if status < 400:
-            one["headers"] = {**one.get("headers", {}), **LIMITED}
+            response["headers"] = {**response.get("headers", {}), **RATE_HEADERS}
     operation["responses"] = {str(status): responses[status] for status in sorted(responses)}
 
 
-def statuses(method: str, *, has_parts: bool, has_body: bool) -> Iterator[int]:
+def problem_statuses(method: str, *, has_parts: bool, has_body: bool) -> Iterator[int]:
     yield from (400, 401, 403, 429, 500, 503)
     if has_parts:
         yield 404

@@ -9,7 +9,7 @@ from ninja import Router
 from ninja.errors import AuthorizationError
 
 from trackers.api.wire.auth import Bearer, SignedIn, user_of
-from trackers.api.wire.fields import Known
+from trackers.api.wire.fields import UnsignedId
 from trackers.events.delivery.formats import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
@@ -24,21 +24,21 @@ router = Router(tags=["events"])
 # topics.
 FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
 PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_namespace"}
-OTHERS = "trackers.view_topic"
-MOST_TOPICS = 20
+OTHER_TOPICS_PERMISSION = "trackers.view_topic"
+MAX_TOPICS = 20
 
 
-EVENTS = {
+STREAM_RESPONSE = {
     "responses": {200: {"description": "OK", "content": {"text/event-stream": {"schema": {}}}}}
 }
 
 
-@router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=EVENTS)
+@router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=STREAM_RESPONSE)
 def event_stream(
     request: HttpRequest,
     topics: str = ",".join(sorted(FOR_ALL)),
-    author: Known | None = None,
-    source: Known | None = None,
+    author: UnsignedId | None = None,
+    source: UnsignedId | None = None,
     with_data: bool = False,
     after: str = "",
 ) -> StreamingHttpResponse:
@@ -49,7 +49,7 @@ def event_stream(
     shape = Shape(ROUTEMASTER, with_data, settings.PUBLIC_URL)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(
-        stream(start, wanted, shape, terms(request)),
+        stream(start, wanted, shape, stream_terms(request)),
         content_type="text/event-stream",
         headers=headers,
     )
@@ -57,20 +57,20 @@ def event_stream(
 
 def start_of(request: HttpRequest, after: str) -> Cursor | None:
     """The header wins: a browser that reconnects sends it along with the original address."""
-    given = request.headers.get("Last-Event-ID", "") or after
-    return read_cursor(given) if given else None
+    text = request.headers.get("Last-Event-ID", "") or after
+    return read_cursor(text) if text else None
 
 
 def topics_for(user: User, text: str) -> frozenset[int]:
     """The ids of the requested topics, which are recorded from now on."""
     names = {name.strip() for name in text.split(",")} - {""}
-    if not names or len(names) > MOST_TOPICS:
+    if not names or len(names) > MAX_TOPICS:
         raise ValueError(
-            f"topics must be 1 to {MOST_TOPICS} names, comma-separated, such as "
+            f"topics must be 1 to {MAX_TOPICS} names, comma-separated, such as "
             "topics=tweets,milestones."
         )
     for topic in sorted(names - FOR_ALL):
-        permission = PERMISSIONS.get(topic, OTHERS)
+        permission = PERMISSIONS.get(topic, OTHER_TOPICS_PERMISSION)
         if not user.has_perm(permission):
             raise AuthorizationError(
                 message=f"Watching {topic[:60]} requires the permission {permission}; an "
@@ -79,7 +79,7 @@ def topics_for(user: User, text: str) -> frozenset[int]:
     return frozenset(watch(names).values())
 
 
-def terms(request: HttpRequest) -> Terms:
+def stream_terms(request: HttpRequest) -> Terms:
     # On a server with a single thread, one stream would block everything else.
     places = settings.EVENT_STREAMS if request.META.get("wsgi.multithread") else 0
     seconds = settings.EVENT_STREAM_SECONDS.total_seconds()

@@ -10,16 +10,16 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 from pydantic import StringConstraints
 
-from trackers.api.wire.auth import may
-from trackers.api.wire.fields import LISTED_MOST, ids_of
+from trackers.api.wire.auth import require_permission
+from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
 from trackers.tweets.export import Format, export_samples, export_tweets
-from tweetwatch.http.sending import in_a_place
+from tweetwatch.http.sending import send_in_place
 
 router = Router(tags=["exports"])
 VIEW = "trackers.view_tweet"
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-Listed = Annotated[str, StringConstraints(max_length=8_000)]
-GIVES: dict[str, Any] = {
+ExportedIds = Annotated[str, StringConstraints(max_length=8_000)]
+FILE_RESPONSES: dict[str, Any] = {
     "responses": {
         200: {
             "description": "OK",
@@ -32,30 +32,30 @@ GIVES: dict[str, Any] = {
 }
 
 
-@router.get("/tweets", openapi_extra=GIVES)
+@router.get("/tweets", openapi_extra=FILE_RESPONSES)
 def export_of_tweets(
-    request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
+    request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
 ) -> StreamingHttpResponse:
     """Tweets with their newest metrics: those of `ids`, up to 300, comma-separated, or all. In
     CSV, text that a spreadsheet would run as a formula begins with an apostrophe."""
-    return sent(request, "tweets", export_tweets, ids, format)
+    return export_response(request, "tweets", export_tweets, ids, format)
 
 
-@router.get("/samples", openapi_extra=GIVES)
+@router.get("/samples", openapi_extra=FILE_RESPONSES)
 def export_of_samples(
-    request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
+    request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
 ) -> StreamingHttpResponse:
     """Every measurement: of the tweets of `ids`, by tweet and time, or of all, unordered."""
-    return sent(request, "samples", export_samples, ids, format)
+    return export_response(request, "samples", export_samples, ids, format)
 
 
-def sent(
+def export_response(
     request: HttpRequest, what: str, export: Callable[..., Iterator[bytes]], ids: str, form: Format
 ) -> StreamingHttpResponse:
-    may(request, VIEW)
+    require_permission(request, VIEW)
     chosen = ids_of(ids) if ids else []
-    if len(chosen) > LISTED_MOST:
-        raise ValueError(f"ids: up to {LISTED_MOST} tweets.")
+    if len(chosen) > MAX_IDS_IN_ADDRESS:
+        raise ValueError(f"ids: up to {MAX_IDS_IN_ADDRESS} tweets.")
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
@@ -64,4 +64,4 @@ def sent(
             headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
         )
 
-    return in_a_place(request, answer)
+    return send_in_place(request, answer)

@@ -11,17 +11,16 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 
-from trackers.api.shown import TweetOut, tweets
+from trackers.api.tweet_bodies import TweetOut, tweets_json
 from trackers.api.wire.auth import home_of, user_of
-from trackers.api.wire.fields import MOST, Id
-from trackers.api.wire.outgoing import DigitsOut, TimeOut
+from trackers.api.wire.fields import MAX_ITEMS, Id
+from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, TimeOut
 from trackers.timelines import homes
 from trackers.timelines.followers import Home, follower_of, homes_of
 from trackers.timelines.models import Follow
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["homes"])
-DONE: dict[Any, Any] = {204: None}
 
 
 class HomeOut(Schema):
@@ -81,7 +80,7 @@ class CountOut(Schema):
 def users(request: HttpRequest) -> dict[str, Any]:
     """The followers whose homes this token may read: its user first, then teams."""
     user = user_of(request)
-    return {"users": [told_home(one, user) for one in homes_of(user)]}
+    return {"users": [home_json(home, user) for home in homes_of(user)]}
 
 
 @router.get("/users/{follower}/timeline", response=PageOut, exclude_unset=True)
@@ -106,7 +105,7 @@ def timeline(
     else:
         older = before if anchor is None else anchor
         page = homes.home_page(home, limit=limit, before=older, after=after)
-    return told_page(page)
+    return page_json(page)
 
 
 @router.get("/users/{follower}/since", response=SinceOut, exclude_unset=True)
@@ -115,7 +114,7 @@ def since(
 ) -> dict[str, Any]:
     """What came into the home after a tweet, or since the page with this clock was read."""
     page = homes.home_since(home_of(request, follower), tweet, clock=clock)
-    return {**told_page(page), "late": [str(id) for id in page.ids if id in page.late]}
+    return {**page_json(page), "late": [str(id) for id in page.ids if id in page.late]}
 
 
 @router.get("/users/{follower}/following", response=FollowingOut)
@@ -123,17 +122,17 @@ def following(
     request: HttpRequest,
     follower: str,
     after: Id | None = None,
-    limit: int = Query(100, ge=0, le=MOST),
+    limit: int = Query(100, ge=0, le=MAX_ITEMS),
 ) -> dict[str, Any]:
     """Followed sources by id, then accounts, in a fixed order; pass `next` as `after`."""
     follows = Follow.objects.filter(follower_id=home_of(request, follower)).order_by("origin_id")
     if after is not None:
         follows = follows.filter(origin_id__gt=after)
-    found = list(follows[: limit + 1])
-    rows = found[:limit]
+    fetched = list(follows[: limit + 1])
+    rows = fetched[:limit]
     return {
-        "following": [told_follow(one) for one in rows],
-        "next": str(rows[-1].origin_id) if rows and len(found) > limit else None,
+        "following": [follow_json(follow) for follow in rows],
+        "next": str(rows[-1].origin_id) if rows and len(fetched) > limit else None,
     }
 
 
@@ -142,26 +141,26 @@ def following_count(request: HttpRequest, follower: str) -> dict[str, int]:
     return {"count": Follow.objects.filter(follower_id=home_of(request, follower)).count()}
 
 
-@router.put("/users/{follower}/following/{source}", response=DONE)
+@router.put("/users/{follower}/following/{source}", response=NO_CONTENT)
 def follow_source(request: HttpRequest, follower: str, source: Id) -> Status:
     homes.follow(home_of(request, follower), source_id=source)
     return Status(204, None)
 
 
-@router.delete("/users/{follower}/following/{source}", response=DONE)
+@router.delete("/users/{follower}/following/{source}", response=NO_CONTENT)
 def unfollow_source(request: HttpRequest, follower: str, source: Id) -> Status:
     homes.unfollow(home_of(request, follower), source_id=source)
     return Status(204, None)
 
 
-@router.put("/users/{follower}/following/accounts/{account}", response=DONE)
+@router.put("/users/{follower}/following/accounts/{account}", response=NO_CONTENT)
 def follow_account(request: HttpRequest, follower: str, account: Id) -> Status:
     """The account need not be polled: its tweets count whichever source brings them."""
     homes.follow(home_of(request, follower), author_id=account)
     return Status(204, None)
 
 
-@router.delete("/users/{follower}/following/accounts/{account}", response=DONE)
+@router.delete("/users/{follower}/following/accounts/{account}", response=NO_CONTENT)
 def unfollow_account(request: HttpRequest, follower: str, account: Id) -> Status:
     homes.unfollow(home_of(request, follower), author_id=account)
     return Status(204, None)
@@ -177,12 +176,12 @@ def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
     return {"count": Follow.objects.filter(origin_id=homes.origin_of(None, account)).count()}
 
 
-def told_home(home: Home, user: User) -> dict[str, str]:
+def home_json(home: Home, user: User) -> dict[str, str]:
     kind, name = ("team", home.name) if home.team_id else ("user", user.get_username())
     return {"id": str(follower_of(home, user)), "kind": kind, "name": name}
 
 
-def told_follow(follow: Follow) -> dict[str, str | None]:
+def follow_json(follow: Follow) -> dict[str, str | None]:
     return {
         "source": str(follow.source_id) if follow.source_id else None,
         "account": str(follow.author_id) if follow.author_id else None,
@@ -190,18 +189,18 @@ def told_follow(follow: Follow) -> dict[str, str | None]:
     }
 
 
-def told_page(page: homes.Page) -> dict[str, Any]:
+def page_json(page: homes.Page) -> dict[str, Any]:
     return {
-        "tweets": tweets(page.ids),
+        "tweets": tweets_json(page.ids),
         "older": None if page.older is None else str(page.older),
         "newer": None if page.newer is None else str(page.newer),
         "served_by": page.served_by,
         "complete": page.complete,
         "clock": page.clock,
-        "embedded": {str(id): told_embedded(one) for id, one in page.embedded.items()},
+        "embedded": {str(id): embedded_json(one) for id, one in page.embedded.items()},
     }
 
 
-def told_embedded(one: homes.Embedded) -> dict[str, str]:
-    known = {"text": one.text, "author": one.author}
+def embedded_json(embedded: homes.Embedded) -> dict[str, str]:
+    known = {"text": embedded.text, "author": embedded.author}
     return {name: value for name, value in known.items() if value is not None}

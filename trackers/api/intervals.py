@@ -13,36 +13,38 @@ from django.utils.http import parse_etags
 from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
-from trackers.api.wire.auth import Bearer, actor_of, may
-from trackers.api.wire.methods import etag_of
-from trackers.api.wire.outgoing import LengthOut
-from trackers.schedule.cost_words import Estimate, written
+from trackers.api.wire.auth import Bearer, actor_of, require_permission
+from trackers.api.wire.response_fields import LengthOut
+from trackers.api.wire.responses import etag_of
+from trackers.schedule.cost_words import Estimate, row_of_interval
 from trackers.schedule.durations import parse
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import Unconfirmed, replace, replan_all, weigh
+from trackers.schedule.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
 from trackers.schedule.validate import (
-    JITTER,
-    LEAST_ACCURACY,
-    MOST_ACCURACY,
-    MOST_JITTER,
-    Row,
+    DEFAULT_JITTER,
+    MAX_ACCURACY,
+    MAX_JITTER,
+    MIN_ACCURACY,
+    IntervalRow,
 )
-from trackers.tokens.models import ADMIN, READ
+from trackers.tokens.models import ADMIN_SCOPE, READ_SCOPE
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
-router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
-MOST = 100
-CHANGED = "The intervals have changed since you read them: read them again, then replace them."
-SILENT = (
+router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN_SCOPE))
+MAX_INTERVALS = 100
+CHANGED_MEANWHILE = (
+    "The intervals have changed since you read them: read them again, then replace them."
+)
+ACCURACY_MISSING = (
     "Some current intervals adapt, but this list does not say which of its own do: give each an "
     "accuracy, null for a fixed interval."
 )
-HOW = "Send it with confirm: true."
-NOTHING = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
+HOW_TO_CONFIRM = "Send it with confirm: true."
+EMPTY_LIST = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
 
 
-def length(value: Any) -> timedelta:
+def parse_length(value: Any) -> timedelta:
     if not isinstance(value, str):
         raise ValueError("a duration is text, such as 60s, 18m, 1h or 7d")
     return parse(value[:100])
@@ -50,11 +52,11 @@ def length(value: Any) -> timedelta:
 
 Length = Annotated[
     timedelta,
-    BeforeValidator(length),
+    BeforeValidator(parse_length),
     WithJsonSchema({"type": "string", "examples": ["18m"]}, mode="validation"),
 ]
-Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=MOST_JITTER)]
-Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=LEAST_ACCURACY, le=MOST_ACCURACY)]
+JitterShare = Annotated[StrictFloat | StrictInt, Field(ge=0, le=MAX_JITTER)]
+Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=MIN_ACCURACY, le=MAX_ACCURACY)]
 
 
 class IntervalIn(Strict):
@@ -65,14 +67,14 @@ class IntervalIn(Strict):
 
     younger_than: Length
     every: Length
-    jitter: Share = JITTER
+    jitter: JitterShare = DEFAULT_JITTER
     enabled: StrictBool = True
     accuracy: Accuracy | None = None
     at_most: Length | None = None
     at_least: Length | None = None
 
-    def row(self) -> Row:
-        return Row(
+    def row(self) -> IntervalRow:
+        return IntervalRow(
             self.younger_than,
             self.every,
             float(self.jitter),
@@ -87,7 +89,7 @@ class IntervalsIn(Strict):
     """The whole list, youngest first. With `replan`, look-ups already scheduled move too; otherwise
     they keep their times. `confirm`: a list that asks X for more than twice as much is meant."""
 
-    intervals: Annotated[list[IntervalIn], Field(max_length=MOST)]
+    intervals: Annotated[list[IntervalIn], Field(max_length=MAX_INTERVALS)]
     replan: StrictBool = False
     confirm: StrictBool = False
 
@@ -134,21 +136,21 @@ class PreviewOut(Schema):
 @router.get("", response=IntervalsOut)
 def list_intervals(request: HttpRequest) -> dict[str, Any]:
     """Send its `ETag` as `If-Match` to replace them."""
-    may(request, "trackers.view_interval")
+    require_permission(request, "trackers.view_interval")
     return intervals_json(Interval.objects.all())
 
 
-@router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ))
-def preview_intervals(request: HttpRequest, given: IntervalsIn) -> dict[str, Any]:
+@router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ_SCOPE))
+def preview_intervals(request: HttpRequest, body: IntervalsIn) -> dict[str, Any]:
     """What this list would cost, compared with the current one. Changes nothing."""
-    may(request, "trackers.view_interval")
+    require_permission(request, "trackers.view_interval")
     try:
-        return preview(weigh(rows_of(given), is_confirmed=True))
+        return preview_json(weigh_cost(interval_rows(body), is_confirmed=True))
     except ValidationError as error:
-        raise refused(error.messages) from None
+        raise intervals_refusal(error.messages) from None
 
 
-def preview(costs: Estimate) -> dict[str, Any]:
+def preview_json(costs: Estimate) -> dict[str, Any]:
     change = costs.change
     return {
         "before": asdict(change.before),
@@ -161,49 +163,49 @@ def preview(costs: Estimate) -> dict[str, Any]:
 @router.put("", response=IntervalsOut)
 def replace_intervals(
     request: HttpRequest,
-    given: IntervalsIn,
+    body: IntervalsIn,
     if_match: Annotated[str, Header(alias="If-Match")] = "",
 ) -> dict[str, Any]:
     """All or nothing. With `If-Match`, 412 if somebody has changed them since. 422 if current rows
     adapt, and this list does not say whether its own do. 409, with the `preview` of its cost, if it
     asks X for more than twice as much, and is sent without `confirm`."""
     actor = actor_of(request, "trackers.change_interval")
-    rows = rows_of(given)
+    rows = interval_rows(body)
     # W/: a proxy that compresses weakens the tag of what it passes on.
-    tags = {one.removeprefix("W/") for one in parse_etags(if_match)}
+    tags = {tag.removeprefix("W/") for tag in parse_etags(if_match)}
 
     def differ(present: list[Interval]) -> bool:
         if if_match and not tags & {"*", etag_of(IntervalsOut, intervals_json(present))}:
             return True
-        if any(one.accuracy is not None for one in present) and not given.say_what_adapts:
-            raise Refused(422, SILENT)
+        if any(interval.accuracy is not None for interval in present) and not body.say_what_adapts:
+            raise Refused(422, ACCURACY_MISSING)
         return False
 
     try:
-        done = replace(rows, actor, is_confirmed=given.confirm, unless=differ)
+        done = set_intervals(rows, actor, is_confirmed=body.confirm, unless=differ)
     except ValidationError as error:
-        raise refused(error.messages) from None
+        raise intervals_refusal(error.messages) from None
     except Unconfirmed as asks:
-        seen = PreviewOut.model_validate(preview(asks.estimate)).model_dump()
-        raise Refused(409, f"{asks} {HOW}", preview=seen) from None
+        seen = PreviewOut.model_validate(preview_json(asks.estimate)).model_dump()
+        raise Refused(409, f"{asks} {HOW_TO_CONFIRM}", preview=seen) from None
     if not done.is_done:
-        raise Refused(412, CHANGED)
-    if given.replan:
+        raise Refused(412, CHANGED_MEANWHILE)
+    if body.replan:
         replan_all(actor)
     return intervals_json(Interval.objects.all())
 
 
-def rows_of(given: IntervalsIn) -> list[Row]:
-    if not given.intervals:
-        raise refused([NOTHING])
-    return [one.row() for one in given.intervals]
+def interval_rows(body: IntervalsIn) -> list[IntervalRow]:
+    if not body.intervals:
+        raise intervals_refusal([EMPTY_LIST])
+    return [interval.row() for interval in body.intervals]
 
 
-def refused(faults: list[str]) -> Refused:
+def intervals_refusal(faults: list[str]) -> Refused:
     """Each says which row it is about."""
     errors = [{"field": "intervals", "detail": fault} for fault in faults]
     return Refused(422, faults[0], errors=errors)
 
 
 def intervals_json(intervals: Iterable[Interval]) -> dict[str, Any]:
-    return {"intervals": [asdict(written(one)) for one in intervals]}
+    return {"intervals": [asdict(row_of_interval(interval)) for interval in intervals]}

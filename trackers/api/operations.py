@@ -8,21 +8,20 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 
-from trackers.api.wire.auth import Bearer, act_on, may
-from trackers.api.wire.outgoing import TimeOut
+from trackers.api.wire.auth import Bearer, act_on, require_permission
+from trackers.api.wire.response_fields import NO_CONTENT, TimeOut
 from trackers.credentials.models import Credential
-from trackers.jobs.acts import ACTS
+from trackers.jobs.acts import QUEUE_ACTS
 from trackers.jobs.models import Namespace, Worker
 from trackers.money.summary import MoneySummary
 from trackers.status import Status as Snapshot
-from trackers.tokens.models import ADMIN
+from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])
-DONE: dict[Any, Any] = {204: None}
-QUEUE = "trackers.view_namespace"
+VIEW_QUEUES = "trackers.view_namespace"
 # Far more than there are: each is made by a person, or is a process.
-MOST = 1_000
+MAX_ROWS = 1_000
 
 
 class QueueOut(Schema):
@@ -122,88 +121,94 @@ class BudgetsOut(Schema):
 
 @router.get("/queues", response=QueuesOut)
 def list_queues(request: HttpRequest) -> dict[str, Any]:
-    may(request, QUEUE)
+    require_permission(request, VIEW_QUEUES)
     status = Snapshot()
-    return {"queues": [queue(one, status) for one in status.namespaces[:MOST]]}
+    return {"queues": [queue_json(namespace, status) for namespace in status.namespaces[:MAX_ROWS]]}
 
 
-@router.post("/queues/{name}/pause", response=DONE, auth=Bearer(changes=ADMIN))
+@router.post("/queues/{name}/pause", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def pause_queue(request: HttpRequest, name: str) -> Status:
     """Its keys wait; nothing is claimed. Idempotent, as is `resume`."""
-    act_on(request, ACTS["pause"], find, name)
+    act_on(request, QUEUE_ACTS["pause"], find_queues, name)
     return Status(204, None)
 
 
-@router.post("/queues/{name}/resume", response=DONE, auth=Bearer(changes=ADMIN))
+@router.post("/queues/{name}/resume", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def resume_queue(request: HttpRequest, name: str) -> Status:
-    act_on(request, ACTS["resume"], find, name)
+    act_on(request, QUEUE_ACTS["resume"], find_queues, name)
     return Status(204, None)
 
 
 @router.get("/workers", response=WorkersOut)
 def list_workers(request: HttpRequest) -> dict[str, Any]:
     """The processes of the clusters, as they last reported; silent ones are not `alive`."""
-    may(request, QUEUE)
+    require_permission(request, VIEW_QUEUES)
     status = Snapshot()
-    return {"workers": [worker(one, now=status.now) for one in status.workers[:MOST]]}
+    return {
+        "workers": [worker_json(worker, now=status.now) for worker in status.workers[:MAX_ROWS]]
+    }
 
 
 @router.get("/credentials", response=CredentialsOut)
 def list_credentials(request: HttpRequest) -> dict[str, Any]:
     """Their state, and what is left in X's windows; never any part of their keys."""
-    may(request, "trackers.view_credential")
-    return {"credentials": [credential(one) for one in Snapshot().credentials[:MOST]]}
+    require_permission(request, "trackers.view_credential")
+    return {
+        "credentials": [
+            credential_json(credential) for credential in Snapshot().credentials[:MAX_ROWS]
+        ]
+    }
 
 
 @router.get("/budgets", response=BudgetsOut)
 def list_budgets(request: HttpRequest) -> dict[str, Any]:
-    may(request, "trackers.view_project")
-    return {"budgets": [budget(one) for one in Snapshot().projects[:MOST]]}
+    require_permission(request, "trackers.view_project")
+    return {"budgets": [budget_json(books) for books in Snapshot().projects[:MAX_ROWS]]}
 
 
-def find(name: str) -> list[Namespace]:
+def find_queues(name: str) -> list[Namespace]:
     queues = list(Namespace.objects.filter(name=name))
     if not queues:
         raise LookupError("There is no queue of this name.")
     return queues
 
 
-def queue(one: Namespace, status: Snapshot) -> dict[str, Any]:
-    held, found = one.held(now=status.now), status.queues.get(one.name)
+def queue_json(namespace: Namespace, status: Snapshot) -> dict[str, Any]:
+    held, summary = namespace.held(now=status.now), status.queues.get(namespace.name)
     counts = ("due", "in_flight", "scheduled", "isolated", "checked_last_minute")
     return {
-        "name": one.name,
-        **{name: getattr(found, name, 0) for name in counts},
-        "oldest_due_seconds": getattr(found, "oldest_due_seconds", 0),
-        "lateness_p50_seconds": getattr(found, "lateness_p50_seconds", None),
-        "lateness_p99_seconds": getattr(found, "lateness_p99_seconds", None),
-        "paused": one.paused,
-        "held_until": iso(one.held_until) if held else None,
-        "held_because": one.held_because if held else "",
+        "name": namespace.name,
+        **{name: getattr(summary, name, 0) for name in counts},
+        "oldest_due_seconds": getattr(summary, "oldest_due_seconds", 0),
+        "lateness_p50_seconds": getattr(summary, "lateness_p50_seconds", None),
+        "lateness_p99_seconds": getattr(summary, "lateness_p99_seconds", None),
+        "paused": namespace.paused,
+        "held_until": iso(namespace.held_until) if held else None,
+        "held_because": namespace.held_because if held else "",
     }
 
 
-def worker(one: Worker, *, now: datetime) -> dict[str, Any]:
+def worker_json(worker: Worker, *, now: datetime) -> dict[str, Any]:
     return {
-        "host": one.host,
-        "pid": one.pid,
-        "cluster": str(one.cluster),
-        "kind": one.kind,
-        "alive": one.seen_at > now - Worker.SILENT_AFTER,
-        "doing": one.doing,
-        "doing_since": iso(one.doing_since),
-        "started_at": iso(one.started_at),
-        "seen_at": iso(one.seen_at),
+        "host": worker.host,
+        "pid": worker.pid,
+        "cluster": str(worker.cluster),
+        "kind": worker.kind,
+        "alive": worker.seen_at > now - Worker.SILENT_AFTER,
+        "doing": worker.doing,
+        "doing_since": iso(worker.doing_since),
+        "started_at": iso(worker.started_at),
+        "seen_at": iso(worker.seen_at),
     }
 
 
-def credential(one: Credential) -> dict[str, Any]:
+def credential_json(credential: Credential) -> dict[str, Any]:
     return {
-        **{name: getattr(one, name) for name in ("name", "kind", "api", "state", "reason")},
-        "app": one.app.name,
-        "project": one.project.name,
-        "used_at": iso(one.used_at),
-        "expires_at": iso(one.expires_at),
+        **{name: getattr(credential, name) for name in ("name", "kind", "api", "state", "reason")},
+        "app": credential.app.name,
+        "project": credential.project.name,
+        "used_at": iso(credential.used_at),
+        "expires_at": iso(credential.expires_at),
         "windows": [
             {
                 "endpoint": window.endpoint,
@@ -211,31 +216,31 @@ def credential(one: Credential) -> dict[str, Any]:
                 "remaining": window.remaining,
                 "resets_at": iso(window.resets_at),
             }
-            for window in one.told()
+            for window in credential.told()
         ],
     }
 
 
-def budget(one: MoneySummary) -> dict[str, Any]:
-    project, spent = one.project, one.spent
+def budget_json(books: MoneySummary) -> dict[str, Any]:
+    project, spent = books.project, books.spent
     return {
         "project": project.name,
-        "day": one.day.isoformat(),
+        "day": books.day.isoformat(),
         "tweet_days_today": spent.posts_today,
         "tweet_days_month": spent.posts_month,
         "accounts_today": spent.users_today,
         "accounts_month": spent.users_month,
-        "money_today": money(spent.money_today),
-        "money_month": money(spent.money_month),
-        "price_of_a_post": money(project.price_of_a_post),
-        "price_of_a_user": money(project.price_of_a_user),
+        "money_today": money_text(spent.money_today),
+        "money_month": money_text(spent.money_month),
+        "price_of_a_post": money_text(project.price_of_a_post),
+        "price_of_a_user": money_text(project.price_of_a_user),
         "tweet_days_a_day": project.posts_a_day,
         "tweet_days_a_month": project.posts_a_month,
-        "money_a_day": money(project.money_a_day),
-        "money_a_month": money(project.money_a_month),
-        "tweet_days_left_today": one.left,
-        "tweets_waiting": one.waiting,
-        "runs_dry_at": iso(one.runs_dry_at),
+        "money_a_day": money_text(project.money_a_day),
+        "money_a_month": money_text(project.money_a_month),
+        "tweet_days_left_today": books.left,
+        "tweets_waiting": books.waiting,
+        "runs_dry_at": iso(books.runs_dry_at),
         "stopped_until": iso(project.stopped_until),
         "stopped_because": project.stopped_because,
         "counted_by_x": project.usage_of_month,
@@ -244,5 +249,5 @@ def budget(one: MoneySummary) -> dict[str, Any]:
     }
 
 
-def money(amount: Any) -> str | None:
+def money_text(amount: Any) -> str | None:
     return None if amount is None else f"{amount:.6f}"

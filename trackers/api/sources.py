@@ -9,11 +9,11 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.auth import act_on, actor_of, may
+from trackers.api.wire.auth import act_on, actor_of, require_permission
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import refusal
-from trackers.api.wire.fields import Known
-from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut
+from trackers.api.wire.fields import UnsignedId
+from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut
 from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.cost import cost
@@ -24,12 +24,11 @@ from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
-DONE: dict[Any, Any] = {204: None}
-MOST = 200
+MAX_SOURCES = 200
 VIEW = "trackers.view_source"
 
-Kind = Literal["account", "mentions", "search", "list", "stream", "import"]
-AddedKind = Literal["account", "mentions", "search", "list", "stream"]
+SourceKind = Literal["account", "mentions", "search", "list", "stream", "import"]
+AddedSourceKind = Literal["account", "mentions", "search", "list", "stream"]
 Priority = Literal["low", "normal", "high"]
 Length = Annotated[StrictStr, Field(max_length=40, examples=["5m"])]
 
@@ -39,7 +38,7 @@ class SourceOut(Schema):
     `backfill` back; null: as far as X shows."""
 
     id: DigitsOut
-    kind: Kind
+    kind: SourceKind
     of: str
     name: str
     owner: str
@@ -91,7 +90,7 @@ class SettingsIn(Strict):
 class SourceIn(SettingsIn):
     """`of`: an account such as @nasa, the link of an account or a list, a search, or a rule."""
 
-    kind: AddedKind
+    kind: AddedSourceKind
     of: StrictStr
 
     def fields(self) -> dict[str, Any]:
@@ -107,13 +106,13 @@ class SourceChangeIn(SettingsIn):
 @router.get("", response=SourcesOut)
 def list_sources(
     request: HttpRequest,
-    kind: Kind | None = None,
+    kind: SourceKind | None = None,
     owner: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MAX_SOURCES)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
     """Oldest first."""
-    may(request, VIEW)
+    require_permission(request, VIEW)
     of = f"sources:{kind}:{owner}"
     rows = Source.objects.order_by("pk")
     if kind:
@@ -122,85 +121,85 @@ def list_sources(
         rows = rows.filter(owner=owner)
     if position := position_of(cursor, of=of):
         rows = rows.filter(pk__gt=position)
-    found = list(rows[: limit + 1])
-    shown = found[:limit]
+    fetched = list(rows[: limit + 1])
+    page = fetched[:limit]
     return {
-        "sources": [source_json(one) for one in standings(shown, now=timezone.now())],
-        "next": cursor_of(shown[-1].pk, of=of) if len(found) > limit else None,
+        "sources": [source_json(standing) for standing in standings(page, now=timezone.now())],
+        "next": cursor_of(page[-1].pk, of=of) if len(fetched) > limit else None,
     }
 
 
 @router.post("", response={201: SourceOut})
-def add_source(request: HttpRequest, given: SourceIn) -> Status:
+def add_source(request: HttpRequest, body: SourceIn) -> Status:
     """It is polled at once. 422 if the same account, search, list or rule is already a source."""
     actor = actor_of(request, acts.ADD)
     try:
-        source = by_form.add(given.kind, given.of, given.fields(), actor)
+        source = by_form.add(body.kind, body.of, body.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    return Status(201, read(source.pk))
+    return Status(201, read_source_json(source.pk))
 
 
 @router.get("/{source}", response=SourceOut)
-def read_source(request: HttpRequest, source: Known) -> dict[str, Any]:
-    may(request, VIEW)
-    return read(source)
+def read_source(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
+    require_permission(request, VIEW)
+    return read_source_json(source)
 
 
 @router.patch("/{source}", response=SourceOut)
-def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) -> dict[str, Any]:
+def change_source(request: HttpRequest, source: UnsignedId, body: SourceChangeIn) -> dict[str, Any]:
     """Absent fields keep their values."""
     actor = actor_of(request, acts.CHANGE)
     try:
-        by_form.change(find(source), given.fields(), actor)
+        by_form.change(find_source(source), body.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    return read(source)
+    return read_source_json(source)
 
 
-@router.delete("/{source}", response=DONE)
-def remove_source(request: HttpRequest, source: Known) -> Status:
+@router.delete("/{source}", response=NO_CONTENT)
+def remove_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is removed; its tweets stay tracked."""
-    act_on(request, acts.ACTS["remove"], find, source)
+    act_on(request, acts.ACTS["remove"], find_source, source)
     return Status(204, None)
 
 
-@router.post("/{source}/pause", response=DONE)
-def pause_source(request: HttpRequest, source: Known) -> Status:
+@router.post("/{source}/pause", response=NO_CONTENT)
+def pause_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is not read until resumed. Idempotent, as is `resume`."""
-    act_on(request, acts.ACTS["pause"], find, source)
+    act_on(request, acts.ACTS["pause"], find_source, source)
     return Status(204, None)
 
 
-@router.post("/{source}/resume", response=DONE)
-def resume_source(request: HttpRequest, source: Known) -> Status:
-    act_on(request, acts.ACTS["resume"], find, source)
+@router.post("/{source}/resume", response=NO_CONTENT)
+def resume_source(request: HttpRequest, source: UnsignedId) -> Status:
+    act_on(request, acts.ACTS["resume"], find_source, source)
     return Status(204, None)
 
 
-@router.post("/{source}/poll", response=DONE)
-def poll_source(request: HttpRequest, source: Known) -> Status:
+@router.post("/{source}/poll", response=NO_CONTENT)
+def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
-    done = act_on(request, acts.ACTS["poll"], find, source)
+    done = act_on(request, acts.ACTS["poll"], find_source, source)
     if not done.is_done:
         raise Refused(409, done.said)
     return Status(204, None)
 
 
-def find(id: int) -> Source:
-    found = Source.objects.filter(pk=id).first()
-    if found is None:
+def find_source(id: int) -> Source:
+    source = Source.objects.filter(pk=id).first()
+    if source is None:
         raise LookupError(f"There is no source {id}.")
-    return found
+    return source
 
 
-def read(id: int) -> dict[str, Any]:
-    [standing] = standings([find(id)], now=timezone.now())
+def read_source_json(id: int) -> dict[str, Any]:
+    [standing] = standings([find_source(id)], now=timezone.now())
     return source_json(standing)
 
 
-def source_json(one: Standing) -> dict[str, Any]:
-    source = one.source
+def source_json(standing: Standing) -> dict[str, Any]:
+    source = standing.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",
         "exclude_retweets", "yielded", "again", "leaked",
@@ -212,11 +211,11 @@ def source_json(one: Standing) -> dict[str, Any]:
         "priority": Source.Priority(source.priority).name.lower(),
         "created_at": iso(source.created_at),
         "paused_at": iso(source.paused_at),
-        "state": one.state,
-        "reason": one.reason,
+        "state": standing.state,
+        "reason": standing.reason,
         "polled_at": iso(source.polled_at),
-        "next_poll_at": iso(one.next_poll_at),
-        "gaps_open": one.gaps_open,
-        "gaps_lost": one.gaps_lost,
+        "next_poll_at": iso(standing.next_poll_at),
+        "gaps_open": standing.gaps_open,
+        "gaps_lost": standing.gaps_lost,
         "cost": cost(source.kind, every=source.every, pages=source.pages),
     }

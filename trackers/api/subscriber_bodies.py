@@ -9,7 +9,7 @@ from ninja import Schema
 from pydantic import AfterValidator, AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.wire.fields import Id
-from trackers.api.wire.outgoing import DigitsOut, TimeOut
+from trackers.api.wire.response_fields import DigitsOut, TimeOut
 from trackers.events.subscribers import terms
 from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS
 from trackers.events.subscribers.terms import Terms
@@ -19,15 +19,15 @@ Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
 Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
 
 
-def checked(text: str) -> str:
+def check_at_least(text: str) -> str:
     if text:
         terms.at_least_of(text)
     return text
 
 
-AtLeast = Annotated[StrictStr, AfterValidator(checked)]
+AtLeast = Annotated[StrictStr, AfterValidator(check_at_least)]
 # The fields of Subscriber that have the same name here.
-SAME = (
+SAME_NAMES = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
     "with_data", "authors", "sources",
 )  # fmt: skip
@@ -55,22 +55,22 @@ class Change(Strict):
     uuid: StrictStr | None = Field(default=None, repr=False)
 
     def terms(self) -> Terms:
-        given = {
+        sent = {
             name: value
             for name in self.model_fields_set
             if (value := getattr(self, name)) is not None or name in NULLABLE
         }
-        fields = {name: given[name] for name in SAME if name in given}
-        if "each_change" in given:
-            fields["newest_only"] = not given["each_change"]
-        if "at_least" in given:
-            least = given["at_least"]
+        fields = {name: sent[name] for name in SAME_NAMES if name in sent}
+        if "each_change" in sent:
+            fields["newest_only"] = not sent["each_change"]
+        if "at_least" in sent:
+            least = sent["at_least"]
             fields["metric"], fields["at_least"] = terms.at_least_of(least) if least else ("", None)
         return Terms(
             fields,
-            topics=given.get("topics"),
-            uuid=given.get("uuid"),
-            headers=given.get("headers", {}),
+            topics=sent.get("topics"),
+            uuid=sent.get("uuid"),
+            headers=sent.get("headers", {}),
         )
 
 

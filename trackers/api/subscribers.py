@@ -26,9 +26,10 @@ from trackers.api.subscriber_bodies import (
     SubscribersOut,
     Time,
 )
-from trackers.api.wire.auth import Bearer, act_on, actor_of, may
+from trackers.api.wire.auth import Bearer, act_on, actor_of, require_permission
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Id
+from trackers.api.wire.response_fields import NO_CONTENT
 from trackers.events import redelivery
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.fan_out import fan_out_all
@@ -38,57 +39,56 @@ from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
 from trackers.events.subscribers.terms import NoSuchSubscriberError
-from trackers.tokens.models import ADMIN
+from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.http.refusals import Refused
 
-router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN))
-DONE: dict[Any, Any] = {204: None}
-MOST_ATTEMPTS = 500
+router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN_SCOPE))
+MAX_ATTEMPTS = 500
 
 
 @router.get("", response=SubscribersOut)
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with their counts so far."""
-    may(request, "trackers.view_subscriber")
+    require_permission(request, "trackers.view_subscriber")
     with transaction.atomic():
         fan_out_all()
-        found = standings(now=timezone.now())
-    return {"subscribers": [described(one) for one in found]}
+        rows = standings(now=timezone.now())
+    return {"subscribers": [described(row) for row in rows]}
 
 
 @router.post("", response={201: AddedOut})
-def add_subscriber(request: HttpRequest, given: New) -> Status:
+def add_subscriber(request: HttpRequest, body: New) -> Status:
     """`signing_secret` is shown here, and by no other call."""
     actor = actor_of(request, acts.ADD)
     try:
-        one, key = acts.add(given.name, given.terms(), actor)
+        subscriber, key = acts.add(body.name, body.terms(), actor)
     except ValidationError as error:
-        raise refused(error) from None
-    return Status(201, {**subscriber_json(one), "signing_secret": key})
+        raise fields_refusal(error) from None
+    return Status(201, {**read_subscriber_json(subscriber), "signing_secret": key})
 
 
 @router.get("/{name}", response=SubscriberOut)
 def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
-    may(request, "trackers.view_subscriber")
+    require_permission(request, "trackers.view_subscriber")
     with transaction.atomic():
         fan_out_all()
-        return subscriber_json(find(name))
+        return read_subscriber_json(find_subscriber(name))
 
 
 @router.patch("/{name}", response=SubscriberOut)
-def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
+def change_subscriber(request: HttpRequest, name: str, body: Change) -> dict[str, Any]:
     """Only the named `headers` are replaced; null removes one."""
     actor = actor_of(request, acts.CHANGE)
     try:
-        return subscriber_json(acts.change(find(name), given.terms(), actor))
+        return read_subscriber_json(acts.change(find_subscriber(name), body.terms(), actor))
     except ValidationError as error:
-        raise refused(error) from None
+        raise fields_refusal(error) from None
 
 
 @router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops its waiting events; `dropped` is their number."""
-    return {"dropped": act_on(request, acts.ACTS["remove"], find, name).count}
+    return {"dropped": act_on(request, acts.ACTS["remove"], find_subscriber, name).count}
 
 
 @router.get("/{name}/attempts", response=AttemptsOut)
@@ -97,80 +97,82 @@ def attempts(
     name: str,
     outcome: Attempt.Outcome | None = None,
     before: Id | None = None,
-    limit: int = Query(50, ge=1, le=MOST_ATTEMPTS),
+    limit: int = Query(50, ge=1, le=MAX_ATTEMPTS),
 ) -> dict[str, Any]:
     """Newest first; pass `next` as `before` for more."""
-    may(request, "trackers.view_subscriber")
-    found = read_attempts(find(name), limit=limit + 1, outcome=outcome or "", before=before)
-    rows = found[:limit]
+    require_permission(request, "trackers.view_subscriber")
+    fetched = read_attempts(
+        find_subscriber(name), limit=limit + 1, outcome=outcome or "", before=before
+    )
+    rows = fetched[:limit]
     return {
-        "attempts": [shown(one) for one in rows],
-        "next": str(rows[-1].id) if len(found) > limit else None,
+        "attempts": [shown(attempt) for attempt in rows],
+        "next": str(rows[-1].id) if len(fetched) > limit else None,
     }
 
 
-@router.post("/{name}/test", response=DONE)
+@router.post("/{name}/test", response=NO_CONTENT)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    return acted(request, "test", name)
+    return act_on_subscriber(request, "test", name)
 
 
-@router.post("/{name}/pause", response=DONE)
+@router.post("/{name}/pause", response=NO_CONTENT)
 def pause(request: HttpRequest, name: str) -> Status:
-    return acted(request, "pause", name)
+    return act_on_subscriber(request, "pause", name)
 
 
-@router.post("/{name}/resume", response=DONE)
+@router.post("/{name}/resume", response=NO_CONTENT)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    return acted(request, "resume", name)
+    return act_on_subscriber(request, "resume", name)
 
 
 @router.post("/{name}/rotate_secret", response=SecretOut)
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
     actor = actor_of(request, acts.CHANGE)
-    return {"signing_secret": acts.rotate_key(find(name), actor)}
+    return {"signing_secret": acts.rotate_key(find_subscriber(name), actor)}
 
 
 @router.post("/{name}/replay", response=EventsOut)
-def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
+def replay(request: HttpRequest, name: str, body: Time) -> dict[str, int]:
     """Returns how many events of its topics are delivered again, before its filters apply."""
     actor = actor_of(request, acts.CHANGE)
-    subscriber, until = find(name), given.until or timezone.now()
-    if given.since >= until:
+    subscriber, until = find_subscriber(name), body.until or timezone.now()
+    if body.since >= until:
         raise ValueError("since must be before until, and before now.")
-    events = redelivery.count_replay(subscriber, given.since, until, most=redelivery.MOST_REPLAYED)
-    if not given.dry_run:
-        events = acts.replay(subscriber, actor, since=given.since, until=until).count
+    events = redelivery.count_replay(subscriber, body.since, until, most=redelivery.MOST_REPLAYED)
+    if not body.dry_run:
+        events = acts.replay(subscriber, actor, since=body.since, until=until).count
     return {"events": events}
 
 
 @router.post("/{name}/redeliver", response=EventsOut)
-def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
+def redeliver(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
     """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
     still kept."""
-    done = act_on(request, acts.ACTS["redeliver"], find, name, batch=given.batch)
+    done = act_on(request, acts.ACTS["redeliver"], find_subscriber, name, batch=body.batch)
     return {"events": done.count}
 
 
-def acted(request: HttpRequest, act: str, name: str) -> Status:
-    act_on(request, acts.ACTS[act], find, name)
+def act_on_subscriber(request: HttpRequest, act: str, name: str) -> Status:
+    act_on(request, acts.ACTS[act], find_subscriber, name)
     return Status(204, None)
 
 
-def find(name: str) -> Subscriber:
-    there = Subscriber.objects.filter(removed_at=None).select_related("state")
-    one = there.filter(name=name).first() if NAME.fullmatch(name) else None
-    if one is None:
+def find_subscriber(name: str) -> Subscriber:
+    rows = Subscriber.objects.filter(removed_at=None).select_related("state")
+    subscriber = rows.filter(name=name).first() if NAME.fullmatch(name) else None
+    if subscriber is None:
         raise NoSuchSubscriberError(name)
-    return one
+    return subscriber
 
 
-def subscriber_json(one: Subscriber) -> dict[str, Any]:
-    return described(standing_of(one, now=timezone.now()))
+def read_subscriber_json(subscriber: Subscriber) -> dict[str, Any]:
+    return described(standing_of(subscriber, now=timezone.now()))
 
 
-def refused(error: ValidationError) -> Refused:
+def fields_refusal(error: ValidationError) -> Refused:
     """By the names that the API has for the fields; `__all__` is none of them."""
     return refusal({name.replace("__all__", ""): some for name, some in error.message_dict.items()})

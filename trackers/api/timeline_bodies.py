@@ -9,22 +9,22 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.fields import MOST, Id, Length, Offset
-from trackers.api.wire.outgoing import DigitsOut
+from trackers.api.wire.fields import MAX_ITEMS, Id, Length, Offset
+from trackers.api.wire.response_fields import DigitsOut
 from trackers.timelines.store import Ask, Entry
 from tweetwatch.http.json_bodies import Strict
 
-MOST_ASKS = 100
+MAX_ASKS = 100
 
 
-def raw(value: Any) -> bytes:
+def decode_metadata(value: Any) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise ValueError("metadata must be base64") from None
 
 
-Metadata = Annotated[bytes, BeforeValidator(raw)]
+Metadata = Annotated[bytes, BeforeValidator(decode_metadata)]
 
 
 class EntryIn(Strict):
@@ -37,36 +37,36 @@ class EntryIn(Strict):
 
 
 class Entries(Strict):
-    entries: list[EntryIn] = Field(max_length=MOST)
+    entries: list[EntryIn] = Field(max_length=MAX_ITEMS)
 
     def given(self) -> list[Entry]:
-        return [one.entry() for one in self.entries]
+        return [entry.entry() for entry in self.entries]
 
 
 class EntriesOrName(Strict):
     """`from`: everything in another timeline, instead of `entries`."""
 
-    entries: list[EntryIn] | None = Field(default=None, max_length=MOST)
+    entries: list[EntryIn] | None = Field(default=None, max_length=MAX_ITEMS)
     source: StrictStr | None = Field(default=None, alias="from")
 
     def given(self) -> list[Entry] | None:
         """None if `from` is given."""
         if (self.entries is None) == (self.source is None):
             raise ValueError("Give either entries, or from, the name of a timeline.")
-        return None if self.entries is None else [one.entry() for one in self.entries]
+        return None if self.entries is None else [entry.entry() for entry in self.entries]
 
 
 class Append(Entries):
-    timelines: list[StrictStr] = Field(max_length=MOST)
+    timelines: list[StrictStr] = Field(max_length=MAX_ITEMS)
 
 
 class Delete(Strict):
-    ids: list[Id] = Field(max_length=MOST)
-    timelines: list[StrictStr] = Field(max_length=MOST)
+    ids: list[Id] = Field(max_length=MAX_ITEMS)
+    timelines: list[StrictStr] = Field(max_length=MAX_ITEMS)
 
 
 class Filter(Strict):
-    ids: list[Id] = Field(max_length=MOST)
+    ids: list[Id] = Field(max_length=MAX_ITEMS)
     max_search: StrictInt = -1
 
 
@@ -82,7 +82,7 @@ class AskIn(Strict):
 
 
 class Asks(Strict):
-    asks: list[AskIn] = Field(max_length=MOST_ASKS)
+    asks: list[AskIn] = Field(max_length=MAX_ASKS)
 
 
 class EntryOut(Schema):

@@ -19,48 +19,48 @@ from trackers.api.timeline_bodies import (
     SegmentOut,
     SegmentsOut,
 )
-from trackers.api.wire.auth import HOMES, Bearer, may_read, may_write
-from trackers.api.wire.fields import MOST, Id
+from trackers.api.wire.auth import HOMES, Bearer, require_read, require_write
+from trackers.api.wire.fields import MAX_ITEMS, Id
+from trackers.api.wire.response_fields import NO_CONTENT
 from trackers.timelines import store
 from trackers.timelines.store import Entry
-from trackers.tokens.models import READ
+from trackers.tokens.models import READ_SCOPE
 
 router = Router(tags=["timelines"])
 # Entries times timelines in one request; entries in one reply.
-MOST_WRITTEN, MOST_TOLD = 10_000, 5_000
-DONE: dict[Any, Any] = {204: None}
+MAX_WRITTEN, MAX_RETURNED = 10_000, 5_000
 # The names of the calls above are addresses of their own, which take POST alone.
 MAY_BE_A_CALL: dict[str, Any] = {"responses": {405: {"$ref": "#/components/responses/Problem405"}}}
 
 
-@router.post("/append", response=DONE)
-def append(request: HttpRequest, given: Append) -> Status:
+@router.post("/append", response=NO_CONTENT)
+def append(request: HttpRequest, body: Append) -> Status:
     """Adds to each timeline that exists; a missing one stays missing."""
-    may_write(request, *given.timelines)
-    bounded(len(given.entries) * len(given.timelines))
-    store.append(given.given(), given.timelines)
+    require_write(request, *body.timelines)
+    refuse_too_many(len(body.entries) * len(body.timelines))
+    store.append(body.given(), body.timelines)
     return Status(204, None)
 
 
-@router.post("/delete", response=DONE)
-def delete(request: HttpRequest, given: Delete) -> Status:
+@router.post("/delete", response=NO_CONTENT)
+def delete(request: HttpRequest, body: Delete) -> Status:
     """Deletes the entries permanently."""
-    may_write(request, *given.timelines)
-    bounded(len(given.ids) * len(given.timelines))
-    store.delete(given.ids, given.timelines)
+    require_write(request, *body.timelines)
+    refuse_too_many(len(body.ids) * len(body.timelines))
+    store.delete(body.ids, body.timelines)
     return Status(204, None)
 
 
-@router.post("/get_multi", response=SegmentsOut, auth=Bearer(changes=READ))
-def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
+@router.post("/get_multi", response=SegmentsOut, auth=Bearer(changes=READ_SCOPE))
+def get_multi(request: HttpRequest, body: Asks) -> dict[str, Any]:
     """One segment per ask, in the same order; a MISS for a missing timeline."""
-    may_read(request, *(ask.name for ask in given.asks))
-    if sum(ask.length for ask in given.asks) > MOST_TOLD:
-        raise ValueError(f"All lengths together may be at most {MOST_TOLD}.")
-    asks = [one.ask() for one in given.asks]
+    require_read(request, *(ask.name for ask in body.asks))
+    if sum(ask.length for ask in body.asks) > MAX_RETURNED:
+        raise ValueError(f"All lengths together may be at most {MAX_RETURNED}.")
+    asks = [item.ask() for item in body.asks]
     segments = [
-        segment_json(readable(ask.name, one.entries), one.state)
-        for ask, one in zip(asks, store.get_multi(asks), strict=True)
+        segment_json(without_home_metadata(ask.name, item.entries), item.state)
+        for ask, item in zip(asks, store.get_multi(asks), strict=True)
     ]
     return {"segments": segments}
 
@@ -70,12 +70,12 @@ def get(
     request: HttpRequest,
     name: str,
     offset: int = 0,
-    length: int = Query(50, le=MOST),
+    length: int = Query(50, le=MAX_ITEMS),
     dedupe: bool = False,
 ) -> dict[str, Any]:
     """A page, counted from the newest entry."""
-    may_read(request, name)
-    return segment_json(readable(name, store.get(name, offset, length, dedupe=dedupe)))
+    require_read(request, name)
+    return segment_json(without_home_metadata(name, store.get(name, offset, length, dedupe=dedupe)))
 
 
 @router.get("/{name}/since/{id}", response=SegmentOut)
@@ -84,83 +84,87 @@ def get_since(
     name: str,
     id: Id,
     offset: int = 0,
-    length: int = Query(MOST, le=MOST),
+    length: int = Query(MAX_ITEMS, le=MAX_ITEMS),
     dedupe: bool = False,
 ) -> dict[str, Any]:
     """Entries inserted after this one, newest first; all if it is unknown."""
-    may_read(request, name)
+    require_read(request, name)
     [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
-    return segment_json(readable(name, there(segment, name)))
+    return segment_json(without_home_metadata(name, entries_of(segment, name)))
 
 
-@router.put("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
-def replace(request: HttpRequest, name: str, given: Entries) -> Status:
+@router.put("/{name}", response=NO_CONTENT, openapi_extra=MAY_BE_A_CALL)
+def replace(request: HttpRequest, name: str, body: Entries) -> Status:
     """Replaces the timeline's entries with these, except those deleted from it."""
-    may_write(request, name)
-    store.set(name, given.given())
+    require_write(request, name)
+    store.set(name, body.given())
     return Status(204, None)
 
 
-@router.post("/{name}/merge", response=DONE)
-def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
+@router.post("/{name}/merge", response=NO_CONTENT)
+def merge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     """Adds new entries; a missing timeline stays missing."""
-    may_write(request, name)
-    entries = given.given()
+    require_write(request, name)
+    entries = body.given()
     if entries is None:
-        may_read(request, source := given.source or "")
-        found(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
+        require_read(request, source := body.source or "")
+        require_timeline(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
     else:
         store.merge(name, entries)
     return Status(204, None)
 
 
-@router.post("/{name}/unmerge", response=DONE)
-def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
+@router.post("/{name}/unmerge", response=NO_CONTENT)
+def unmerge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     """Removes entries by their ids; a merge can bring them back."""
-    may_write(request, name)
-    entries = given.given()
+    require_write(request, name)
+    entries = body.given()
     if entries is None:
-        may_read(request, source := given.source or "")
-        found(store.unmerge_from(name, source), source)
+        require_read(request, source := body.source or "")
+        require_timeline(store.unmerge_from(name, source), source)
     else:
         store.unmerge(name, entries)
     return Status(204, None)
 
 
-@router.post("/{name}/filter", response=SegmentOut, auth=Bearer(changes=READ))
-def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
+@router.post("/{name}/filter", response=SegmentOut, auth=Bearer(changes=READ_SCOPE))
+def filter_newest(request: HttpRequest, name: str, body: Filter) -> dict[str, Any]:
     """Entries with one of the ids, or repeating one, among the newest `max_search`."""
-    may_read(request, name)
-    return segment_json(readable(name, store.filter(name, given.ids, given.max_search)))
+    require_read(request, name)
+    return segment_json(without_home_metadata(name, store.filter(name, body.ids, body.max_search)))
 
 
-@router.delete("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
+@router.delete("/{name}", response=NO_CONTENT, openapi_extra=MAY_BE_A_CALL)
 def drop(request: HttpRequest, name: str) -> Status:
     """The timeline is missing from now on, whether it existed or not."""
-    may_write(request, name)
+    require_write(request, name)
     store.drop(name)
     return Status(204, None)
 
 
-def bounded(rows: int) -> None:
-    if rows > MOST_WRITTEN:
+def refuse_too_many(rows: int) -> None:
+    if rows > MAX_WRITTEN:
         raise ValueError(
-            f"Entries times timelines may be at most {MOST_WRITTEN} a request, not {rows}."
+            f"Entries times timelines may be at most {MAX_WRITTEN} a request, not {rows}."
         )
 
 
-def there(segment: store.Segment, name: str) -> list[Entry]:
-    found(segment.state is store.SegmentState.HIT, name)
+def entries_of(segment: store.Segment, name: str) -> list[Entry]:
+    require_timeline(segment.state is store.SegmentState.HIT, name)
     return segment.entries
 
 
-def readable(name: str, entries: list[Entry]) -> list[Entry]:
+def without_home_metadata(name: str, entries: list[Entry]) -> list[Entry]:
     """Strips a home's metadata, which may be the text of a tweet that X no longer shows: what a
     home keeps appears on its own pages, as far as X shows it."""
-    return [Entry(one.id, one.secondary) for one in entries] if name.startswith(HOMES) else entries
+    return (
+        [Entry(entry.id, entry.secondary) for entry in entries]
+        if name.startswith(HOMES)
+        else entries
+    )
 
 
-def found(is_there: bool, name: str) -> None:
+def require_timeline(is_there: bool, name: str) -> None:
     if not is_there:
         raise store.TimelineMissing(name)
 
@@ -168,10 +172,14 @@ def found(is_there: bool, name: str) -> None:
 def segment_json(
     entries: Sequence[Entry], state: store.SegmentState = store.SegmentState.HIT
 ) -> dict[str, Any]:
-    return {"state": state, "size": len(entries), "entries": [told_entry(one) for one in entries]}
+    return {
+        "state": state,
+        "size": len(entries),
+        "entries": [entry_json(entry) for entry in entries],
+    }
 
 
-def told_entry(entry: Entry) -> dict[str, str | None]:
+def entry_json(entry: Entry) -> dict[str, str | None]:
     secondary = None if entry.secondary is None else str(entry.secondary)
     metadata = base64.b64encode(entry.metadata).decode()
     return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}

@@ -22,12 +22,12 @@ from trackers.api import (
 from trackers.api.description import Api
 
 # Each puts its calls into the routers.
-from trackers.api.tweets import acts, compared, detail, leaders, listing, past  # noqa: F401
+from trackers.api.tweets import acts, compare, detail, history, leaderboard, listing  # noqa: F401
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import Bearer
-from trackers.api.wire.errors import NOWHERE, handle
-from trackers.api.wire.methods import answers_in_json
-from trackers.api.wire.parameters import known_alone
+from trackers.api.wire.errors import NOWHERE, handle_errors
+from trackers.api.wire.parameters import refuse_unknown_parameters
+from trackers.api.wire.responses import answers_in_json
 from tweetwatch.http.json_bodies import StrictJson
 from tweetwatch.http.problems import problem
 
@@ -45,8 +45,8 @@ api = Api(
     docs_decorator=require_safe,
     urls_namespace="api",
 )
-handle(api)
-api.add_decorator(known_alone)
+handle_errors(api)
+api.add_decorator(refuse_unknown_parameters)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)

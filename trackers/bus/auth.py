@@ -15,15 +15,15 @@ from ninja.security.base import AuthBase
 
 from trackers.bus.responses import refuse_in_clear
 from trackers.tokens.secret import digest_of
-from tweetwatch.database import cursor, persist
+from tweetwatch.database import cursor, retry_while_lost
 from tweetwatch.http.refusals import Refused
 
-HOW = "Send it as the user name of HTTP Basic auth."
+HOW_TO_AUTHENTICATE = "Send it as the user name of HTTP Basic auth."
 # How long a call waits for a restarting database.
 RECONNECT_SECONDS = 1.0
 
 # Plain SQL, as in `claim`: the ORM would take as long as everything else in publishing an event.
-CALLER_OF = """
+FIND_CALLER = """
     SELECT name, id, scope = 'root' FROM trackers_apitoken
     WHERE digest = ANY(%(digests)s) AND scope IN ('bus', 'root') AND revoked_at IS NULL
 """
@@ -50,9 +50,9 @@ class Basic(AuthBase):
 
     def __call__(self, request: HttpRequest) -> Caller:
         refuse_in_clear(request)
-        caller = presented(request)
+        caller = identify_caller(request)
         if caller is None or not (self.root if caller.is_root else self.clients):
-            raise Refused(401, f"This needs {self.needs}. {HOW}")
+            raise Refused(401, f"This needs {self.needs}. {HOW_TO_AUTHENTICATE}")
         return caller
 
 
@@ -66,7 +66,7 @@ def caller_of(request: HttpRequest) -> Caller:
     return cast(Caller, getattr(request, "auth"))  # noqa: B009 - ninja puts it there
 
 
-def presented(request: HttpRequest) -> Caller | None:
+def identify_caller(request: HttpRequest) -> Caller | None:
     """Whose token the request brings; None: nobody's."""
     basic = basic_of(request)
     if not basic:
@@ -74,20 +74,20 @@ def presented(request: HttpRequest) -> Caller | None:
     # A token may contain a colon, which also ends the user name: so we try both what HTTP calls the
     # user name and everything before the last colon.
     users = {basic.partition(":")[0], basic.rpartition(":")[0]} - {""}
-    return caller_with([digest_of(user) for user in users])
+    return find_caller([digest_of(user) for user in users])
 
 
-def caller_with(digests: list[str]) -> Caller | None:
+def find_caller(digests: list[str]) -> Caller | None:
     """The first statement of every call, so a dead connection is noticed here and reopened. Nothing
     after it is retried: it may have been committed before the connection broke.
     """
 
     def find() -> Caller | None:
         with cursor() as db:
-            row = db.execute(CALLER_OF, {"digests": digests}).fetchone()
+            row = db.execute(FIND_CALLER, {"digests": digests}).fetchone()
         return Caller(*row) if row else None
 
-    return persist(find, until=time.monotonic() + RECONNECT_SECONDS)
+    return retry_while_lost(find, until=time.monotonic() + RECONNECT_SECONDS)
 
 
 def basic_of(request: HttpRequest) -> str:

@@ -15,33 +15,33 @@ from trackers.events.subscribers.addresses import MOST_CALLBACK, MOST_EVENT, fau
 from trackers.events.subscribers.rules import MOST_EVENTS, MOST_TIMEOUT, MOST_TOPICS, TOPIC, UUID
 from tweetwatch.http.json_bodies import Strict, StrictJson, UnreadableError
 
-MOST_BYTES = 256 * 1024
-TOO_LARGE = f"The body is too large: at most {MOST_BYTES:,} bytes."
-CUT = "The body is incomplete. Send it again."
+MAX_BODY_SIZE = 256 * 1024
+TOO_LARGE = f"The body is too large: at most {MAX_BODY_SIZE:,} bytes."
+INCOMPLETE = "The body is incomplete. Send it again."
 # The end of the year 9999.
 LAST_MS = 253_402_300_799_999
 
 
 class BusJson(StrictJson):
     def parse_body(self, request: HttpRequest) -> Any:
-        if len(request.body) > MOST_BYTES:
+        if len(request.body) > MAX_BODY_SIZE:
             raise UnreadableError(TOO_LARGE)
         # A client that went away may have sent part of a body that happens to be valid.
         if len(request.body) < int(request.META.get("CONTENT_LENGTH") or 0):
-            raise UnreadableError(CUT)
+            raise UnreadableError(INCOMPLETE)
         body = super().parse_body(request)
         if not isinstance(body, dict):
             return body
         return {name: value for name, value in body.items() if value is not None}
 
 
-def address(value: str, *, most: int) -> str:
+def check_address(value: str, *, most: int) -> str:
     if fault := fault_of(value, most=most, plain_http=settings.EGRESS_PLAIN_HTTP):
         raise ValueError(f"it {fault}")
     return value
 
 
-def small(data: dict[str, Any]) -> dict[str, Any]:
+def check_data_size(data: dict[str, Any]) -> dict[str, Any]:
     try:
         size = len(orjson.dumps(data))
     except TypeError:
@@ -58,16 +58,16 @@ def small(data: dict[str, Any]) -> dict[str, Any]:
 TopicName = Annotated[str, Field(pattern=f"^{TOPIC.pattern[2:-2]}$")]
 UserName = Annotated[str, Field(pattern=f"^{UUID.pattern[2:-2]}$")]
 # What each address has; not everything that has it is one.
-HAS = {"type": "string", "pattern": r"^https?://[A-Za-z0-9._~:/#\[\]!$&'()*+,;=%-]+$"}
+ADDRESS_SCHEMA = {"type": "string", "pattern": r"^https?://[A-Za-z0-9._~:/#\[\]!$&'()*+,;=%-]+$"}
 EventUrl = Annotated[
     str,
-    AfterValidator(partial(address, most=MOST_EVENT)),
-    WithJsonSchema({**HAS, "maxLength": MOST_EVENT}),
+    AfterValidator(partial(check_address, most=MOST_EVENT)),
+    WithJsonSchema({**ADDRESS_SCHEMA, "maxLength": MOST_EVENT}),
 ]
 Callback = Annotated[
     str,
-    AfterValidator(partial(address, most=MOST_CALLBACK)),
-    WithJsonSchema({**HAS, "maxLength": MOST_CALLBACK}),
+    AfterValidator(partial(check_address, most=MOST_CALLBACK)),
+    WithJsonSchema({**ADDRESS_SCHEMA, "maxLength": MOST_CALLBACK}),
 ]
 
 
@@ -78,7 +78,7 @@ class PublicationIn(BaseModel):
     type: Literal["create", "update", "delete", "noop"]
     url: EventUrl
     timestamp: Annotated[StrictInt, Field(ge=1, le=LAST_MS)] | None = None
-    data: Annotated[dict[str, Any], AfterValidator(small)] | None = None
+    data: Annotated[dict[str, Any], AfterValidator(check_data_size)] | None = None
 
 
 class SubscriptionIn(Strict):
@@ -133,3 +133,7 @@ class SubscriberOut(Schema):
 
 class PongOut(Schema):
     pong: str
+
+
+# The answer of a call that has nothing to say.
+NO_CONTENT: dict[Any, Any] = {204: None}

@@ -16,6 +16,7 @@ from ninja import Router, Status
 from trackers.bus import subscribers, tokens, topics
 from trackers.bus.auth import CLIENT, EITHER, ROOT, Caller, caller_of
 from trackers.bus.bodies import (
+    NO_CONTENT,
     PublicationIn,
     SubscriberOut,
     SubscriptionIn,
@@ -28,32 +29,31 @@ from trackers.events.subscribers.rules import TOPIC
 from trackers.events.subscribers.standings import Standing
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tokens import idempotency
-from trackers.tokens.idempotency import Asked, UsedOtherwiseError, half_of, key_of
+from trackers.tokens.idempotency import KeyedRequest, UsedOtherwiseError, half_digest, key_of
 from tweetwatch.http.refusals import Refused
 
 router = Router(auth=EITHER)
-DONE: dict[Any, Any] = {204: None}
 OTHER_EVENT = "Another event was published with this Idempotency-Key."
-SHOWN_OF_UUID = 4
+UUID_LETTERS_SHOWN = 4
 
 
 # Before all others: Django looks through the addresses in their order.
 @router.post("/topics/{name}", auth=CLIENT, response={200: None})
 @router.post("/topic/{name}", auth=CLIENT, response={200: None}, include_in_schema=False)
-def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> None:
+def publish_event(request: HttpRequest, name: TopicName, body: PublicationIn) -> None:
     caller = caller_of(request)
     header = request.headers.get("Idempotency-Key")
     key = None if header is None else key_of(header)
-    if not topics.claim(name, caller.name):
+    if not topics.claim_topic(name, caller.name):
         raise Refused(403, "Another client publishes this topic.")
-    event = NewEvent(name, given.type, url=given.url, t=given.timestamp, data=given.data)
+    event = NewEvent(name, body.type, url=body.url, t=body.timestamp, data=body.data)
     if key is None:
         publish_events([event])
         return
-    asked = half_of(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
+    asked = half_digest(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
     try:
         with transaction.atomic():
-            if idempotency.keep(Asked(caller.token_id, key, asked)):
+            if idempotency.claim_key(KeyedRequest(caller.token_id, key, asked)):
                 publish_events([event])
     except UsedOtherwiseError:
         raise Refused(422, OTHER_EVENT) from None
@@ -62,60 +62,60 @@ def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> None
 @router.get("/api_tokens", auth=ROOT, response=list[TokenOut])
 def list_tokens(request: HttpRequest) -> list[dict[str, str]]:
     return [
-        {"name": token.name, "token": tokens.shown(token)}
-        for token in tokens.of_the_bus().filter(scope=tokens.CLIENT)
+        {"name": token.name, "token": tokens.masked_token(token)}
+        for token in tokens.bus_tokens().filter(scope=tokens.CLIENT)
     ]
 
 
 @router.post("/api_tokens", auth=ROOT, response={201: TokenOut})
-def make_token(request: HttpRequest, given: TokenIn) -> Status:
-    token = tokens.make(given.name, given.token)
-    return Status(201, {"name": given.name, "token": token})
+def make_token(request: HttpRequest, body: TokenIn) -> Status:
+    token = tokens.make_token(body.name, body.token)
+    return Status(201, {"name": body.name, "token": token})
 
 
-@router.delete("/api_tokens/{token}", auth=ROOT, response=DONE)
+@router.delete("/api_tokens/{token}", auth=ROOT, response=NO_CONTENT)
 def revoke_token(request: HttpRequest, token: str) -> None:
-    if known := tokens.find_client(token):
-        tokens.revoke(known)
+    if known := tokens.find_client_token(token):
+        tokens.revoke_token(known)
 
 
 @router.get("/topics", response=list[TopicOut])
-def list_topics(request: HttpRequest) -> list[topics.Listed]:
-    return topics.listed()
+def list_topics(request: HttpRequest) -> list[topics.ListedTopic]:
+    return topics.list_topics()
 
 
-@router.delete("/topics/{name}", response=DONE)
-@router.delete("/topic/{name}", response=DONE, include_in_schema=False)
+@router.delete("/topics/{name}", response=NO_CONTENT)
+@router.delete("/topic/{name}", response=NO_CONTENT, include_in_schema=False)
 def delete_topic(request: HttpRequest, name: str) -> None:
-    topics.delete(known(name), caller_of(request))
+    topics.delete_topic(check_topic_name(name), caller_of(request))
 
 
-@router.post("/subscription", auth=CLIENT, response=DONE)
-@router.post("/subscriber", auth=CLIENT, response=DONE, include_in_schema=False)
-def subscribe(request: HttpRequest, given: SubscriptionIn) -> None:
-    subscribers.put(caller_of(request), given)
+@router.post("/subscription", auth=CLIENT, response=NO_CONTENT)
+@router.post("/subscriber", auth=CLIENT, response=NO_CONTENT, include_in_schema=False)
+def subscribe(request: HttpRequest, body: SubscriptionIn) -> None:
+    subscribers.subscribe(caller_of(request), body)
 
 
-@router.delete("/subscriber", response=DONE)
-@router.delete("/subscription", response=DONE, include_in_schema=False)
+@router.delete("/subscriber", response=NO_CONTENT)
+@router.delete("/subscription", response=NO_CONTENT, include_in_schema=False)
 def delete_subscriber(request: HttpRequest) -> None:
-    subscribers.delete(caller_of(request))
+    subscribers.remove_subscriber(caller_of(request))
 
 
-@router.delete("/subscriber/topics/{name}", response=DONE)
-@router.delete("/subscription/topics/{name}", response=DONE, include_in_schema=False)
+@router.delete("/subscriber/topics/{name}", response=NO_CONTENT)
+@router.delete("/subscription/topics/{name}", response=NO_CONTENT, include_in_schema=False)
 def unsubscribe(request: HttpRequest, name: str) -> None:
-    subscribers.unsubscribe(caller_of(request), known(name))
+    subscribers.unsubscribe(caller_of(request), check_topic_name(name))
 
 
 @router.get("/subscribers", response=list[SubscriberOut])
 @router.get("/subscriptions", response=list[SubscriberOut], include_in_schema=False)
 def list_subscribers(request: HttpRequest) -> list[dict[str, Any]]:
     caller = caller_of(request)
-    return [subscriber_json(standing, caller) for standing in subscribers.listed()]
+    return [subscriber_json(standing, caller) for standing in subscribers.list_subscribers()]
 
 
-def known(name: str) -> str:
+def check_topic_name(name: str) -> str:
     """A name that no topic can have is treated as an unknown topic."""
     if not TOPIC.fullmatch(name):
         raise LookupError(topics.NO_TOPIC)
@@ -128,7 +128,7 @@ def subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
     return {
         "subscriber": subscriber.name,
         # Anyone who knows it can send batches in the name of the bus.
-        "uuid": uuid if caller.is_root or caller.name == subscriber.name else cut(uuid),
+        "uuid": uuid if caller.is_root or caller.name == subscriber.name else abbreviate_uuid(uuid),
         "callback": subscriber.callback,
         "max_events": subscriber.max_events,
         "timeout": subscriber.timeout_ms,
@@ -141,5 +141,5 @@ def subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
     }
 
 
-def cut(uuid: str) -> str:
-    return f"{uuid[: min(SHOWN_OF_UUID, len(uuid) // 4)]}…" if uuid else ""
+def abbreviate_uuid(uuid: str) -> str:
+    return f"{uuid[: min(UUID_LETTERS_SHOWN, len(uuid) // 4)]}…" if uuid else ""

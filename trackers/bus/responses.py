@@ -18,7 +18,7 @@ from django.http.request import UnreadablePostError
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
-from trackers.bus.bodies import CUT, MOST_BYTES
+from trackers.bus.bodies import INCOMPLETE, MAX_BODY_SIZE
 from tweetwatch.database import LOST
 from tweetwatch.http import refusals
 from tweetwatch.proxy import is_loopback
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 TEXT = "text/plain; charset=utf-8"
 SILENCE_SECONDS = 10.0
-AWAY = "The database cannot be reached. Try again in a moment."
+DATABASE_LOST = "The database cannot be reached. Try again in a moment."
 NO_HOST = "The host of this request is not one of ALLOWED_HOSTS."
 
 
@@ -35,30 +35,32 @@ class InClearError(Exception):
     """The request came by plain http, where others could read its token."""
 
 
-def empty(status: int) -> HttpResponse:
+def empty_response(status: int) -> HttpResponse:
     return HttpResponse(status=status, content_type=TEXT)
 
 
-def refuse(status: int, sentence: str, **_more: Any) -> HttpResponse:
+def refusal_response(status: int, sentence: str, **_more: Any) -> HttpResponse:
     answer = HttpResponse(f"{sentence}\n", status=status, content_type=TEXT)
     if status == 401:
         answer["WWW-Authenticate"] = "Basic"
     return answer
 
 
-def handle(api: NinjaAPI) -> None:
-    refusals.handle(api, refuse)
-    api.add_exception_handler(InClearError, lambda request, _fault: to_https(request))
-    api.add_exception_handler(UnreadablePostError, lambda _request, _fault: refuse(400, CUT))
+def handle_errors(api: NinjaAPI) -> None:
+    refusals.handle_refusals(api, refusal_response)
+    api.add_exception_handler(InClearError, lambda request, _fault: redirect_to_https(request))
+    api.add_exception_handler(
+        UnreadablePostError, lambda _request, _fault: refusal_response(400, INCOMPLETE)
+    )
     for kind in LOST:
-        api.add_exception_handler(kind, away)
+        api.add_exception_handler(kind, answer_database_lost)
 
 
-def away(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
+def answer_database_lost(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
     # As in Routemaster, where this probe is about its store.
     status = 500 if request.path_info == "/pulse" else 503
     logger.warning("answered %s, because the database failed: %s", status, fault)
-    return refuse(status, AWAY)
+    return refusal_response(status, DATABASE_LOST)
 
 
 def refuse_in_clear(request: HttpRequest) -> None:
@@ -74,30 +76,30 @@ def refuse_in_clear(request: HttpRequest) -> None:
         raise InClearError
 
 
-def to_https(request: HttpRequest) -> HttpResponse:
+def redirect_to_https(request: HttpRequest) -> HttpResponse:
     """308: the method and the body stay the same."""
     try:
         address = f"https://{request.get_host()}{request.get_full_path()}"
     except DisallowedHost:
-        return refuse(400, NO_HOST)
-    answer = empty(308)
+        return refusal_response(400, NO_HOST)
+    answer = empty_response(308)
     answer["Location"] = address
     return answer
 
 
 def nowhere(_request: HttpRequest) -> HttpResponse:
-    return finished(empty(404))
+    return finish_response(empty_response(404))
 
 
-def routes(api: NinjaAPI) -> list[URLPattern]:
+def bus_routes(api: NinjaAPI) -> list[URLPattern]:
     patterns = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
     for pattern in patterns:
-        pattern.callback = served(pattern.callback)
+        pattern.callback = serve_view(pattern.callback)
     # Ninja has something at the root.
     return [pattern for pattern in patterns if pattern.name != "api-root"]
 
 
-def served(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
+def serve_view(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
         if connection := request.META.get("gunicorn.socket"):
@@ -108,16 +110,16 @@ def served(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
             # The server drops the body of its answer.
             request.method = "GET"
         # From the server itself: Django reads nothing of a chunked body.
-        body = LimitedStream(request.META["wsgi.input"], MOST_BYTES + 1)
+        body = LimitedStream(request.META["wsgi.input"], MAX_BODY_SIZE + 1)
         request.__dict__["_stream"] = body
-        return finished(view(request, **parts))
+        return finish_response(view(request, **parts))
 
     return answer
 
 
-def finished(answer: HttpResponse) -> HttpResponse:
+def finish_response(answer: HttpResponse) -> HttpResponse:
     if answer.status_code == 405:
-        answer = empty(404)
+        answer = empty_response(404)
     # Without a Content-Length the server would send the body in chunks.
     if answer.status_code == 204:
         del answer["Content-Type"]

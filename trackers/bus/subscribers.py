@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from trackers.bus.auth import HOW, Caller
+from trackers.bus.auth import HOW_TO_AUTHENTICATE, Caller
 from trackers.bus.bodies import SubscriptionIn
 from trackers.bus.topics import NO_TOPIC
 from trackers.events.fan_out import fan_out_all
@@ -19,10 +19,10 @@ from trackers.outbox.models import Topic
 from trackers.tokens.models import ApiToken
 from tweetwatch.http.refusals import Refused
 
-NOT_ONE = "You are not a subscriber."
+NOT_SUBSCRIBED = "You are not a subscriber."
 
 
-def put(caller: Caller, given: SubscriptionIn) -> None:
+def subscribe(caller: Caller, subscription: SubscriptionIn) -> None:
     """The caller subscribes to exactly these topics; a disabled subscriber is enabled again.
 
     Runs under the lock of the spread, so two requests of one client take turns.
@@ -31,24 +31,24 @@ def put(caller: Caller, given: SubscriptionIn) -> None:
         fan_out_all()
         token = ApiToken.objects.select_for_update(no_key=True).filter(pk=caller.token_id).first()
         if token is None:
-            raise Refused(401, f"This needs a client's token. {HOW}")
-        known = of(caller, Subscriber.objects.select_for_update(no_key=True))
+            raise Refused(401, f"This needs a client's token. {HOW_TO_AUTHENTICATE}")
+        known = subscriber_of(caller, Subscriber.objects.select_for_update(no_key=True))
         subscriber = known or Subscriber(name=caller.name, secrets={"signing": [new_signing_key()]})
-        subscriber.token, subscriber.callback = token, given.callback
-        if given.uuid is not None:
-            subscriber.secrets = {**subscriber.secrets, "uuid": given.uuid}
-        if given.timeout is not None:
-            subscriber.timeout_ms = given.timeout
-        if given.max is not None:
-            subscriber.max_events = given.max
+        subscriber.token, subscriber.callback = token, subscription.callback
+        if subscription.uuid is not None:
+            subscriber.secrets = {**subscriber.secrets, "uuid": subscription.uuid}
+        if subscription.timeout is not None:
+            subscriber.timeout_ms = subscription.timeout
+        if subscription.max is not None:
+            subscriber.max_events = subscription.max
         if known:
-            change(subscriber, given.topics)
+            change(subscriber, subscription.topics)
             enable(subscriber)
         else:
-            add(subscriber, given.topics)
+            add(subscriber, subscription.topics)
 
 
-def of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
+def subscriber_of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
     """None: the caller is root, or no subscriber."""
     if caller.is_root:
         return None
@@ -56,12 +56,12 @@ def of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber 
     return rows.filter(name=caller.name, removed_at=None).first()
 
 
-def delete(caller: Caller) -> None:
+def remove_subscriber(caller: Caller) -> None:
     with transaction.atomic():
         fan_out_all()
-        subscriber = of(caller)
+        subscriber = subscriber_of(caller)
         if subscriber is None:
-            raise LookupError(NOT_ONE)
+            raise LookupError(NOT_SUBSCRIBED)
         remove(subscriber)
 
 
@@ -69,16 +69,16 @@ def unsubscribe(caller: Caller, topic_name: str) -> None:
     with transaction.atomic():
         fan_out_all()
         topic = Topic.objects.filter(name=topic_name).first()
-        subscriber = of(caller)
+        subscriber = subscriber_of(caller)
         if topic is None:
             raise LookupError(NO_TOPIC)
         if subscriber is None:
-            raise LookupError(NOT_ONE)
+            raise LookupError(NOT_SUBSCRIBED)
         if not leave(subscriber, topic):
             raise LookupError("You do not subscribe to this topic.")
 
 
-def listed() -> list[Standing]:
+def list_subscribers() -> list[Standing]:
     """All of them by name, with every event so far counted."""
     with transaction.atomic():
         fan_out_all()

@@ -16,32 +16,32 @@ from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
 # Separates the name from the secret in tokens that are generated here.
-MARK = "--"
-SHOWN = 4
+SEPARATOR = "--"
+LETTERS_SHOWN = 4
 CLIENT, ROOT = ApiToken.Scope.BUS, ApiToken.Scope.ROOT
 
 
-def of_the_bus() -> QuerySet[ApiToken]:
+def bus_tokens() -> QuerySet[ApiToken]:
     """Root's included, by name."""
     return ApiToken.objects.filter(scope__in=[CLIENT, ROOT]).order_by("name")
 
 
-def make(name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT) -> str:
+def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT) -> str:
     """Save a new token, generated unless it is given, and return it: it is shown only once.
 
     Raises ValueError with a sentence.
     """
     check_name(name)
     if token is None:
-        token = f"{stem(name)}{MARK}{secrets.token_hex(16)}"
+        token = f"{token_stem(name)}{SEPARATOR}{secrets.token_hex(16)}"
     elif not NAME.fullmatch(token):
         raise ValueError(f"token {NAME_RULE}")
-    if of_the_bus().filter(name=name).exists():
+    if bus_tokens().filter(name=name).exists():
         raise ValueError(f"There is already a token called {name}.")
     try:
         with transaction.atomic():
             ApiToken.objects.create(
-                name=name, scope=scope, digest=digest_of(token), begins=begins(token, name)
+                name=name, scope=scope, digest=digest_of(token), begins=token_beginning(token, name)
             )
     except IntegrityError:
         raise ValueError("This token or name exists already.") from None
@@ -55,42 +55,42 @@ def check_name(name: str) -> None:
         raise ValueError(f"The name {OUR_PUBLISHER} is reserved for this program's own topics.")
 
 
-def stem(name: str) -> str:
+def token_stem(name: str) -> str:
     """How a generated token begins. Some clients accept only 64 characters, and no colon."""
     return name.replace(":", "-")[:30]
 
 
-def begins(token: str, name: str) -> str:
+def token_beginning(token: str, name: str) -> str:
     """The first characters of its secret part, but never more than a quarter of it.
 
     In a token that begins with its name, as generated ones do, the secret follows the name:
     clients tell tokens apart by this.
     """
-    named = stem(name) + MARK
+    named = token_stem(name) + SEPARATOR
     if token.startswith(named):
-        return MARK + first_of(token.removeprefix(named))
-    return "" if token.startswith(MARK) else first_of(token)
+        return SEPARATOR + first_letters(token.removeprefix(named))
+    return "" if token.startswith(SEPARATOR) else first_letters(token)
 
 
-def first_of(secret: str) -> str:
-    return secret[: min(SHOWN, len(secret) // 4)]
+def first_letters(secret: str) -> str:
+    return secret[: min(LETTERS_SHOWN, len(secret) // 4)]
 
 
-def shown(token: ApiToken) -> str:
+def masked_token(token: ApiToken) -> str:
     """The beginning of the token, by which a person recognises it."""
     known = token.begins
-    return f"{stem(token.name) if known.startswith(MARK) else ''}{known}…"
+    return f"{token_stem(token.name) if known.startswith(SEPARATOR) else ''}{known}…"
 
 
-def find_client(token_or_name: str) -> ApiToken | None:
+def find_client_token(token_or_name: str) -> ApiToken | None:
     if not NAME.fullmatch(token_or_name):
         return None
-    clients = of_the_bus().filter(scope=CLIENT)
+    clients = bus_tokens().filter(scope=CLIENT)
     by_token = clients.filter(digest=digest_of(token_or_name)).first()
     return by_token or clients.filter(name=token_or_name).first()
 
 
-def revoke(token: ApiToken) -> None:
+def revoke_token(token: ApiToken) -> None:
     """Delete it, its subscriber and what waits for that one."""
     with transaction.atomic():
         fan_out_all()

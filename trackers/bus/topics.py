@@ -21,11 +21,11 @@ from tweetwatch.http.refusals import Refused
 
 NO_TOPIC = "There is no such topic."
 
-THERE = Q(wanted=True) | ~Q(publisher="")
+EXISTS = Q(wanted=True) | ~Q(publisher="")
 
-PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
+FIND_PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
 # The first is the publisher; the second waits for the first one's commit and gets its name.
-CLAIM = """
+CLAIM_TOPIC = """
     INSERT INTO trackers_topic AS t (name, publisher) VALUES (%(name)s, %(publisher)s)
     ON CONFLICT (name) DO UPDATE
     SET publisher = CASE t.publisher WHEN '' THEN excluded.publisher ELSE t.publisher END
@@ -34,34 +34,37 @@ CLAIM = """
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedTopic:
     name: str
     publisher: str | None
     events: int
 
 
-def claim(name: str, publisher: str) -> bool:
+def claim_topic(name: str, publisher: str) -> bool:
     """Whether this client is the topic's publisher; if there is none yet, it becomes one."""
-    given = {"name": name, "publisher": publisher}
+    params = {"name": name, "publisher": publisher}
     with cursor() as db:
-        row: Any = db.execute(PUBLISHER, given).fetchone() or db.execute(CLAIM, given).fetchone()
+        row: Any = (
+            db.execute(FIND_PUBLISHER, params).fetchone()
+            or db.execute(CLAIM_TOPIC, params).fetchone()
+        )
     return bool(row[0] == publisher)
 
 
-def listed() -> list[Listed]:
+def list_topics() -> list[ListedTopic]:
     """All of them by name, with every event so far counted."""
     with transaction.atomic():
         fan_out_all()
-        found = Topic.objects.filter(THERE).order_by("name")
-        rows = list(found.values_list("name", "publisher", "events"))
-    return [Listed(name, publisher or None, events) for name, publisher, events in rows]
+        topics = Topic.objects.filter(EXISTS).order_by("name")
+        rows = list(topics.values_list("name", "publisher", "events"))
+    return [ListedTopic(name, publisher or None, events) for name, publisher, events in rows]
 
 
-def delete(name: str, caller: Caller) -> None:
+def delete_topic(name: str, caller: Caller) -> None:
     """Nobody publishes or subscribes to it any more; what waits is still delivered."""
     with transaction.atomic():
         fan_out_all()
-        topic = Topic.objects.filter(THERE, name=name).select_for_update(no_key=True).first()
+        topic = Topic.objects.filter(EXISTS, name=name).select_for_update(no_key=True).first()
         if topic is None:
             raise LookupError(NO_TOPIC)
         if topic.publisher == OUR_PUBLISHER:

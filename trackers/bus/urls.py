@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from trackers.bus import calls, pulse
+from trackers.bus import calls, probes
 from trackers.bus.bodies import BusJson
-from trackers.bus.responses import handle, nowhere, routes
+from trackers.bus.responses import bus_routes, handle_errors, nowhere
 
 
 class BusApi(NinjaAPI):
@@ -24,11 +24,11 @@ api = BusApi(
     openapi_url=None,
     urls_namespace="bus",
 )
-handle(api)
+handle_errors(api)
 api.add_router("", calls.router)
-api.add_router("", pulse.router)
+api.add_router("", probes.router)
 
 urlpatterns = [
-    *routes(api),
+    *bus_routes(api),
     re_path("", nowhere),
 ]

@@ -52,7 +52,7 @@ def enable(credentials: Sequence[Credential], actor: Actor) -> Done:
     for credential in credentials:
         credential.forget_rejections()
         credential.enable()
-    holds.lift(TWEET_UPDATE)
+    holds.end_hold(TWEET_UPDATE)
     history.record(actor, credentials, "Enabled")
     return Done(f"Enabled {names(credentials)}.", len(credentials))
 
@@ -74,7 +74,7 @@ def check(credential: Credential) -> CheckResult:
     except SecretUnreadableError as error:
         return CheckResult(credential.name, "failed", str(error), None)
     if result.has_money_again:
-        holds.lift(TWEET_UPDATE)
+        holds.end_hold(TWEET_UPDATE)
     return result
 
 
@@ -87,7 +87,7 @@ def end_sign_in(sealed: str, answer: Mapping[str, str], actor: Actor) -> Done:
         base_url=settings.X_API_BASE_URL,
         timeout=settings.REQUEST_TIMEOUT,
     )
-    holds.lift(TWEET_UPDATE)
+    holds.end_hold(TWEET_UPDATE)
     history.record(actor, [credential], "Signed in with X")
     return Done(f"{credential} now has tokens from X. They are renewed before they expire.")
 

@@ -28,7 +28,7 @@ from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
 from trackers.xapi.secrets import Secrets
 from trackers.xapi.tokens import Tokens, new_tokens
-from tweetwatch.database import persist
+from tweetwatch.database import retry_while_lost
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +116,9 @@ def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     # These tokens are the only ones left, so keep trying even if the database is away for a while.
     # That is why the mark outlasts the request; we try as long as the task has time.
     until = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
-    return persist(lambda: store_renewed(mark, tokens), until=min(until, task_time.ends_at()))
+    return retry_while_lost(
+        lambda: store_renewed(mark, tokens), until=min(until, task_time.ends_at())
+    )
 
 
 def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:

@@ -27,39 +27,41 @@ from django_htmx.http import HttpResponseClientRedirect
 from trackers import roles
 from trackers.dashboards.parts import part_of
 
-View = Callable[..., HttpResponseBase]
+ViewFunction = Callable[..., HttpResponseBase]
 
-TWEETS = "trackers.view_tweet"
-SOURCES = "trackers.view_source"
-SUBSCRIBERS = "trackers.view_subscriber"
-OPERATIONS = "trackers.view_namespace"
-ALERTS = "trackers.view_alertrule"
+VIEW_TWEETS = "trackers.view_tweet"
+VIEW_SOURCES = "trackers.view_source"
+VIEW_SUBSCRIBERS = "trackers.view_subscriber"
+VIEW_OPERATIONS = "trackers.view_namespace"
+VIEW_ALERTS = "trackers.view_alertrule"
 # The first page of somebody who may not see everything.
 FIRST_PAGES = {
-    "overview": TWEETS,
-    "sources": SOURCES,
-    "operations": OPERATIONS,
-    "subscribers": SUBSCRIBERS,
+    "overview": VIEW_TWEETS,
+    "sources": VIEW_SOURCES,
+    "operations": VIEW_OPERATIONS,
+    "subscribers": VIEW_SUBSCRIBERS,
 }
 # At most this many of those who can give a permission are named.
-NAMED_MOST = 5
+MAX_GIVERS_NAMED = 5
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
     """Everything is for accounts only, except what `login_not_required` marks as open."""
 
     def process_view(
-        self, request: HttpRequest, view_func: View, view_args: Any, view_kwargs: Any
+        self, request: HttpRequest, view_func: ViewFunction, view_args: Any, view_kwargs: Any
     ) -> HttpResponseBase | None:
         if not getattr(view_func, "login_required", True) or is_signed_in(request):
             return None
-        return refused(request)
+        return ask_to_log_in(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The admin itself refuses without an explanation."""
         if isinstance(error, PermissionDenied) and not error.args and is_signed_in(request):
-            said = f"Your account may not do this. {givers()} can give it the permission."
-            return permission_denied(request, PermissionDenied(said))
+            sentence = (
+                f"Your account may not do this. {permission_givers()} can give it the permission."
+            )
+            return permission_denied(request, PermissionDenied(sentence))
         return None
 
     def process_response(
@@ -75,20 +77,20 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         return response
 
 
-def needs(permission: str, **of_parts: str) -> Callable[[View], View]:
+def needs(permission: str, **of_parts: str) -> Callable[[ViewFunction], ViewFunction]:
     """Limits a view to people who are signed in and have this permission. `of_parts`: what some
     parts of the page take besides, by their names."""
 
-    def guard(view: View) -> View:
+    def guard(view: ViewFunction) -> ViewFunction:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not is_signed_in(request):
-                return refused(request)
+                return ask_to_log_in(request)
             if not request.user.has_perm(permission) and request.path.endswith(".json"):
-                return JsonResponse({"error": lacking(permission)}, status=403)
-            demand(request, permission)
+                return JsonResponse({"error": explain_lack(permission)}, status=403)
+            require_permission(request, permission)
             if (part := part_of(request)) in of_parts:
-                demand(request, of_parts[part])
+                require_permission(request, of_parts[part])
             return view(request, *args, **kwargs)
 
         guarded.__dict__.update(permission=permission, of_parts=of_parts)
@@ -97,27 +99,27 @@ def needs(permission: str, **of_parts: str) -> Callable[[View], View]:
     return guard
 
 
-def demand(request: HttpRequest, permission: str) -> None:
+def require_permission(request: HttpRequest, permission: str) -> None:
     if not request.user.has_perm(permission):
-        raise PermissionDenied(lacking(permission))
+        raise PermissionDenied(explain_lack(permission))
 
 
-def lacking(permission: str) -> str:
+def explain_lack(permission: str) -> str:
     """Which permission it takes, as the admin calls it, and who can give it."""
     label, _, codename = permission.partition(".")
-    found = Permission.objects.filter(content_type__app_label=label, codename=codename)
-    name = found.values_list("name", flat=True).first() or permission
+    permissions = Permission.objects.filter(content_type__app_label=label, codename=codename)
+    name = permissions.values_list("name", flat=True).first() or permission
     role = roles.least_with(permission)
     has = f", which the role {role} has" if role else ""
     return (
         f"Your account lacks the permission “{name}” ({permission}){has}. "
-        f"{givers()} can give it to you in the admin, under Users."
+        f"{permission_givers()} can give it to you in the admin, under Users."
     )
 
 
-def givers() -> str:
+def permission_givers() -> str:
     """Who can change accounts, by name."""
-    return " or ".join(roles.those_who_give()[:NAMED_MOST]) or "An administrator"
+    return " or ".join(roles.those_who_give()[:MAX_GIVERS_NAMED]) or "An administrator"
 
 
 def first_page(request: HttpRequest) -> str:
@@ -130,27 +132,27 @@ def is_signed_in(request: HttpRequest) -> bool:
     return request.user.is_active
 
 
-def refused(request: HttpRequest) -> HttpResponse:
+def ask_to_log_in(request: HttpRequest) -> HttpResponse:
     """To the login page, and from there back to where the person was."""
     if request.headers.get("HX-Request"):
         # A poll must not swap the login form into a row.
-        return HttpResponseClientRedirect(login_address(request, here(request)))
+        return HttpResponseClientRedirect(login_address(request, page_address(request)))
     if request.path.endswith(".json"):
         return JsonResponse({"error": "Log in first."}, status=401)
-    return redirect(login_address(request, here(request)))
+    return redirect(login_address(request, page_address(request)))
 
 
 def login_address(request: HttpRequest, back: str) -> str:
     """With what the login page says: that a session is over, and that what was sent is lost."""
-    given = {"next": back}
+    params = {"next": back}
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
-        given["over"] = "1"
+        params["over"] = "1"
     if request.method not in ("GET", "HEAD"):
-        given["lost"] = "1"
-    return f"{reverse('login')}?{urlencode(given, safe='/')}"
+        params["lost"] = "1"
+    return f"{reverse('login')}?{urlencode(params, safe='/')}"
 
 
-def here(request: HttpRequest) -> str:
+def page_address(request: HttpRequest) -> str:
     """The page the person looks at: itself, or the one that holds the form or asked for a part."""
     if request.headers.get("HX-Request"):
         page = request.headers.get("HX-Current-URL", "")

@@ -14,9 +14,9 @@ from django.utils.safestring import SafeString
 
 WIDTH, HEIGHT = 360, 60
 # The part of a bar's place that the bar fills.
-FILLS = 0.8
+BAR_FILL = 0.8
 # So that a small value does not look like zero.
-LEAST = 1.5
+MIN_BAR_HEIGHT = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class BarChart:
             if value is None:
                 gaps.append(f"M{x:.1f} 0h{step:.1f}v{HEIGHT}h-{step:.1f}z")
             elif value > 0:
-                height = max(LEAST, HEIGHT * value / most)
-                bars.append(f"M{x:.1f} {HEIGHT}v-{height:.1f}h{step * FILLS:.1f}v{height:.1f}z")
+                height = max(MIN_BAR_HEIGHT, HEIGHT * value / most)
+                bars.append(f"M{x:.1f} {HEIGHT}v-{height:.1f}h{step * BAR_FILL:.1f}v{height:.1f}z")
         label = escape(self.label)
         return SafeString(
             f'<svg class="bar-chart" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'

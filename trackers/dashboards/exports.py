@@ -11,10 +11,10 @@ from collections.abc import Callable
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 
-from tweetwatch.http.sending import RETRY_SECONDS, NoPlace, in_a_place
-from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, sent
+from tweetwatch.http.sending import RETRY_SECONDS, NoPlace, send_in_place
+from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, table_response
 
-TAKEN = (
+NO_PLACE_TEXT = (
     "The server is sending other files, and sends only a few at once. Go back, wait until one of "
     "them is done, and try again."
 )
@@ -27,15 +27,17 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
         return no_file(request, 501, "No Parquet on this server", NO_PARQUET)
-    return in_turn(request, lambda: sent(table, form))
+    return send_if_free(request, lambda: table_response(table, form))
 
 
-def in_turn(request: HttpRequest, make: Callable[[], StreamingHttpResponse]) -> HttpResponseBase:
+def send_if_free(
+    request: HttpRequest, make: Callable[[], StreamingHttpResponse]
+) -> HttpResponseBase:
     """The file that `make` returns, or a page that says to try again later."""
     try:
-        answer = in_a_place(request, make)
+        answer = send_in_place(request, make)
     except NoPlace:
-        page = no_file(request, 503, "Other files are being sent", TAKEN)
+        page = no_file(request, 503, "Other files are being sent", NO_PLACE_TEXT)
         page["Retry-After"] = str(RETRY_SECONDS)
         return page
     if request.method == "HEAD":
@@ -44,6 +46,6 @@ def in_turn(request: HttpRequest, make: Callable[[], StreamingHttpResponse]) -> 
     return answer
 
 
-def no_file(request: HttpRequest, status: int, title: str, said: str) -> HttpResponse:
-    shown = {"title": title, "said": said}
-    return render(request, "dashboards/no_export.html", shown, status=status)
+def no_file(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+    context = {"title": title, "said": sentence}
+    return render(request, "dashboards/no_export.html", context, status=status)

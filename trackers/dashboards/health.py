@@ -23,10 +23,10 @@ from psycopg_pool import PoolTimeout
 from trackers.jobs.models import Worker
 from tweetwatch.database import LOST
 
-HEALTHY, READY = "/healthz", "/readyz"
-AWAY = "The database cannot be reached."
-BEHIND = "The database lacks {} migrations: run manage.py migrate."
-LOOKS = ("GET", "HEAD")
+HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
+NO_DATABASE_REASON = "The database cannot be reached."
+MIGRATIONS_LACKING = "The database lacks {} migrations: run manage.py migrate."
+READ_METHODS = ("GET", "HEAD")
 
 
 class HealthMiddleware:
@@ -34,29 +34,29 @@ class HealthMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info not in (HEALTHY, READY) or request.method not in LOOKS:
+        if request.path_info not in (HEALTH_PATH, READY_PATH) or request.method not in READ_METHODS:
             return self.get_response(request)
         answer = HttpResponse("ok\n", content_type="text/plain")
-        if request.path_info == READY:
-            answer = ready()
+        if request.path_info == READY_PATH:
+            answer = readiness()
         answer["Cache-Control"] = "no-store"
         # Django would log every 503.
         answer.__dict__["_has_been_logged"] = True
         return answer
 
 
-def ready() -> HttpResponse:
+def readiness() -> HttpResponse:
     """Report when a worker was last seen, but do not act on it: workers are other processes."""
     try:
         lacking = len(migrations() - set(MigrationRecorder(connection).applied_migrations()))
         seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
     except (DatabaseError, PoolTimeout, *LOST):
-        return unready(AWAY)
+        return unready(NO_DATABASE_REASON)
     if lacking:
-        return unready(BEHIND.format(lacking))
+        return unready(MIGRATIONS_LACKING.format(lacking))
     age = max(timezone.now() - seen, timedelta(0)) if seen else None
-    told = round(age.total_seconds(), 1) if age is not None else None
-    return JsonResponse({"ready": True, "worker_seen_seconds": told})
+    age_seconds = round(age.total_seconds(), 1) if age is not None else None
+    return JsonResponse({"ready": True, "worker_seen_seconds": age_seconds})
 
 
 def unready(reason: str) -> HttpResponse:
@@ -72,6 +72,6 @@ def migrations() -> frozenset[tuple[str, str]]:
 @login_not_required
 @require_safe
 @never_cache
-def answers(request: HttpRequest) -> HttpResponse:
+def ping(request: HttpRequest) -> HttpResponse:
     """204, without a look at the database or at who asks."""
     return HttpResponse(status=204)

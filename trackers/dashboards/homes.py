@@ -14,13 +14,13 @@ User = AbstractBaseUser | AnonymousUser
 
 def home_of(user: User, team: int | None) -> Home:
     """404 if there is no such team, 403 if the person is not a member of it."""
-    return chosen(homes_of(user), team)
+    return home_of_team(homes_of(user), team)
 
 
-def chosen(homes: list[Home], team: int | None) -> Home:
-    for one in homes:
-        if one.team_id == team:
-            return one
+def home_of_team(homes: list[Home], team: int | None) -> Home:
+    for home in homes:
+        if home.team_id == team:
+            return home
     if team is not None and teams().filter(pk=team).exists():
         raise PermissionDenied(
             "Only members of this team see its home. An administrator can add you to the group in "
@@ -29,6 +29,6 @@ def chosen(homes: list[Home], team: int | None) -> Home:
     raise Http404(f"There is no team {team}.")
 
 
-def page_of(team_id: int | None) -> str:
+def home_address(team_id: int | None) -> str:
     """The address of a team's home, or of the person's own."""
     return reverse("home", args=[team_id] if team_id else [])

@@ -33,7 +33,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
         return HttpResponse("Set METRICS_KEY, and send it as a bearer token.\n", status=403)
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Everything())
+    registry.register(AllMetrics())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -44,58 +44,58 @@ def stays_here(request: HttpRequest) -> bool:
     return is_loopback(asked.strip("[]")) and is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
-class Everything(Collector):
+class AllMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         yield gauge("build_info", "1, with the version as a label.", "version").add([VERSION], 1)
         status = Status()
-        yield from of_pausing(status)
-        yield from of_queues(status)
-        yield from of_tweets(status)
-        yield from of_credentials(status)
-        yield from of_money(status)
-        yield from of_days(status)
-        yield from of_workers(status)
-        yield from of_sources(status)
-        yield from of_stream(status)
-        yield from of_timelines(status)
-        yield from of_events(status)
+        yield from pausing_metrics(status)
+        yield from queue_metrics(status)
+        yield from tweet_metrics(status)
+        yield from credential_metrics(status)
+        yield from money_metrics(status)
+        yield from day_metrics(status)
+        yield from worker_metrics(status)
+        yield from source_metrics(status)
+        yield from stream_metrics(status)
+        yield from timeline_metrics(status)
+        yield from event_metrics(status)
         yield gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
             [], status.oldest_snapshot.seconds
         )
 
 
-class Family(GaugeMetricFamily):
+class GaugeFamily(GaugeMetricFamily):
     """Several values of one name."""
 
-    def add(self, labels: list[str], value: float) -> Family:
+    def add(self, labels: list[str], value: float) -> GaugeFamily:
         self.add_metric(labels, value)
         return self
 
 
-class Total(CounterMetricFamily):
+class CounterFamily(CounterMetricFamily):
     """Counts that only grow."""
 
-    def add(self, labels: list[str], value: float) -> Total:
+    def add(self, labels: list[str], value: float) -> CounterFamily:
         self.add_metric(labels, value)
         return self
 
 
-def gauge(name: str, about: str, *labels: str) -> Family:
-    return Family(f"tweetwatch_{name}", about, labels=labels)
+def gauge(name: str, about: str, *labels: str) -> GaugeFamily:
+    return GaugeFamily(f"tweetwatch_{name}", about, labels=labels)
 
 
-def total(name: str, about: str, *labels: str) -> Total:
-    return Total(f"tweetwatch_{name}", about, labels=labels)
+def total(name: str, about: str, *labels: str) -> CounterFamily:
+    return CounterFamily(f"tweetwatch_{name}", about, labels=labels)
 
 
-def of_pausing(status: Status) -> Iterator[Metric]:
-    found = status.paused
-    yield gauge("paused_all", "1 while a person has paused everything.").add([], bool(found))
+def pausing_metrics(status: Status) -> Iterator[Metric]:
+    pause = status.paused
+    yield gauge("paused_all", "1 while a person has paused everything.").add([], bool(pause))
     since = gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
-    yield since.add([], found.since.timestamp()) if found else since
+    yield since.add([], pause.since.timestamp()) if pause else since
 
 
-def of_queues(status: Status) -> Iterator[Metric]:
+def queue_metrics(status: Status) -> Iterator[Metric]:
     due = gauge("due", "Keys of a queue that are due.", "namespace")
     oldest = gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
     in_flight = gauge("in_flight", "Keys that workers have claimed.", "namespace")
@@ -106,28 +106,28 @@ def of_queues(status: Status) -> Iterator[Metric]:
     )
     checked = gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
     late = gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
-    for name, found in status.queues.items():
-        due.add([name], found.due)
-        oldest.add([name], found.oldest_due_seconds)
-        in_flight.add([name], found.in_flight)
-        isolated.add([name], found.isolated)
-        checked.add([name], found.checked_last_minute)
+    for name, queue in status.queues.items():
+        due.add([name], queue.due)
+        oldest.add([name], queue.oldest_due_seconds)
+        in_flight.add([name], queue.in_flight)
+        isolated.add([name], queue.isolated)
+        checked.add([name], queue.checked_last_minute)
         for share, seconds in (
-            ("0.5", found.lateness_p50_seconds),
-            ("0.99", found.lateness_p99_seconds),
+            ("0.5", queue.lateness_p50_seconds),
+            ("0.99", queue.lateness_p99_seconds),
         ):
             if seconds is not None:
                 late.add([name, share], seconds)
     yield from (due, oldest, in_flight, isolated, checked, late)
 
 
-def of_tweets(status: Status) -> Iterator[Metric]:
+def tweet_metrics(status: Status) -> Iterator[Metric]:
     yield gauge("gone", "Tweets that X no longer shows.").add([], status.tweets.gone)
     about = "Tweets that X's last reply left out, or described unreadably."
     yield gauge("unclear", about).add([], status.tweets.unclear)
 
 
-def of_credentials(status: Status) -> Iterator[Metric]:
+def credential_metrics(status: Status) -> Iterator[Metric]:
     labels = ("credential", "endpoint")
     remaining = gauge(
         "credential_remaining", "Requests left in a rate limit window, as reported by X.", *labels
@@ -136,15 +136,15 @@ def of_credentials(status: Status) -> Iterator[Metric]:
         "credential_reset_timestamp_seconds", "When the rate limit window resets.", *labels
     )
     ready = gauge("credential_ready", "1 if it may be used.", "credential")
-    for one in status.credentials:
-        ready.add([one.name], float(one.state == "ready"))
-        for window in one.told():
-            remaining.add([one.name, window.endpoint], window.remaining)
-            resets.add([one.name, window.endpoint], window.resets_at.timestamp())
+    for credential in status.credentials:
+        ready.add([credential.name], float(credential.state == "ready"))
+        for window in credential.told():
+            remaining.add([credential.name, window.endpoint], window.remaining)
+            resets.add([credential.name, window.endpoint], window.resets_at.timestamp())
     yield from (ready, remaining, resets)
 
 
-def of_money(status: Status) -> Iterator[Metric]:
+def money_metrics(status: Status) -> Iterator[Metric]:
     today = gauge(
         "tweet_days_today", "Tweet-days of this UTC day, including reserved ones.", "project"
     )
@@ -152,16 +152,16 @@ def of_money(status: Status) -> Iterator[Metric]:
     waiting = gauge(
         "tweets_waiting_for_money", "Tweets waiting for the next day's budget.", "project"
     )
-    for one in status.projects:
-        name = [one.project.name]
-        today.add(name, one.spent.posts_today)
-        if one.left is not None:
-            left.add(name, one.left)
-            waiting.add(name, one.waiting)
+    for books in status.projects:
+        name = [books.project.name]
+        today.add(name, books.spent.posts_today)
+        if books.left is not None:
+            left.add(name, books.left)
+            waiting.add(name, books.waiting)
     yield from (today, left, waiting)
 
 
-def of_days(status: Status) -> Iterator[Metric]:
+def day_metrics(status: Status) -> Iterator[Metric]:
     """What is not known is left out."""
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     looks = gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
@@ -189,14 +189,14 @@ def of_days(status: Status) -> Iterator[Metric]:
     yield accuracy
 
 
-def of_workers(status: Status) -> Iterator[Metric]:
+def worker_metrics(status: Status) -> Iterator[Metric]:
     seen = gauge("worker_seen_timestamp_seconds", "Its last sign of life.", "host", "kind", "pid")
-    for one in status.workers:
-        seen.add([one.host, one.kind, str(one.pid)], one.seen_at.timestamp())
+    for worker in status.workers:
+        seen.add([worker.host, worker.kind, str(worker.pid)], worker.seen_at.timestamp())
     yield seen
 
 
-def of_sources(status: Status) -> Iterator[Metric]:
+def source_metrics(status: Status) -> Iterator[Metric]:
     labels = ("source", "name")
     yielded = total("source_yielded", "Posts that a source found.", *labels)
     again = total("source_again", "Posts that a source found again.", *labels)
@@ -205,20 +205,20 @@ def of_sources(status: Status) -> Iterator[Metric]:
     )
     gaps = gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
     polled = gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
-    for one in status.sources:
-        source = one.source
+    for source_status in status.sources:
+        source = source_status.source
         values = [str(source.pk), str(source)[:100]]
         yielded.add(values, source.yielded)
         again.add(values, source.again)
         leaked.add(values, source.leaked)
-        gaps.add([*values, "open"], one.gaps_open)
-        gaps.add([*values, "lost"], one.gaps_lost)
+        gaps.add([*values, "open"], source_status.gaps_open)
+        gaps.add([*values, "lost"], source_status.gaps_lost)
         if source.polled_at:
             polled.add(values, source.polled_at.timestamp())
     yield from (yielded, again, leaked, gaps, polled)
 
 
-def of_stream(status: Status) -> Iterator[Metric]:
+def stream_metrics(status: Status) -> Iterator[Metric]:
     stream = status.stream
     if stream is None:
         return
@@ -230,27 +230,27 @@ def of_stream(status: Status) -> Iterator[Metric]:
     yield total("stream_connects", "Connections opened to X.").add([], stream.connects)
 
 
-def of_timelines(status: Status) -> Iterator[Metric]:
-    found = status.timelines
+def timeline_metrics(status: Status) -> Iterator[Metric]:
+    timelines = status.timelines
     about = "Age of the oldest tweet waiting to be delivered to homes."
-    yield gauge("delivery_lag_seconds", about).add([], found.lag_seconds)
+    yield gauge("delivery_lag_seconds", about).add([], timelines.lag_seconds)
     about = "Sources and accounts with tweets waiting to be delivered to homes."
-    yield gauge("deliveries_behind", about).add([], found.behind)
+    yield gauge("deliveries_behind", about).add([], timelines.behind)
     rows = gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
     for name in ("followers", "follows", "timelines", "entries"):
-        rows.add([name], getattr(found, name))
+        rows.add([name], getattr(timelines, name))
     size = gauge("timeline_bytes", "Size on disk, with indexes.", "of")
-    size.add(["store"], found.store_bytes).add(["buckets"], found.bucket_bytes)
+    size.add(["store"], timelines.store_bytes).add(["buckets"], timelines.bucket_bytes)
     homes = gauge("homes", "Homes that are built, up to 10,000.", "strategy", "state")
-    for key, one in found.homes.items():
-        homes.add([key, "built"], one.built).add([key, "building"], one.building)
+    for key, counts in timelines.homes.items():
+        homes.add([key, "built"], counts.built).add([key, "building"], counts.building)
     pages = gauge("home_pages", "Pages of homes, today and yesterday.", "served_by")
-    for name, count in found.pages.items():
+    for name, count in timelines.pages.items():
         pages.add([name], count)
     yield from (rows, size, homes, pages)
 
 
-def of_events(status: Status) -> Iterator[Metric]:
+def event_metrics(status: Status) -> Iterator[Metric]:
     yield gauge(
         "events_staged", "Transactions whose events wait to be fanned out, up to 1,000."
     ).add([], status.staged)
@@ -272,13 +272,13 @@ def of_events(status: Status) -> Iterator[Metric]:
         "subscriber_health", "Health from 0 to 100; it falls when deliveries fail.", "subscriber"
     )
     states = gauge("subscriber_state", "1 for the current state.", "subscriber", "state")
-    for one in status.subscribers:
-        name = one.subscriber.name
+    for subscriber_status in status.subscribers:
+        name = subscriber_status.subscriber.name
         for outcome in ("added", "delivered", "dropped"):
-            ended.add([name, outcome], getattr(one.books, outcome))
-        queued.add([name], one.books.queued)
-        batches.add([name], one.books.batches)
-        oldest.add([name], one.oldest_seconds or 0)
-        health.add([name], one.subscriber.state.health)
-        states.add([name, one.state], 1)
+            ended.add([name, outcome], getattr(subscriber_status.books, outcome))
+        queued.add([name], subscriber_status.books.queued)
+        batches.add([name], subscriber_status.books.batches)
+        oldest.add([name], subscriber_status.oldest_seconds or 0)
+        health.add([name], subscriber_status.subscriber.state.health)
+        states.add([name, subscriber_status.state], 1)
     yield from (ended, queued, batches, oldest, health, states)

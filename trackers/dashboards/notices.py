@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
 from trackers.dashboards.queues import Queue, queues
-from trackers.dashboards.words import Moment, ahead, coded
+from trackers.dashboards.words import Moment, ahead, with_code
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
-from trackers.schedule.forecast import NO_WORKERS
+from trackers.schedule.catch_up import NO_WORKERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,24 @@ class Notice:
 
     @property
     def html(self) -> SafeString:
-        return coded(self.said)
+        return with_code(self.said)
 
 
 def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]:
     """`of`: the queues that the page shows; all of them unless they are given."""
-    found = []
+    notices = []
     if not Worker.objects.alive(now=now).exists():
-        found.append(
+        notices.append(
             Notice(
                 "Workers not running.",
                 NO_WORKERS,
             )
         )
-    nobody = sentences.none_enabled()
-    if nobody:
-        found.append(no_credential(nobody))
+    none_enabled = sentences.none_enabled()
+    if none_enabled:
+        notices.append(no_credential(none_enabled))
     stopped = list(Project.objects.filter(stopped_until__gt=now))
-    found += [no_money(project, now=now) for project in stopped]
+    notices += [no_money(project, now=now) for project in stopped]
     all_paused = paused_all()
     for queue in queues(Namespace.objects.all(), now=now):
         if of is not None and queue.name not in of:
@@ -66,7 +66,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
         if all_paused and queue.name in all_paused.queues:
             continue
         if queue.paused:
-            found.append(
+            notices.append(
                 Notice(
                     f"The queue {queue.name} is paused.",
                     "Nothing in it runs until you resume it.",
@@ -75,19 +75,19 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                     needs="trackers.change_namespace",
                 )
             )
-        elif queue.held and not nobody and not is_told(queue, stopped):
-            found.append(
+        elif queue.held and not none_enabled and not is_shown(queue, stopped):
+            notices.append(
                 Notice(f"The queue {queue.name} is on hold.", queue.because, again=queue.held)
             )
-    return found
+    return notices
 
 
-def no_credential(said: str) -> Notice:
-    is_none = said == sentences.NONE_YET
+def no_credential(sentence: str) -> Notice:
+    is_none = sentence == sentences.NONE_YET
     page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
     return Notice(
         "No requests to X.",
-        said,
+        sentence,
         link=reverse(f"admin:{page}"),
         link_words="Add one" if is_none else "Credentials",
         needs="trackers.add_credential" if is_none else "trackers.view_credential",
@@ -106,6 +106,8 @@ def no_money(project: Project, *, now: datetime) -> Notice:
     )
 
 
-def is_told(queue: Queue, stopped: Collection[Project]) -> bool:
+def is_shown(queue: Queue, stopped: Collection[Project]) -> bool:
     """Whether what holds it is shown already, as a stopped project."""
-    return any(queue.because.startswith(sentences.stopped(one.name, "")[:100]) for one in stopped)
+    return any(
+        queue.because.startswith(sentences.stopped(project.name, "")[:100]) for project in stopped
+    )

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 Context = Mapping[str, object]
-Read = Callable[[], Context]
+PartReader = Callable[[], Context]
 
 
 def part_of(request: HttpRequest) -> str | None:
@@ -21,14 +21,14 @@ def part_of(request: HttpRequest) -> str | None:
     return request.GET.get("part")
 
 
-def show(
+def render_parts(
     request: HttpRequest,
     template: str,
-    parts: Mapping[str, Read],
+    parts: Mapping[str, PartReader],
     *,
     shared: Context,
-    frame: Read = dict,
-    alone: Mapping[str, Read] | None = None,
+    frame: PartReader = dict,
+    alone: Mapping[str, PartReader] | None = None,
 ) -> HttpResponse:
     """The page, or the part that the request names; 404 for a part that it does not have.
 
@@ -42,7 +42,7 @@ def show(
         for read in parts.values():
             context.update(read())
         return render(request, template, context)
-    one = {**parts, **(alone or {})}.get(part)
-    if one is None:
+    reader = {**parts, **(alone or {})}.get(part)
+    if reader is None:
         raise Http404(f"This page has no part {part[:80]!r}.")
-    return render(request, f"{template}#{part}", {**shared, **one()})
+    return render(request, f"{template}#{part}", {**shared, **reader()})

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
-from trackers.dashboards.words import Moment, ahead, coded
+from trackers.dashboards.words import Moment, ahead, with_code
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import paused_all
 
@@ -24,7 +24,7 @@ class Queue:
 
     @property
     def because_html(self) -> SafeString:
-        return coded(self.because)
+        return with_code(self.because)
 
 
 def queues(rows: Iterable[Namespace], *, now: datetime) -> list[Queue]:
@@ -42,7 +42,7 @@ def queues(rows: Iterable[Namespace], *, now: datetime) -> list[Queue]:
     ]
 
 
-def idle(*, now: datetime) -> str:
+def why_idle(*, now: datetime) -> str:
     """Such as "no worker is running"; empty if tweets are being checked."""
     if paused_all():
         return "everything is paused"

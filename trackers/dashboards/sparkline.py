@@ -8,7 +8,7 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
-from trackers.dashboards.words import counted, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.tweets.history import Run
 
 WIDTH, HEIGHT, MARGIN = 120, 30, 3
@@ -40,7 +40,7 @@ def sparkline(
     runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
 ) -> Sparkline | None:
     """The newest runs of one tweet; None until there are two measurements to connect."""
-    metric = next((name for name in PREFERRED if known(runs, name)), None)
+    metric = next((name for name in PREFERRED if is_known(runs, name)), None)
     if metric is None:
         return None
     stretches = unbroken(runs, holes, metric)
@@ -52,15 +52,15 @@ def sparkline(
     duration = runs[-1].measured_until - runs[0].taken_at
 
     def placed(point: tuple[float, int]) -> tuple[str, str]:
-        x = scaled(point[0] - first[0], last[0] - first[0], WIDTH)
-        y = HEIGHT - scaled(point[1] - low, high - low, HEIGHT)
+        x = scale_to(point[0] - first[0], last[0] - first[0], WIDTH)
+        y = HEIGHT - scale_to(point[1] - low, high - low, HEIGHT)
         return f"{x:.1f}", f"{y:.1f}"
 
     return Sparkline(
         lines=tuple(" ".join(",".join(placed(point)) for point in line) for line in stretches),
         end=placed(last),
-        label=f"{names[metric]} from {counted(first[1])} to {counted(last[1])} "
-        f"in {lasting(duration)}, lowest {counted(low)}, highest {counted(high)}",
+        label=f"{names[metric]} from {commas(first[1])} to {commas(last[1])} "
+        f"in {lasting(duration)}, lowest {commas(low)}, highest {commas(high)}",
     )
 
 
@@ -68,14 +68,15 @@ def by_minute(counts: Sequence[int], label: str) -> Sparkline:
     """A count for each minute, from nothing up to the most there was."""
     high = max(counts)
     points = [
-        f"{scaled(place, len(counts) - 1, WIDTH):.1f},{HEIGHT - scaled(count, high, HEIGHT):.1f}"
+        f"{scale_to(place, len(counts) - 1, WIDTH):.1f},"
+        f"{HEIGHT - scale_to(count, high, HEIGHT):.1f}"
         for place, count in enumerate(counts)
     ]
     x, _, y = points[-1].partition(",")
     return Sparkline((" ".join(points),), (x, y), label)
 
 
-def known(runs: Sequence[Run], metric: str) -> bool:
+def is_known(runs: Sequence[Run], metric: str) -> bool:
     return any(getattr(run, metric) is not None for run in runs)
 
 
@@ -96,5 +97,5 @@ def unbroken(
     return [stretch for stretch in stretches if stretch]
 
 
-def scaled(part: float, whole: float, size: int) -> float:
+def scale_to(part: float, whole: float, size: int) -> float:
     return MARGIN + (size - 2 * MARGIN) * (part / whole if whole else 0.0)

@@ -12,15 +12,15 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from trackers.dashboards.sparkline import Sparkline, sparkline
-from trackers.dashboards.words import Moment, ago, counted, due, signed
+from trackers.dashboards.words import Moment, ago, commas, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
 from trackers.timelines.homes.page import Embedded
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.series import Usual, holes, recent
+from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.updater.models import TweetUpdate
-from trackers.updater.states import State, state_of
+from trackers.updater.states import TweetState, tweet_state
 
 RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.
@@ -50,7 +50,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TweetRow:
     """A tweet as the list shows it. `version` changes with anything except the passing of time.
 
     `first_seen`: which parts are shown as first seen, and differ today.
@@ -63,7 +63,7 @@ class Row:
     hue: int
     text: str | None
     born: Moment | None
-    state: State
+    state: TweetState
     figures: tuple[Figure, ...]
     since: str
     spark: Sparkline | None
@@ -95,43 +95,43 @@ class Row:
     @property
     def cells(self) -> SafeString:
         """A table cell for each figure."""
-        return SafeString("\n  ".join([cell(figure, self.since) for figure in self.figures]))
+        return SafeString("\n  ".join([figure_cell(figure, self.since) for figure in self.figures]))
 
 
-def rows(
+def tweet_rows(
     tweets: Sequence[Tweet],
     plan: Plan,
     *,
     now: datetime,
     embedded: Mapping[int, Embedded] | None = None,
-) -> list[Row]:
-    kept = embedded or {}
+) -> list[TweetRow]:
+    first_seen = embedded or {}
     ids = [tweet.pk for tweet in tweets]
     jobs = TweetUpdate.objects.in_bulk(ids)
     claims = queue.claims(TweetUpdate.namespace, ids)
-    runs = recent(ids, most=RUNS_DRAWN)
+    runs = recent_runs(ids, most=RUNS_DRAWN)
     made = [
-        row(
+        tweet_row(
             tweet,
             jobs.get(tweet.pk),
             runs.get(tweet.pk, []),
-            usual(tweet, plan),
+            usual_interval(tweet, plan),
             claimed_until=claims.get(tweet.pk),
             now=now,
         )
         for tweet in tweets
     ]
     return [
-        as_first_seen(one, kept[id]) if id in kept else one
-        for id, one in zip(ids, made, strict=True)
+        as_first_seen(row, first_seen[id]) if id in first_seen else row
+        for id, row in zip(ids, made, strict=True)
     ]
 
 
-def as_first_seen(row: Row, kept: Embedded) -> Row:
+def as_first_seen(row: TweetRow, embedded: Embedded) -> TweetRow:
     """With what the home stored instead of the current text and name; never for hidden tweets."""
     if row.text is None:
         return row
-    text, author = kept.text or row.text, kept.author or row.author
+    text, author = embedded.text or row.text, embedded.author or row.author
     differ = [name for name, is_other in
               (("text", text != row.text), ("name", author != row.author)) if is_other]  # fmt: skip
     if not differ:
@@ -140,7 +140,7 @@ def as_first_seen(row: Row, kept: Embedded) -> Row:
     return replace(row, text=text, author=author, first_seen=" and ".join(differ), version=version)
 
 
-def row(
+def tweet_row(
     tweet: Tweet,
     job: TweetUpdate | None,
     runs: Sequence[Run],
@@ -148,12 +148,12 @@ def row(
     *,
     claimed_until: datetime | None,
     now: datetime,
-) -> Row:
-    state = state_of(tweet, job)
+) -> TweetRow:
+    state = tweet_state(tweet, job)
     who = tweet.author
     name = (who.name or who.username or f"author {who.pk}") if who else "Author not known"
     text = getattr(tweet, "tweettext", None)
-    return Row(
+    return TweetRow(
         id=str(tweet.pk),
         author=name,
         handle=f"@{who.username}" if who and who.username else "",
@@ -169,11 +169,11 @@ def row(
         due=due(job.due_at, now=now) if job and state.is_scheduled else None,
         asking=claimed_until is not None and claimed_until > now,
         author_id=str(who.pk) if who else "",
-        version=version(tweet, job, text and text.text, claimed_until),
+        version=row_version(tweet, job, text and text.text, claimed_until),
     )
 
 
-def version(
+def row_version(
     tweet: Tweet, job: TweetUpdate | None, text: str | None, claimed_until: datetime | None
 ) -> str:
     facts = (
@@ -199,13 +199,13 @@ def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
         metric=metric,
         label=LABELS[metric],
         exact="" if value is None else str(value),
-        value=counted(value) if value is not None else "–",
+        value=commas(value) if value is not None else "–",
         delta=signed(moved),
         falls=moved < 0,
     )
 
 
-def cell(figure: Figure, since: str) -> str:
+def figure_cell(figure: Figure, since: str) -> str:
     """Its table cell."""
     metric, label = escape(figure.metric), escape(figure.label)
     delta = ""
@@ -219,7 +219,7 @@ def cell(figure: Figure, since: str) -> str:
     )
 
 
-def usual(tweet: Tweet, plan: Plan) -> Usual:
+def usual_interval(tweet: Tweet, plan: Plan) -> Usual:
     """How often the plan checks this tweet, as a function of the time: half of what is a hole."""
 
     def every(at: datetime) -> timedelta | None:

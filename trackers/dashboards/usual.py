@@ -9,27 +9,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import Moment, ago, counted
-from trackers.tweets.growth.at_ages import Born, Reading, at_ages
-from trackers.tweets.growth.band import ENOUGH, Middle, counts_at, middle
+from trackers.dashboards.words import Moment, ago, commas
+from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
+from trackers.tweets.growth.band import MIN_KNOWN_COUNTS, Middle, counts_at, middle
 from trackers.tweets.models import TweetText
 
-AGES = {
+USUAL_AGES = {
     timedelta(minutes=15): "15 min",
     timedelta(hours=1): "1 h",
     timedelta(hours=6): "6 h",
     timedelta(days=1): "24 h",
 }
 # v1.1 shows no impressions.
-METRICS = {"impressions": "views", "likes": "likes"}
-COMPARED, LISTED = 50, 20
+USUAL_METRICS = {"impressions": "views", "likes": "likes"}
+MAX_COMPARED, MAX_LISTED = 50, 20
 EXCERPT = 80
 # Closer to the median than this is as usual.
-NEAR = 0.1
+AS_USUAL_WITHIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class AtAge:
+class UsualAtAge:
     """What is usual at an age: half of the tweets had `median`, the middle half `low` to `high`."""
 
     age: str
@@ -40,7 +40,7 @@ class AtAge:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class ComparedTweet:
     """A tweet at the highest age that it has reached; `verdict` is empty if nothing is usual."""
 
     id: str
@@ -59,74 +59,82 @@ class Usual:
     until something is usual at 24 hours."""
 
     metric: str
-    ages: tuple[AtAge, ...]
-    lines: tuple[Against, ...]
-    day: AtAge | None
+    ages: tuple[UsualAtAge, ...]
+    lines: tuple[ComparedTweet, ...]
+    day: UsualAtAge | None
     lacking: int
 
 
 def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
     """Of the newest COMPARED tweets, newest first: two queries."""
-    compared = list(tweets[:COMPARED])
-    readings = at_ages(compared, list(AGES), now=now, metrics=tuple(METRICS))
+    compared = list(tweets[:MAX_COMPARED])
+    readings = at_ages(compared, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
     place, metric = metric_of(readings)
     at = counts_at(readings, compared)
-    middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in AGES}
-    known = {age: found for age, found in middles.items() if found}
-    ages = {age: at_age(AGES[age], found) for age, found in known.items()}
-    texts = texts_of(one.id for one in compared[:LISTED])
+    middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in USUAL_AGES}
+    known = {age: item for age, item in middles.items() if item}
+    ages = {age: usual_at_age(USUAL_AGES[age], item) for age, item in known.items()}
+    texts = texts_of(tweet.id for tweet in compared[:MAX_LISTED])
     a_day = timedelta(days=1)
     measured = sum(counts[place] is not None for counts in at.get(a_day, ()))
     return Usual(
         metric=metric,
         ages=tuple(ages.values()),
         lines=tuple(
-            found
-            for one in compared[:LISTED]
-            if (found := against(one, readings[one.id], known, place, texts, now=now))
+            item
+            for tweet in compared[:MAX_LISTED]
+            if (item := compare_tweet(tweet, readings[tweet.id], known, place, texts, now=now))
         ),
         day=ages.get(a_day),
-        lacking=max(0, ENOUGH - measured),
+        lacking=max(0, MIN_KNOWN_COUNTS - measured),
     )
 
 
-def metric_of(readings: Mapping[int, Sequence[Reading]]) -> tuple[int, str]:
+def metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
     """The first that is known of any: its place among the counts, and its name."""
-    for place, name in enumerate(METRICS.values()):
-        if any(one.counts[place] is not None for found in readings.values() for one in found):
+    for place, name in enumerate(USUAL_METRICS.values()):
+        if any(
+            reading.counts[place] is not None for found in readings.values() for reading in found
+        ):
             return place, name
-    return 0, METRICS["impressions"]
+    return 0, USUAL_METRICS["impressions"]
 
 
-def at_age(age: str, found: Middle) -> AtAge:
-    median, low, high = (counted(round(one)) for one in (found.median, found.low, found.high))
-    return AtAge(age, median, low, high, found.tweets)
+def usual_at_age(age: str, middle: Middle) -> UsualAtAge:
+    median, low, high = (
+        commas(round(number)) for number in (middle.median, middle.low, middle.high)
+    )
+    return UsualAtAge(age, median, low, high, middle.tweets)
 
 
-def against(
+def compare_tweet(
     tweet: Born,
-    readings: Sequence[Reading],
+    readings: Sequence[CountsAtAge],
     usual: Mapping[timedelta, Middle],
     place: int,
     texts: Mapping[int, str],
     *,
     now: datetime,
-) -> Against | None:
+) -> ComparedTweet | None:
     """None before its first measured age."""
-    near = [one for one in readings if one.is_near(tweet.at) and one.counts[place] is not None]
+    near = [
+        reading
+        for reading in readings
+        if reading.is_near(tweet.at) and reading.counts[place] is not None
+    ]
     if not near:
         return None
     last = near[-1]
-    count, found = last.counts[place], usual.get(last.age)
+    count, middle = last.counts[place], usual.get(last.age)
     assert count is not None
-    verdict, mood = compared_with(count, found.median) if found else ("", "")
-    return Against(
+    verdict, mood = compared_with(count, middle.median) if middle else ("", "")
+    return ComparedTweet(
         id=str(tweet.id),
         text=texts.get(tweet.id, ""),
         born=ago(tweet.at, now=now),
-        age=AGES[last.age],
-        count=counted(count),
-        median=counted(round(found.median)) if found else "–",
+        age=USUAL_AGES[last.age],
+        count=commas(count),
+        median=commas(round(middle.median)) if middle else "–",
         verdict=verdict,
         mood=mood,
     )
@@ -137,7 +145,7 @@ def compared_with(count: int, median: float) -> tuple[str, str]:
     if not median:
         return ("above: usually none", "up") if count else ("as usual", "")
     ratio = count / median
-    if abs(ratio - 1) <= NEAR:
+    if abs(ratio - 1) <= AS_USUAL_WITHIN:
         return "as usual", ""
     if ratio >= 2:
         return f"{ratio:,.1f} times the usual", "up"
@@ -146,8 +154,8 @@ def compared_with(count: int, median: float) -> tuple[str, str]:
 
 def texts_of(ids: Iterable[int]) -> dict[int, str]:
     """The beginnings, in one line each."""
-    found = TweetText.objects.filter(pk__in=list(ids))
-    lines = {one.pk: " ".join(one.text.split()) for one in found}
+    texts = TweetText.objects.filter(pk__in=list(ids))
+    lines = {row.pk: " ".join(row.text.split()) for row in texts}
     return {
         id: text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
         for id, text in lines.items()

@@ -13,9 +13,9 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
-UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 # Whatever is due waits a moment for others to share a request with. live.js has it too.
-OVERDUE = timedelta(seconds=30)
+OVERDUE_AFTER = timedelta(seconds=30)
 # From then on a date says more than a number of days.
 OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
 
@@ -45,12 +45,12 @@ class Moment:
         return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
 
 
-def coded(sentence: str) -> SafeString:
+def with_code(sentence: str) -> SafeString:
     """A sentence as HTML, with what stands between backticks as code."""
     return SafeString(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))
 
 
-def counted(number: int) -> str:
+def commas(number: int) -> str:
     return f"{number:,}"
 
 
@@ -64,13 +64,13 @@ def lasting(length: timedelta) -> str:
     seconds = max(0, int(length.total_seconds()))
     if seconds < 60:
         return f"{seconds} s"
-    for place, (size, unit) in enumerate(UNITS):
+    for place, (size, unit) in enumerate(DURATION_UNITS):
         if seconds >= size:
-            said = f"{seconds // size} {unit}"
+            words = f"{seconds // size} {unit}"
             rest = seconds % size
-            if place + 1 < len(UNITS) and rest >= UNITS[place + 1][0]:
-                said += f" {rest // UNITS[place + 1][0]} {UNITS[place + 1][1]}"
-            return said
+            if place + 1 < len(DURATION_UNITS) and rest >= DURATION_UNITS[place + 1][0]:
+                words += f" {rest // DURATION_UNITS[place + 1][0]} {DURATION_UNITS[place + 1][1]}"
+            return words
     raise AssertionError("every length has a unit")
 
 
@@ -97,7 +97,7 @@ def ahead(at: datetime, *, now: datetime) -> Moment:
 
 def due(at: datetime, *, now: datetime) -> Moment:
     """As `ahead`, but what should have happened some time ago is not "now" any more."""
-    if now - at < OVERDUE:
+    if now - at < OVERDUE_AFTER:
         return ahead(at, now=now)
     return Moment(at, f"due {lasting(now - at)} ago", exactly(at), is_ahead=True)
 

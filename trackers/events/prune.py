@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from psycopg import sql
 
 from tweetwatch.database import cursor
-from tweetwatch.partitions import DAY, Partitioned
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.partitions import DAY_SPAN, Partitioned
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 
-EVENT_PARTITIONS = Partitioned("trackers_event", "received_at", DAY)
-ATTEMPT_PARTITIONS = Partitioned("trackers_attempt", "at", DAY)
+EVENT_PARTITIONS = Partitioned("trackers_event", "received_at", DAY_SPAN)
+ATTEMPT_PARTITIONS = Partitioned("trackers_attempt", "at", DAY_SPAN)
 
 # Events this old can still be replayed or delivered again.
 EVENTS_KEPT_FOR = timedelta(days=7)
@@ -62,7 +62,7 @@ def prune_events(*, now: datetime) -> int:
     return dropped
 
 
-def prune_strays(*, now: datetime, deadline: Deadline) -> Worked:
+def prune_strays(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Delete what is just as old, but in no day's partition."""
     params = {"before": now - EVENTS_KEPT_FOR}
 
@@ -71,5 +71,5 @@ def prune_strays(*, now: datetime, deadline: Deadline) -> Worked:
             return sum(db.execute(one, params).rowcount for one in (STRAYS, STRAY_ATTEMPTS)) or None
 
     return in_pieces(
-        "old events", piece, left=lambda: count(STRAYS_LEFT, params), deadline=deadline
+        "old events", piece, left=lambda: select_count(STRAYS_LEFT, params), deadline=deadline
     )

@@ -12,7 +12,7 @@ from math import log
 
 from trackers.forecasts.newcomers import Arrivals
 from trackers.forecasts.walk import Cell
-from trackers.updater.needs import BORN_MS, COUNTED, DRAWN
+from trackers.updater.needs import BORN_MS, COUNTED, MAX_SAMPLE
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -46,7 +46,7 @@ CAME = f"""
 # with 100,000 tweets the sample alone would be 1.7 % off in tweet-days, and with 130,000 and these
 # counted, 0.9 %.
 EXACTLY = 100_000
-SAMPLE = {"exactly": EXACTLY, "drawn": DRAWN}
+SAMPLE = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
 
 
 @dataclass(frozen=True, slots=True)

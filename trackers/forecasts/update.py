@@ -24,7 +24,7 @@ from trackers.forecasts.walk import interval_rows
 from trackers.jobs.models import Namespace
 from trackers.money.balances import Balance, read_balances
 from trackers.schedule.capacity import capacity
-from trackers.schedule.forecast import NOBODY
+from trackers.schedule.catch_up import NO_USABLE_CREDENTIAL
 from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
@@ -158,7 +158,7 @@ def forecast_input(
     if namespace.paused:
         return None, PAUSED
     if not room.usable:
-        return None, sentences.nobody_may_ask() or NOBODY
+        return None, sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL
     usable = [purse for purse in balances if purse.usable]
     tweets = population(now=now, day=today)
     left = {

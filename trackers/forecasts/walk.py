@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import NamedTuple
 
-from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, Bounds, adapted_wait
 from trackers.schedule.intervals import Plan
 from trackers.schedule.paid_days import DAY_S, across_days
 
@@ -99,7 +99,7 @@ def walk(
                     DAY_S - ends[0] + at,
                     wait,
                     day_stretch=day_stretch,
-                    longest=bounds.at_least * STRETCH_MOST,
+                    longest=bounds.at_least * MAX_AT_LEAST_STRETCH,
                     chance=0.5,
                 )
             at += wait

@@ -24,7 +24,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
 from trackers.tweets.snowflake import born_at
-from trackers.tweets.versions import Known, Seen, known_as, learn
+from trackers.tweets.versions import KnownTweet, SeenVersion, known_as, learn
 from trackers.xapi.results import Post
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
@@ -44,7 +44,7 @@ class Tracked:
 
     tracked: int
     already: int
-    versions: Mapping[int, Known] = field(default_factory=dict)
+    versions: Mapping[int, KnownTweet] = field(default_factory=dict)
     described: frozenset[int] = frozenset()
 
 
@@ -88,7 +88,9 @@ def histories(found: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
     return {one.id: one.post.edit_history for one in found if one.post}
 
 
-def by_tweet(chunk: Iterable[FoundTweet], versions: Mapping[int, Known]) -> dict[int, FoundTweet]:
+def by_tweet(
+    chunk: Iterable[FoundTweet], versions: Mapping[int, KnownTweet]
+) -> dict[int, FoundTweet]:
     """What was found, by tweet: its newest version, from the last line that had its metrics."""
     ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
     if not versions:
@@ -97,12 +99,14 @@ def by_tweet(chunk: Iterable[FoundTweet], versions: Mapping[int, Known]) -> dict
     return {id: replace(one, id=id) for one in ordered for id in (ids.get(one.id, one.id),)}
 
 
-def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[Seen]:
+def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
     """Versions as X showed them; empty if no tweet has several."""
     with_posts = [one for one in found if one.post]
     if all(len(one.post.edit_history) < 2 for one in with_posts if one.post):
         return []
-    return [Seen(one.post, min(one.retrieved_at or now, now)) for one in with_posts if one.post]
+    return [
+        SeenVersion(one.post, min(one.retrieved_at or now, now)) for one in with_posts if one.post
+    ]
 
 
 def first_looks(

@@ -13,7 +13,7 @@ from django.db import DatabaseError, DataError, IntegrityError
 
 from trackers.ingest.found import FoundTweet, Rejected
 from trackers.ingest.track import CHUNK, track_chunk
-from trackers.tweets.versions import Known
+from trackers.tweets.versions import KnownTweet
 
 # A statement that is too long or complex for the server, such as a text of a million words.
 TOO_MUCH = "54"
@@ -29,7 +29,7 @@ class TrackedAll:
     tracked: int = 0
     already: int = 0
     odd: tuple[FoundTweet, ...] = ()
-    versions: Mapping[int, Known] = field(default_factory=dict)
+    versions: Mapping[int, KnownTweet] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
     """Track them, in the caller's transaction if there is one."""
     tracked = already = sought = 0
     odd: list[FoundTweet] = []
-    versions: dict[int, Known] = {}
+    versions: dict[int, KnownTweet] = {}
     waiting = [list(found)] if found else []
     while waiting:
         some = waiting.pop()

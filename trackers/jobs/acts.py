@@ -12,45 +12,46 @@ from trackers.history import Actor
 from trackers.jobs import pausing
 from trackers.jobs.models import Namespace
 
-CHANGE = "trackers.change_namespace"
-WHY_MOST = 200
+CHANGE_QUEUE = "trackers.change_namespace"
+MAX_BECAUSE_LENGTH = 200
 
 
-def pause(queues: Sequence[Namespace], actor: Actor) -> Done:
+def pause_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
     """Claim nothing of them; workers finish what they have."""
     ran = [queue for queue in queues if set_paused(queue, True)]
     history.record(actor, ran, "Paused")
     if not ran:
-        return Done(f"{names(queues)}: already paused. Choose Resume.", is_done=False)
-    return Done(f"Paused {names(ran)}.", len(ran))
+        return Done(f"{names_of_queues(queues)}: already paused. Choose Resume.", is_done=False)
+    return Done(f"Paused {names_of_queues(ran)}.", len(ran))
 
 
-def resume(queues: Sequence[Namespace], actor: Actor) -> Done:
+def resume_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
     waited = [queue for queue in queues if set_paused(queue, False)]
     history.record(actor, waited, "Resumed")
     if not waited:
         return Done(
-            f"{names(queues)}: not paused. If no work is being done, see “Held until”.",
+            f"{names_of_queues(queues)}: not paused. If no work is being done, see “Held until”.",
             is_done=False,
         )
-    return Done(f"Resumed {names(waited)}.", len(waited))
+    return Done(f"Resumed {names_of_queues(waited)}.", len(waited))
 
 
-def lift_hold(queues: Sequence[Namespace], actor: Actor) -> Done:
+def lift_holds(queues: Sequence[Namespace], actor: Actor) -> Done:
     """Ask again at once, whatever failed."""
-    given = {"held_until": None, "held_because": "", "failures": 0}
-    held = [queue for queue in queues if update(queue, given, held_until__gt=Now())]
+    changes = {"held_until": None, "held_because": "", "failures": 0}
+    held = [queue for queue in queues if change_queue(queue, changes, held_until__gt=Now())]
     history.record(actor, held, "Lifted the hold")
     if not held:
         return Done(
-            f"{names(queues)}: not held. If no work is being done, see “Paused”.", is_done=False
+            f"{names_of_queues(queues)}: not held. If no work is being done, see “Paused”.",
+            is_done=False,
         )
-    return Done(f"Asking again: {names(held)}.", len(held))
+    return Done(f"Asking again: {names_of_queues(held)}.", len(held))
 
 
 def pause_everything(actor: Actor, *, because: str) -> Done:
     """Pause all queues that run, and remember which."""
-    why = because.strip()[:WHY_MOST]
+    why = because.strip()[:MAX_BECAUSE_LENGTH]
     paused = pausing.pause_all(by=actor.user.get_username(), because=why)
     if paused is None:
         return Done("Everything was paused already.", is_done=False)
@@ -69,18 +70,18 @@ def resume_everything(actor: Actor) -> Done:
 
 
 def set_paused(queue: Namespace, paused: bool) -> bool:
-    return update(queue, {"paused": paused}, paused=not paused)
+    return change_queue(queue, {"paused": paused}, paused=not paused)
 
 
-def update(queue: Namespace, given: Mapping[str, object], **only_if: object) -> bool:
-    return bool(Namespace.objects.filter(pk=queue.pk, **only_if).update(**given))
+def change_queue(queue: Namespace, changes: Mapping[str, object], **only_if: object) -> bool:
+    return bool(Namespace.objects.filter(pk=queue.pk, **only_if).update(**changes))
 
 
-def names(queues: Iterable[Namespace]) -> str:
+def names_of_queues(queues: Iterable[Namespace]) -> str:
     return ", ".join(queue.name for queue in queues)
 
 
-ACTS = {
-    "pause": Act(pause, CHANGE),
-    "resume": Act(resume, CHANGE),
+QUEUE_ACTS = {
+    "pause": Act(pause_queues, CHANGE_QUEUE),
+    "resume": Act(resume_queues, CHANGE_QUEUE),
 }

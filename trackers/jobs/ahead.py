@@ -15,20 +15,20 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
-from trackers.jobs.figures import NOW, RESTS
 from trackers.jobs.models import ScheduleAhead
+from trackers.jobs.statistics import DATABASE_NOW, PAUSE_FACTOR
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
 # A few more than an hour has, so that a row of some minutes ago still covers one.
-MINUTES = 64
-MOST = 100_000
-MOST_FOR_A_PAGE = 10_000
+MINUTES_AHEAD = 64
+MAX_WALKED_KEYS = 100_000
+MAX_WALKED_KEYS_FOR_PAGE = 10_000
 TAKEN_EVERY = timedelta(minutes=1)
 # An older row is from a cluster that has ended.
 FRESH_FOR = timedelta(minutes=3)
 
-LOOK = queue_statement(__file__, "ahead")
+COUNT_AHEAD = queue_statement(__file__, "ahead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,41 +53,47 @@ class Ahead:
         ]
 
 
-def ahead(namespace: str) -> Ahead:
+def read_ahead(namespace: str) -> Ahead:
     """What a cluster last counted; if none counts, as far as can be counted quickly now."""
-    row = ScheduleAhead.objects.annotate(now=NOW).filter(pk=namespace).first()
-    if row and row.taken_at and row.now - row.taken_at <= max(FRESH_FOR, 2 * RESTS * row.took):
+    row = ScheduleAhead.objects.annotate(now=DATABASE_NOW).filter(pk=namespace).first()
+    if (
+        row
+        and row.taken_at
+        and row.now - row.taken_at <= max(FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
+    ):
         return Ahead(row.taken_at, row.counts, row.ends_at)
-    return look(namespace, most=MOST_FOR_A_PAGE)
+    return count_ahead(namespace, most=MAX_WALKED_KEYS_FOR_PAGE)
 
 
-def take(namespace: str) -> bool:
+def record_ahead(namespace: str) -> bool:
     """Count for all readers; False if another cluster does, or the last count is recent."""
     last, _ = ScheduleAhead.objects.get_or_create(pk=namespace)
-    pause = max(TAKEN_EVERY, RESTS * last.took)
+    pause = max(TAKEN_EVERY, PAUSE_FACTOR * last.took)
     with transaction.atomic():
         # Lock: this row alone. Skip it if it is locked: another cluster is counting.
         row = (
             ScheduleAhead.objects.select_for_update(skip_locked=True)
-            .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - pause), pk=namespace)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - pause), pk=namespace)
             .first()
         )
         if row is None:
             return False
         began = time.monotonic()
-        found = look(namespace, most=MOST)
-        row.taken_at, row.counts, row.ends_at = found.taken_at, [*found.counts], found.ends_at
+        ahead = count_ahead(namespace, most=MAX_WALKED_KEYS)
+        row.taken_at, row.counts, row.ends_at = ahead.taken_at, [*ahead.counts], ahead.ends_at
         row.took = timedelta(seconds=time.monotonic() - began)
         row.save()
     return True
 
 
-def look(namespace: str, *, most: int) -> Ahead:
+def count_ahead(namespace: str, *, most: int) -> Ahead:
     with cursor() as db:
-        rows = db.execute(on(namespace, LOOK), {"minutes": MINUTES, "most": most}).fetchall()
+        rows = db.execute(
+            on(namespace, COUNT_AHEAD), {"minutes": MINUTES_AHEAD, "most": most}
+        ).fetchall()
         [at] = db.execute("SELECT now()").fetchone() or (None,)
     assert at is not None
-    counts = [0] * MINUTES
+    counts = [0] * MINUTES_AHEAD
     for _, place, live, _, _ in rows:
         counts[place] = live
     is_cut_off = sum(walked for *_, walked, _ in rows) >= most

@@ -16,17 +16,17 @@ from typing import Any
 
 from django.db.models import Max, Min, QuerySet
 
-from trackers.jobs.tables import declared, new_stamp, on, queue_statement
+from trackers.jobs.tables import job_class, new_stamp, on, queue_statement
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
 logger = logging.getLogger(__name__)
 
 # Rows per transaction.
-JOBS, BUCKETS = 5000, 500
+JOBS_PER_PIECE, BUCKETS_PER_PIECE = 5000, 500
 
-WRONG = queue_statement(__file__, "lost")
-DEAD = queue_statement(__file__, "dead")
+FIND_LOST = queue_statement(__file__, "lost")
+FIND_DEAD = queue_statement(__file__, "dead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,57 +48,60 @@ class Audit:
         return not (self.lost or self.doubled)
 
 
-def audit(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
+def audit_queue(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
     """Check all jobs and all buckets; `mend` what is wrong. Not within a transaction.
 
     With a deadline, jobs and buckets have half of the time each, and each walk starts at a random
     row and wraps around, so that one run finds what another had no time for.
     """
-    job = declared(namespace)
-    told, until = Audit(), deadline and deadline.halfway()
+    job = job_class(namespace)
+    result, until = Audit(), deadline and deadline.halfway()
     ends = first_and_last(job._default_manager.all(), "key")
-    for seen, lost, doubled in walk(namespace, WRONG, ends, mend, until):
-        told = replace(
-            told, jobs=told.jobs + seen, lost=told.lost + lost, doubled=told.doubled + doubled
+    for seen, lost, doubled in audit_pieces(namespace, FIND_LOST, ends, mend, until):
+        result = replace(
+            result,
+            jobs=result.jobs + seen,
+            lost=result.lost + lost,
+            doubled=result.doubled + doubled,
         )
     was_cut_off = bool(until and until.is_over)
     ends = first_and_last(job.bucket._default_manager.all(), "id")
-    for seen, dead, _ in walk(namespace, DEAD, ends, mend, deadline):
-        told = replace(told, buckets=told.buckets + seen, dead=told.dead + dead)
-    return replace(told, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
+    for seen, dead, _ in audit_pieces(namespace, FIND_DEAD, ends, mend, deadline):
+        result = replace(result, buckets=result.buckets + seen, dead=result.dead + dead)
+    return replace(result, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
 
 
-def put_right(namespace: str, *, deadline: Deadline) -> None:
+def mend_queue(namespace: str, *, deadline: Deadline) -> None:
     """Put back keys that no claim would find, and delete dead entries."""
-    told = audit(namespace, mend=True, deadline=deadline)
-    if not told.is_sound:
+    result = audit_queue(namespace, mend=True, deadline=deadline)
+    if not result.is_sound:
         logger.error(
             "%s: %d keys were in no bucket and %d in several; each is in one again",
             namespace,
-            told.lost,
-            told.doubled,
+            result.lost,
+            result.doubled,
         )
 
 
 def first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
-    found = rows.aggregate(first=Min(field), last=Max(field))
-    return (found["first"] or 0) - 1, found["last"] or 0
+    bounds = rows.aggregate(first=Min(field), last=Max(field))
+    return (bounds["first"] or 0) - 1, bounds["last"] or 0
 
 
-def walk(
+def audit_pieces(
     namespace: str, query: str, ends: tuple[int, int], mend: bool, deadline: Deadline | None
 ) -> Iterator[tuple[int, int, int]]:
     """Yield for each piece how many rows it saw, and its two counts of what is wrong."""
     first, last = ends
     begin = random.randint(first, last) if deadline and first < last else first
-    size = JOBS if query is WRONG else BUCKETS
+    size = JOBS_PER_PIECE if query is FIND_LOST else BUCKETS_PER_PIECE
     for after, until in ((begin, last), (first, begin)):
         while not (deadline and deadline.is_over):
-            given = {"after": after, "until": until, "size": size, "mend": mend}
+            params = {"after": after, "until": until, "size": size, "mend": mend}
             with cursor() as db:
-                found = db.execute(on(namespace, query), {**given, "stamp": new_stamp()}).fetchone()
-            assert found is not None
-            yield found[1:]
-            if found[1] < size:
+                row = db.execute(on(namespace, query), {**params, "stamp": new_stamp()}).fetchone()
+            assert row is not None
+            yield row[1:]
+            if row[1] < size:
                 break
-            after = found[0]
+            after = row[0]

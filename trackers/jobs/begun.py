@@ -22,11 +22,11 @@ from tweetwatch.log_lines import working_on
 logger = logging.getLogger(__name__)
 
 # Long enough for keys to keep their strike while a person has paused the namespace.
-KEPT_FOR = timedelta(days=7)
+KEEP_MARKS_FOR = timedelta(days=7)
 
 # Returns no row when the lease has run out: others may have the keys by now. Not flushed: a mark
 # that is lost in a crash of the database only means one strike less.
-BEGIN = """
+MARK_BEGUN = """
     WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
     over AS (
         DELETE FROM trackers_begunbatch
@@ -38,15 +38,15 @@ BEGIN = """
     RETURNING lease
 """
 
-FORGET = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
+PRUNE_MARKS = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
 
 # Leases of batches that this process is done with; the next batch removes their marks.
-over: list[int] = []
+done_leases: list[int] = []
 
 Task = Callable[[Batch], None]
 
 
-def begins(task: Task) -> Task:
+def marks_begun(task: Task) -> Task:
     """Make the task mark its batch as begun; a batch whose lease has run out is skipped.
 
     A task that raises or is killed leaves its mark, so its keys get a strike. Not when the database
@@ -56,7 +56,7 @@ def begins(task: Task) -> Task:
 
     @wraps(task)
     def begun(batch: Batch) -> None:
-        if not begin(batch):
+        if not mark_begun(batch):
             logger.info(
                 "left %d keys of %s alone: their lease had expired before a worker was free",
                 len(batch.keys),
@@ -68,19 +68,19 @@ def begins(task: Task) -> Task:
                 task(batch)
         except LOST:
             if not is_reachable():
-                over.append(batch.lease)
+                done_leases.append(batch.lease)
             raise
-        over.append(batch.lease)
+        done_leases.append(batch.lease)
 
     return begun
 
 
-def begin(batch: Batch) -> bool:
+def mark_begun(batch: Batch) -> bool:
     """Mark the batch as begun, and remove old marks; False: its lease has run out."""
-    given = {"lease": batch.lease, "expires_at": batch.expires_at, "over": over}
+    params = {"lease": batch.lease, "expires_at": batch.expires_at, "over": done_leases}
     with cursor() as db:
-        is_ours = db.execute(BEGIN, given).fetchone() is not None
-    over.clear()
+        is_ours = db.execute(MARK_BEGUN, params).fetchone() is not None
+    done_leases.clear()
     return is_ours
 
 
@@ -94,7 +94,7 @@ def is_reachable() -> bool:
     return True
 
 
-def forget_old() -> int:
+def prune_marks() -> int:
     """Remove the marks of workers that died a week ago; return how many."""
     with cursor() as db:
-        return db.execute(FORGET, {"kept_for": KEPT_FOR}).rowcount
+        return db.execute(PRUNE_MARKS, {"kept_for": KEEP_MARKS_FOR}).rowcount

@@ -22,24 +22,24 @@ from django_q.conf import Conf
 from django_q.signing import SignedPackage
 
 from trackers.jobs import queue
-from trackers.jobs.models import SUSPECT
+from trackers.jobs.models import SUSPECT_STRIKES
 from trackers.jobs.processes.channel import refuse_too_large
 from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
-LONGEST_SLEEP = 0.5
-LONGEST_BACKOFF = 1.0
+MAX_SLEEP = 0.5
+MAX_BACKOFF = 1.0
 # Seconds to wait when a rival was faster, or the batch was not ready after all.
 A_MOMENT = 0.01
 # Seconds for which claims start where the last one found something; then one starts at the head
 # again. A bucket that is inserted before that bound meanwhile can be this late.
-BOUND_FOR = 1.0
+KEEP_BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.
-Handed = tuple[Any, str]
+DequeuedTask = tuple[Any, str]
 # Stands for the ordinary tasks in a list of lines; all other lines are namespaces.
-TASKS = ""
+ORDINARY_TASKS = ""
 
 ENQUEUE = """
     INSERT INTO django_q_ormq (key, payload, lock) VALUES (%(key)s, %(payload)s, now()) RETURNING id
@@ -58,7 +58,7 @@ CLAIM_TASK = """
     RETURNING task.id, task.payload
 """
 
-FORGET_TASK = "DELETE FROM django_q_ormq WHERE id = %(id)s"
+DELETE_TASK = "DELETE FROM django_q_ormq WHERE id = %(id)s"
 
 # Bounded: counting millions exactly for a monitor would be a load of its own.
 COUNT_TASKS = """
@@ -87,13 +87,13 @@ class PostgresBroker(Broker):
     def enqueue(self, task: str) -> int:
         refuse_too_large(task)
         with cursor() as db:
-            found = db.execute(ENQUEUE, {"key": self.list_key, "payload": task}).fetchone()
-        assert found is not None
-        return int(found[0])
+            row = db.execute(ENQUEUE, {"key": self.list_key, "payload": task}).fetchone()
+        assert row is not None
+        return int(row[0])
 
     # Called by the pusher, in a loop.
 
-    def dequeue(self) -> list[Handed] | None:
+    def dequeue(self) -> list[DequeuedTask] | None:
         """The next batch or task; None, after a sleep, when there is none."""
         try:
             return self.next_in_turn()
@@ -103,9 +103,9 @@ class PostgresBroker(Broker):
         finally:
             close_old_connections()
 
-    def next_in_turn(self) -> list[Handed] | None:
-        lines = [TASKS, *sorted(queue.namespaces())]
-        wait, began = LONGEST_SLEEP, time.monotonic()
+    def next_in_turn(self) -> list[DequeuedTask] | None:
+        lines = [ORDINARY_TASKS, *sorted(queue.namespaces())]
+        wait, began = MAX_SLEEP, time.monotonic()
         for place in range(len(lines)):
             # The first turn rotates, so that a busy line starves no other.
             line = lines[(place + self.turn) % len(lines)]
@@ -113,11 +113,13 @@ class PostgresBroker(Broker):
             if (asleep := self.asleep.get(line, 0.0) - began) > 0:
                 wait = min(wait, asleep)
                 continue
-            found, seconds = self.claim_task() if line == TASKS else self.claim_batch(line)
-            if found:
+            dequeued, seconds = (
+                self.claim_task() if line == ORDINARY_TASKS else self.claim_batch(line)
+            )
+            if dequeued:
                 self.turn += place + 1
                 self.failures = 0
-                return [found]
+                return [dequeued]
             self.asleep[line] = began + seconds
             wait = min(wait, seconds)
         self.failures = 0
@@ -125,7 +127,7 @@ class PostgresBroker(Broker):
         time.sleep(wait * random.uniform(0.8, 1.0))
         return None
 
-    def claim_batch(self, name: str) -> tuple[Handed | None, float]:
+    def claim_batch(self, name: str) -> tuple[DequeuedTask | None, float]:
         """A batch that is ready; without one, seconds until it is worth looking again."""
         low = self.bound(name)
         batch = self.claim_of_others(name, low)
@@ -133,37 +135,37 @@ class PostgresBroker(Broker):
             # After a full batch there is usually another, so claim without asking first.
             seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
             if seconds is None or seconds > 0:
-                return None, LONGEST_SLEEP if seconds is None else min(seconds, LONGEST_SLEEP)
-            batch = queue.claim(name, low=low)
+                return None, MAX_SLEEP if seconds is None else min(seconds, MAX_SLEEP)
+            batch = queue.claim_batch(name, low=low)
         if batch is None:
             self.full = None
             return None, A_MOMENT
         self.bounds[name] = (batch.next_low, self.bounds[name][1])
         self.full = name if batch.is_full else None
         if batch.strikes:
-            self.fewer[name] = min(batch.strikes, SUSPECT)
+            self.fewer[name] = min(batch.strikes, SUSPECT_STRIKES)
         return (("batch", name), self.signed(batch)), 0.0
 
     def claim_of_others(self, name: str, low: queue.Low) -> queue.Batch | None:
         """After a batch with strikes, claim one with fewer. Suspects go in tens or alone, and all
         others, above all the young, would otherwise wait until the last suspect is looked up."""
         fewer = self.fewer.pop(name, None)
-        return queue.claim(name, low=low, fewer_strikes_than=fewer) if fewer else None
+        return queue.claim_batch(name, low=low, fewer_strikes_than=fewer) if fewer else None
 
     def bound(self, name: str) -> queue.Low:
         """Where the claim starts: where the last one found something, or at the head."""
-        low, since = self.bounds.get(name, (queue.THE_HEAD, -BOUND_FOR))
-        if time.monotonic() - since >= BOUND_FOR:
+        low, since = self.bounds.get(name, (queue.THE_HEAD, -KEEP_BOUND_FOR))
+        if time.monotonic() - since >= KEEP_BOUND_FOR:
             low = queue.THE_HEAD
             self.bounds[name] = (low, time.monotonic())
         return low
 
-    def claim_task(self) -> tuple[Handed | None, float]:
+    def claim_task(self) -> tuple[DequeuedTask | None, float]:
         """An ordinary task that is due; without one, seconds until it is worth looking again."""
-        given = {"key": self.list_key, "retry": timedelta(seconds=Conf.RETRY)}
+        params = {"key": self.list_key, "retry": timedelta(seconds=Conf.RETRY)}
         with cursor() as db:
-            found = db.execute(CLAIM_TASK, given).fetchone()
-        return ((("task", found[0]), found[1]), 0.0) if found else (None, LONGEST_SLEEP)
+            row = db.execute(CLAIM_TASK, params).fetchone()
+        return ((("task", row[0]), row[1]), 0.0) if row else (None, MAX_SLEEP)
 
     @staticmethod
     def signed(batch: queue.Batch) -> str:
@@ -189,7 +191,7 @@ class PostgresBroker(Broker):
         if self.failures == 0 or reason != self.told:
             logger.warning("The queue lost its database, trying again: %s", reason)
         self.told = reason
-        time.sleep(min(LONGEST_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
+        time.sleep(min(MAX_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)
 
     # Called by the monitor.
@@ -200,7 +202,7 @@ class PostgresBroker(Broker):
         while kind == "task":
             try:
                 with cursor() as db:
-                    db.execute(FORGET_TASK, {"id": id})
+                    db.execute(DELETE_TASK, {"id": id})
                 return
             except LOST as lost:
                 self.wait_for_the_database(lost)
@@ -225,9 +227,9 @@ class PostgresBroker(Broker):
 
     def count_tasks(self) -> tuple[int, int]:
         with cursor() as db:
-            found = db.execute(COUNT_TASKS, {"key": self.list_key}).fetchone()
-        assert found is not None
-        return found[0], found[1]
+            row = db.execute(COUNT_TASKS, {"key": self.list_key}).fetchone()
+        assert row is not None
+        return row[0], row[1]
 
     def purge_queue(self) -> None:
         """Delete the ordinary tasks of this cluster, and never a key of a namespace."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from trackers.jobs.batch import THE_HEAD, Batch, Low
-from trackers.jobs.models import SUSPECT, Tally
+from trackers.jobs.models import SUSPECT_STRIKES, Tally
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
@@ -22,15 +22,15 @@ logger = logging.getLogger(__name__)
 
 NO_DELAY = timedelta(0)
 
-CLAIM = queue_statement(__file__, "claim")
+CLAIM_BATCH = queue_statement(__file__, "claim")
 
 
-def claim(
+def claim_batch(
     namespace: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
 ) -> Batch | None:
     """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes."""
-    given = {"limit": None, "buffer_ttl": None}
-    return _claim(namespace, given, low=low, fewer_strikes_than=fewer_strikes_than)
+    limits = {"limit": None, "buffer_ttl": None}
+    return _claim(namespace, limits, low=low, fewer_strikes_than=fewer_strikes_than)
 
 
 def get(namespace: str, limit: int = 1) -> Batch | None:
@@ -46,7 +46,7 @@ def get(namespace: str, limit: int = 1) -> Batch | None:
 
 def _claim(
     namespace: str,
-    given: Mapping[str, object],
+    limits: Mapping[str, object],
     *,
     low: Low = THE_HEAD,
     fewer_strikes_than: int | None = None,
@@ -55,16 +55,16 @@ def _claim(
     # and a late save of the first holder would pass the fence.
     token = secrets.randbits(63)
     bounds = {"low": low.due, "low_urgent": low.urgent}
-    query = on(namespace, CLAIM, fewer_strikes_than=fewer_strikes_than)
+    query = on(namespace, CLAIM_BATCH, fewer_strikes_than=fewer_strikes_than)
     with cursor() as db:
-        found = db.execute(
-            query, {**given, **bounds, "namespace": namespace, "token": token}
+        row = db.execute(
+            query, {**limits, **bounds, "namespace": namespace, "token": token}
         ).fetchone()
-    assert found is not None
+    assert row is not None
     (
         keys, due_at, expires_at, now, lateness, taken, task, strikes, is_full, isolated,
         oldest, oldest_urgent, met_dead,
-    ) = found  # fmt: skip
+    ) = row  # fmt: skip
     if isolated:
         logger.warning(
             "%s: isolated %d keys whose fourth lease expired, the first is %d",
@@ -74,7 +74,7 @@ def _claim(
         )
     if not keys:
         # What this claim only cleared away stood before other due keys: look again.
-        return _claim(namespace, given, low=low) if isolated or met_dead else None
+        return _claim(namespace, limits, low=low) if isolated or met_dead else None
     # The keys that it passed over for their strikes may be anywhere from `low` on.
     next_low = low if fewer_strikes_than else Low(oldest, oldest_urgent or low.urgent)
     return Batch(
@@ -85,14 +85,14 @@ def _claim(
         namespace=namespace,
         task=task,
         claimed_at=now,
-        late=tuple(counted(lateness, taken)),
-        is_full=is_full and strikes < SUSPECT,
+        late=tuple(count_by_lateness(lateness, taken)),
+        is_full=is_full and strikes < SUSPECT_STRIKES,
         strikes=strikes,
         next_low=next_low,
     )
 
 
-def counted(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
+def count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
     """How many keys fall in each class of `Tally.LATENESS`; the last class has no upper bound."""
     counts = [0] * (len(Tally.LATENESS) + 1)
     for seconds, many in zip(lateness, keys, strict=True):

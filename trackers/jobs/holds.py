@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from tweetwatch.database import cursor
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
-HOLD = """
+HOLD_QUEUE = """
     UPDATE trackers_namespace SET held_until = %(until)s, held_because = %(because)s
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
-LIFT = """
+END_HOLD = """
     UPDATE trackers_namespace SET held_until = NULL, held_because = ''
     WHERE name = %(namespace)s AND failures = 0 AND held_until IS NOT NULL
 """
@@ -27,7 +27,7 @@ LIFT = """
 # The first two failures in a row delay only their own batch. From the third on the namespace is
 # held, each time twice as long. A failure during a hold is not counted: its request was sent
 # before, and eight workers would climb eight rungs at once.
-FAIL = """
+RECORD_FAILURE = """
     UPDATE trackers_namespace
     SET failures = failures + 1,
         held_until = CASE WHEN failures < 2 THEN held_until
@@ -40,7 +40,7 @@ FAIL = """
 RETRY_FIRST = "SELECT retry_first FROM trackers_namespace WHERE name = %(namespace)s"
 
 # Writes nothing in the ordinary case.
-SUCCEED = """
+RECORD_SUCCESS = """
     UPDATE trackers_namespace SET failures = 0
     WHERE name = %(namespace)s AND failures > 0
 """
@@ -62,41 +62,43 @@ WIDEN = """
 """
 
 
-def hold(namespace: str, *, until: datetime, because: str) -> None:
+def hold_queue(namespace: str, *, until: datetime, because: str) -> None:
     """Claim nothing from the namespace until then."""
     with cursor() as db:
-        db.execute(HOLD, {"namespace": namespace, "until": until, "because": because[:400]})
+        db.execute(HOLD_QUEUE, {"namespace": namespace, "until": until, "because": because[:400]})
 
 
-def lift(namespace: str) -> None:
+def end_hold(namespace: str) -> None:
     """Claim again at once, unless requests are failing: that hold ends on its own ladder."""
     with cursor() as db:
-        db.execute(LIFT, {"namespace": namespace})
+        db.execute(END_HOLD, {"namespace": namespace})
 
 
-def fail(namespace: str, *, because: str) -> timedelta:
+def record_failure(namespace: str, *, because: str) -> timedelta:
     """A request failed: climb the ladder; return how long its own batch should wait."""
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
-        db.execute(FAIL, {"namespace": namespace, "because": because[:400], "jitter": jitter})
+        db.execute(
+            RECORD_FAILURE, {"namespace": namespace, "because": because[:400], "jitter": jitter}
+        )
     return first_wait(namespace, jitter=jitter)
 
 
 def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
     """How long the keys of a failed request wait when other requests of its batch were answered."""
     with cursor() as db:
-        found = db.execute(RETRY_FIRST, {"namespace": namespace}).fetchone()
-    first: timedelta = found[0] if found else timedelta(seconds=5)
+        row = db.execute(RETRY_FIRST, {"namespace": namespace}).fetchone()
+    first: timedelta = row[0] if row else timedelta(seconds=5)
     return first * jitter
 
 
-def succeed(namespace: str) -> None:
+def record_success(namespace: str) -> None:
     """A request was answered: reset the ladder."""
     with cursor() as db:
-        db.execute(SUCCEED, {"namespace": namespace})
+        db.execute(RECORD_SUCCESS, {"namespace": namespace})
 
 
-def resize(namespace: str, room: int | None) -> None:
+def resize_claims(namespace: str, room: int | None) -> None:
     """Let the next claims take as many keys as the last batch found room for; None: it found enough
     for all, so they may take more."""
     with cursor() as db:

@@ -7,14 +7,14 @@ from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
 # By their own index, which is almost always empty.
-ISOLATED = "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
+ISOLATED_KEYS = "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
 
 
-def isolated(*, most: int) -> dict[str, list[int]]:
+def isolated_by_queue(*, most: int) -> dict[str, list[int]]:
     """The newest of each queue that has any."""
     with cursor() as db:
-        found = {
-            name: [key for (key,) in db.execute(on(name, ISOLATED), {"most": most})]
+        keys_by_queue = {
+            name: [key for (key,) in db.execute(on(name, ISOLATED_KEYS), {"most": most})]
             for name in sorted(namespaces())
         }
-    return {name: keys for name, keys in found.items() if keys}
+    return {name: keys for name, keys in keys_by_queue.items() if keys}

@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 # The most keys in a bucket: about nine such rows fit into a page.
 BUCKET_KEYS = 100
 # The upper limit of `Job.most_keys`.
-MOST_KEYS = 1000
+MAX_BATCH_KEYS = 1000
 
 
 class Namespace(models.Model):
@@ -74,7 +74,7 @@ class Namespace(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(batch_size__gte=1, batch_size__lte=MOST_KEYS),
+                condition=Q(batch_size__gte=1, batch_size__lte=MAX_BATCH_KEYS),
                 name="namespace_batch_size",
             ),
             models.CheckConstraint(
@@ -127,7 +127,7 @@ class Namespace(models.Model):
     def most_keys(self) -> int:
         """The largest batch that its task can take."""
         job = namespaces().get(self.name)
-        return job.most_keys if job else MOST_KEYS
+        return job.most_keys if job else MAX_BATCH_KEYS
 
     @property
     def request_keys(self) -> int:
@@ -144,8 +144,8 @@ class Namespace(models.Model):
 # may have been lost, so each only shrinks the key's batch: without a strike a whole batch, with one
 # at most a request, with two a FEW keys, with three the key alone. `tables.on` puts these into SQL.
 STRIKES = 4
-SUSPECT = 2
-FEW = 10
+SUSPECT_STRIKES = 2
+SUSPECT_BATCH_KEYS = 10
 
 
 class Job(models.Model):

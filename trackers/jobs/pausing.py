@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from trackers.jobs.models import Namespace
 
-SAID = "Everything is paused."
+ALL_PAUSED = "Everything is paused."
 
 
 class PausedAll(models.Model):
@@ -45,7 +45,7 @@ def pause_all(*, by: str, because: str = "") -> PausedAll | None:
             # queues, in the order of names.
             made = PausedAll.objects.create(by=by[:150], because=because[:200], queues=[])
             running = Namespace.objects.select_for_update().filter(paused=False).order_by("name")
-            made.queues = [one.name for one in running]
+            made.queues = [queue.name for queue in running]
             Namespace.objects.filter(pk__in=made.queues).update(paused=True)
             made.save(update_fields=["queues"])
             return made

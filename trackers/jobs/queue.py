@@ -15,25 +15,44 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.jobs.batch import FROM_THE_HEAD, THE_HEAD, Batch, Low
-from trackers.jobs.claim import CLAIM, claim, get
-from trackers.jobs.ends import finish, put_back, release
+from trackers.jobs.claim import CLAIM_BATCH, claim_batch, get
+from trackers.jobs.finish import finish, release, release_in_place
 from trackers.jobs.models import namespaces
 from trackers.jobs.ready import READY_IN, ready_in
 from trackers.jobs.tables import (
     URGENT_SHARE,
+    job_table,
     keys_of,
     new_stamp,
     on,
     queue_statement,
-    table,
 )
 from tweetwatch.database import cursor
 
 # All that other parts need of the queue.
 __all__ = [
-    "CLAIM", "FROM_THE_HEAD", "READY_IN", "THE_HEAD", "URGENT_SHARE", "Batch", "Low", "claim",
-    "claims", "finish", "get", "namespaces", "new_stamp", "on", "put_back", "queue_statement",
-    "ready_in", "release", "remove", "schedule", "schedule_many", "table",
+    "CLAIM_BATCH",
+    "FROM_THE_HEAD",
+    "READY_IN",
+    "THE_HEAD",
+    "URGENT_SHARE",
+    "Batch",
+    "Low",
+    "claim_batch",
+    "claims",
+    "finish",
+    "get",
+    "job_table",
+    "namespaces",
+    "new_stamp",
+    "on",
+    "queue_statement",
+    "ready_in",
+    "release",
+    "release_in_place",
+    "remove_keys",
+    "schedule",
+    "schedule_many",
 ]  # fmt: skip
 
 SCHEDULE = """
@@ -47,7 +66,7 @@ SCHEDULE = """
 """
 
 # Many keys at once: one COPY into this, one INSERT out of it.
-ARRIVALS = """
+CREATE_ARRIVALS = """
     CREATE TEMP TABLE arrivals (place bigint, key bigint, delay interval, urgent bool)
     ON COMMIT DROP
 """
@@ -66,7 +85,7 @@ RESERVE_ARRIVALS = """
 SCHEDULE_ARRIVALS = queue_statement(__file__, "schedule_arrivals")
 
 # This alone makes their entries in buckets dead.
-REMOVE = """
+REMOVE_KEYS = """
     DELETE FROM {job} WHERE key = ANY(ARRAY(
         SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) ORDER BY key FOR UPDATE))
     RETURNING key
@@ -74,7 +93,7 @@ REMOVE = """
 
 
 # LIMIT keeps the planner on the primary key and the index on stamps, whatever the statistics say.
-CLAIMS = """
+CLAIMED_KEYS = """
     SELECT key, due_at
     FROM unnest(%(keys)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (SELECT key, stamp FROM {job} WHERE key = asked.id LIMIT 1) AS job
@@ -108,17 +127,17 @@ def schedule_many(
     """
     query = on(namespace, SCHEDULE_ARRIVALS)
     with transaction.atomic(), cursor() as db:
-        db.execute(ARRIVALS)
+        db.execute(CREATE_ARRIVALS)
         with db.copy("COPY arrivals (place, key, delay, urgent) FROM STDIN") as copy:
             count = 0
             for key, delay in jobs:
                 copy.write_row((count, key, delay, key in urgent))
                 count += 1
-        given = {"namespace": namespace, "count": count}
-        reserved = db.execute(RESERVE_ARRIVALS, given).fetchone()
+        params = {"namespace": namespace, "count": count}
+        reserved = db.execute(RESERVE_ARRIVALS, params).fetchone()
         start = max(0.0, reserved[0]) if reserved else 0.0
-        given = {"namespace": namespace, "start": start, "stamp": new_stamp()}
-        inserted = db.execute(query, given).rowcount
+        params = {"namespace": namespace, "start": start, "stamp": new_stamp()}
+        inserted = db.execute(query, params).rowcount
         # The caller may schedule again in this transaction.
         db.execute("DROP TABLE arrivals")
         if count and not inserted:
@@ -126,15 +145,15 @@ def schedule_many(
     return count
 
 
-def remove(namespace: str, keys: Iterable[int]) -> set[int]:
+def remove_keys(namespace: str, keys: Iterable[int]) -> set[int]:
     """Remove the keys from the queue, claimed or not; return those that were in it. LookupError:
     there is no such namespace."""
     with cursor() as db:
-        db.execute(on(namespace, REMOVE), {"keys": sorted(keys)})
+        db.execute(on(namespace, REMOVE_KEYS), {"keys": sorted(keys)})
         return set(keys_of(db))
 
 
 def claims(namespace: str, keys: Iterable[int]) -> dict[int, datetime]:
     """The keys among these that are claimed, with when the lease runs out, or ran out."""
     with cursor() as db:
-        return dict(db.execute(on(namespace, CLAIMS), {"keys": list(keys)}).fetchall())
+        return dict(db.execute(on(namespace, CLAIMED_KEYS), {"keys": list(keys)}).fetchall())

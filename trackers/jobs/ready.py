@@ -12,7 +12,7 @@ READY_IN = queue_statement(__file__, "ready_in")
 def ready_in(namespace: str, *, low: Low = THE_HEAD) -> float | None:
     """Seconds until a batch is ready, 0 or less: now; None: nothing waits, or it is paused."""
     with cursor() as db:
-        found = db.execute(
+        row = db.execute(
             on(namespace, READY_IN), {"namespace": namespace, "low": low.due}
         ).fetchone()
-    return None if found is None else found[0]
+    return None if row is None else row[0]

@@ -7,7 +7,7 @@ import logging
 from django.db.models.functions import Now
 from django_q.models import Schedule
 
-from tweetwatch.pieces import Worked
+from tweetwatch.pieces import PieceWork
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ def run_soon(task: str) -> None:
     Schedule.objects.filter(func=task).exclude(repeats=0).update(next_run=Now())
 
 
-def tell_forgotten(worked: Worked, what: str, *, task: str) -> None:
+def log_pruned(worked: PieceWork, what: str, *, task: str) -> None:
     """Log what a chore achieved; have it run again soon if its time ran out first."""
     if worked.left:
         run_soon(task)

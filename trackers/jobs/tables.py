@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from functools import cache
 from typing import cast
 
-from trackers.jobs.models import BUCKET_KEYS, FEW, MOST_KEYS, STRIKES, Job, namespaces
+from trackers.jobs.models import (
+    BUCKET_KEYS,
+    MAX_BATCH_KEYS,
+    STRIKES,
+    SUSPECT_BATCH_KEYS,
+    Job,
+    namespaces,
+)
 from tweetwatch.statements import fill, statement
 
 # Percent of a batch that goes to urgent keys first. The rest is for the oldest, so that a backlog
@@ -18,7 +25,7 @@ URGENT_SHARE = 75
 # A claim looks at no more buckets than this, enough even with one key in each. SLACK makes up for
 # those that rivals have locked.
 SLACK = 24
-MOST_BUCKETS = MOST_KEYS + SLACK
+MAX_BUCKETS = MAX_BATCH_KEYS + SLACK
 
 # The expression in the index of the urgent buckets.
 URGENT_AT = "CASE WHEN urgent THEN due_at END"
@@ -57,7 +64,7 @@ def queue_statement(module: str, name: str, **parts: object) -> str:
 INTO_BUCKETS = queue_statement(__file__, "_into_buckets")
 
 
-def declared(namespace: str) -> type[Job]:
+def job_class(namespace: str) -> type[Job]:
     """The `Job` that declares the namespace; LookupError if there is none."""
     try:
         return namespaces()[namespace]
@@ -66,12 +73,12 @@ def declared(namespace: str) -> type[Job]:
         raise LookupError(f"There is no namespace {namespace!r}; there are: {known}.") from None
 
 
-def table(namespace: str) -> str:
-    return f'"{declared(namespace)._meta.db_table}"'
+def job_table(namespace: str) -> str:
+    return f'"{job_class(namespace)._meta.db_table}"'
 
 
 def bucket_table(namespace: str) -> str:
-    return f'"{declared(namespace).bucket._meta.db_table}"'
+    return f'"{job_class(namespace).bucket._meta.db_table}"'
 
 
 @cache
@@ -80,18 +87,18 @@ def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> 
 
     {among}: which buckets a claim looks at, all of them or those with fewer strikes.
     """
-    job = declared(namespace)
+    job = job_class(namespace)
     fewer = fewer_strikes_than
     parts = {
-        "job": table(namespace),
+        "job": job_table(namespace),
         "bucket": bucket_table(namespace),
         "bucket_keys": min(BUCKET_KEYS, job.request_keys or job.most_keys),
         "most_keys": job.most_keys,
         "request_keys": job.request_keys or "NULL",
-        "most_buckets": MOST_BUCKETS,
+        "most_buckets": MAX_BUCKETS,
         "slack": SLACK,
         "strikes": STRIKES,
-        "few": FEW,
+        "few": SUSPECT_BATCH_KEYS,
         "strikes_now": STRIKES_NOW,
         "among": "true" if fewer is None else f"{STRIKES_NOW} < {fewer}",
         "of_slot": OF_SLOT,

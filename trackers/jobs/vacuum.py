@@ -9,8 +9,8 @@ from trackers.jobs.models import namespaces
 from tweetwatch.database import cursor
 
 # Fewer dead rows do not slow down a claim noticeably.
-DEAD_AT_LEAST = 1000
-DEAD = """
+MIN_DEAD_ROWS = 1000
+COUNT_DEAD_ROWS = """
     SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables
     WHERE relid = %(table)s::regclass
 """
@@ -27,8 +27,8 @@ def vacuum() -> list[str]:
         for model in (job, job.bucket):
             with cursor() as db:
                 table = model._meta.db_table
-                found = db.execute(DEAD, {"table": table}).fetchone()
-                if found and found[0] >= DEAD_AT_LEAST:
+                row = db.execute(COUNT_DEAD_ROWS, {"table": table}).fetchone()
+                if row and row[0] >= MIN_DEAD_ROWS:
                     vacuum = sql.SQL(VACUUM).format(table=sql.Identifier(table))
                     db.execute(vacuum, prepare=False)
                     done.append(name)

@@ -12,54 +12,54 @@ from django.db.models import BooleanField, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from trackers.ingest.sources.models import SourceTweet
-from trackers.listing.narrow import Narrow
-from trackers.listing.wanted import Wanted
+from trackers.listing.filters import Filters
+from trackers.listing.query import TweetQuery
 from trackers.tweets.finding import names, words
-from trackers.tweets.finding.finder import AN_ID, of_version
+from trackers.tweets.finding.finder import ID_OR_LINK, of_version
 from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.models import TweetTag
 from trackers.updater import states
 
-SAID = f"text ILIKE ALL (%s::text[]) AND {words.WORDS.format('text')} @@ %s::tsquery"
+TEXT_MATCHES = f"text ILIKE ALL (%s::text[]) AND {words.TEXT_WORDS.format('text')} @@ %s::tsquery"
 
 
-def matching(wanted: Wanted, *, now: datetime) -> QuerySet[Tweet]:
+def matching_tweets(query: TweetQuery, *, now: datetime) -> QuerySet[Tweet]:
     """The matching tweets, whatever order and page the address asks for."""
-    narrow = Narrow.of(wanted, now=now)
-    tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__gte=narrow.low, pk__lt=narrow.high)
-    if wanted.state:
-        tweets = states.in_state(tweets, wanted.state)
-    if narrow.authors is not None:
-        tweets = tweets.filter(author__in=narrow.authors)
-    if narrow.tag is not None:
-        theirs = TweetTag.objects.filter(tag=narrow.tag)
+    filters = Filters.of(query, now=now)
+    tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__gte=filters.low, pk__lt=filters.high)
+    if query.state:
+        tweets = states.in_state(tweets, query.state)
+    if filters.authors is not None:
+        tweets = tweets.filter(author__in=filters.authors)
+    if filters.tag is not None:
+        theirs = TweetTag.objects.filter(tag=filters.tag)
         tweets = tweets.filter(pk__in=theirs.values("tweet_id"))
-    if wanted.source:
-        brought = SourceTweet.objects.filter(source=wanted.source)
+    if query.source:
+        brought = SourceTweet.objects.filter(source=query.source)
         tweets = tweets.filter(pk__in=brought.values("tweet_id"))
-    if wanted.lang:
-        texts = TweetText.objects.filter(lang=wanted.lang)
+    if query.lang:
+        texts = TweetText.objects.filter(lang=query.lang)
         tweets = tweets.filter(pk__in=texts.values("pk"), gone_at=None)
-    for metric, least in wanted.least:
+    for metric, least in query.least:
         tweets = tweets.filter(**{f"{metric}__gte": least})
-    return tweets.filter(said(wanted.words)) if wanted.words else tweets
+    return tweets.filter(words_condition(query.words)) if query.words else tweets
 
 
-def said(typed: str) -> Q:
+def words_condition(typed: str) -> Q:
     """The condition for what was typed, as `Finder` reads it: an id or link, @author, or words."""
     whole = typed.strip()
-    if found := AN_ID.fullmatch(whole):
-        id = min(int(found[1]), LARGEST_ID)
+    if match := ID_OR_LINK.fullmatch(whole):
+        id = min(int(match[1]), LARGEST_ID)
         return Q(pk__in=[id, *of_version(id)])
     if len(whole) > 1 and whole.startswith("@") and " " not in whole:
-        return Q(author__in=names.called(whole[1:]).ids)
-    search = words.read(typed.lstrip())
+        return Q(author__in=names.authors_called(whole[1:]).ids)
+    search = words.parse_search(typed.lstrip())
     if search is None:
         return Q(pk__in=[])
-    given = [list(search.patterns), search.exact]
-    test = RawSQL(SAID, given, output_field=BooleanField())  # noqa: S611
+    params = [list(search.patterns), search.exact]
+    test = RawSQL(TEXT_MATCHES, params, output_field=BooleanField())  # noqa: S611
     texts = TweetText.objects.filter(test)
     found_texts = Q(pk__in=texts.values("pk"), gone_at=None)
-    authors = names.named(whole, search).ids if search.is_bare else []
+    authors = names.authors_matching(whole, search).ids if search.is_bare else []
     return found_texts | Q(author__in=authors) if authors else found_texts

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from trackers.listing.narrow import Narrow, all_tweets
-from trackers.listing.wanted import Wanted
-from trackers.tweets.finding.finder import SEARCH_TAKES, Finds
-from trackers.tweets.finding.way import Way
+from trackers.listing.filters import Filters, all_tweets
+from trackers.listing.query import TweetQuery
+from trackers.tweets.finding.direction import Direction
+from trackers.tweets.finding.finder import SEARCH_TIMEOUT, Finds
 from trackers.tweets.models import Tweet
 from trackers.tweets.movers.models import Mover
-from tweetwatch.bounded import bounded
+from tweetwatch.time_limits import limit_time
 
-PAGE = 50
-COUNTED_MOST = 10_000
+LIST_PAGE_SIZE = 50
+MAX_TWEETS_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,70 +35,70 @@ class Page:
     known: int | None = None
 
 
-def page(wanted: Wanted, *, now: datetime) -> Page:
+def newest_page(query: TweetQuery, *, now: datetime) -> Page:
     """One page by keyset: as fast at the millionth tweet as at the first."""
-    way = way_of(wanted)
-    if not wanted.narrowed:
-        return paged(wanted, *everything(way))
-    found = find(wanted, way, PAGE + 1, now=now)
-    tweets = in_full(found.ids)
-    return paged(wanted, [tweets[id] for id in found.ids if id in tweets], found)
+    way = way_of(query)
+    if not query.narrowed:
+        return make_page(query, *next_tweets(way))
+    finds = find_matches(query, way, LIST_PAGE_SIZE + 1, now=now)
+    tweets = load_tweets(finds.ids)
+    return make_page(query, [tweets[id] for id in finds.ids if id in tweets], finds)
 
 
-def some(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
+def next_ids(query: TweetQuery, way: Direction, most: int, *, now: datetime) -> Finds:
     """The next ids, of all tweets or of those that match."""
-    if not wanted.narrowed:
+    if not query.narrowed:
         return Finds(all_tweets(way, most).ids)
-    return find(wanted, way, most, now=now)
+    return find_matches(query, way, most, now=now)
 
 
-def find(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
+def find_matches(query: TweetQuery, way: Direction, most: int, *, now: datetime) -> Finds:
     """The next ids that match; takes at most a second."""
-    with bounded(SEARCH_TAKES) as deadline:
-        narrow = Narrow.of(wanted, now=now)
-        finder = narrow.finder(deadline, most)
-        if wanted.words:
-            found = finder.find(wanted.words, way)
-            if found.until is not None and not narrow.low <= found.until < narrow.high:
-                found = Finds(found.ids, None if not way.up else found.until, found.note)
-            return found
-        return finder.by_candidates(narrow.candidates, way)
+    with limit_time(SEARCH_TIMEOUT) as deadline:
+        filters = Filters.of(query, now=now)
+        finder = filters.finder(deadline, most)
+        if query.words:
+            finds = finder.find(query.words, way)
+            if finds.until is not None and not filters.low <= finds.until < filters.high:
+                finds = Finds(finds.ids, None if not way.up else finds.until, finds.note)
+            return finds
+        return finder.by_candidates(filters.candidates, way)
 
 
-def in_full(ids: list[int]) -> dict[int, Tweet]:
+def load_tweets(ids: list[int]) -> dict[int, Tweet]:
     return Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
 
 
-def counted_all() -> int:
+def count_tweets() -> int:
     """How many tweets there are, up to one more than COUNTED_MOST."""
-    return Tweet.objects.all()[: COUNTED_MOST + 1].count()
+    return Tweet.objects.all()[: MAX_TWEETS_COUNTED + 1].count()
 
 
-def way_of(wanted: Wanted) -> Way:
-    if wanted.after is not None:
-        return Way(wanted.after, up=True)
-    return Way() if wanted.before is None else Way(wanted.before)
+def way_of(query: TweetQuery) -> Direction:
+    if query.after is not None:
+        return Direction(query.after, up=True)
+    return Direction() if query.before is None else Direction(query.before)
 
 
-def everything(way: Way) -> tuple[list[Tweet], Finds]:
+def next_tweets(way: Direction) -> tuple[list[Tweet], Finds]:
     tweets = Tweet.objects.select_related("author", "tweettext")
     if way.up:
         tweets = tweets.filter(pk__gt=way.beyond).order_by("pk")
     else:
         tweets = tweets.filter(pk__lt=way.beyond).order_by("-pk")
-    return list(tweets[: PAGE + 1]), Finds()
+    return list(tweets[: LIST_PAGE_SIZE + 1]), Finds()
 
 
-def paged(wanted: Wanted, tweets: list[Tweet], found: Finds) -> Page:
+def make_page(query: TweetQuery, tweets: list[Tweet], finds: Finds) -> Page:
     """`tweets` are in the order of the search, with one extra if there are more."""
-    shown, more = tweets[:PAGE], len(tweets) > PAGE
-    on = shown[-1].pk if more else found.until
-    if wanted.after is None:
-        older = wanted.address(before=on) if on else ""
-        back = shown[0].pk if shown else wanted.before
-        newer = wanted.address(after=back) if wanted.before is not None and back else ""
+    shown_tweets, more = tweets[:LIST_PAGE_SIZE], len(tweets) > LIST_PAGE_SIZE
+    on = shown_tweets[-1].pk if more else finds.until
+    if query.after is None:
+        older = query.address(before=on) if on else ""
+        back = shown_tweets[0].pk if shown_tweets else query.before
+        newer = query.address(after=back) if query.before is not None and back else ""
     else:
-        shown = shown[::-1]
-        newer = wanted.address(after=on) if on else ""
-        older = wanted.address(before=shown[-1].pk if shown else wanted.after + 1)
-    return Page(shown, older, newer, further=not more and bool(found.until), note=found.note)
+        shown_tweets = shown_tweets[::-1]
+        newer = query.address(after=on) if on else ""
+        older = query.address(before=shown_tweets[-1].pk if shown_tweets else query.after + 1)
+    return Page(shown_tweets, older, newer, further=not more and bool(finds.until), note=finds.note)

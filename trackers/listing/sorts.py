@@ -16,32 +16,32 @@ from typing import Any
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Lower
 
-from trackers.listing.narrow import Narrow
-from trackers.listing.search import PAGE, Page, in_full
-from trackers.listing.wanted import Sort, Wanted
-from trackers.tweets.finding.finder import FIRST_STEPS, SEARCH_TAKES, TooMany
-from trackers.tweets.finding.way import Way
+from trackers.listing.filters import Filters
+from trackers.listing.query import Sort, TweetQuery
+from trackers.listing.search import LIST_PAGE_SIZE, Page, load_tweets
+from trackers.tweets.finding.direction import Direction
+from trackers.tweets.finding.finder import FIRST_STEPS, SEARCH_TIMEOUT, TooMany
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers.keep import LIST_MOST
 from trackers.tweets.movers.models import Mover
+from trackers.tweets.movers.update import MAX_LIST_LENGTH
 from trackers.updater.models import TweetUpdate
-from tweetwatch.bounded import bounded, enforce
 from tweetwatch.pieces import Deadline
+from tweetwatch.time_limits import enforce_deadline, limit_time
 
 # Up to this many tweets are sorted directly.
-SORTED_MOST = 3_000
-RANKED = (
-    f"More than {SORTED_MOST:,} tweets match. Only those among the {LIST_MOST:,} with the highest "
-    "figure of all are sorted here; choose an author, a source or a state to sort them all."
+MAX_SORTED = 3_000
+RANKED_NOTE = (
+    f"More than {MAX_SORTED:,} tweets match. Only those among the {MAX_LIST_LENGTH:,} with the "
+    "highest figure of all are sorted here; choose an author, a source or a state to sort them all."
 )
-UNSORTED = (
-    f"More than {SORTED_MOST:,} tweets match, too many to be sorted by this column. Choose an "
+UNSORTED_NOTE = (
+    f"More than {MAX_SORTED:,} tweets match, too many to be sorted by this column. Choose an "
     "author, a source or a state. These are the newest."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class OrderedIds:
     """Ids in the requested order. `known`: how many match in all, if that is known."""
 
     ids: list[int]
@@ -49,65 +49,69 @@ class Ordered:
     known: int | None = None
 
 
-def sorted_page(wanted: Wanted, *, now: datetime) -> Page | None:
+def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:
     """One page; None if there are too many tweets for this order."""
-    first = (wanted.number - 1) * PAGE
-    with bounded(SEARCH_TAKES) as deadline:
-        found = ordered(wanted, deadline, most=first + PAGE + 1, now=now)
-        if found is None:
+    first = (query.number - 1) * LIST_PAGE_SIZE
+    with limit_time(SEARCH_TIMEOUT) as deadline:
+        order = ordered_ids(query, deadline, most=first + LIST_PAGE_SIZE + 1, now=now)
+        if order is None:
             return None
         return replace(
-            part(wanted, found.ids[first : first + PAGE]),
-            older=wanted.address(number=wanted.number + 1) if found.ids[first + PAGE :] else "",
-            newer=wanted.address(number=wanted.number - 1) if wanted.number > 1 else "",
-            note=found.note,
-            known=found.known,
+            page_of_ids(query, order.ids[first : first + LIST_PAGE_SIZE]),
+            older=query.address(number=query.number + 1)
+            if order.ids[first + LIST_PAGE_SIZE :]
+            else "",
+            newer=query.address(number=query.number - 1) if query.number > 1 else "",
+            note=order.note,
+            known=order.known,
         )
 
 
-def sorted_parts(wanted: Wanted, at_once: int, *, now: datetime) -> Iterator[Page] | None:
+def sorted_parts(query: TweetQuery, page_size: int, *, now: datetime) -> Iterator[Page] | None:
     """All tweets in their present order, `at_once` to a page; None as for `sorted_page`."""
-    with bounded(SEARCH_TAKES) as deadline:
-        found = ordered(wanted, deadline, most=None, now=now)
-    if found is None:
+    with limit_time(SEARCH_TIMEOUT) as deadline:
+        order = ordered_ids(query, deadline, most=None, now=now)
+    if order is None:
         return None
-    ids = found.ids
-    return (part(wanted, ids[at : at + at_once]) for at in range(0, len(ids), at_once))
+    ids = order.ids
+    return (page_of_ids(query, ids[at : at + page_size]) for at in range(0, len(ids), page_size))
 
 
-def ordered(
-    wanted: Wanted, deadline: Deadline, *, most: int | None, now: datetime
-) -> Ordered | None:
+def ordered_ids(
+    query: TweetQuery, deadline: Deadline, *, most: int | None, now: datetime
+) -> OrderedIds | None:
     """At least the first `most` ids, or all; None if there are too many for this order."""
-    narrow = Narrow.of(wanted, now=now)
-    sort = wanted.sort
+    filters = Filters.of(query, now=now)
+    sort = query.sort
     if sort.window:
-        return Ordered(kept(fastest(sort), wanted, narrow, deadline, most=most))
-    ids = few(wanted, narrow, deadline)
+        return OrderedIds(matches_in_list(fastest(sort), query, filters, deadline, most=most))
+    ids = few_matches(query, filters, deadline)
     if ids is not None:
-        return Ordered(list(in_order(ids, sort)), known=len(ids))
+        return OrderedIds(list(sort_ids(ids, sort)), known=len(ids))
     if sort.by in METRICS and not sort.up:
-        found = kept(Mover.objects.highest(sort.by), wanted, narrow, deadline, most=most)
-        return Ordered(found, note=RANKED if wanted.narrowed else "")
+        matches = matches_in_list(
+            Mover.objects.highest(sort.by), query, filters, deadline, most=most
+        )
+        return OrderedIds(matches, note=RANKED_NOTE if query.narrowed else "")
     return None
 
 
-def few(wanted: Wanted, narrow: Narrow, deadline: Deadline) -> list[int] | None:
+def few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list[int] | None:
     """All that match; None if they are more than SORTED_MOST, or not all are found in time."""
-    if wanted.words:
-        finder = narrow.finder(deadline, SORTED_MOST + 1, all_or_none=True)
+    if query.words:
+        finder = filters.finder(deadline, MAX_SORTED + 1, all_or_none=True)
         try:
-            found = finder.find(wanted.words, Way())
+            finds = finder.find(query.words, Direction())
         except TooMany:
             return None
-        return None if found.until is not None or len(found.ids) > SORTED_MOST else found.ids
-    look = narrow.candidates(Way(), SORTED_MOST + 1)
+        return None if finds.until is not None or len(finds.ids) > MAX_SORTED else finds.ids
+    look = filters.candidates(Direction(), MAX_SORTED + 1)
     if look.until is not None:
         return None
-    return narrow.sieve(look.ids) if wanted.filtered else look.ids
+    return filters.sieve(look.ids) if query.filtered else look.ids
 
 
-def in_order(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
+def sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
     tweets = Tweet.objects.filter(id__among=ids)
     key: Any
     if sort.by == "author":
@@ -129,40 +133,40 @@ def fastest(sort: Sort) -> QuerySet[Mover]:
     return Mover.objects.fastest(sort.window, sort.metric, by=by)  # type: ignore[arg-type]
 
 
-def kept(
+def matches_in_list(
     listed: QuerySet[Mover],
-    wanted: Wanted,
-    narrow: Narrow,
+    query: TweetQuery,
+    filters: Filters,
     deadline: Deadline,
     *,
     most: int | None,
 ) -> list[int]:
     """Those of a list that match, in its order: at least the first `most`, or all."""
     rows = listed.values_list("tweet_id", flat=True)
-    if not wanted.narrowed:
+    if not query.narrowed:
         return list(rows[:most])
     ids = list(rows)
-    if wanted.filtered:
-        ids = narrow.sieve(ids)
-    if not wanted.words:
+    if query.filtered:
+        ids = filters.sieve(ids)
+    if not query.words:
         return ids
     # Parsing a text takes 0.1 ms, so no more texts are read than a page needs. If the word is
     # frequent, most of the first ones have it.
-    found: list[int] = []
-    finder = narrow.finder(deadline, LIST_MOST * 2)
+    matches: list[int] = []
+    finder = filters.finder(deadline, MAX_LIST_LENGTH * 2)
     for since, until in pairwise((0, *accumulate(FIRST_STEPS), len(ids))):
-        enforce(deadline)
-        found += finder.among(wanted.words, ids[since:until])
-        if until >= len(ids) or (most is not None and len(found) >= most):
+        enforce_deadline(deadline)
+        matches += finder.among(query.words, ids[since:until])
+        if until >= len(ids) or (most is not None and len(matches) >= most):
             break
-    return found
+    return matches
 
 
-def part(wanted: Wanted, ids: list[int]) -> Page:
+def page_of_ids(query: TweetQuery, ids: list[int]) -> Page:
     """A page of these tweets, without those deleted meanwhile."""
-    if wanted.sort.window:
-        there = {one.tweet_id: one for one in fastest(wanted.sort).filter(tweet__in=ids)}
-        grown = {id: there[id] for id in ids if id in there}
-        return Page([one.tweet for one in grown.values()], grown=grown)
-    tweets = in_full(ids)
+    if query.sort.window:
+        movers = {mover.tweet_id: mover for mover in fastest(query.sort).filter(tweet__in=ids)}
+        grown = {id: movers[id] for id in ids if id in movers}
+        return Page([mover.tweet for mover in grown.values()], grown=grown)
+    tweets = load_tweets(ids)
     return Page([tweets[id] for id in ids if id in tweets])

@@ -19,14 +19,14 @@ MARKER = ".tweetwatch-demo"
 POSTGRES, LOGS = "postgres", "log"
 
 
-def claim(directory: Path) -> int:
+def lock_folder(directory: Path) -> int:
     """The folder's lock, held until the descriptor is closed; creates the folder if needed.
 
     CommandError if another demo runs there, or if it holds anything that no demo made.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        refuse_what_is_not_ours(directory)
+        refuse_foreign_folder(directory)
         marker = os.open(directory / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise CommandError(f"{directory} cannot be used: {error.strerror}.") from None
@@ -40,7 +40,7 @@ def claim(directory: Path) -> int:
     return marker
 
 
-def refuse_what_is_not_ours(directory: Path) -> None:
+def refuse_foreign_folder(directory: Path) -> None:
     names = {entry.name for entry in os.scandir(directory)}
     if names and not is_marker(directory / MARKER):
         raise CommandError(
@@ -62,7 +62,7 @@ def is_marker(path: Path) -> bool:
         return False
 
 
-def empty(directory: Path) -> Path:
+def empty_folder(directory: Path) -> Path:
     """Remove what the last demo left in a claimed folder; returns where this one's logs go.
 
     The marker stays, so that even if the demo is killed the folder still counts as a demo's.
@@ -75,13 +75,13 @@ def empty(directory: Path) -> Path:
             raise CommandError(f"A PostgreSQL is still running in {directory}; stop it first.")
         time.sleep(0.1)
     for name in (POSTGRES, LOGS):
-        remove(directory / name)
+        remove_path(directory / name)
     logs = directory / LOGS
     logs.mkdir()
     return logs
 
 
-def remove(path: Path) -> None:
+def remove_path(path: Path) -> None:
     """Removes a link, never its target; `rmtree` does the same further down."""
     if path.is_symlink() or path.is_file():
         path.unlink()

@@ -23,13 +23,13 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source, Stream
-from trackers.management.demo_past import live_through_the_week
+from trackers.management.demo_history import record_past_week
 from trackers.money.projects import App, Project
 from trackers.schedule import intervals
 
 TAG = "launch"
-AWAY = timedelta(minutes=30)
-BUDGET = 600
+STREAM_MISSED = timedelta(minutes=30)
+DAILY_BUDGET = 600
 # Of the leaky account: one post in four appears 10 to 30 seconds late.
 LAG = {"late_share": 0.25, "late_ms": [10_000, 30_000], "very_late_share": 0}
 # So that the first overlap, which finds them, comes within minutes.
@@ -46,17 +46,17 @@ def world_of(options: dict[str, Any], *, start_ms: int) -> World:
     )
 
 
-def prepare(fake: str, world: World) -> str:
+def prepare_scene(fake: str, world: World) -> str:
     """Fill the empty database; return its admin's password. `fake` is the address of `world`."""
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser("admin", "", password)
     add_credential("demo")
     add_credential("newsroom")
-    Project.objects.filter(name="newsroom").update(posts_a_day=BUDGET)
+    Project.objects.filter(name="newsroom").update(posts_a_day=DAILY_BUDGET)
     now = timezone.now()
     ids = list(world.ids.between(0, world.ids.tweets))
     track_lines(map(str, ids), came_from="the demo")
-    live_through_the_week(world, ids, intervals.current()[1], now=now)
+    record_past_week(world, ids, intervals.current()[1], now=now)
     listen(fake)
     poll_leaky_account(fake, world)
     return password
@@ -80,10 +80,10 @@ def listen(fake: str) -> None:
             "authors": 20,
             "tags": [TAG],
             "tagged": 0.5,
-            "starts_in_s": -AWAY.total_seconds(),
+            "starts_in_s": -STREAM_MISSED.total_seconds(),
         },
     )
-    Stream.objects.update_or_create(defaults={"stored_until": timezone.now() - AWAY})
+    Stream.objects.update_or_create(defaults={"stored_until": timezone.now() - STREAM_MISSED})
     life.add(Source(kind=Source.Kind.STREAM, of=f"#{TAG}", owner="demo"))
 
 

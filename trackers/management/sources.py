@@ -15,13 +15,22 @@ from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsErro
 from trackers.ingest.sources.forms import LATER, changeable
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
-from trackers.management import status
-from trackers.management.status_words import how_many
+from trackers.management import status_json
+from trackers.management.status_lines import how_many
 from tweetwatch.clock_times import clock_time
+from tweetwatch.command_line import EXIT_USAGE
 
-__all__ = ["KINDS", "PRIORITIES", "add", "change", "facts", "found", "given", "sentence"]
+__all__ = [
+    "KINDS",
+    "PRIORITIES",
+    "add_source",
+    "change_source",
+    "describe_source",
+    "find_sources",
+    "named_fields",
+    "source_json",
+]
 
-USAGE = 2
 # The name of the option for a field of the form.
 OPTIONS = {
     "of": "--of",
@@ -31,47 +40,47 @@ OPTIONS = {
 }
 
 
-def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
+def add_source(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     """A new source; CommandError with what is wrong, by the names of the options."""
     try:
         return by_form.add(kind, of, fields, by_command())
     except RefusedFieldsError as refused:
-        raise said(refused) from None
+        raise refused_options(refused) from None
 
 
-def change(source: Source, fields: Mapping[str, Any]) -> Done:
+def change_source(source: Source, fields: Mapping[str, Any]) -> Done:
     """Change these fields of it, where they differ."""
     may = changeable(source)
     if wrong := [OPTIONS[name] for name in fields if name not in may]:
-        raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
+        raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=EXIT_USAGE)
     try:
         return by_form.change(source, fields, by_command())
     except RefusedFieldsError as refused:
-        raise said(refused) from None
+        raise refused_options(refused) from None
 
 
-def said(refused: RefusedFieldsError) -> CommandError:
+def refused_options(refused: RefusedFieldsError) -> CommandError:
     words = [
         f"{OPTIONS[name]}: {fault}" if name in LATER else fault
         for name, faults in refused.faults.items()
         for fault in faults
     ]
-    return CommandError(" ".join(words), returncode=USAGE)
+    return CommandError(" ".join(words), returncode=EXIT_USAGE)
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
+def named_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that were named."""
     named = {name: options.get(name) for name in OPTIONS}
     return {name: value for name, value in named.items() if value is not None}
 
 
-def found(ids: Sequence[str]) -> list[Source]:
+def find_sources(ids: Sequence[str]) -> list[Source]:
     """The sources with these ids, all of them, in that order."""
     wrong = [id for id in ids if not (id.isascii() and id.isdigit() and len(id) < 19)]
     if wrong or not ids:
         raise CommandError(
             f"“{' '.join(wrong)}” is not the id of a source: `manage.py source list` has them.",
-            returncode=USAGE,
+            returncode=EXIT_USAGE,
         )
     keys = list(dict.fromkeys(map(int, ids)))
     sources = Source.objects.in_bulk(keys)
@@ -80,11 +89,11 @@ def found(ids: Sequence[str]) -> list[Source]:
     return [sources[id] for id in keys]
 
 
-def facts(standing: Standing) -> dict[str, Any]:
+def source_json(standing: Standing) -> dict[str, Any]:
     """As `status` describes it, and how it is set."""
     source = standing.source
     return {
-        **status.source(standing),
+        **status_json.source_json(standing),
         "name": str(source),
         "owner": source.owner,
         "priority": Source.Priority(source.priority).name.lower(),
@@ -94,7 +103,7 @@ def facts(standing: Standing) -> dict[str, Any]:
     }
 
 
-def sentence(standing: Standing) -> str:
+def describe_source(standing: Standing) -> str:
     source = standing.source
     words = [f"{source.pk}  {source}: {standing.state}", how_many(source.yielded, "posts", "post")]
     if source.leaked:

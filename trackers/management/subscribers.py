@@ -42,30 +42,31 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
     )
 
 
-def find(name: str) -> Subscriber:
+def find_subscriber(name: str) -> Subscriber:
     try:
         return Subscriber.objects.get(name=name, removed_at=None)
     except Subscriber.DoesNotExist:
         raise CommandError(f"There is no subscriber called {name}.") from None
 
 
-def line_of(told: Mapping[str, Any]) -> str:
-    because = f" ({told['because']})" if told["because"] else ""
+def describe_subscriber(subscriber: Mapping[str, Any]) -> str:
+    because = f" ({subscriber['because']})" if subscriber["because"] else ""
     return (
-        f"{told['name']}  {told['state']}{because}  {told['callback']}  {','.join(told['topics'])}"
-        f"  {told['delivered']} delivered, {told['queued']} queued, {told['dropped']} dropped"
+        f"{subscriber['name']}  {subscriber['state']}{because}  {subscriber['callback']}"
+        f"  {','.join(subscriber['topics'])}  {subscriber['delivered']} delivered"
+        f", {subscriber['queued']} queued, {subscriber['dropped']} dropped"
     )
 
 
-def line_of_attempt(told: Mapping[str, Any]) -> str:
+def describe_attempt(attempt: Mapping[str, Any]) -> str:
     words = [
-        told["at"],
-        told["batch"],
-        f"attempt {told['number']}",
-        told["outcome"],
-        f"{told['events']} events",
-        "" if told["status"] is None else str(told["status"]),
-        "" if told["took_ms"] is None else f"{told['took_ms']} ms",
-        told["error"],
+        attempt["at"],
+        attempt["batch"],
+        f"attempt {attempt['number']}",
+        attempt["outcome"],
+        f"{attempt['events']} events",
+        "" if attempt["status"] is None else str(attempt["status"]),
+        "" if attempt["took_ms"] is None else f"{attempt['took_ms']} ms",
+        attempt["error"],
     ]
     return "  ".join(word for word in words if word)

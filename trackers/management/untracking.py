@@ -12,8 +12,8 @@ from django.template.defaultfilters import pluralize
 from tqdm import tqdm
 
 from trackers.history import by_command
-from trackers.schedule.acts import in_pieces
-from trackers.schedule.bulk import PIECE
+from trackers.schedule.acts import act_in_pieces
+from trackers.schedule.bulk import TWEETS_PER_PIECE
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 
@@ -29,25 +29,25 @@ class Interrupted(Exception):
         self.done = done
 
 
-def all_of(ids: Iterable[int]) -> Ids:
+def id_array(ids: Iterable[int]) -> Ids:
     return array("q", ids)
 
 
-def tracked(ids: Ids) -> Ids:
+def tracked_ids(ids: Ids) -> Ids:
     """Those of them that are tracked, each once."""
     once = array("q", sorted(set(ids)))
-    return array("q", (id for piece in pieces(once) for id in tracked_piece(piece)))
+    return array("q", (id for piece in id_pieces(once) for id in tracked_in_piece(piece)))
 
 
-def tracked_piece(ids: Ids) -> Sequence[int]:
+def tracked_in_piece(ids: Ids) -> Sequence[int]:
     return list(Tweet.objects.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True))
 
 
-def pieces(ids: Ids) -> Iterable[Ids]:
-    return (ids[at : at + PIECE] for at in range(0, len(ids), PIECE))
+def id_pieces(ids: Ids) -> Iterable[Ids]:
+    return (ids[at : at + TWEETS_PER_PIECE] for at in range(0, len(ids), TWEETS_PER_PIECE))
 
 
-def sure(question: str, *, yes: bool) -> None:
+def confirm_or_stop(question: str, *, yes: bool) -> None:
     """Ask at a terminal; CommandError for no. A script has said so by running the command."""
     if yes or not sys.stdin.isatty():
         return
@@ -57,19 +57,19 @@ def sure(question: str, *, yes: bool) -> None:
         raise CommandError("Nothing was changed.")
 
 
-def untrack(ids: Ids) -> int:
+def untrack_ids(ids: Ids) -> int:
     """Untrack them, one transaction per piece; return how many there were. Raises Interrupted."""
-    done, steps = 0, in_pieces(BulkAct.Act.UNTRACK, ids, by_command())
+    done, steps = 0, act_in_pieces(BulkAct.Act.UNTRACK, ids, by_command())
     shows = sys.stderr.isatty()
     with closing(steps), tqdm(total=len(ids), unit=" tweets", disable=not shows) as bar:
         try:
             for changed in steps:
                 done += changed
-                bar.update(min(PIECE, len(ids) - bar.n))
+                bar.update(min(TWEETS_PER_PIECE, len(ids) - bar.n))
         except KeyboardInterrupt:
             raise Interrupted(done) from None
     return done
 
 
-def tweets(count: int) -> str:
+def tweet_count_text(count: int) -> str:
     return f"{count:,} tweet{pluralize(count)}"

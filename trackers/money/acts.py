@@ -23,7 +23,7 @@ def go_on(projects: Sequence[Project], actor: Actor) -> Done:
         names = ", ".join(project.name for project in projects)
         return Done(f"{names}: not stopped.", is_done=False)
     # It was held until the first stopped project could ask; `lift` does nothing if X fails.
-    holds.lift(TWEET_UPDATE)
+    holds.end_hold(TWEET_UPDATE)
     history.record(actor, stopped, "Continued")
     names = ", ".join(project.name for project in stopped)
     return Done(f"{names}: X is asked again with the next batch.", len(stopped))

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
-from tweetwatch.database import ask
+from tweetwatch.database import fetch_together
 from tweetwatch.statements import fill, statement
 
 # How far X's clock may be from our estimate of it: its Date is truncated to seconds.
@@ -110,7 +110,7 @@ OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}
 
 def read_balances() -> list[Balance]:
     """What each project may still spend today."""
-    [rows] = ask((PURSES, OF_TWEETS))
+    [rows] = fetch_together((PURSES, OF_TWEETS))
     return parse_balances(rows)
 
 

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from django.db import transaction
 
 from trackers.money.balances import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Balance
-from tweetwatch.database import DatabaseClock, array, ask, cursor
+from tweetwatch.database import DatabaseClock, array, cursor, fetch_together
 from tweetwatch.statements import fill, statement
 
 
@@ -166,7 +166,7 @@ def posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
         "floors": array(counts),
     }
     # In one transaction, ours or the caller's: the lock is held until the reservation is written.
-    _, found = ask((LOCK_PROJECT, params), (RESERVE_POSTS, params))
+    _, found = fetch_together((LOCK_PROJECT, params), (RESERVE_POSTS, params))
     return found[0][0] or 0 if found else 0
 
 

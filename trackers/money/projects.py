@@ -70,14 +70,15 @@ class Project(models.Model):
     cap_reset_day = models.PositiveSmallIntegerField(null=True, editable=False)
     usage_problem = models.CharField(max_length=300, blank=True, editable=False)
 
-    # Rationing (trackers.updater.ration): how many tweet-days a tweet of a tier leaves to younger
-    # ones, as [younger than this many seconds, tweet-days], and the forecast that belongs to it.
+    # Rationing (trackers.updater.rationing): how many tweet-days a tweet of a tier leaves to
+    # younger ones, as [younger than this many seconds, tweet-days], and the forecast that
+    # belongs to it.
     floors = models.JSONField(default=list, editable=False)
     rationed_at = models.DateTimeField(null=True, editable=False)
     needs = models.PositiveIntegerField(null=True, editable=False)
     waiting = models.PositiveIntegerField(default=0, editable=False)
     runs_dry_at = models.DateTimeField(null=True, editable=False)
-    # Since when a batch has waited for the floors of a new day (trackers.updater.morning).
+    # Since when a batch has waited for the floors of a new day (trackers.updater.day_start).
     floors_wanted_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:

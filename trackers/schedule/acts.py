@@ -18,18 +18,20 @@ from django.utils.text import capfirst
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
-from trackers.schedule import bulk, steer
-from trackers.schedule.bulk import PIECE
+from trackers.schedule import bulk, tweet_changes
+from trackers.schedule.bulk import TWEETS_PER_PIECE
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
 
-ADD, CHANGE, DELETE = (f"trackers.{verb}_tweet" for verb in ("add", "change", "delete"))
-Do = BulkAct.Act
+ADD_TWEET, CHANGE_TWEET, DELETE_TWEET = (
+    f"trackers.{verb}_tweet" for verb in ("add", "change", "delete")
+)
+ActName = BulkAct.Act
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ActWords:
     """How an act is told, with places for the tweets and the tag."""
 
     # In the history.
@@ -40,25 +42,25 @@ class Words:
     flag: int = history.CHANGE
 
 
-WORDS = {
-    Do.TAG: Words(
+ACT_WORDS = {
+    ActName.TAG: ActWords(
         "Tagged “{tag}”", "{tweets} tagged “{tag}”.", "{tweets}: tagged “{tag}” already."
     ),
-    Do.UNTAG: Words(
+    ActName.UNTAG: ActWords(
         "Removed the tag “{tag}”",
         "Removed the tag “{tag}” from {tweets}.",
         "{tweets}: not tagged “{tag}”.",
     ),
-    Do.REFRESH: Words(
+    ActName.REFRESH: ActWords(
         "Refreshed",
         "{tweets} will be checked next.",
         "{tweets}: not refreshed, because paused or being checked right now.",
     ),
-    Do.PAUSE: Words(
+    ActName.PAUSE: ActWords(
         "Paused", "{tweets} paused: not checked until resumed.", "{tweets}: paused already."
     ),
-    Do.RESUME: Words("Resumed", "{tweets} resumed.", "{tweets}: not paused."),
-    Do.UNTRACK: Words(
+    ActName.RESUME: ActWords("Resumed", "{tweets} resumed.", "{tweets}: not paused."),
+    ActName.UNTRACK: ActWords(
         "Untracked",
         "{tweets} no longer tracked; the whole history is deleted.",
         "{tweets}: not tracked.",
@@ -67,62 +69,70 @@ WORDS = {
 }
 
 
-def act_on(name: str, tweets: Sequence[Tweet], actor: Actor, *, tag: Tag | None = None) -> Done:
+def act_on_tweets(
+    name: str, tweets: Sequence[Tweet], actor: Actor, *, tag: Tag | None = None
+) -> Done:
     """Do it at once to up to PIECE tweets; `count`: how many it changed.
 
     A person waits for these few, so their refresh comes before a backlog.
     """
-    do = steer.refresh_now if name == Do.REFRESH else bulk.to_do(name, tag.pk if tag else None)
-    words = WORDS[Do(name)]
+    do = (
+        tweet_changes.check_now
+        if name == ActName.REFRESH
+        else bulk.function_of(name, tag.pk if tag else None)
+    )
+    words = ACT_WORDS[ActName(name)]
     those = f"tweet {tweets[0]}" if len(tweets) == 1 else None
     count = do([tweet.pk for tweet in tweets])
     if not count:
-        nothing = words.nothing.format(tweets=those or counted(len(tweets)), tag=tag)
+        nothing = words.nothing.format(tweets=those or count_of_tweets(len(tweets)), tag=tag)
         return Done(capfirst(nothing), is_done=False)
     what = words.what.format(tag=tag)
     if those:
         history.record(actor, tweets, what, flag=words.flag)
     else:
         history.record_many(actor, Tweet, count, what, flag=words.flag)
-    return Done(capfirst(words.done.format(tweets=those or counted(count), tag=tag)), count)
+    return Done(capfirst(words.done.format(tweets=those or count_of_tweets(count), tag=tag)), count)
 
 
-def begin(name: str, chosen: QuerySet[Any], actor: Actor, *, tag: Tag | None = None) -> BulkAct:
+def begin_bulk_act(
+    name: str, chosen: QuerySet[Any], actor: Actor, *, tag: Tag | None = None
+) -> BulkAct:
     """Have the workers do it to the chosen tweets, of which the query gives only the ids."""
     by = actor.user.get_username()
-    begun = bulk.begin(name, chosen, by=by, tag=tag.pk if tag else None)
-    what = f"{WORDS[Do(name)].what.format(tag=tag)}: begun"
+    begun = bulk.begin_act(name, chosen, by=by, tag=tag.pk if tag else None)
+    what = f"{ACT_WORDS[ActName(name)].what.format(tag=tag)}: begun"
     history.record_many(actor, Tweet, begun.tweets, what)
     return begun
 
 
-def stop(begun: BulkAct, actor: Actor) -> Done:
+def stop_bulk_act(begun: BulkAct, actor: Actor) -> Done:
     """End it where it is."""
-    if not bulk.stop([begun.pk]):
+    if not bulk.stop_acts([begun.pk]):
         return Done("It had already ended.", is_done=False)
     history.record(actor, [begun], "Stopped")
     return Done("Stopped. What is already done stays done.", 1)
 
 
-def in_pieces(
+def act_in_pieces(
     name: str, ids: Sequence[int], actor: Actor, *, tag: Tag | None = None
 ) -> Generator[int]:
     """Do it here, one transaction per piece; yields how many tweets each piece changed.
 
     The history has all of them in one line, even if it is interrupted: to be closed then.
     """
-    words, done = WORDS[Do(name)], 0
-    do = bulk.to_do(name, tag.pk if tag else None)
+    words, done = ACT_WORDS[ActName(name)], 0
+    do = bulk.function_of(name, tag.pk if tag else None)
     try:
-        for at in range(0, len(ids), PIECE):
-            changed = do(ids[at : at + PIECE])
+        for at in range(0, len(ids), TWEETS_PER_PIECE):
+            changed = do(ids[at : at + TWEETS_PER_PIECE])
             done += changed
             yield changed
     finally:
         history.record_many(actor, Tweet, done, words.what.format(tag=tag), flag=words.flag)
 
 
-def counted(count: int) -> str:
+def count_of_tweets(count: int) -> str:
     return f"{count:,} tweet{'' if count == 1 else 's'}"
 
 
@@ -134,14 +144,22 @@ def asks_to_untrack(tweets: Sequence[Tweet] | str) -> str:
 
 
 # By the names of `BulkAct.Act`; those that take a tag are called with it.
-ACTS: dict[str, Act] = {
-    Do.TAG: Act(partial(act_on, Do.TAG), CHANGE, button="Add the tag"),
-    Do.UNTAG: Act(partial(act_on, Do.UNTAG), CHANGE, button="Remove the tag"),
-    Do.REFRESH: Act(partial(act_on, Do.REFRESH), CHANGE, button="Refresh now"),
-    Do.PAUSE: Act(partial(act_on, Do.PAUSE), CHANGE, button="Pause"),
-    Do.RESUME: Act(partial(act_on, Do.RESUME), CHANGE, button="Resume"),
-    Do.UNTRACK: Act(
-        partial(act_on, Do.UNTRACK), DELETE, asks=asks_to_untrack, button="Untrack", leaves=True
+TWEET_ACTS: dict[str, Act] = {
+    ActName.TAG: Act(partial(act_on_tweets, ActName.TAG), CHANGE_TWEET, button="Add the tag"),
+    ActName.UNTAG: Act(
+        partial(act_on_tweets, ActName.UNTAG), CHANGE_TWEET, button="Remove the tag"
+    ),
+    ActName.REFRESH: Act(
+        partial(act_on_tweets, ActName.REFRESH), CHANGE_TWEET, button="Refresh now"
+    ),
+    ActName.PAUSE: Act(partial(act_on_tweets, ActName.PAUSE), CHANGE_TWEET, button="Pause"),
+    ActName.RESUME: Act(partial(act_on_tweets, ActName.RESUME), CHANGE_TWEET, button="Resume"),
+    ActName.UNTRACK: Act(
+        partial(act_on_tweets, ActName.UNTRACK),
+        DELETE_TWEET,
+        asks=asks_to_untrack,
+        button="Untrack",
+        leaves=True,
     ),
 }
-WITH_TAG = (Do.TAG, Do.UNTAG)
+WITH_TAG = (ActName.TAG, ActName.UNTAG)

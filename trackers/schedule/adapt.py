@@ -14,7 +14,7 @@ from typing import NamedTuple
 # Between 0.1 and 0.3 the errors hardly differ; a lower value looks less often at reviving tweets.
 ALLOWANCE = 0.2
 # However little room there is, *at least every* grows no more than this.
-STRETCH_MOST = 3.0
+MAX_AT_LEAST_STRETCH = 3.0
 
 
 class Bounds(NamedTuple):
@@ -64,5 +64,5 @@ def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) 
     wait = accuracy * stretch / (pace + ALLOWANCE / (age if age > 1.0 else 1.0))
     if wait < at_most:
         return at_most
-    at_least *= stretch if stretch < STRETCH_MOST else STRETCH_MOST
+    at_least *= stretch if stretch < MAX_AT_LEAST_STRETCH else MAX_AT_LEAST_STRETCH
     return wait if wait < at_least else at_least

@@ -18,33 +18,33 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from trackers.jobs import ordinary
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.schedule.models import BulkAct, BulkPiece
 from trackers.tweets.tags import tagging
 
-GO_ON = "trackers.tasks.go_on_with_bulk_act"
+CONTINUE_TASK = "trackers.tasks.go_on_with_bulk_act"
 
 # Tweets per transaction, which locks the jobs and the rows of all of them; up to as many are done
 # at once, while a person waits.
-PIECE = 1000
+TWEETS_PER_PIECE = 1000
 # How long a task works, but at most a third of its time limit; then other tasks have their turn.
-A_TASK = timedelta(seconds=5)
+TASK_LENGTH = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
-KEPT_FOR = timedelta(days=30)
+KEEP_ACTS_FOR = timedelta(days=30)
 
-Act = BulkAct.Act
-Do = Callable[[Iterable[int]], int]
-ACTS: Mapping[str, Do] = {
-    Act.REFRESH: steer.refresh_in_turn,
-    Act.PAUSE: steer.pause,
-    Act.RESUME: steer.resume,
-    Act.UNTRACK: steer.untrack,
+ActName = BulkAct.Act
+ActFunction = Callable[[Iterable[int]], int]
+ACT_FUNCTIONS: Mapping[str, ActFunction] = {
+    ActName.REFRESH: tweet_changes.check_in_turn,
+    ActName.PAUSE: tweet_changes.pause_tweets,
+    ActName.RESUME: tweet_changes.resume_tweets,
+    ActName.UNTRACK: tweet_changes.untrack_tweets,
 }
 # These also take the tag.
-WITH_TAG: Mapping[str, Callable[[int, Iterable[int]], int]] = {
-    Act.TAG: tagging.put,
-    Act.UNTAG: tagging.take,
+TAG_FUNCTIONS: Mapping[str, Callable[[int, Iterable[int]], int]] = {
+    ActName.TAG: tagging.tag_tweets,
+    ActName.UNTAG: tagging.untag_tweets,
 }
 
 # {chosen} gives one column of ids. In order, so that a piece is contiguous in the indexes.
@@ -64,14 +64,14 @@ CHOOSE = """
 Sieve = Callable[[list[int]], list[int]]
 
 
-def to_do(act: str, tag: int | None = None) -> Do:
+def function_of(act: str, tag: int | None = None) -> ActFunction:
     """The function that does this act to some tweets."""
     if tag is None:
-        return ACTS[act]
-    return partial(WITH_TAG[act], tag)
+        return ACT_FUNCTIONS[act]
+    return partial(TAG_FUNCTIONS[act], tag)
 
 
-def begin(
+def begin_act(
     act: str,
     chosen: QuerySet[Any],
     *,
@@ -87,25 +87,25 @@ def begin(
         row = BulkAct.objects.create(
             act=act, by=by[:150], source=source, tag=tag, begun_at=Now(), touched_at=Now()
         )
-        row.tweets = choose(row, chosen)
+        row.tweets = store_chosen(row, chosen)
         hand_over(row)
     row.refresh_from_db()
     return row
 
 
-def choose(row: BulkAct, chosen: QuerySet[Any]) -> int:
-    query, given = chosen.order_by().query.sql_with_params()
+def store_chosen(row: BulkAct, chosen: QuerySet[Any]) -> int:
+    query, params = chosen.order_by().query.sql_with_params()
     with connection.cursor() as db:
-        db.execute(CHOOSE.format(chosen=query), [PIECE, *given, row.pk])
+        db.execute(CHOOSE.format(chosen=query), [TWEETS_PER_PIECE, *params, row.pk])
         return int(db.fetchone()[0])
 
 
-def find(id: int) -> BulkAct | None:
+def find_act(id: int) -> BulkAct | None:
     return BulkAct.objects.filter(pk=id).first()
 
 
-def go_on(
-    row: BulkAct, turn: int, *, at_most: timedelta = A_TASK, sieve: Sieve | None = None
+def continue_act(
+    row: BulkAct, turn: int, *, at_most: timedelta = TASK_LENGTH, sieve: Sieve | None = None
 ) -> bool:
     """Do pieces for a while, then hand over to the next task; return whether none is left.
 
@@ -116,21 +116,21 @@ def go_on(
         pass
     if left:
         with transaction.atomic():
-            if found := current(row.pk, turn):
-                hand_over(found)
+            if act := lock_act(row.pk, turn):
+                hand_over(act)
     return left is False
 
 
 def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
     """Do the next piece; False if none was left, None if another task has the turn."""
     with transaction.atomic():
-        row = current(id, turn)
+        row = lock_act(id, turn)
         if row is None:
             return None
         piece = BulkPiece.objects.filter(act=row).order_by("pk").first()
         if piece is None:
             return False
-        row.done += to_do(row.act, row.tag)(sieve(piece.ids) if sieve else piece.ids)
+        row.done += function_of(row.act, row.tag)(sieve(piece.ids) if sieve else piece.ids)
         row.seen += len(piece.ids)
         row.touched_at = Now()
         row.save(update_fields=["done", "seen", "touched_at"])
@@ -138,23 +138,23 @@ def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
     return True
 
 
-def current(id: int, turn: int) -> BulkAct | None:
+def lock_act(id: int, turn: int) -> BulkAct | None:
     """The act, locked; None if it is over, or another task has the turn."""
     rows = BulkAct.objects.select_for_update().filter(pk=id, turn=turn, finished_at=None)
     return rows.first()
 
 
-def finish(row: BulkAct) -> None:
+def finish_act(row: BulkAct) -> None:
     BulkAct.objects.filter(pk=row.pk, finished_at=None).update(finished_at=Now())
 
 
-def stop(ids: Iterable[int]) -> int:
+def stop_acts(ids: Iterable[int]) -> int:
     """End acts where they are; return how many were not over. A source to be removed then stays."""
     with transaction.atomic():
         rows = BulkAct.objects.select_for_update().filter(pk__in=list(ids), finished_at=None)
-        found = [row.pk for row in rows.order_by("pk")]
-        BulkPiece.objects.filter(act__in=found).delete()
-        return BulkAct.objects.filter(pk__in=found).update(finished_at=Now(), was_stopped=True)
+        act_ids = [row.pk for row in rows.order_by("pk")]
+        BulkPiece.objects.filter(act__in=act_ids).delete()
+        return BulkAct.objects.filter(pk__in=act_ids).update(finished_at=Now(), was_stopped=True)
 
 
 def hand_over(row: BulkAct) -> None:
@@ -162,21 +162,21 @@ def hand_over(row: BulkAct) -> None:
     row.turn += 1
     row.touched_at = Now()
     row.save()
-    ordinary.enqueue(GO_ON, row.pk, row.turn)
+    ordinary.enqueue(CONTINUE_TASK, row.pk, row.turn)
 
 
-def find_lost() -> int:
+def replace_lost() -> int:
     """Replace tasks that died with their workers; return how many."""
     with transaction.atomic():
         lost = BulkAct.objects.select_for_update(skip_locked=True).filter(
             finished_at=None, touched_at__lt=Now() - LOST_AFTER
         )
-        found = list(lost.order_by("pk"))
-        for row in found:
+        acts = list(lost.order_by("pk"))
+        for row in acts:
             hand_over(row)
-    return len(found)
+    return len(acts)
 
 
-def forget_old() -> int:
+def prune_acts() -> int:
     """Delete acts that ended over a month ago; return how many."""
-    return BulkAct.objects.filter(finished_at__lt=Now() - KEPT_FOR).delete()[0]
+    return BulkAct.objects.filter(finished_at__lt=Now() - KEEP_ACTS_FOR).delete()[0]

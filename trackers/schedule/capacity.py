@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trackers.jobs.models import Tally
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.schedule.stretch import WINDOW_S
+from trackers.schedule.stretch_solve import WINDOW_S
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
@@ -51,9 +51,9 @@ class Capacity:
 def capacity(request_keys: int) -> Capacity:
     """What the usable windows allow on average, and the best that the workers managed."""
     with cursor() as db:
-        found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(LOOKUP_BY_IDS))}).fetchone()
-    assert found is not None
-    usable, limit = found
+        row = db.execute(WINDOWS, {"endpoints": json.dumps(dict(LOOKUP_BY_IDS))}).fetchone()
+    assert row is not None
+    usable, limit = row
     windows = None if limit is None else limit * request_keys / WINDOW_S
     return Capacity(windows, workers_manage(), usable=usable)
 
@@ -62,7 +62,5 @@ def workers_manage() -> float | None:
     """The best minute of the last 24 hours; None unless the workers were behind in it."""
     punctual = Tally.LATENESS.index(PUNCTUAL_UP_TO) + 1
     with cursor() as db:
-        found = db.execute(
-            BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}
-        ).fetchone()
-    return found[0] if found and found[1] else None
+        row = db.execute(BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}).fetchone()
+    return row[0] if row and row[1] else None

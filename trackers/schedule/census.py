@@ -17,16 +17,23 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from trackers.jobs.figures import FRESH_FOR, MOST, NOW, ONE_PROCESS, RESTS, TAKEN_EVERY
-from trackers.schedule.cost import AGES
+from trackers.jobs.statistics import (
+    DATABASE_NOW,
+    FRESH_FOR,
+    MAX_COUNTED_KEYS,
+    ONE_PROCESS,
+    PAUSE_FACTOR,
+    TAKEN_EVERY,
+)
+from trackers.schedule.cost import CENSUS_AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import TweetCensus
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-LOOK = statement(__file__, "counted", few=f"LIMIT {MOST}")
-COUNT = statement(__file__, "counted", few="")
+COUNT_BOUNDED = statement(__file__, "counted", few=f"LIMIT {MAX_COUNTED_KEYS}")
+COUNT_ALL = statement(__file__, "counted", few="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,52 +59,56 @@ class Census:
 
 def census(plan: Plan, *, now: datetime) -> Census:
     """The latest census of a cluster; if no cluster counts, what there is now, up to MOST."""
-    row = TweetCensus.objects.annotate(now=NOW).first()
-    if row and row.taken_at and row.now <= row.taken_at + max(FRESH_FOR, 2 * RESTS * row.took):
-        return kept(row)
-    seen = look(plan, now=now)
-    return kept(row) if row and row.taken_at and not seen.is_counted else seen
+    row = TweetCensus.objects.annotate(now=DATABASE_NOW).first()
+    if (
+        row
+        and row.taken_at
+        and row.now <= row.taken_at + max(FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
+    ):
+        return census_of(row)
+    seen = count_bounded(plan, now=now)
+    return census_of(row) if row and row.taken_at and not seen.is_counted else seen
 
 
-def take(plan: Plan, *, now: datetime) -> bool:
+def record_census(plan: Plan, *, now: datetime) -> bool:
     """Write the census for all readers; False if another cluster does, or the last is recent."""
     last, _ = TweetCensus.objects.get_or_create(pk=TweetCensus.ONLY)
-    pause = max(TAKEN_EVERY, RESTS * last.took)
+    pause = max(TAKEN_EVERY, PAUSE_FACTOR * last.took)
     with transaction.atomic():
         # Lock: this row alone. Skip it if it is locked: another cluster is counting.
         row = (
             TweetCensus.objects.select_for_update(skip_locked=True)
-            .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - pause))
+            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - pause))
             .first()
         )
         if row is None:
             return False
-        found, row.took = look(plan, now=now), timedelta(0)
-        if not found.is_counted:
+        counted, row.took = count_bounded(plan, now=now), timedelta(0)
+        if not counted.is_counted:
             began = time.monotonic()
-            found = count(plan, now=now)
+            counted = count_all(plan, now=now)
             row.took = timedelta(seconds=time.monotonic() - began)
-        for field in fields(found):
-            setattr(row, field.name, getattr(found, field.name))
+        for field in fields(counted):
+            setattr(row, field.name, getattr(counted, field.name))
         row.save()
     return True
 
 
-def kept(row: TweetCensus) -> Census:
+def census_of(row: TweetCensus) -> Census:
     return Census(**{field.name: getattr(row, field.name) for field in fields(Census)})
 
 
-def look(plan: Plan, *, now: datetime) -> Census:
+def count_bounded(plan: Plan, *, now: datetime) -> Census:
     """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
-    at, gone, paused, unclear, found, estimate, ages = asked(LOOK, plan, now=now)
-    tracked, tiers = total(ages), by_tier(plan, found)
-    is_counted = tracked < MOST
+    at, gone, paused, unclear, scheduled, estimate, ages = read_counts(COUNT_BOUNDED, plan, now=now)
+    tracked, tiers = total(ages), by_tier(plan, scheduled)
+    is_counted = tracked < MAX_COUNTED_KEYS
     return Census(
         tracked=tracked if is_counted else max(tracked, estimate),
         gone=gone,
         paused=paused,
         unclear=unclear,
-        demand=demand(plan, tiers) if is_counted else None,
+        demand=plan_demand(plan, tiers) if is_counted else None,
         taken_at=at,
         is_counted=is_counted,
         ages=by_age(ages, resting=gone + paused) if is_counted else None,
@@ -105,29 +116,29 @@ def look(plan: Plan, *, now: datetime) -> Census:
     )
 
 
-def count(plan: Plan, *, now: datetime) -> Census:
+def count_all(plan: Plan, *, now: datetime) -> Census:
     """Count all, without the server's parallel workers. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
-    at, gone, paused, unclear, found, _, ages = asked(COUNT, plan, now=now)
-    tiers, left = by_tier(plan, found), by_age(ages, resting=gone + paused)
+    at, gone, paused, unclear, scheduled, _, ages = read_counts(COUNT_ALL, plan, now=now)
+    tiers, left = by_tier(plan, scheduled), by_age(ages, resting=gone + paused)
     return Census(
-        total(ages), gone, paused, unclear, demand(plan, tiers), at, ages=left, tiers=tiers
+        total(ages), gone, paused, unclear, plan_demand(plan, tiers), at, ages=left, tiers=tiers
     )
 
 
-def asked(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
+def read_counts(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
     def bounds(ages: Iterable[timedelta]) -> Any:
         return array(first_id_at(int((now - age).timestamp() * 1000)) for age in ages)
 
-    given = {
+    params = {
         "bounds": bounds(tier.younger_than for tier in reversed(plan.tiers)),
-        "ages": bounds(reversed(AGES)),
+        "ages": bounds(reversed(CENSUS_AGES)),
     }
     with cursor() as db:
-        found = db.execute(query, given).fetchone()
-    assert found is not None
-    return found
+        row = db.execute(query, params).fetchone()
+    assert row is not None
+    return row
 
 
 def total(cells: Iterable[tuple[int, int]] | None) -> int:
@@ -136,11 +147,11 @@ def total(cells: Iterable[tuple[int, int]] | None) -> int:
 
 def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int]:
     """Counts from each of AGES to the next; tweets from the future count as the youngest."""
-    counts = [0] * (len(AGES) - 1)
+    counts = [0] * (len(CENSUS_AGES) - 1)
     for cell, many in cells or ():
         # Cell 0 is older than all AGES, and the last one has ids ahead of the clock.
         if cell:
-            counts[max(0, len(AGES) - 1 - cell)] += many
+            counts[max(0, len(CENSUS_AGES) - 1 - cell)] += many
     whole = sum(counts)
     return [round(many * max(0, whole - resting) / whole) if whole else 0 for many in counts]
 
@@ -151,7 +162,7 @@ def by_tier(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> list[int]:
     return [counts.get(place, 0) for place in range(len(plan.tiers), 0, -1)]
 
 
-def demand(plan: Plan, tiers: Sequence[int]) -> float:
+def plan_demand(plan: Plan, tiers: Sequence[int]) -> float:
     """Look-ups a second, from the number of tweets in each tier.
 
     Where a row adapts, as if all waited as long as they may: see `Stretch.demand` for the truth.

@@ -12,21 +12,21 @@ from datetime import timedelta
 from itertools import pairwise
 
 from trackers.schedule.adapt import Bounds, adapted_wait, bounds
-from trackers.schedule.validate import Row
+from trackers.schedule.validate import IntervalRow
 from trackers.tweets.pace import strangers_pace
 
-DAY = timedelta(days=1)
+A_DAY = timedelta(days=1)
 # A change that costs more than this many times as much must be confirmed.
 CONFIRMED_ABOVE = 2.0
 # Tweets between two of these ages are assumed to be spread evenly.
-AGES = tuple(
+CENSUS_AGES = tuple(
     timedelta(minutes=minutes)
     for minutes in (0, 2, 5, 10, 18, 30, 60, 120, 240, 480, 1440, 2880, 4320)
 ) + tuple(timedelta(days=days) for days in (7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650, 36500))
 
 
 # The factor between steps of age, where waits change with age.
-STEP = 1.05
+AGE_STEP = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class CostTier:
     """From one age to another; `life`: look-ups of one tweet in it."""
 
     since: timedelta
@@ -64,7 +64,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CostChange:
     before: Cost
     after: Cost
 
@@ -81,20 +81,20 @@ class Change:
         return self.times > CONFIRMED_ABOVE
 
 
-def tiers_of(rows: Iterable[Row], rates: Mapping[timedelta, Rate]) -> list[Tier]:
+def tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> list[CostTier]:
     """The enabled rows, youngest first."""
     ordered = sorted((row for row in rows if row.enabled), key=lambda row: row.younger_than)
     since, tiers = timedelta(0), []
     for row in ordered:
         length = row.younger_than - since
         if (asked := bounds(row.accuracy, row.at_most, row.at_least)) is None:
-            looks, life = DAY / row.every, length / row.every
+            looks, life = A_DAY / row.every, length / row.every
             rate = Rate(looks, min(1.0, looks))
         else:
             life = usual_looks(since, row.younger_than, asked)
-            looks = life * (DAY / length)
+            looks = life * (A_DAY / length)
             rate = rates.get(row.younger_than) or Rate(looks, min(1.0, looks))
-        tiers.append(Tier(since, row.younger_than, rate, life))
+        tiers.append(CostTier(since, row.younger_than, rate, life))
         since = row.younger_than
     return tiers
 
@@ -103,14 +103,16 @@ def usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
     """Look-ups from one age to another of a tweet that grows like most tweets of its age."""
     age, end, looks = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
     while age < end:
-        step = min(age * (STEP - 1), end - age)
+        step = min(age * (AGE_STEP - 1), end - age)
         looks += step / adapted_wait(age, strangers_pace(age), asked)
         age += step
     return looks
 
 
 def cost(
-    rows: Iterable[Row], ages: Sequence[int] | None, rates: Mapping[timedelta, Rate] | None = None
+    rows: Iterable[IntervalRow],
+    ages: Sequence[int] | None,
+    rates: Mapping[timedelta, Rate] | None = None,
 ) -> Cost:
     """`ages`: how many tweets there are from each of AGES to the next. `rates`: those of today's
     tweets, by the age bound of the adapting row; without one, those of typical tweets."""
@@ -119,7 +121,7 @@ def cost(
     if ages is None:
         return Cost(life)
     lookups = tweet_days = off = days_off = 0.0
-    for (since, until), count in zip(pairwise(AGES), ages, strict=True):
+    for (since, until), count in zip(pairwise(CENSUS_AGES), ages, strict=True):
         for tier in tiers:
             shared = min(until, tier.until) - max(since, tier.since)
             if count and shared > timedelta(0):

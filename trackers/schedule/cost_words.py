@@ -14,12 +14,12 @@ from trackers.jobs.models import Namespace
 from trackers.money.projects import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
-from trackers.schedule.cost import Change, Cost, cost
+from trackers.schedule.cost import Cost, CostChange, cost
 from trackers.schedule.intervals import current, plan
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import rates
-from trackers.schedule.validate import Row
+from trackers.schedule.validate import IntervalRow
 
 DAY_SECONDS = 86400
 MONTH = 30
@@ -28,7 +28,7 @@ NO_WINDOWS = "unknown: X has not reported its rate limits yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     what: str
     now: str
     after: str
@@ -36,8 +36,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    change: Change
-    lines: list[Line]
+    change: CostChange
+    lines: list[CostLine]
 
     @property
     def question(self) -> str:
@@ -47,8 +47,8 @@ class Estimate:
         )
 
 
-def written(interval: Interval) -> Row:
-    return Row(
+def row_of_interval(interval: Interval) -> IntervalRow:
+    return IntervalRow(
         interval.younger_than,
         interval.every,
         interval.jitter,
@@ -59,67 +59,73 @@ def written(interval: Interval) -> Row:
     )
 
 
-def estimate(after: Iterable[Row]) -> Estimate:
+def estimate(after: Iterable[IntervalRow]) -> Estimate:
     """The cost of these rows against the current ones, for the tweets that the census counted."""
     now, after = timezone.now(), list(after)
     ages = census(current()[1], now=now).ages
-    before = [written(one) for one in Interval.objects.all()]
-    change = Change(*(cost(rows, ages, rates(plan(rows), now=now)) for rows in (before, after)))
+    before = [row_of_interval(interval) for interval in Interval.objects.all()]
+    change = CostChange(*(cost(rows, ages, rates(plan(rows), now=now)) for rows in (before, after)))
     return Estimate(change, lines_of(change))
 
 
-def lines_of(change: Change) -> list[Line]:
+def lines_of(change: CostChange) -> list[CostLine]:
     before, after = change.before, change.after
     request_keys = Namespace.objects.get(pk=TWEET_UPDATE).request_keys
-    rate, price = capacity(request_keys).windows, dearest()
+    rate, price = capacity(request_keys).windows, highest_price()
 
     def shares(lookups: float | None) -> str:
         if lookups is None:
             return UNCOUNTED
         return f"{lookups / (rate * DAY_SECONDS):.1%}" if rate else NO_WINDOWS
 
-    def requests(one: Cost) -> str:
-        return within(None if one.lookups is None else one.lookups / request_keys, one.error)
+    def requests(each: Cost) -> str:
+        return with_error(None if each.lookups is None else each.lookups / request_keys, each.error)
 
-    def dollars(one: Cost, days: int) -> str:
-        if one.tweet_days is None:
+    def dollars(each: Cost, days: int) -> str:
+        if each.tweet_days is None:
             return UNCOUNTED
-        amount = f"${Decimal(one.tweet_days) * days * price:,.2f}"
-        return margin(amount, one.days_error if one.tweet_days else 0.0)
+        amount = f"${Decimal(each.tweet_days) * days * price:,.2f}"
+        return margin(amount, each.days_error if each.tweet_days else 0.0)
 
     return [
-        Line("Look-ups of one tweet, over its life", number(before.life), number(after.life)),
-        Line("Look-ups a day", *(within(one.lookups, one.error) for one in (before, after))),
-        Line("Requests to X a day", requests(before), requests(after)),
-        Line("Share of X's rate limit", shares(before.lookups), shares(after.lookups)),
-        Line(
+        CostLine(
+            "Look-ups of one tweet, over its life",
+            count_or_uncounted(before.life),
+            count_or_uncounted(after.life),
+        ),
+        CostLine(
+            "Look-ups a day", *(with_error(each.lookups, each.error) for each in (before, after))
+        ),
+        CostLine("Requests to X a day", requests(before), requests(after)),
+        CostLine("Share of X's rate limit", shares(before.lookups), shares(after.lookups)),
+        CostLine(
             "Tweet-days a day",
-            *(within(one.tweet_days, one.days_error) for one in (before, after)),
+            *(with_error(each.tweet_days, each.days_error) for each in (before, after)),
         ),
         *(
-            Line(
+            CostLine(
                 f"Cost {spell}, at ${price.normalize():f} a tweet-day",
-                *(dollars(one, days) for one in (before, after)),
+                *(dollars(each, days) for each in (before, after)),
             )
             for spell, days in (("a day", 1), (f"in {MONTH} days", MONTH))
         ),
     ]
 
 
-def number(value: float | None) -> str:
+def count_or_uncounted(value: float | None) -> str:
     return UNCOUNTED if value is None else f"{value:,.0f}"
 
 
-def within(value: float | None, error: float) -> str:
+def with_error(value: float | None, error: float) -> str:
     """A number and its possible error: where intervals adapt, it comes from a sample."""
-    return margin(number(value), error if value else 0.0)
+    return margin(count_or_uncounted(value), error if value else 0.0)
 
 
-def margin(said: str, error: float) -> str:
-    return f"{said} ± {math.ceil(100 * error)}%" if error else said
+def margin(text: str, error: float) -> str:
+    return f"{text} ± {math.ceil(100 * error)}%" if error else text
 
 
-def dearest() -> Decimal:
+def highest_price() -> Decimal:
     """The highest price among projects with an enabled credential; without any, among all."""
     used = Credential.objects.enabled().values("app__project")
     projects = Project.objects.filter(pk__in=used) or Project.objects.all()

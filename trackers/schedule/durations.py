@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from django.utils.dateparse import parse_duration
 
-UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
+UNIT_SECONDS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
 SPELLED = re.compile(r"(\d+(?:\.\d+)?)\s*(w|d|h|min|m|sec|s)", re.IGNORECASE)
 WHOLE = re.compile(rf"(?:{SPELLED.pattern}\s*)+", re.IGNORECASE)
 
@@ -22,16 +22,16 @@ def parse(text: str) -> timedelta:
         if WHOLE.fullmatch(text):
             parts = SPELLED.findall(text)
             return timedelta(
-                seconds=sum(float(number) * UNITS[unit[0].lower()] for number, unit in parts)
+                seconds=sum(float(number) * UNIT_SECONDS[unit[0].lower()] for number, unit in parts)
             )
-        found = parse_duration(text) if ":" in text else None
+        duration = parse_duration(text) if ":" in text else None
     except (OverflowError, ValueError):
-        found = None
-    if found is None:
+        duration = None
+    if duration is None:
         raise ValueError(
             f"“{text[:40]}” is not a duration. Write it as 60s, 18m, 1h, 7d or 1:30:00."
         )
-    return found
+    return duration
 
 
 def spell(length: timedelta) -> str:
@@ -43,8 +43,8 @@ def spell(length: timedelta) -> str:
     if 0 <= seconds <= 60:
         return f"{seconds}s"
     for unit in ("d", "h", "m"):
-        if seconds % UNITS[unit] == 0:
-            return f"{seconds // UNITS[unit]}{unit}"
+        if seconds % UNIT_SECONDS[unit] == 0:
+            return f"{seconds // UNIT_SECONDS[unit]}{unit}"
     return f"{seconds}s"
 
 
@@ -62,7 +62,7 @@ def spoken(length: timedelta) -> str:
     return f"{number} {NAMES[unit]}{'' if number == '1' else 's'}"
 
 
-def often(every: timedelta) -> str:
+def spoken_after_every(every: timedelta) -> str:
     """To follow "every": minute, 5 minutes, 90 seconds, day."""
     return spoken(every).removeprefix("1 ")
 
@@ -72,10 +72,10 @@ SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")
 
 def percentage(text: str) -> float:
     """5% or 5 as 0.05. Raises ValueError, with a sentence for people, for anything else."""
-    found = SHARE.fullmatch(text.strip())
-    if found is None:
+    match = SHARE.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"“{text.strip()[:40]}” is not a percentage. Write it as 5%.")
-    return float(found[1]) / 100
+    return float(match[1]) / 100
 
 
 def spell_share(share: float) -> str:

@@ -9,25 +9,25 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from trackers.schedule.adapt import usual_bounds
-from trackers.schedule.cost_words import Estimate, written
+from trackers.schedule.cost_words import Estimate, row_of_interval
 from trackers.schedule.durations import parse, percentage, spell, spell_share
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import Unconfirmed, weigh
-from trackers.schedule.validate import Row, faults, of_adapting
+from trackers.schedule.replace import Unconfirmed, weigh_cost
+from trackers.schedule.validate import IntervalRow, faults, of_adapting
 
 NEEDED = ("younger_than", "every", "jitter", "enabled")
 ADAPTING = ("accuracy", "at_most", "at_least")
 # In the order in which people read them.
-FIELDS = ("younger_than", "every", "accuracy", "at_most", "at_least", "jitter", "enabled")
+INTERVAL_FIELDS = ("younger_than", "every", "accuracy", "at_most", "at_least", "jitter", "enabled")
 
 
 class LengthField(forms.CharField):
     """A duration: 60s, 18m, 1h, 7d or H:MM:SS."""
 
-    def __init__(self, **given: Any) -> None:
-        given.pop("encoder", None)
-        given.setdefault("widget", forms.TextInput(attrs={"size": 10, "spellcheck": "false"}))
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        options.pop("encoder", None)
+        options.setdefault("widget", forms.TextInput(attrs={"size": 10, "spellcheck": "false"}))
+        super().__init__(**options)
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, timedelta):
@@ -53,11 +53,11 @@ class LengthField(forms.CharField):
 class ShareField(forms.CharField):
     """A share as a percentage: 5% or 5."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         for other in ("min_value", "max_value", "step_size"):
-            given.pop(other, None)
-        given["widget"] = forms.TextInput(attrs={"size": 5, "spellcheck": "false"})
-        super().__init__(**given)
+            options.pop(other, None)
+        options["widget"] = forms.TextInput(attrs={"size": 5, "spellcheck": "false"})
+        super().__init__(**options)
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, float):
@@ -90,7 +90,7 @@ class IntervalForm(forms.ModelForm):
 
     class Meta:
         model = Interval
-        fields = FIELDS
+        fields = INTERVAL_FIELDS
         field_classes = {
             "younger_than": LengthField,
             "every": LengthField,
@@ -106,14 +106,14 @@ class IntervalForm(forms.ModelForm):
         row = row_of(cleaned)
         if row is not None:
             rows = sorted(
-                [*map(written, others), row], key=lambda one: (one.younger_than, one.every)
+                [*map(row_of_interval, others), row], key=lambda row: (row.younger_than, row.every)
             )
             try:
-                weigh(rows, is_confirmed=cleaned.get("sure", False))
+                weigh_cost(rows, is_confirmed=cleaned.get("sure", False))
             except Unconfirmed as asks:
                 lines = asks.estimate.lines
-                told = [f"{line.what}: {line.now} now, {line.after} then." for line in lines]
-                raise ValidationError([str(asks), *told]) from None
+                sentences = [f"{line.what}: {line.now} now, {line.after} then." for line in lines]
+                raise ValidationError([str(asks), *sentences]) from None
         return cleaned
 
 
@@ -123,8 +123,8 @@ class IntervalRowForm(forms.ModelForm):
     class Meta(IntervalForm.Meta):
         pass
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         # The admin's list shows the fields under its column headings, without their own labels.
         bound = self.instance.younger_than
         row = f"younger than {spell(bound)}" if bound else "new row"
@@ -140,8 +140,8 @@ class IntervalRowForm(forms.ModelForm):
 class AdaptedRowForm(IntervalRowForm):
     """A fixed row with the default accuracy and bounds filled in, to be reviewed and saved."""
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         row = self.instance
         if row.pk and row.accuracy is None:
             usual = usual_bounds(row.younger_than)
@@ -166,11 +166,11 @@ class IntervalFormSet(forms.BaseModelFormSet):
         rows = [row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
         whole = [row for row in rows if row is not None]
         if len(whole) < len(rows):
-            if found := faults(whole):
-                raise ValidationError(found)
+            if sentences := faults(whole):
+                raise ValidationError(sentences)
             return
         try:
-            costs = weigh(whole, is_confirmed=self.data.get("sure") == "yes")
+            costs = weigh_cost(whole, is_confirmed=self.data.get("sure") == "yes")
         except Unconfirmed as asks:
             costs, self.asks_to_confirm = asks.estimate, True
         if self.asks_to_confirm or self.data.get("_save") == "cost":
@@ -180,22 +180,22 @@ class IntervalFormSet(forms.BaseModelFormSet):
     @property
     def errors(self) -> Any:
         """Empty where only the cost is shown, since the person made no mistake."""
-        found = super().errors
-        return [] if self.estimate else found
+        errors = super().errors
+        return [] if self.estimate else errors
 
 
-def row_of(cleaned: dict[str, Any]) -> Row | None:
+def row_of(cleaned: dict[str, Any]) -> IntervalRow | None:
     """The row; None when a field is missing or invalid, which is reported beside that field."""
     values = [cleaned.get(name) for name in NEEDED]
     if None in values or any(name not in cleaned for name in ADAPTING):
         return None
-    return Row(*values, *(cleaned[name] for name in ADAPTING))  # type: ignore[arg-type]
+    return IntervalRow(*values, *(cleaned[name] for name in ADAPTING))  # type: ignore[arg-type]
 
 
 def refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None:
     """Report faults of the fields that make a row adapt beside those fields."""
     row = row_of(cleaned)
     if row is not None:
-        for field, said in list(of_adapting(row)):
+        for field, sentence in list(of_adapting(row)):
             # This removes the field from the cleaned ones, so the list is not checked.
-            form.add_error(field, said[:1].upper() + said[1:])
+            form.add_error(field, sentence[:1].upper() + sentence[1:])

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait, bounds
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, Bounds, adapted_wait, bounds
 from trackers.schedule.models import Interval
-from trackers.schedule.validate import Row
+from trackers.schedule.validate import IntervalRow
 from trackers.tweets.pace import strangers_pace
-from tweetwatch.database import ask
+from tweetwatch.database import fetch_together
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -36,7 +36,7 @@ class Tier:
         """The longest wait for the next look, jitter aside."""
         if self.bounds is None:
             return self.every
-        return timedelta(seconds=self.bounds.at_least * min(stretch, STRETCH_MOST))
+        return timedelta(seconds=self.bounds.at_least * min(stretch, MAX_AT_LEAST_STRETCH))
 
     def wait(self, age: timedelta, stretch: float = 1.0) -> timedelta:
         """The wait of a tweet if only its age is known."""
@@ -100,10 +100,10 @@ class Plan:
         if tier is None or tier.bounds is None:
             return 2 * tier.every if tier else None
         twice = 2 * tier.longest(self.stretch * self.day_stretch)
-        return max(twice, (1 + tier.jitter) * tier.longest(STRETCH_MOST) + LATE)
+        return max(twice, (1 + tier.jitter) * tier.longest(MAX_AT_LEAST_STRETCH) + LATE)
 
 
-def plan(intervals: Iterable[Interval | Row]) -> Plan:
+def plan(intervals: Iterable[Interval | IntervalRow]) -> Plan:
     return Plan(
         tuple(
             sorted(
@@ -135,7 +135,7 @@ CURRENT = """
 
 def current() -> tuple[datetime, Plan]:
     """The database's time, and the plan of the current rows."""
-    [rows] = ask((CURRENT, {}))
+    [rows] = fetch_together((CURRENT, {}))
     return read_current(rows)
 
 

@@ -14,7 +14,7 @@ from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.cost import Rate
 from trackers.schedule.intervals import Plan
 from trackers.schedule.paid_days import DAY_S
-from trackers.schedule.stretch import Group
+from trackers.schedule.stretch_solve import Group
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
@@ -35,9 +35,9 @@ def groups(plan: Plan, counts: Sequence[int], *, now: datetime) -> list[Group]:
 
 
 def adapting(plan: Plan, counts: Sequence[int], *, now: datetime) -> Iterator[Group]:
-    for place, found in sample(plan, now=now).items():
-        each = counts[place] / sum(group.tweets for group in found)
-        yield from (group._replace(tweets=group.tweets * each) for group in found)
+    for place, sampled in sample(plan, now=now).items():
+        each = counts[place] / sum(group.tweets for group in sampled)
+        yield from (group._replace(tweets=group.tweets * each) for group in sampled)
 
 
 def sample(plan: Plan, *, now: datetime) -> dict[int, list[Group]]:
@@ -46,27 +46,27 @@ def sample(plan: Plan, *, now: datetime) -> dict[int, list[Group]]:
     if not places:
         return {}
     tiers, first, below = zip(*places, strict=True)
-    given = {"now": now, "tiers": array(tiers), "from": array(first), "below": array(below)}
-    found: dict[int, list[Group]] = {}
+    params = {"now": now, "tiers": array(tiers), "from": array(first), "below": array(below)}
+    groups_by_tier: dict[int, list[Group]] = {}
     with cursor() as db:
-        for place, many, age, growth in db.execute(SAMPLE, given):
+        for place, many, age, growth in db.execute(SAMPLE, params):
             bounds = plan.tiers[place].bounds
-            found.setdefault(place, []).append(Group(many, age, growth / age, bounds))
-    return found
+            groups_by_tier.setdefault(place, []).append(Group(many, age, growth / age, bounds))
+    return groups_by_tier
 
 
 def rates(plan: Plan, *, now: datetime) -> dict[timedelta, Rate]:
     """How often a tweet of each adapting tier would be looked up, by the tier's `younger_than`."""
     return {
-        plan.tiers[place].younger_than: rate_of(found)
-        for place, found in sample(plan, now=now).items()
+        plan.tiers[place].younger_than: rate_of(sampled)
+        for place, sampled in sample(plan, now=now).items()
     }
 
 
-def rate_of(found: Sequence[Group]) -> Rate:
+def rate_of(sampled: Sequence[Group]) -> Rate:
     looks = [
         (group.tweets, DAY_S / adapted_wait(group.age, group.pace, group.bounds))
-        for group in found
+        for group in sampled
         if group.bounds
     ]
     a_day, error = mean(looks)
@@ -78,9 +78,9 @@ def mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """The mean of values, each of so many tweets, and the share by which a sample of these may be
     off: the error of 19 in 20 is at most this."""
     many = sum(tweets for tweets, _ in values)
-    found = sum(tweets * value for tweets, value in values) / many
-    variance = sum(tweets * (value - found) ** 2 for tweets, value in values) / many
-    return found, 1.96 * (variance / many) ** 0.5 / found
+    average = sum(tweets * value for tweets, value in values) / many
+    variance = sum(tweets * (value - average) ** 2 for tweets, value in values) / many
+    return average, 1.96 * (variance / many) ** 0.5 / average
 
 
 def chosen_places(plan: Plan, *, now: datetime) -> Iterator[tuple[int, int, int]]:

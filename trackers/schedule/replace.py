@@ -15,7 +15,7 @@ from trackers.history import Actor
 from trackers.schedule.cost_words import Estimate, estimate
 from trackers.schedule.models import Interval
 from trackers.schedule.replan import replan
-from trackers.schedule.validate import Row, faults
+from trackers.schedule.validate import IntervalRow, faults
 
 
 class Unconfirmed(Exception):
@@ -26,21 +26,21 @@ class Unconfirmed(Exception):
         self.estimate = estimate
 
 
-def weigh(rows: Sequence[Row], *, is_confirmed: bool) -> Estimate:
+def weigh_cost(rows: Sequence[IntervalRow], *, is_confirmed: bool) -> Estimate:
     """What the list costs, compared with the current one. Every door asks here before it saves.
 
     Raises ValidationError where the rows make no sense, and Unconfirmed.
     """
-    if found := faults(rows):
-        raise ValidationError(found)
+    if sentences := faults(rows):
+        raise ValidationError(sentences)
     costs = estimate(rows)
     if costs.change.is_large and not is_confirmed:
         raise Unconfirmed(costs)
     return costs
 
 
-def replace(
-    rows: Sequence[Row],
+def set_intervals(
+    rows: Sequence[IntervalRow],
     actor: Actor,
     *,
     is_confirmed: bool,
@@ -56,7 +56,7 @@ def replace(
         list(Interval.objects.select_for_update())
         if unless(list(Interval.objects.all())):
             return Done("The intervals have changed meanwhile.", is_done=False)
-        weigh(rows, is_confirmed=is_confirmed)
+        weigh_cost(rows, is_confirmed=is_confirmed)
         Interval.objects.all().delete()
         Interval.objects.bulk_create(Interval(**asdict(row)) for row in rows)
     history.record_many(actor, Interval, len(rows), "Replaced the intervals")

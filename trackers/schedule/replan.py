@@ -24,28 +24,28 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 
-GO_ON = "trackers.tasks.go_on_replanning"
+CONTINUE_TASK = "trackers.tasks.go_on_replanning"
 
 # Tweets per transaction. It locks at most as many buckets, fewer than a claim looks at
 # (`tables.MOST_BUCKETS`), so that under backlog a claim always finds others.
-PIECE = 1000
+TWEETS_PER_PIECE = 1000
 # Longer than any piece takes: no claim can take what is due later than this before it ends.
-SOON = timedelta(seconds=20)
+CLAIMABLE_SOON = timedelta(seconds=20)
 # How long a task works; then other tasks have their turn.
-A_TASK = timedelta(seconds=5)
+TASK_LENGTH = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 
-REPLAN_PIECE = queue_statement(__file__, "replan_piece", stretch_most=adapt.STRETCH_MOST)
+REPLAN_PIECE = queue_statement(__file__, "replan_piece", stretch_most=adapt.MAX_AT_LEAST_STRETCH)
 
 # The planner's estimate is good enough for a progress bar.
-ABOUT_HOW_MANY = """
+ESTIMATE_TWEETS = """
     SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReplanningProgress:
     """`lost`: no worker has continued it lately, or none has begun."""
 
     seen: int
@@ -68,11 +68,13 @@ def replan() -> None:
     with transaction.atomic():
         Replanning.objects.get_or_create(pk=1)
         row = Replanning.objects.select_for_update().get()
-        begin(row, intervals.current()[1])
+        begin_replanning(row, intervals.current()[1])
         hand_over(row)
 
 
-def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
+def continue_replanning(
+    turn: int, *, at_most: timedelta = TASK_LENGTH, size: int = TWEETS_PER_PIECE
+) -> None:
     """Plan pieces for a while, and hand over to the next task unless all is planned.
 
     With an earlier turn it does nothing: another task has taken its place.
@@ -82,15 +84,15 @@ def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
         pass
 
 
-def plan_piece(turn: int, *, size: int = PIECE, is_last: bool = False) -> bool:
+def plan_piece(turn: int, *, size: int = TWEETS_PER_PIECE, is_last: bool = False) -> bool:
     """Plan the next piece; a task's last one hands over. True if this task is to continue."""
     with transaction.atomic():
         row = Replanning.objects.select_for_update().filter(turn=turn, finished_at=None).first()
         if row is None:
             return False
         _, plan = intervals.current()
-        if row.plan != told(plan):
-            begin(row, plan)
+        if row.plan != plan_text(plan):
+            begin_replanning(row, plan)
         seen = move_piece(row, size)
         if not plan.tiers or seen < size:
             row.finished_at = Now()
@@ -101,12 +103,12 @@ def plan_piece(turn: int, *, size: int = PIECE, is_last: bool = False) -> bool:
     return not is_last and row.finished_at is None
 
 
-def begin(row: Replanning, plan: Plan) -> None:
+def begin_replanning(row: Replanning, plan: Plan) -> None:
     with cursor() as db:
-        found = db.execute(ABOUT_HOW_MANY).fetchone()
-    assert found is not None
+        estimated = db.execute(ESTIMATE_TWEETS).fetchone()
+    assert estimated is not None
     now, _ = intervals.current()
-    row.plan, row.tweets, row.below = told(plan), found[0], LARGEST_ID
+    row.plan, row.tweets, row.below = plan_text(plan), estimated[0], LARGEST_ID
     row.begun_at, row.finished_at = now, None
     row.seen = row.moved = row.woken = row.overdue = 0
 
@@ -119,13 +121,13 @@ def move_piece(row: Replanning, size: int) -> int:
         "size": size,
         "begun_at": row.begun_at,
         "overdue": row.overdue,
-        "soon": SOON,
+        "soon": CLAIMABLE_SOON,
         "stamp": new_stamp(),
     }
     with cursor() as db:
-        found = db.execute(on(TWEET_UPDATE, REPLAN_PIECE), params).fetchone()
-    assert found is not None
-    seen, lowest, moved, woken, overdue = found
+        result = db.execute(on(TWEET_UPDATE, REPLAN_PIECE), params).fetchone()
+    assert result is not None
+    seen, lowest, moved, woken, overdue = result
     row.below = row.below if lowest is None else lowest
     row.seen += seen
     row.moved += moved
@@ -139,10 +141,10 @@ def hand_over(row: Replanning) -> None:
     row.turn += 1
     row.touched_at = Now()
     row.save()
-    ordinary.enqueue(GO_ON, row.turn)
+    ordinary.enqueue(CONTINUE_TASK, row.turn)
 
 
-def find_lost() -> bool:
+def replace_lost() -> bool:
     """Replace a task that died with its worker; return whether there was one."""
     with transaction.atomic():
         row = (
@@ -155,17 +157,17 @@ def find_lost() -> bool:
     return row is not None
 
 
-def progress() -> Progress | None:
+def replanning_progress() -> ReplanningProgress | None:
     """The progress of the latest re-planning; None: there never was one."""
     row = Replanning.objects.annotate(silent=Now() - F("touched_at")).first()
     if row is None or row.begun_at is None:
         return None
     finished = row.finished_at is not None
     lost = not finished and row.silent > 2 * LOST_AFTER
-    return Progress(row.seen, row.tweets, row.moved, row.woken, finished, lost)
+    return ReplanningProgress(row.seen, row.tweets, row.moved, row.woken, finished, lost)
 
 
-def told(plan: Plan) -> str:
+def plan_text(plan: Plan) -> str:
     return " ".join(
         f"{tier.younger_than.total_seconds():g}="
         + (

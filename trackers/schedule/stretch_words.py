@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trackers.schedule.day_stretch import MOST as MOST_DAYS
 from trackers.schedule.durations import spell_share
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.stretch import FILL, MOST
+from trackers.schedule.stretch_days import MAX_DAY_STRETCH as MOST_DAYS
+from trackers.schedule.stretch_solve import MAX_STRETCH, MAX_WINDOW_FILL
 
 ALL_FIXED = (
     "All intervals are fixed, so no wait is stretched. To let them adapt, give them an accuracy "
     "in Admin → Intervals."
 )
-NOBODY_LOOKED = "Not worked out yet: a running qcluster does so once a minute."
+NOT_COMPUTED = "Not worked out yet: a running qcluster does so once a minute."
 NO_WINDOWS = "X has not reported its rate limits yet, so no wait is stretched for them."
 ROOM_FOR_ALL = "X's windows have room for all look-ups."
 NO_BUDGET = "No budget limits the tweet-days."
@@ -29,7 +29,7 @@ def sentences(plan: Plan, row: Stretch | None) -> Iterator[str]:
         yield ALL_FIXED
         return
     if row is None or row.taken_at is None:
-        yield NOBODY_LOOKED
+        yield NOT_COMPUTED
         return
     yield of_windows(row)
     yield of_money(row)
@@ -42,7 +42,7 @@ def of_windows(row: Stretch) -> str:
     if row.windows < VISIBLE:
         return ROOM_FOR_ALL
     share = room(row)
-    if row.windows >= MOST or share is None:
+    if row.windows >= MAX_STRETCH or share is None:
         return (
             "X's windows have room for fewer look-ups than the intervals need at least, so the "
             "oldest are late."
@@ -79,7 +79,7 @@ def of_money(row: Stretch) -> str:
 
 def room(row: Stretch) -> float | None:
     """The share of the looks for which there is room: windows are filled to 85 % at most."""
-    return FILL * row.room / row.demand if row.room and row.demand else None
+    return MAX_WINDOW_FILL * row.room / row.demand if row.room and row.demand else None
 
 
 def times(stretch: float) -> str:
@@ -91,10 +91,12 @@ def accuracy(plan: Plan, stretch: float) -> str:
     """For example: 5% asked, 7% at the present stretch."""
     asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
     least, most = min(asked), max(asked)
-    said = between(least, most)
+    asked_for = between(least, most)
     if stretch < VISIBLE:
-        return f"Accuracy: {said} asked, and kept."
-    return f"Accuracy: {said} asked, {between(least * stretch, most * stretch)} at this stretch."
+        return f"Accuracy: {asked_for} asked, and kept."
+    return (
+        f"Accuracy: {asked_for} asked, {between(least * stretch, most * stretch)} at this stretch."
+    )
 
 
 def between(least: float, most: float) -> str:

@@ -9,22 +9,22 @@ from itertools import pairwise
 
 from trackers.schedule.durations import spell
 
-SHORTEST = timedelta(seconds=1)
-LONGEST = timedelta(days=365)
-OLDEST = timedelta(days=36500)
-JITTER = 0.05
-MOST_JITTER = 0.5
-LEAST_ACCURACY, MOST_ACCURACY = 0.001, 0.5
+MIN_INTERVAL = timedelta(seconds=1)
+MAX_INTERVAL = timedelta(days=365)
+MAX_AGE = timedelta(days=36500)
+DEFAULT_JITTER = 0.05
+MAX_JITTER = 0.5
+MIN_ACCURACY, MAX_ACCURACY = 0.001, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IntervalRow:
     """“Younger than … → every …”, as a person entered it; with an accuracy it adapts instead, and
     `every` is unused."""
 
     younger_than: timedelta
     every: timedelta
-    jitter: float = JITTER
+    jitter: float = DEFAULT_JITTER
     enabled: bool = True
     accuracy: float | None = None
     at_most: timedelta | None = None
@@ -35,33 +35,33 @@ class Row:
         return self.accuracy is not None
 
 
-def faults(rows: Sequence[Row]) -> list[str]:
+def faults(rows: Sequence[IntervalRow]) -> list[str]:
     """What is wrong with the rows, in the given order; empty: nothing."""
     return [*of_each(rows), *of_the_order(rows), *of_the_whole(rows)]
 
 
-def of_each(rows: Sequence[Row]) -> Iterator[str]:
+def of_each(rows: Sequence[IntervalRow]) -> Iterator[str]:
     for row in rows:
         name = f"Younger than {spell(row.younger_than)}"
         if row.younger_than <= timedelta(0):
             yield f"{name}: an age must be more than zero."
-        elif row.younger_than > OLDEST:
-            yield f"{name}: no tweet is older than {spell(OLDEST)}."
-        elif not row.adapts and row.every > row.younger_than and row.every >= SHORTEST:
+        elif row.younger_than > MAX_AGE:
+            yield f"{name}: no tweet is older than {spell(MAX_AGE)}."
+        elif not row.adapts and row.every > row.younger_than and row.every >= MIN_INTERVAL:
             yield (
                 f"{name}: every {spell(row.every)} is longer than the age itself, so no tweet "
                 "would be looked up at that age."
             )
-        if row.every < SHORTEST:
+        if row.every < MIN_INTERVAL:
             yield f"{name}: every {spell(row.every)} is too often. Once a second is the limit."
-        elif row.every > LONGEST:
+        elif row.every > MAX_INTERVAL:
             yield f"{name}: every {spell(row.every)} is too seldom. Once a year is the limit."
-        yield from (f"{name}: {said}" for _, said in of_adapting(row))
-        if not 0 <= row.jitter <= MOST_JITTER:
-            yield f"{name}: a jitter must be a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
+        yield from (f"{name}: {sentence}" for _, sentence in of_adapting(row))
+        if not 0 <= row.jitter <= MAX_JITTER:
+            yield f"{name}: a jitter must be a share from 0 to {MAX_JITTER}, not {row.jitter:g}."
 
 
-def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
+def of_adapting(row: IntervalRow) -> Iterator[tuple[str, str]]:
     """Faults of the three fields that make a row adapt: the field, and a sentence without the row's
     name."""
     if row.accuracy is None:
@@ -73,15 +73,15 @@ def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
             )
         return
     # NaN is outside any range.
-    if not LEAST_ACCURACY <= row.accuracy <= MOST_ACCURACY:
+    if not MIN_ACCURACY <= row.accuracy <= MAX_ACCURACY:
         yield (
             "accuracy",
-            f"an accuracy must be from {LEAST_ACCURACY:.1%} to {MOST_ACCURACY:.0%}, "
+            f"an accuracy must be from {MIN_ACCURACY:.1%} to {MAX_ACCURACY:.0%}, "
             f"not {100 * row.accuracy:g}%.",
         )
     if row.at_most is None:
         yield "at_most", "an accuracy needs “at most every”, such as 20s."
-    elif row.at_most < SHORTEST:
+    elif row.at_most < MIN_INTERVAL:
         yield (
             "at_most",
             f"at most every {spell(row.at_most)} is too often. Once a second is the limit.",
@@ -102,7 +102,7 @@ def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
         )
 
 
-def of_the_order(rows: Sequence[Row]) -> Iterator[str]:
+def of_the_order(rows: Sequence[IntervalRow]) -> Iterator[str]:
     bounds = [row.younger_than for row in rows]
     for before, after in pairwise(bounds):
         if after == before:
@@ -114,7 +114,7 @@ def of_the_order(rows: Sequence[Row]) -> Iterator[str]:
             )
 
 
-def of_the_whole(rows: Sequence[Row]) -> Iterator[str]:
+def of_the_whole(rows: Sequence[IntervalRow]) -> Iterator[str]:
     if not any(row.enabled for row in rows):
         yield (
             "At least one interval must be enabled. To stop all look-ups, pause the queue "

@@ -8,31 +8,31 @@ from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.polls.state import Polling
 from trackers.ingest.polls.step import Polled, poll, tell_polled
 from trackers.jobs import (
+    counters,
     queue,
-    tallies,
 )
-from trackers.jobs.begun import begins
+from trackers.jobs.begun import marks_begun
 from trackers.jobs.queue import Batch
 from trackers.timelines import deliver, homes
-from trackers.updater.refresh import Asking, refresh
+from trackers.updater.batch_lookup import LookupSettings, look_up_batch
 from trackers.updater.settle import settle_batch
-from tweetwatch.pieces import time_for_a_chore
+from tweetwatch.pieces import periodic_task_deadline
 
 
-@begins
+@marks_begun
 def update_tweets(batch: Batch) -> None:
     """Refresh a claimed batch of tweets, and put on hold what must wait."""
-    asking = Asking(
+    lookup_settings = LookupSettings(
         base_url=settings.X_API_BASE_URL,
         timeout=settings.REQUEST_TIMEOUT,
         confirm_gone_after=settings.CONFIRM_GONE_AFTER,
         gone_every=settings.GONE_EVERY,
     )
-    outcome = refresh(batch, asking)
+    outcome = look_up_batch(batch, lookup_settings)
     settle_batch(batch, outcome)
 
 
-@begins
+@marks_begun
 def poll_source(batch: Batch) -> None:
     """Ask for the next page of a source; store it and everything that follows from it."""
     polled = poll_and_tell(batch)
@@ -60,25 +60,31 @@ def poll_and_tell(batch: Batch) -> Polled:
     return polled
 
 
-@begins
+@marks_begun
 def import_part(batch: Batch) -> None:
     """Import the claimed parts of uploaded files."""
     imported = import_parts(batch)
-    tallies.count(batch.namespace, tallies.BatchDone(measured=len(imported), late=batch.late))
+    counters.count_batch(
+        batch.namespace, counters.BatchDone(measured=len(imported), late=batch.late)
+    )
 
 
-@begins
+@marks_begun
 def deliver_arrivals(batch: Batch) -> None:
     """Put what came from the claimed origins into the homes that follow them."""
-    delivered = deliver.deliver(batch, deadline=time_for_a_chore())
-    tallies.count(batch.namespace, tallies.BatchDone(measured=len(delivered), late=batch.late))
+    delivered = deliver.deliver(batch, deadline=periodic_task_deadline())
+    counters.count_batch(
+        batch.namespace, counters.BatchDone(measured=len(delivered), late=batch.late)
+    )
     deliver.log_delivered(delivered)
 
 
-@begins
+@marks_begun
 def rebuild_homes(batch: Batch) -> None:
     """Rebuild the claimed followers' homes."""
     for follower_id in batch.keys:
         homes.rebuild(follower_id)
     queue.finish(batch, {})
-    tallies.count(batch.namespace, tallies.BatchDone(measured=len(batch.keys), late=batch.late))
+    counters.count_batch(
+        batch.namespace, counters.BatchDone(measured=len(batch.keys), late=batch.late)
+    )

@@ -19,20 +19,20 @@ from trackers.events.subscribers import standing
 from trackers.events.subscribers.subscribe import forget_removed
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
-from trackers.jobs import ahead, figures, ordinary, pausing, queue, schedules
-from trackers.jobs.looks import looks as queue_looks
+from trackers.jobs import ahead, ordinary, pausing, queue, schedules, statistics
+from trackers.jobs.findings import queue_findings as queue_looks
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.vacuum import vacuum
-from trackers.schedule import bulk, census, intervals, replan, stretched
+from trackers.schedule import bulk, census, intervals, replan, stretch_history
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.schedule.restretch import restretch
+from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets import pack
-from trackers.tweets.movers import keep as movers
 from trackers.tweets.movers import places
+from trackers.tweets.movers import update as movers
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
-from trackers.updater.ration import ration
-from tweetwatch.pieces import time_for_a_chore
+from trackers.updater.rationing import ration_projects
+from tweetwatch.pieces import periodic_task_deadline
 
 logger = logging.getLogger(__name__)
 
@@ -40,33 +40,35 @@ logger = logging.getLogger(__name__)
 def take_figures() -> None:
     """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
     for namespace in sorted(queue.namespaces()):
-        figures.take(namespace, then=minutes.note)
-    ahead.take(TWEET_UPDATE)
-    database.note()
+        statistics.record_summary(namespace, then=minutes.record_queue_minute)
+    ahead.record_ahead(TWEET_UPDATE)
+    database.record_database_minute()
     now, plan = intervals.current()
-    census.take(plan, now=now)
+    census.record_census(plan, now=now)
 
 
 def ask_authors() -> None:
     """Every minute: look up names of new authors, and why tweets are hidden."""
     if pausing.paused_all():
         return
-    told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
-    if told:
-        logger.info("X told of %d authors", told)
+    described = authors.ask_authors(
+        base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
+    )
+    if described:
+        logger.info("X told of %d authors", described)
 
 
 def ration_money() -> None:
     """Every minute: if the day's money is short, set how much older tweets leave to younger."""
     now, plan = intervals.current()
-    if short := ration(plan, now=now):
+    if short := ration_projects(plan, now=now):
         logger.info("the day's money is short, the oldest tweets wait: %s", ", ".join(short))
 
 
 def stretch_intervals() -> None:
     """Every minute: if X's windows are too short for all looks, lengthen adapting intervals."""
     now, plan = intervals.current()
-    stretched.note(restretch(plan, now=now))
+    stretch_history.record_stretch(update_stretch(plan, now=now))
 
 
 def forecast_days() -> None:
@@ -78,15 +80,15 @@ def forecast_days() -> None:
 def keep_movers() -> None:
     """Every minute: the lists of what grows fastest."""
     now, _ = intervals.current()
-    movers.keep(now=now, deadline=time_for_a_chore())
-    places.remember(now=now)
+    movers.update_movers(now=now, deadline=periodic_task_deadline())
+    places.store_places(now=now)
 
 
 def watch_replanning() -> None:
     """Every minute: continue a re-planning, or an act on many tweets, whose worker died."""
-    if replan.find_lost():
+    if replan.replace_lost():
         logger.warning("the task that was re-planning died; another one continues")
-    if lost := bulk.find_lost():
+    if lost := bulk.replace_lost():
         logger.warning("%d tasks with acts on many tweets died; others continue", lost)
 
 
@@ -95,10 +97,10 @@ def tend_subscribers() -> None:
     subscribers to whom nothing can be delivered, and forget removed ones. Forget what is older than
     an hour of the live feed, its processes, and the counts by the minute."""
     fan_out()
-    prune_feed(deadline=time_for_a_chore())
+    prune_feed(deadline=periodic_task_deadline())
     forget_silent()
     forget_minutes()
-    drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=time_for_a_chore())
+    drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=periodic_task_deadline())
     for name in standing.disable_failing(after=settings.BUS_DISABLE_AFTER):
         logger.warning("subscriber %s is disabled: every delivery failed for too long", name)
     forget_removed()
@@ -109,7 +111,7 @@ def alert_people() -> None:
     people's rules find."""
     now, _ = intervals.current()
     built_in = [*queue_looks(), *stream_looks(now=now)]
-    for news in judge(built_in, now=now, deadline=time_for_a_chore().halfway()):
+    for news in judge(built_in, now=now, deadline=periodic_task_deadline().halfway()):
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):
         logger.info("wrote %d daily digests", written)
@@ -119,7 +121,7 @@ def alert_people() -> None:
 
 def send_mail() -> None:
     """Each minute in which e-mails of alerts wait: send them, outside of every transaction."""
-    public_url, deadline = settings.PUBLIC_URL, time_for_a_chore()
+    public_url, deadline = settings.PUBLIC_URL, periodic_task_deadline()
     sent = mail.send(settings.EMAIL_SERVER, public_url=public_url, deadline=deadline)
     if sent.given_up:
         logger.error(
@@ -143,7 +145,7 @@ def make_partitions() -> None:
 def pack_samples() -> None:
     """Every few minutes, and again soon while some are left: pack the samples of past days."""
     now, _ = intervals.current()
-    packed = pack.pack(now=now, deadline=time_for_a_chore())
+    packed = pack.pack(now=now, deadline=periodic_task_deadline())
     if packed.rows or packed.dropped:
         logger.info("packed %d samples and dropped %d partitions", packed.rows, packed.dropped)
     if packed.left:

@@ -23,34 +23,34 @@ from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
 from trackers.jobs import (
     begun,
     failures,
-    figures,
     pausing,
     queue,
+    statistics,
 )
-from trackers.jobs.audit import put_right
+from trackers.jobs.audit import mend_queue
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import heartbeats
-from trackers.jobs.schedules import tell_forgotten
-from trackers.milestones import forget as crossings
+from trackers.jobs.schedules import log_pruned
+from trackers.milestones import prune as crossings
 from trackers.outbox import findings
-from trackers.schedule import bulk, intervals, stretched
+from trackers.schedule import bulk, intervals, stretch_history
 from trackers.timelines import deliver, expiry, idle, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
 from trackers.tokens import idempotency
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
-from tweetwatch.http.sessions import forget_sessions as forget_expired_sessions
-from tweetwatch.pieces import time_for_a_chore
+from tweetwatch.http.sessions import prune_sessions as forget_expired_sessions
+from tweetwatch.pieces import periodic_task_deadline
 
 logger = logging.getLogger(__name__)
 
 
 def sweep_tags() -> None:
     """Every hour, and soon after a person merged or removed a tag: move or delete its rows."""
-    worked = tags.sweep(deadline=time_for_a_chore())
-    tell_forgotten(worked, "rows of tags that ended", task="trackers.tasks.sweep_tags")
+    worked = tags.sweep_ended(deadline=periodic_task_deadline())
+    log_pruned(worked, "rows of tags that ended", task="trackers.tasks.sweep_tags")
 
 
 def compare_usage() -> None:
@@ -66,19 +66,19 @@ def retire_samples() -> None:
         return
     now, _ = intervals.current()
     kept_for = timedelta(days=settings.SAMPLE_RETENTION_DAYS)
-    worked = pack.retire(older_than=kept_for, now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
+    worked = pack.retire(older_than=kept_for, now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
 
 
 def forget_tallies() -> None:
     """Every hour: keep the figures of the hours that are over; forget those of the day before
     yesterday, acts that ended a month ago, and forecasts of more than a year ago."""
-    minutes.keep_hours()
-    figures.forget_old()
-    noted.forget_old()
-    database.forget_old()
-    bulk.forget_old()
-    stretched.forget_old()
+    minutes.sum_up_hours()
+    statistics.prune_counters()
+    noted.prune_noted_tasks()
+    database.prune_database_minutes()
+    bulk.prune_acts()
+    stretch_history.prune_stretches()
     now, _ = intervals.current()
     forecasts.prune_forecasts(today=now.astimezone(UTC).date())
 
@@ -86,8 +86,8 @@ def forget_tallies() -> None:
 def forget_silent_workers() -> None:
     """Every few minutes: delete the heartbeats of vanished clusters, and marks of work that their
     workers began over a week ago."""
-    heartbeats.forget_the_silent()
-    begun.forget_old()
+    heartbeats.prune_silent_clusters()
+    begun.prune_marks()
 
 
 def forget_uploads() -> None:
@@ -99,58 +99,58 @@ def forget_uploads() -> None:
 def forget_failed_tasks() -> None:
     """Every hour: delete django-q2's records of failures after two weeks."""
     now, _ = intervals.current()
-    worked = failures.forget_failures(now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
+    worked = failures.prune_failures(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
 
 
 def forget_sessions() -> None:
     """Every hour: delete people's expired sessions."""
     now, _ = intervals.current()
-    worked = forget_expired_sessions(now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "sessions", task="trackers.tasks.forget_sessions")
+    worked = forget_expired_sessions(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "sessions", task="trackers.tasks.forget_sessions")
 
 
 def audit_queues() -> None:
     """Every hour: put back keys that no claim would find, and delete dead entries."""
-    deadline = time_for_a_chore()
+    deadline = periodic_task_deadline()
     for namespace in sorted(queue.namespaces()):
-        put_right(namespace, deadline=deadline)
+        mend_queue(namespace, deadline=deadline)
 
 
 def forget_gaps() -> None:
     """Every hour: delete gaps that were closed a month ago."""
     now, _ = intervals.current()
-    worked = forget_closed_gaps(now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "closed gaps", task="trackers.tasks.forget_gaps")
+    worked = forget_closed_gaps(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "closed gaps", task="trackers.tasks.forget_gaps")
 
 
 def forget_yields() -> None:
     """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
     source_days.forget_old(today=now.astimezone(UTC).date())
-    worked = forget_old_yields(now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "yields", task="trackers.tasks.forget_yields")
+    worked = forget_old_yields(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "yields", task="trackers.tasks.forget_yields")
 
 
 def forget_crossings() -> None:
     """Every hour: forget which tweets reached milestones, while nobody subscribes to that."""
-    worked = crossings.forget_crossings(deadline=time_for_a_chore())
-    tell_forgotten(worked, "crossings", task="trackers.tasks.forget_crossings")
+    worked = crossings.prune_crossings(deadline=periodic_task_deadline())
+    log_pruned(worked, "crossings", task="trackers.tasks.forget_crossings")
 
 
 def drop_idle_homes() -> None:
     """Every hour: drop the stored homes of those who have not looked for long, what deleted
     followers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
-    deadline = time_for_a_chore()
+    deadline = periodic_task_deadline()
     task = "trackers.tasks.drop_idle_homes"
     removed_followers.forget_left()
     following.forget_unfollowed()
     read_counts.prune_home_reads()
-    tell_forgotten(idle.drop_idle(deadline=deadline), "homes", task=task)
-    tell_forgotten(deliver.forget_delivered(deadline=deadline), "arrivals", task=task)
+    log_pruned(idle.drop_idle(deadline=deadline), "homes", task=task)
+    log_pruned(deliver.forget_delivered(deadline=deadline), "arrivals", task=task)
     if feed_settings.home_settings().embed:
         hidden = embedding.forget_hidden(deadline=deadline)
-        tell_forgotten(hidden, "embedded texts", task=task)
+        log_pruned(hidden, "embedded texts", task=task)
 
 
 def audit_books() -> None:
@@ -162,8 +162,8 @@ def forget_alerts() -> None:
     """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
     findings.prune_rested(now=now)
-    worked = prune_notices(now=now, deadline=time_for_a_chore())
-    tell_forgotten(worked, "alerts", task="trackers.tasks.forget_alerts")
+    worked = prune_notices(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "alerts", task="trackers.tasks.forget_alerts")
 
 
 def forget_events() -> None:
@@ -171,16 +171,16 @@ def forget_events() -> None:
     now, _ = intervals.current()
     if dropped := prune.prune_events(now=now):
         logger.info("dropped %d days of events and attempts", dropped)
-    strays = prune.prune_strays(now=now, deadline=time_for_a_chore())
-    tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
-    for kept in idempotency.KEPT:
-        forgotten = kept.forget(now=now, deadline=time_for_a_chore())
-        tell_forgotten(forgotten, kept.what, task="trackers.tasks.forget_events")
+    strays = prune.prune_strays(now=now, deadline=periodic_task_deadline())
+    log_pruned(strays, "events and attempts", task="trackers.tasks.forget_events")
+    for kept in idempotency.RETENTIONS:
+        forgotten = kept.forget(now=now, deadline=periodic_task_deadline())
+        log_pruned(forgotten, kept.what, task="trackers.tasks.forget_events")
 
 
 def expire_timelines() -> None:
     """Every hour: delete timelines that nobody has read for long, and old tombstones."""
     unread = timedelta(days=settings.TIMELINE_IDLE_DAYS)
-    timelines, tombstones = expiry.expire_in_pieces(idle=unread, deadline=time_for_a_chore())
-    tell_forgotten(timelines, "unread timelines", task="trackers.tasks.expire_timelines")
-    tell_forgotten(tombstones, "tombstones", task="trackers.tasks.expire_timelines")
+    timelines, tombstones = expiry.expire_in_pieces(idle=unread, deadline=periodic_task_deadline())
+    log_pruned(timelines, "unread timelines", task="trackers.tasks.expire_timelines")
+    log_pruned(tombstones, "tombstones", task="trackers.tasks.expire_timelines")

@@ -17,19 +17,21 @@ logger = logging.getLogger(__name__)
 
 def go_on_replanning(turn: int) -> None:
     """After the intervals changed: re-plan what waits, for a third of a task's time."""
-    replan.go_on(turn, at_most=min(replan.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)))
+    replan.continue_replanning(
+        turn, at_most=min(replan.TASK_LENGTH, timedelta(seconds=settings.TASK_TIMEOUT / 3))
+    )
 
 
 def go_on_with_bulk_act(id: int, turn: int) -> None:
     """After a person chose many tweets: pieces of them, for a third of a task's time."""
-    act = bulk.find(id)
+    act = bulk.find_act(id)
     if act is None:
         return
     source = act.source
-    is_done = bulk.go_on(
+    is_done = bulk.continue_act(
         act,
         turn,
-        at_most=min(bulk.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)),
+        at_most=min(bulk.TASK_LENGTH, timedelta(seconds=settings.TASK_TIMEOUT / 3)),
         sieve=partial(still_only_here, source=source) if source is not None else None,
     )
     if not is_done:
@@ -37,5 +39,5 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
     if source is not None:
         # Last, so that what is left of it after a crash is found by the task that follows.
         life.remove([source])
-    bulk.finish(act)
+    bulk.finish_act(act)
     logger.info("done by %s: %s", act.by or "nobody known", act)

@@ -9,7 +9,7 @@ from django.db import transaction
 from trackers.timelines.bounds import Bounds, bounds_of, least_upper
 from trackers.timelines.entries import Entry, array_elements, texts
 from trackers.timelines.locks import lock, often_in
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 # What is locked ─> what was added ─> the timelines that have grown.
 # Locks: the rows of the timelines, in the order of names (`locks`). `live` and `seq` are read after
@@ -39,7 +39,7 @@ ADDED = """
 
 # The same entries to all of the names. Timeline by timeline, the order of the indexes: entry by
 # entry, each row would go to a different page.
-ADD_TO_ALL = plain(
+ADD_TO_ALL = compact_sql(
     """
     WITH locked AS MATERIALIZED (
         SELECT id, seq, live FROM trackers_timeline WHERE name = ANY(%(names)s::text[])
@@ -61,7 +61,7 @@ ADD_TO_ALL = plain(
 
 # Each entry to the name at its `place`. Timeline ids are looked up in an array by place, again
 # instead of a join.
-ADD_TO_EACH = plain(
+ADD_TO_EACH = compact_sql(
     """
     WITH locked AS MATERIALIZED (
         SELECT a.place, t.id, t.seq, t.live

@@ -24,8 +24,8 @@ from trackers.timelines.homes.following import forget_removed
 from trackers.timelines.homes.strategies import all_strategies
 from trackers.timelines.models import BuiltHome
 from trackers.timelines.settings import home_settings
-from tweetwatch.database import cursor, plain
-from tweetwatch.pieces import Deadline, Worked, in_pieces
+from tweetwatch.database import compact_sql, cursor
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ BEHIND = """
 NEWEST_ARRIVAL = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
 MOVE = "UPDATE trackers_deliverymark SET number = %(number)s WHERE origin_id = %(origin)s"
 # The oldest of this origin, at least as many as a page delivers: so the table does not grow.
-FORGET = plain("""
+FORGET = compact_sql("""
     DELETE FROM trackers_arrival a
     USING (
         SELECT origin_id, number FROM (
@@ -65,7 +65,7 @@ FORGET = plain("""
 
 # The same for all origins, as some bring nothing more. The locks on the marks exclude deliveries.
 # If an origin's oldest arrival is young, its others are not read.
-FORGET_OLD = plain("""
+FORGET_OLD = compact_sql("""
     WITH held AS MATERIALIZED (
         SELECT origin_id, number FROM trackers_deliverymark WHERE origin_id > %(after)s
         ORDER BY origin_id LIMIT 20 FOR UPDATE SKIP LOCKED
@@ -120,7 +120,7 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
     done: list[Delivered] = []
     for key in batch.keys:
         if done and deadline and deadline.is_over:
-            queue.put_back(replace(batch, keys=batch.keys[len(done) :]))
+            queue.release_in_place(replace(batch, keys=batch.keys[len(done) :]))
             break
         delivered = deliver_from(key, deadline=Deadline.after(MAX_TURN_SECONDS))
         ours = replace(batch, keys=(key,))
@@ -211,7 +211,7 @@ def strategies_in_use() -> list[Built]:
     ]
 
 
-def forget_delivered(*, deadline: Deadline) -> Worked:
+def forget_delivered(*, deadline: Deadline) -> PieceWork:
     """Delete old arrivals of all origins: an imported file, for example, brings nothing more, so no
     later delivery would delete its arrivals."""
     after = -(2**63)

@@ -15,7 +15,7 @@ from django.db import transaction
 from trackers.timelines.entries import checked_name, checked_wait
 from trackers.timelines.locks import lock
 from tweetwatch.database import array, cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 
 # How many timelines, and how many tombstones, go in one transaction.
 TIMELINES_AT_ONCE = 50
@@ -112,11 +112,11 @@ def all_of(piece: Callable[[], int | None]) -> int:
         done += rows
 
 
-def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[Worked, Worked]:
+def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[PieceWork, PieceWork]:
     """The same as a chore: by one process at a time, until its time is up."""
 
     def left() -> int:
-        return count(IDLE_LEFT, {"idle": idle})
+        return select_count(IDLE_LEFT, {"idle": idle})
 
     timelines = in_pieces("unread timelines", expiring(idle), left=left, deadline=deadline)
     retire = retiring(kept_for())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from trackers.timelines.homes import strategies
 from trackers.timelines.settings import home_settings
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 
 IDLE = """
     FROM trackers_builthome f JOIN trackers_follower w ON w.id = f.follower_id
@@ -18,7 +18,7 @@ NEXT = f"SELECT f.follower_id, f.strategy {IDLE} AND f.built_at IS NOT NULL LIMI
 LEFT = f"SELECT count(*) {IDLE} AND f.built_at IS NOT NULL"
 
 
-def drop_idle(*, deadline: Deadline) -> Worked:
+def drop_idle(*, deadline: Deadline) -> PieceWork:
     """Drop the homes that nobody has read for as long as the settings say."""
     settings = home_settings()
     known, params = strategies(settings), {"idle": settings.idle_days}
@@ -32,4 +32,6 @@ def drop_idle(*, deadline: Deadline) -> Worked:
         known[strategy].drop(follower_id)
         return 1
 
-    return in_pieces("idle homes", piece, left=lambda: count(LEFT, params), deadline=deadline)
+    return in_pieces(
+        "idle homes", piece, left=lambda: select_count(LEFT, params), deadline=deadline
+    )

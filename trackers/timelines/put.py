@@ -10,13 +10,13 @@ from datetime import datetime
 
 from trackers.timelines.entries import Entry, metadata_of
 from trackers.timelines.locks import Locked
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 Put = tuple[int, int, Entry, datetime | None]
 
 # The timelines are locked. An entry that is dead, or is put as dead, has no content. A tombstone
 # keeps its `seq`: otherwise, for a `get_since` from it, what is put now would not count as newer.
-PUT = plain("""
+PUT = compact_sql("""
     INSERT INTO trackers_timelineentry AS e
         (timeline_id, entry_id, seq, secondary, metadata, dead_at)
     SELECT * FROM unnest(
@@ -39,7 +39,7 @@ REMOVE_OLDER = """
 
 # The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live,
 # read at `read_at`, or now if that is null.
-RECOUNT = plain("""
+RECOUNT = compact_sql("""
     UPDATE trackers_timeline t
     SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,
         read_on = (a.read_at AT TIME ZONE 'UTC')::date,

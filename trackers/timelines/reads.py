@@ -21,7 +21,7 @@ from trackers.timelines.entries import (
     checked_name,
     texts,
 )
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 # The timelines of some names, each at its place, looked up one by one. OFFSET 0 is a fence: `live`
 # is checked on the row that was found, or the planner might read all live timelines by their index.
@@ -37,7 +37,7 @@ LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL
 IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
 
 # One row per entry, newest first, and one without an entry for an empty timeline.
-PAGES = plain(f"""
+PAGES = compact_sql(f"""
     {FOUND}, false
     FROM unnest(%(names)s::text[], %(offsets)s::int[], %(lengths)s::int[])
          WITH ORDINALITY AS a(name, first, length, place)
@@ -60,7 +60,7 @@ CURSORS = f"""
 """
 AFTER = "(seq, entry_id) > (coalesce(c.seq, -1), a.since)"
 
-SINCE = plain(f"""
+SINCE = compact_sql(f"""
     {FOUND}, false {CURSORS}
     LEFT JOIN LATERAL (
         SELECT entry_id, secondary, metadata {LIVE} AND {AFTER}
@@ -68,7 +68,7 @@ SINCE = plain(f"""
 """)
 
 # All entries, and whether each came before: a retweet may repeat one of those.
-SINCE_OF_ALL = plain(f"""
+SINCE_OF_ALL = compact_sql(f"""
     {FOUND}, NOT e.came_after {CURSORS}
     LEFT JOIN LATERAL (
         SELECT entry_id, secondary, metadata, {AFTER} AS came_after {LIVE}
@@ -76,7 +76,7 @@ SINCE_OF_ALL = plain(f"""
 """)
 
 # Among the newest `most`, those with one of the ids, or that repeat one.
-AMONG = plain(f"""
+AMONG = compact_sql(f"""
     {FOUND}, false
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
     {NAMED}
@@ -88,7 +88,7 @@ AMONG = plain(f"""
 
 # SKIP LOCKED: a read never waits for a writer, and is not recorded while one is at work; so it is
 # not part of any lock order. Not flushed if it is its own transaction: a crash may lose it.
-TOUCH = plain("""
+TOUCH = compact_sql("""
     UPDATE trackers_timeline
     SET last_read_at = statement_timestamp(),
         read_on = (statement_timestamp() AT TIME ZONE 'UTC')::date

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from trackers.jobs.models import STRIKES
 from trackers.timelines.models import HomeReads
-from tweetwatch.database import ask, plain
+from tweetwatch.database import compact_sql, fetch_together
 
 MAX_COUNTED = 10_000
 STRATEGIES = ("cache", "sized", "timed")
@@ -21,7 +21,7 @@ STRATEGIES = ("cache", "sized", "timed")
 # Looks at the deliveries that have been due longest: an origin keeps its place in line until all is
 # delivered. By the index on buckets, since jobs have none on time; isolated jobs are in no bucket.
 # The oldest undelivered arrival is the next one behind the mark.
-LAG = plain(f"""
+LAG = compact_sql(f"""
     SELECT coalesce(max(extract(epoch FROM now() - next.came_at)), 0)::float8, count(*)
     FROM (
         SELECT live.key
@@ -48,7 +48,7 @@ COUNTED = {
     "timelines": "trackers_timeline",
     "entries": "trackers_timelineentry",
 }
-COUNTS = plain(
+COUNTS = compact_sql(
     " UNION ALL ".join(
         f"""
         SELECT '{name}',
@@ -58,14 +58,14 @@ COUNTS = plain(
         for name, table in COUNTED.items()
     )
 )
-HOMES = plain(f"""
+HOMES = compact_sql(f"""
     SELECT strategy.key, count(built_at), count(*) FILTER (WHERE built_at IS NULL)
     FROM unnest(%(strategies)s::text[]) AS strategy(key) CROSS JOIN LATERAL (
         SELECT built_at FROM trackers_builthome
         WHERE strategy = strategy.key LIMIT {MAX_COUNTED}) home
     GROUP BY 1
 """)
-BYTES = plain("""
+BYTES = compact_sql("""
     SELECT pg_total_relation_size('trackers_timeline')
              + pg_total_relation_size('trackers_timelineentry'),
            pg_total_relation_size('trackers_builthome')
@@ -108,7 +108,7 @@ class Timelines:
 
 def timelines(*, now: datetime) -> Timelines:
     """The current metrics, in one round trip and one more for the pages."""
-    lag, counts, homes, sizes = ask(
+    lag, counts, homes, sizes = fetch_together(
         (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
     )
     of = {

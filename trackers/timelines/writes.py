@@ -27,12 +27,12 @@ from trackers.timelines.entries import (
 from trackers.timelines.locks import Locked, lock, make_and_lock, often_in
 from trackers.timelines.put import put_entries, recount, remove_older
 from trackers.timelines.reads import read_timelines
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 # The timelines are locked, and come in the order of their ids, by which their `seqs` are found.
 # An entry that was not there becomes a tombstone at once, with the `seq` of this write; one that
 # was live keeps its own, lower one, by which it is known, and is no longer counted.
-MARK = plain(f"""
+MARK = compact_sql(f"""
     WITH marked AS (
         INSERT INTO trackers_timelineentry AS e (timeline_id, entry_id, seq, dead_at)
         SELECT t.id, d.id, t.seq + 1, statement_timestamp()

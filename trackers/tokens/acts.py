@@ -13,7 +13,7 @@ from trackers import history, roles
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.timelines.models import Follower
-from trackers.tokens import addresses, wrong_logins
+from trackers.tokens import feed_addresses, wrong_logins
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -39,7 +39,7 @@ def set_role(user: User, role: str | None, actor: Actor) -> Done:
 def unlock(users: Sequence[User], actor: Actor, *, address: str = "") -> Done:
     """Forget the failed logins of these accounts, and of the address."""
     for user in users:
-        wrong_logins.unlock(user.username, address=address)
+        wrong_logins.unlock_account(user.username, address=address)
     history.record(actor, users, "Forgot failed logins")
     names = ", ".join(user.username for user in users)
     return Done(f"The failed logins of {names} no longer count.", len(users))
@@ -47,14 +47,14 @@ def unlock(users: Sequence[User], actor: Actor, *, address: str = "") -> Done:
 
 def make_address(follower: Follower, actor: Actor) -> str:
     """Return the secret of a new feed address of its home, in place of an older one."""
-    secret = addresses.make(follower.pk, now=timezone.now())
+    secret = feed_addresses.make_address(follower.pk, now=timezone.now())
     history.record(actor, [follower], "Created a new secret feed address")
     return secret
 
 
 def revoke_addresses(followers: Sequence[Follower], actor: Actor) -> Done:
     """Refuse readers with the feed addresses of these homes; `count`: how many there were."""
-    revoked = [follower for follower in followers if addresses.revoke(follower.pk)]
+    revoked = [follower for follower in followers if feed_addresses.revoke_address(follower.pk)]
     history.record(actor, revoked, "Revoked its secret feed address")
     count = len(revoked)
     them = pluralize(count, "it,them")

@@ -14,7 +14,7 @@ from trackers.tokens.secret import digest_of, new_secret
 USED_EVERY = timedelta(hours=1)
 
 
-def save(token: ApiToken) -> str:
+def save_token(token: ApiToken) -> str:
     """Save a new one and return its secret, which is shown only once."""
     secret = new_secret()
     token.digest = digest_of(secret)
@@ -22,10 +22,10 @@ def save(token: ApiToken) -> str:
     return secret
 
 
-def presented(secret: str, *, now: datetime) -> ApiToken | None:
+def authenticate_token(secret: str, *, now: datetime) -> ApiToken | None:
     """The token, with its user; None if it or its user is no longer allowed."""
-    found = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None)
-    token = found.filter(user__is_active=True).select_related("user").first()
+    tokens = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None)
+    token = tokens.filter(user__is_active=True).select_related("user").first()
     if token is None:
         return None
     unused = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY)
@@ -34,5 +34,5 @@ def presented(secret: str, *, now: datetime) -> ApiToken | None:
     return token
 
 
-def revoke(ids: Iterable[int], *, now: datetime) -> int:
+def revoke_tokens(ids: Iterable[int], *, now: datetime) -> int:
     return ApiToken.objects.filter(pk__in=ids, revoked_at=None).update(revoked_at=now)

@@ -18,28 +18,28 @@ from django.conf import settings
 
 from trackers.credentials.secrets import fernet
 from tweetwatch.database import cursor
-from tweetwatch.forgetting import Kept
+from tweetwatch.retention import Retention
 
 KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
 BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
-DAY = timedelta(hours=24)
+KEY_LIFETIME = timedelta(hours=24)
 # Neither door's keys are forgotten sooner because the other has many.
-KEPT = (
+RETENTIONS = (
     # About 300 MB of them, with their indexes.
-    Kept(
+    Retention(
         "trackers_idempotencykey",
         which="answer IS NULL",
         what="keys of publications",
-        lasts=DAY,
+        lasts=KEY_LIFETIME,
         most=2_000_000,
         at_once=20_000,
     ),
     # Most take less than a kilobyte, with their indexes.
-    Kept(
+    Retention(
         "trackers_idempotencykey",
         which="answer IS NOT NULL",
         what="answers of the API",
-        lasts=DAY,
+        lasts=KEY_LIFETIME,
         most=500_000,
         at_once=5_000,
     ),
@@ -48,7 +48,7 @@ KEPT = (
 # The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
 # day old counts as unused, even before it is forgotten.
 # Locks: the row of the key, until the commit of what is done with it.
-KEEP = """
+CLAIM_KEY = """
     INSERT INTO trackers_idempotencykey AS k (token_id, key, asked)
     VALUES (%(token)s, %(key)s, %(asked)s)
     ON CONFLICT (token_id, key) DO UPDATE
@@ -56,22 +56,22 @@ KEEP = """
     WHERE k.at < now() - %(kept)s
     RETURNING true
 """
-KNOWN = """
+FIND_REQUEST = """
     SELECT asked FROM trackers_idempotencykey WHERE token_id = %(token)s AND key = %(key)s
 """
-ANSWER = """
+STORE_ANSWER = """
     UPDATE trackers_idempotencykey
     SET status = %(status)s, content_type = %(content_type)s, answer = %(answer)s
     WHERE token_id = %(token)s AND key = %(key)s
 """
-ANSWERED = """
+FIND_ANSWER = """
     SELECT status, content_type, answer FROM trackers_idempotencykey
     WHERE token_id = %(token)s AND key = %(key)s
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KeyedRequest:
     """A token's key, and the request made with it (`half_of`)."""
 
     token_id: int
@@ -93,44 +93,51 @@ class UsedOtherwiseError(Exception):
 def key_of(header: str) -> UUID:
     if not KEY.fullmatch(header):
         raise ValueError(BAD_KEY)
-    return half_of(header.encode())
+    return half_digest(header.encode())
 
 
-def half_of(text: bytes) -> UUID:
+def half_digest(text: bytes) -> UUID:
     """The first half of its SHA-256."""
     return UUID(bytes=hashlib.sha256(text).digest()[:16])
 
 
-def keep(request: Asked) -> bool:
+def claim_key(request: KeyedRequest) -> bool:
     """Whether the key was unused; from the commit on it counts as used."""
-    values = {"token": request.token_id, "key": request.key, "asked": request.asked, "kept": DAY}
+    values = {
+        "token": request.token_id,
+        "key": request.key,
+        "asked": request.asked,
+        "kept": KEY_LIFETIME,
+    }
     with cursor() as db:
-        if db.execute(KEEP, values).fetchone():
+        if db.execute(CLAIM_KEY, values).fetchone():
             return True
-        row = db.execute(KNOWN, values).fetchone()
+        row = db.execute(FIND_REQUEST, values).fetchone()
     if row is None or row[0] != request.asked:
         raise UsedOtherwiseError
     return False
 
 
-def keep_answer(request: Asked, answer: Answer) -> None:
+def store_answer(request: KeyedRequest, answer: Answer) -> None:
     sealed = fernet(tuple(settings.FIELD_KEYS)).encrypt(answer.body)
     values = {"token": request.token_id, "key": request.key, "status": answer.status}
     with cursor() as db:
-        db.execute(ANSWER, {**values, "content_type": answer.content_type[:100], "answer": sealed})
+        db.execute(
+            STORE_ANSWER, {**values, "content_type": answer.content_type[:100], "answer": sealed}
+        )
 
 
-def kept_answer(request: Asked) -> Answer:
+def find_answer(request: KeyedRequest) -> Answer:
     """How a request was answered whose key is used."""
     with cursor() as db:
-        row = db.execute(ANSWERED, {"token": request.token_id, "key": request.key}).fetchone()
+        row = db.execute(FIND_ANSWER, {"token": request.token_id, "key": request.key}).fetchone()
     if row is None:
         raise UsedOtherwiseError
     status, content_type, sealed = row
-    return Answer(status, content_type, opened(bytes(sealed)))
+    return Answer(status, content_type, decrypt_answer(bytes(sealed)))
 
 
-def opened(sealed: bytes) -> bytes:
+def decrypt_answer(sealed: bytes) -> bytes:
     """Empty when FIELD_KEYS no longer contain its key: the request was done all the same."""
     try:
         return fernet(tuple(settings.FIELD_KEYS)).decrypt(sealed)

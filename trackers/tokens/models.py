@@ -64,7 +64,7 @@ class ApiToken(models.Model):
 
 
 # Of the API, each with all that those before it may.
-SCOPES = READ, WRITE, ADMIN = (
+SCOPES = READ_SCOPE, WRITE_SCOPE, ADMIN_SCOPE = (
     ApiToken.Scope.READ,
     ApiToken.Scope.WRITE,
     ApiToken.Scope.ADMIN,

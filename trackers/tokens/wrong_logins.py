@@ -24,12 +24,12 @@ from tweetwatch.statements import statement
 # Buckets of each kind; a row is some 40 bytes.
 BUCKETS = 1 << 14
 FORGOTTEN_AFTER = timedelta(hours=1)
-FAILURES_MOST = 1000
-SHORTEST = timedelta(seconds=1)
+MAX_FAILURES = 1000
+MIN_WAIT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class BucketKind:
     """`free` wrong passwords cause no wait; then it doubles from a second up to `most`."""
 
     name: str
@@ -42,41 +42,43 @@ class Kind:
 
 
 # An account is slowed down gently: its owner, at another address, has to wait as well.
-BOTH = Kind("both", 5, timedelta(minutes=5))
-ADDRESS = Kind("address", 20, timedelta(minutes=5))
-ACCOUNT = Kind("account", 20, timedelta(seconds=30))
+BOTH = BucketKind("both", 5, timedelta(minutes=5))
+ADDRESS = BucketKind("address", 20, timedelta(minutes=5))
+ACCOUNT = BucketKind("account", 20, timedelta(seconds=30))
 KINDS = (BOTH, ADDRESS, ACCOUNT)
 
-LOOK = "SELECT bucket, failures, last_at FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
-COUNT = statement(__file__, "count_login")
-SUCCEED = """
+FIND_BUCKETS = (
+    "SELECT bucket, failures, last_at FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
+)
+COUNT_LOGIN = statement(__file__, "count_login")
+CLEAR_FAILURES = """
     WITH cleared AS (DELETE FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s))
     UPDATE trackers_wronglogin SET failures = greatest(0, failures - 1)
     WHERE bucket = %(address)s
 """
-UNLOCK = """
+UNLOCK_ACCOUNT = """
     DELETE FROM trackers_wronglogin WHERE bucket = %(account)s OR account = %(account)s
         OR bucket = %(address)s
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class LoginAttempt:
     """Who tries to log in, and from where."""
 
     account: str
     address: str
 
-    def bucket(self, kind: Kind) -> int:
+    def bucket(self, kind: BucketKind) -> int:
         who = {"both": (self.account, self.address), "address": (self.address,)}
-        told = "\0".join((kind.name, *who.get(kind.name, (self.account,))))
-        digest = hmac.digest(settings.SECRET_KEY.encode(), told.encode("utf-8", "replace"), sha256)
+        text = "\0".join((kind.name, *who.get(kind.name, (self.account,))))
+        digest = hmac.digest(settings.SECRET_KEY.encode(), text.encode("utf-8", "replace"), sha256)
         return KINDS.index(kind) * BUCKETS + int.from_bytes(digest[:4]) % BUCKETS
 
 
-def tried(account: str, address: str) -> Tried:
+def login_attempt(account: str, address: str) -> LoginAttempt:
     """Accounts are compared without case; an IPv6 address counts as its home's network."""
-    return Tried(account.strip().casefold()[:200], network_of(address))
+    return LoginAttempt(account.strip().casefold()[:200], network_of(address))
 
 
 def network_of(address: str) -> str:
@@ -90,29 +92,29 @@ def network_of(address: str) -> str:
     return str(mapped) if mapped else known.exploded[:19]
 
 
-def wait_of(who: Tried, *, now: datetime) -> timedelta:
+def wait_of(who: LoginAttempt, *, now: datetime) -> timedelta:
     """How long until a password of this one is checked; zero: now."""
     kinds = {who.bucket(kind): kind for kind in KINDS}
     with cursor() as db:
-        found = db.execute(LOOK, {"buckets": list(kinds)}).fetchall()
+        rows = db.execute(FIND_BUCKETS, {"buckets": list(kinds)}).fetchall()
     ends = (
         last_at + kinds[bucket].wait(failures)
-        for bucket, failures, last_at in found
+        for bucket, failures, last_at in rows
         if now - last_at < FORGOTTEN_AFTER
     )
     return max((end - now for end in ends if end > now), default=timedelta(0))
 
 
-def attempt(who: Tried, *, now: datetime) -> timedelta:
+def count_attempt(who: LoginAttempt, *, now: datetime) -> timedelta:
     """Count an attempt; returns how long it must wait. Zero: its password may be checked.
 
     One that must wait is not counted.
     """
-    given = {
+    params = {
         "now": now,
         "forgotten": now - FORGOTTEN_AFTER,
-        "most": FAILURES_MOST,
-        "buckets": sorted(buckets(who, KINDS)),
+        "most": MAX_FAILURES,
+        "buckets": sorted(bucket_numbers(who, KINDS)),
         "account": who.bucket(ACCOUNT),
         "free": [kind.free for kind in KINDS],
         "longest": [kind.most for kind in KINDS],
@@ -120,31 +122,31 @@ def attempt(who: Tried, *, now: datetime) -> timedelta:
     }
     with transaction.atomic():
         with cursor() as db:
-            counted = len(db.execute(COUNT, given).fetchall())
+            counted = len(db.execute(COUNT_LOGIN, params).fetchall())
         if counted == len(KINDS):
             return timedelta(0)
         transaction.set_rollback(True)
-    return max(wait_of(who, now=now), SHORTEST)
+    return max(wait_of(who, now=now), MIN_WAIT)
 
 
-def succeed(who: Tried) -> None:
+def clear_failures(who: LoginAttempt) -> None:
     """Clear the counts after a right password. For the address, only this attempt: it may have
     tried other accounts in between."""
-    given = {"buckets": buckets(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
+    params = {"buckets": bucket_numbers(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
     with cursor() as db:
-        db.execute(SUCCEED, given)
+        db.execute(CLEAR_FAILURES, params)
 
 
-def unlock(account: str, *, address: str = "") -> int:
+def unlock_account(account: str, *, address: str = "") -> int:
     """Forget the wrong passwords of an account, from any address, and those of an address."""
-    who = tried(account, address)
-    given = {
+    who = login_attempt(account, address)
+    params = {
         "account": who.bucket(ACCOUNT),
         "address": who.bucket(ADDRESS) if address else None,
     }
     with cursor() as db:
-        return db.execute(UNLOCK, given).rowcount
+        return db.execute(UNLOCK_ACCOUNT, params).rowcount
 
 
-def buckets(who: Tried, kinds: Iterable[Kind]) -> list[int]:
+def bucket_numbers(who: LoginAttempt, kinds: Iterable[BucketKind]) -> list[int]:
     return [who.bucket(kind) for kind in kinds]

@@ -8,7 +8,7 @@ from trackers.xapi.results import Account
 from tweetwatch.database import cursor
 
 # New authors, and those with a tweet that was found hidden after they were last requested.
-TO_ASK = """
+AUTHORS_TO_ASK = """
     (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
     UNION
     (SELECT a.id FROM trackers_tweet t JOIN trackers_author a ON a.id = t.author_id
@@ -17,7 +17,7 @@ TO_ASK = """
     LIMIT %(limit)s
 """
 
-NAME = """
+STORE_NAMES = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(usernames)s::text[], %(names)s::text[],
                              %(protected)s::bool[]) AS told(id, username, name, protected)
@@ -41,18 +41,20 @@ WHY_HIDDEN = """
 """
 
 
-def to_ask(*, limit: int) -> list[int]:
+def authors_to_ask(*, limit: int) -> list[int]:
     """Ids of authors to request from X."""
     with cursor() as db:
-        return [row[0] for row in db.execute(TO_ASK, {"limit": limit})]
+        return [row[0] for row in db.execute(AUTHORS_TO_ASK, {"limit": limit})]
 
 
-def name(asked: Sequence[int], accounts: Iterable[Account], *, suspended: Sequence[int]) -> None:
+def store_names(
+    asked: Sequence[int], accounts: Iterable[Account], *, suspended: Sequence[int]
+) -> None:
     """Store X's answer about the authors in `asked`; those that it left out count as checked."""
     accounts = list(accounts)
     with cursor() as db:
         db.execute(
-            NAME,
+            STORE_NAMES,
             {
                 "asked": list(asked),
                 "ids": [account.id for account in accounts],

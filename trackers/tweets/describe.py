@@ -24,11 +24,11 @@ WITHHOLD = """
 """
 
 
-def withhold(told: Mapping[int, str]) -> None:
+def withhold(withheld: Mapping[int, str]) -> None:
     """Store where X withholds these tweets now; empty: nowhere."""
-    ids = sorted(told)
+    ids = sorted(withheld)
     with cursor() as db:
-        db.execute(WITHHOLD, {"ids": ids, "withheld": [told[id] for id in ids]})
+        db.execute(WITHHOLD, {"ids": ids, "withheld": [withheld[id] for id in ids]})
 
 
 def describe(posts: Sequence[Post]) -> None:

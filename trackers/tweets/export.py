@@ -16,7 +16,7 @@ from trackers.tweets.models import METRICS
 from tweetwatch.database import Cursor, cursor
 
 Format = Literal["jsonl", "csv"]
-BLOCK = 64 * 1024
+BLOCK_SIZE = 64 * 1024
 
 ISO = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
@@ -26,7 +26,7 @@ RUNS = f"(SELECT * FROM ({EVERY_RUN}) AS run WHERE {{chosen}} {{order}}) AS run"
 IN_ORDER = sql.SQL("ORDER BY run.tweet_id, run.taken_at")
 
 # Ids are strings: a JSON reader would round numbers of this size.
-SAMPLES = f"""
+SAMPLE_ROWS = f"""
     SELECT tweet_id::text AS tweet_id, {ISO.format("taken_at")} AS taken_at,
            {ISO.format("measured_until")} AS measured_until, measurements, {", ".join(METRICS)}
     FROM {RUNS}
@@ -45,7 +45,7 @@ SAMPLE_LINES = f"""
 TAGS = """(
         SELECT string_agg(g.name, ', ' ORDER BY lower(g.name)) FROM trackers_tweettag tt
         JOIN trackers_tag g ON g.id = tt.tag_id AND g.ended_at IS NULL WHERE tt.tweet_id = t.id)"""
-TWEETS = f"""
+TWEET_ROWS = f"""
     SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
            {ISO.format("t.created_at")} AS created_at, {ISO.format("t.tracked_at")} AS tracked_at,
            t.came_from, t.paused, {TAGS} AS tags, {ISO.format("t.gone_at")} AS gone_at,
@@ -67,7 +67,7 @@ TWEETS = f"""
 FORMULA = "^[-=+@＝＋－＠\\t\\r\\n]"
 GUARD = f"CASE WHEN {{0}} ~ '{FORMULA}' THEN '''' || {{0}} ELSE {{0}} END AS {{1}}"
 GUARDED_TWEETS = (
-    TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",")
+    TWEET_ROWS.replace("x.text,", GUARD.format("x.text", "text") + ",")
     .replace("t.came_from,", GUARD.format("t.came_from", "came_from") + ",")
     .replace("a.username AS author,", GUARD.format("a.username", "author") + ",")
 )
@@ -76,21 +76,21 @@ GUARDED_TWEETS = GUARDED_TWEETS.replace("t.paused,", "t.paused::text AS paused,"
     TAGS, rf"regexp_replace({TAGS}, '({FORMULA})', '''\1')"
 )
 
-TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEETS}) rows"
+TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEET_ROWS}) rows"
 
 
 def export_samples(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
     """Every sample of these tweets, by tweet and time; without ids, of all tweets, unordered."""
-    query = SAMPLES if format == "csv" else SAMPLE_LINES
-    return lines(query, "run.tweet_id", ids, format)
+    query = SAMPLE_ROWS if format == "csv" else SAMPLE_LINES
+    return stream_blocks(query, "run.tweet_id", ids, format)
 
 
 def export_tweets(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
     """These tweets, or all, with their newest metrics."""
-    return lines(GUARDED_TWEETS if format == "csv" else TWEET_LINES, "t.id", ids, format)
+    return stream_blocks(GUARDED_TWEETS if format == "csv" else TWEET_LINES, "t.id", ids, format)
 
 
-def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
+def stream_blocks(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
     """Blocks of whole lines. Holds a transaction for as long as the caller reads."""
     chosen = sql.SQL("true")
     if ids:
@@ -99,15 +99,15 @@ def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterat
     copy = COPY[format].format(rows=rows)
     with transaction.atomic(), cursor() as db:
         db.execute(IN_PARALLEL)
-        yield from blocks(db, copy)
+        yield from copy_blocks(db, copy)
 
 
-def blocks(db: Cursor, copy: sql.Composed) -> Iterator[bytes]:
+def copy_blocks(db: Cursor, copy: sql.Composed) -> Iterator[bytes]:
     with db.copy(copy) as stream:
         block = bytearray()
         for line in stream:
             block += line
-            if len(block) >= BLOCK:
+            if len(block) >= BLOCK_SIZE:
                 yield bytes(block)
                 block.clear()
         if block:

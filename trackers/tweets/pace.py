@@ -13,7 +13,7 @@ from math import isfinite, log, sqrt
 
 # Views, likes, retweets; None if X gives no value.
 Counts = tuple[int | None, int | None, int | None]
-NONE: Counts = (0, 0, 0)
+ZERO_COUNTS: Counts = (0, 0, 0)
 
 ADDED = 10
 # The share of the newest measurement in the average.
@@ -28,7 +28,7 @@ TOO_SOON_S = 5.0
 EARLIEST_SHARE = 0.3
 # Growth below this counts as none. A quiet average shrinks with each look, and more over a hole;
 # below the column's 1e-45, PostgreSQL refuses the value, and with it the whole save.
-LEAST = 1e-15
+MIN_PACE = 1e-15
 
 
 def pace(
@@ -44,10 +44,12 @@ def pace(
         age = max(age, 1.0)
         if age > STRANGER_FROM_S:
             return strangers_pace(age)
-        seen = growth(NONE, after)
+        seen = growth(ZERO_COUNTS, after)
         # The geometric mean of the ages, over the age, as below with `last_age` 0.
         return (
-            strangers_pace(age) if seen is None else max(seen * sqrt(EARLIEST_SHARE) / age, LEAST)
+            strangers_pace(age)
+            if seen is None
+            else max(seen * sqrt(EARLIEST_SHARE) / age, MIN_PACE)
         )
     gap = age - last_age
     age, since = max(age, 1.0), max(last_age, 1.0)
@@ -58,11 +60,11 @@ def pace(
         last *= since / max(age, since)
     seen = growth(before, after) if gap >= TOO_SOON_S else None
     if seen is None:
-        return strangers_pace(age) if last is None else max(last, LEAST)
+        return strangers_pace(age) if last is None else max(last, MIN_PACE)
     if since < EARLIEST_SHARE * age:
         since = EARLIEST_SHARE * age
     newest = seen / gap * sqrt(since / age)
-    return max(newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last, LEAST)
+    return max(newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last, MIN_PACE)
 
 
 def strangers_pace(age: float) -> float:

@@ -20,7 +20,7 @@ from psycopg.errors import UndefinedTable
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, delete_in_pieces, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
@@ -28,11 +28,11 @@ logger = logging.getLogger(__name__)
 # A day is packed this long after its end, all at once. If partitions were packed one by one, a
 # tweet's row would be written four times a day, each time too large for its previous space.
 SETTLED_AFTER = timedelta(minutes=30)
-DAY = timedelta(days=1)
+PACKED_DAY = timedelta(days=1)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Rows of a piece, plus the rest of its last tweet: a tweet's rows are packed together, and a day of
 # one that is looked up every minute has 1,440. A piece takes well under a second.
-ROWS_AT_ONCE = 5_000
+ROWS_PER_PIECE = 5_000
 
 # The tweet of the last row of a piece, in the order of the index on tweet_id. The limit is a
 # literal: with a parameter the planner would rather sort all rows.
@@ -44,7 +44,7 @@ LAST_TWEET = """
 
 PACK = statement(__file__, "pack", open=["rows", "start", "end"])
 
-FILLED = "SELECT EXISTS (SELECT FROM {rows})"
+HAS_ROWS = "SELECT EXISTS (SELECT FROM {rows})"
 
 # Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
 # join the planner would read the whole table. The limit is a literal: with a parameter the planner
@@ -57,13 +57,13 @@ RETIRE = """
 """
 
 # Bounded: a larger backlog need not be known exactly.
-RETIRED_LEFT = """
+COUNT_TO_RETIRE = """
     SELECT count(*) FROM (
         SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
 """
 
 # The server's own estimate, which is free and good enough to show how far behind packing is.
-ROWS_LEFT = """
+ESTIMATE_ROWS_LEFT = """
     SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
 """
 
@@ -83,53 +83,53 @@ def pack(*, now: datetime, deadline: Deadline) -> Packed:
     rows = dropped = 0
 
     def left() -> int:
-        names = [name for of_day in settled(now=now).values() for name in of_day]
-        return max(1, count(ROWS_LEFT, {"names": [*names, SAMPLES.default]}))
+        names = [name for of_day in settled_days(now=now).values() for name in of_day]
+        return max(1, select_count(ESTIMATE_ROWS_LEFT, {"names": [*names, SAMPLES.default]}))
 
-    for start, names in settled(now=now).items():
+    for start, names in settled_days(now=now).items():
         try:
-            packing = rows_of("trackers_sample", start=start, end=start + DAY)
+            packing = packer_of("trackers_sample", start=start, end=start + PACKED_DAY)
             worked = in_pieces("packing", packing, left=left, deadline=deadline)
             rows += worked.rows
             if not worked.is_done:
                 return Packed(rows, dropped, worked.left)
-            dropped += sum(drop(name) for name in names)
+            dropped += sum(drop_if_empty(name) for name in names)
         except ProgrammingError as fault:
             # Meanwhile another housekeeper has packed and dropped it.
             if not isinstance(fault.__cause__, UndefinedTable):
                 raise
-    packing = rows_of(SAMPLES.default, start=EVER, end=now - DAY)
+    packing = packer_of(SAMPLES.default, start=EVER, end=now - PACKED_DAY)
     worked = in_pieces("packing", packing, left=left, deadline=deadline)
     return Packed(rows + worked.rows, dropped, worked.left)
 
 
-def settled(*, now: datetime) -> dict[datetime, list[str]]:
+def settled_days(*, now: datetime) -> dict[datetime, list[str]]:
     """The days whose measurements are all in, oldest first, each with its partitions' names."""
     days: dict[datetime, list[str]] = {}
     for partition in SAMPLES.existing():
         start = partition.start.replace(hour=0)
-        if start + DAY + SETTLED_AFTER <= now:
+        if start + PACKED_DAY + SETTLED_AFTER <= now:
             days.setdefault(start, []).append(partition.name)
     return days
 
 
-def rows_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
+def packer_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
     """A function that packs the next rows of that time; it returns how many, or None at the end."""
     # Literals, so that the planner can prune the partitions of other days.
     where = {
         "rows": sql.Identifier(name),
         "start": sql.Literal(start),
         "end": sql.Literal(end),
-        "limit": sql.Literal(ROWS_AT_ONCE),
+        "limit": sql.Literal(ROWS_PER_PIECE),
     }
-    last_tweet, pack_them = (sql.SQL(one).format(**where) for one in (LAST_TWEET, PACK))
+    last_tweet, pack_them = (sql.SQL(query).format(**where) for query in (LAST_TWEET, PACK))
     after = -1
 
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(last_tweet, {"after": after}).fetchone()
-            last = found[0] if found else LARGEST_ID
+            row = db.execute(last_tweet, {"after": after}).fetchone()
+            last = row[0] if row else LARGEST_ID
             counted = db.execute(pack_them, {"after": after, "last": last}).fetchone()
         after = last
         return (counted[0] if counted else 0) or None
@@ -137,19 +137,19 @@ def rows_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | 
     return piece
 
 
-def drop(name: str) -> bool:
+def drop_if_empty(name: str) -> bool:
     """Drop a partition if it is empty; False when it is not, or when others hold locks."""
-    return SAMPLES.drop(name, unless=sql.SQL(FILLED).format(rows=sql.Identifier(name)))
+    return SAMPLES.drop(name, unless=sql.SQL(HAS_ROWS).format(rows=sql.Identifier(name)))
 
 
-def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worked:
+def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> PieceWork:
     """Delete the packed samples of the months that ended before the retention."""
     since = (now - older_than).astimezone(UTC)
     since = since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return delete_in_pieces(
         "sample retention",
         RETIRE,
-        left=RETIRED_LEFT,
-        given={"before": since.date()},
+        left=COUNT_TO_RETIRE,
+        params={"before": since.date()},
         deadline=deadline,
     )

@@ -10,11 +10,11 @@ from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BUCKET_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # How many runs are read for a page of buckets.
-READ_MOST = 100_000
+MAX_RUNS_READ = 100_000
 
-PAGE = f"""
+PAGE_OF_RUNS = f"""
     SELECT * FROM ({EVERY_RUN}) AS run
     WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
       AND taken_at < %(until)s::timestamptz AND taken_at > %(after)s::timestamptz
@@ -23,7 +23,7 @@ PAGE = f"""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunRange:
     """Runs that end at `since` or later and begin before `until`, and only after `after`."""
 
     since: datetime | None = None
@@ -31,9 +31,9 @@ class Asked:
     after: datetime | None = None
 
 
-def runs(tweet_id: int, asked: Asked, *, most: int) -> list[Run]:
+def runs(tweet_id: int, asked: RunRange, *, most: int) -> list[Run]:
     """The runs in the order they were taken."""
-    given = {
+    params = {
         "id": tweet_id,
         "since": asked.since or "-infinity",
         "until": asked.until or "infinity",
@@ -41,7 +41,7 @@ def runs(tweet_id: int, asked: Asked, *, most: int) -> list[Run]:
         "most": most,
     }
     with cursor() as db:
-        db.execute(PAGE, given, binary=True)
+        db.execute(PAGE_OF_RUNS, params, binary=True)
         return list(map(Run._make, db.fetchall()))
 
 
@@ -53,16 +53,16 @@ class Bucket:
     figures: tuple[int | None, ...]
 
 
-def buckets(found: Iterable[Run], step: timedelta, asked: Asked) -> Iterator[Bucket]:
+def buckets(measured: Iterable[Run], step: timedelta, asked: RunRange) -> Iterator[Bucket]:
     """The buckets by time. A step in which nothing was measured has none: nothing is filled in.
 
     The metrics of a run held throughout it, so it has a bucket in each step that it touches.
     """
     open_one: Bucket | None = None
-    for run in found:
+    for run in measured:
         first = max(filter(None, (run.taken_at, asked.since)))
         last = min(filter(None, (run.measured_until, asked.until)))
-        at = beginning(first, step)
+        at = bucket_start(first, step)
         while at <= last:
             if open_one and open_one.at < at:
                 yield open_one
@@ -72,5 +72,5 @@ def buckets(found: Iterable[Run], step: timedelta, asked: Asked) -> Iterator[Buc
         yield open_one
 
 
-def beginning(at: datetime, step: timedelta) -> datetime:
-    return EPOCH + (at - EPOCH) // step * step
+def bucket_start(at: datetime, step: timedelta) -> datetime:
+    return BUCKET_EPOCH + (at - BUCKET_EPOCH) // step * step

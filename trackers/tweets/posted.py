@@ -8,7 +8,7 @@ from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import cursor
 
 # More are not counted: the page says "more than".
-MOST = 5_000
+MAX_COUNTED_TWEETS = 5_000
 
 # Ids carry their time, and the author's index has them in order.
 BY_DAY = """
@@ -20,7 +20,7 @@ BY_DAY = """
     ) AS newest
     GROUP BY 1
 """
-TRACKED = """
+COUNT_TRACKED = """
     SELECT count(*)::int FROM (
         SELECT FROM trackers_tweet WHERE author_id = %(author)s ORDER BY id DESC LIMIT %(most)s
     ) AS newest
@@ -30,18 +30,20 @@ TRACKED = """
 def posted_by_day(author_id: int, *, since: date) -> dict[date, int]:
     """Counts of the newest MOST tweets by day; days without any are left out."""
     at = datetime.combine(since, time(), UTC)
-    given = {
+    params = {
         "author": author_id,
         "from_id": first_id_at(int(at.timestamp() * 1000)),
-        "most": MOST,
+        "most": MAX_COUNTED_TWEETS,
     }
     with cursor() as db:
-        return dict(db.execute(BY_DAY, given).fetchall())
+        return dict(db.execute(BY_DAY, params).fetchall())
 
 
-def tracked_of(author_id: int) -> int:
+def count_tracked(author_id: int) -> int:
     """How many are tracked, or MOST + 1 if there are more than MOST."""
     with cursor() as db:
-        found = db.execute(TRACKED, {"author": author_id, "most": MOST + 1}).fetchone()
-    assert found is not None
-    return int(found[0])
+        row = db.execute(
+            COUNT_TRACKED, {"author": author_id, "most": MAX_COUNTED_TWEETS + 1}
+        ).fetchone()
+    assert row is not None
+    return int(row[0])

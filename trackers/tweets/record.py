@@ -83,7 +83,7 @@ RETURNING = statement(
     shown_and_paid=SHOWN_AND_PAID,
 )
 CLOSED = statement(__file__, "_closed")
-EVENTS = statement(
+RECORD_EVENTS = statement(
     __file__,
     "_events",
     open=["more"],
@@ -113,7 +113,7 @@ def recording(
 ) -> Recording:
     """The statement in that file, with {record} replaced by each of the chains above."""
     left = {"hole": hole, "late_lock": late_lock, "more": more}
-    chains = [fill(f"{chain}, {CLOSED}, {EVENTS}", left) for chain in (LOCKING, RETURNING)]
+    chains = [fill(f"{chain}, {CLOSED}, {RECORD_EVENTS}", left) for chain in (LOCKING, RETURNING)]
     return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in chains))
 
 
@@ -127,23 +127,26 @@ def record(
 
     `paid_by` is the project that X billed for them on the UTC day `paid_on`, if any.
     """
-    ordered = sorted(measured, key=lambda one: one.tweet_id)
+    ordered = sorted(measured, key=lambda measurement: measurement.tweet_id)
     with cursor() as db:
         db.execute(
-            RECORD_MEASURED.on(db), {**columns(ordered), "paid_on": paid_on, "paid_by": paid_by}
+            RECORD_MEASURED.on(db),
+            {**measured_columns(ordered), "paid_on": paid_on, "paid_by": paid_by},
         )
-        return [change(row[0], row[1], row[2], row[3:]) for row in db]
+        return [change_of(row[0], row[1], row[2], row[3:]) for row in db]
 
 
-def columns(measured: Sequence[Measured]) -> dict[str, Any]:
+def measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
     """The arrays that the SQL unnests, parallel to `measured`."""
     retweets, replies, likes, quotes, bookmarks, impressions = (
-        zip(*(one.figures for one in measured), strict=True) if measured else [()] * 6
+        zip(*(measurement.figures for measurement in measured), strict=True)
+        if measured
+        else [()] * 6
     )
     return {
-        "ids": array(one.tweet_id for one in measured),
-        "at": [one.at for one in measured],
-        "hole_after": [one.hole_after for one in measured],
+        "ids": array(measurement.tweet_id for measurement in measured),
+        "at": [measurement.at for measurement in measured],
+        "hole_after": [measurement.hole_after for measurement in measured],
         "retweets": array(retweets),
         "replies": array(replies),
         "likes": array(likes),
@@ -153,7 +156,7 @@ def columns(measured: Sequence[Measured]) -> dict[str, Any]:
     }
 
 
-def change(id: int, at: datetime, measured_before: bool, counts: Sequence[Any]) -> Change:
+def change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[Any]) -> Change:
     """`counts`: the six metrics before, and the six after."""
     before = Figures._make(counts[:6]) if measured_before else None
     return Change(id, at, before, Figures._make(counts[6:]))

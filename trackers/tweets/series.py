@@ -18,9 +18,9 @@ from tweetwatch.statements import statement
 Usual = Callable[[datetime], timedelta | None]
 
 # How many runs on each side of a gap count as near, and how many steps show what was usual.
-NEAR, ENOUGH = 3, 2
+NEAR_RUNS, MIN_STEPS = 3, 2
 # Twice, plus the jitter and the time in the buffer by which a look-up may be late.
-MUCH = 2.2
+HOLE_FACTOR = 2.2
 # The index of the first of the six counts in a run; they are its last fields.
 FIGURES = Run._fields.index(METRICS[0])
 assert Run._fields[FIGURES:] == METRICS
@@ -36,27 +36,27 @@ RECENT = statement(
     newest_of_a_month=NEWEST_OF_A_MONTH,
 )
 
-SINCE = f"""
+RUNS_SINCE = f"""
     SELECT * FROM ({EVERY_RUN}) AS run
     WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
     ORDER BY taken_at
 """
 
 
-def recent(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
+def recent_runs(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
     """The newest `most` runs of each tweet, in the order they were taken; one query for all."""
-    found: dict[int, list[Run]] = {}
+    runs_by_tweet: dict[int, list[Run]] = {}
     with cursor() as db:
-        given = {"ids": array(tweet_ids), "most": most}
-        for row in db.execute(RECENT, given, binary=True):
-            found.setdefault(row[0], []).append(Run(*row))
-    return found
+        params = {"ids": array(tweet_ids), "most": most}
+        for row in db.execute(RECENT, params, binary=True):
+            runs_by_tweet.setdefault(row[0], []).append(Run(*row))
+    return runs_by_tweet
 
 
-def since(tweet_id: int, at: datetime | None) -> list[Run]:
+def runs_since(tweet_id: int, at: datetime | None) -> list[Run]:
     """The runs of one tweet that end at `at` or later; None: all of them."""
     with cursor() as db:
-        db.execute(SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
+        db.execute(RUNS_SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
         return list(map(Run._make, db.fetchall()))
 
 
@@ -80,17 +80,22 @@ def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: 
         return True
     expected = usual(runs[place - 1].measured_until)
     # The usual case: what the interval explains is not a hole, whatever the steps around it.
-    if expected is not None and step <= MUCH * expected:
+    if expected is not None and step <= HOLE_FACTOR * expected:
         return False
     return is_long(
         step,
         expected,
-        median([*within(runs[max(0, place - NEAR) : place]), *steps[: place - 1][-NEAR:]]),
-        median([*within(runs[place : place + NEAR]), *steps[place : place + NEAR]]),
+        median(
+            [
+                *steps_within(runs[max(0, place - NEAR_RUNS) : place]),
+                *steps[: place - 1][-NEAR_RUNS:],
+            ]
+        ),
+        median([*steps_within(runs[place : place + NEAR_RUNS]), *steps[place : place + NEAR_RUNS]]),
     )
 
 
-def within(runs: Sequence[Run]) -> Iterator[timedelta]:
+def steps_within(runs: Sequence[Run]) -> Iterator[timedelta]:
     """The mean step within each run."""
     for run in runs:
         if run.measurements > 1:
@@ -99,9 +104,9 @@ def within(runs: Sequence[Run]) -> Iterator[timedelta]:
 
 def median(steps: Sequence[timedelta]) -> timedelta | None:
     """The median; None if there are too few steps to show what was usual."""
-    return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= ENOUGH else None
+    return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= MIN_STEPS else None
 
 
 def is_long(step: timedelta, *usual: timedelta | None) -> bool:
-    known = [one for one in usual if one is not None]
-    return bool(known) and step > MUCH * max(known)
+    known = [length for length in usual if length is not None]
+    return bool(known) and step > HOLE_FACTOR * max(known)

@@ -22,14 +22,14 @@ History = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenVersion:
     """A version as X showed it; `post.edit_history` has the ids of all versions."""
 
     post: Post
     at: datetime
 
 
-class Known(NamedTuple):
+class KnownTweet(NamedTuple):
     """The tweet that a version belongs to, and its newest known version."""
 
     tweet_id: int
@@ -59,7 +59,7 @@ KNOWN_AS = """
 """
 
 # Locks all tweets of a history before any is written, in the order of ids, as everywhere.
-LOCK = """
+LOCK_HISTORY = """
     SELECT t.id
     FROM (SELECT DISTINCT unnest(%(ids)s::bigint[] || ARRAY(
               SELECT tweet_id FROM trackers_tweetversion WHERE id = ANY(%(ids)s::bigint[]))) AS id
@@ -68,7 +68,7 @@ LOCK = """
 """
 # The text stored before a tweet was known to be edited belongs to the version with its own id,
 # first seen when it was tracked.
-KEEP_FIRST_TEXTS = """
+STORE_FIRST_TEXTS = """
     INSERT INTO trackers_tweetversion (id, tweet_id, seen_at, text)
     SELECT t.id, told.tweet_id, t.tracked_at, x.text
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
@@ -79,7 +79,7 @@ KEEP_FIRST_TEXTS = """
     ORDER BY t.id
     ON CONFLICT (id) DO NOTHING
 """
-KEEP_VERSIONS = """
+STORE_VERSIONS = """
     INSERT INTO trackers_tweetversion AS v (id, tweet_id, seen_at, text)
     SELECT * FROM unnest(%(versions)s::bigint[], %(of)s::bigint[], %(seen_at)s::timestamptz[],
                          %(texts)s::text[]) AS told(id, tweet_id, seen_at, text)
@@ -88,26 +88,26 @@ KEEP_VERSIONS = """
         text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
 """
 # A newer version is not paid for yet: today's payment was for the one before.
-FOLLOW = """
+SET_NEWEST = """
     UPDATE trackers_tweet t
     SET newest = greatest(t.newest, told.newest),
         paid_on = CASE WHEN told.newest > coalesce(t.newest, t.id) THEN NULL ELSE t.paid_on END
     FROM unnest(%(of)s::bigint[], %(newest)s::bigint[]) AS told(tweet_id, newest)
     WHERE t.id = told.tweet_id
 """
-REST = """
+REST_MERGED = """
     UPDATE trackers_tweet t SET version_of = told.tweet_id, newest = NULL
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
     WHERE t.id = told.member
 """
-HAND_OVER = """
+MOVE_VERSIONS = """
     UPDATE trackers_tweetversion v SET tweet_id = told.tweet_id
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
     WHERE v.tweet_id = told.member
 """
-FORGET_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
+DELETE_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
 # The text shown and searched is that of the newest version, once X has shown it.
-SAY = """
+SHOW_NEWEST_TEXTS = """
     UPDATE trackers_tweettext x
     SET text = v.text, edit_history = told.history::bigint[]
     FROM unnest(%(of)s::bigint[], %(histories)s::text[]) AS told(tweet_id, history)
@@ -117,7 +117,7 @@ SAY = """
 """
 
 
-def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, Known]:
+def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, KnownTweet]:
     """Which tweets these ids are versions of; only ids of edited tweets are in the result.
 
     `histories`: those that came with them. If several untracked versions of one tweet arrive
@@ -125,19 +125,19 @@ def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, 
     """
     arrived = set(ids)
     # Shorter ones first: the longest history has the newest version.
-    edited = sorted({one for one in histories.values() if len(one) > 1}, key=len)
+    edited = sorted({item for item in histories.values() if len(item) > 1}, key=len)
     with cursor() as db:
         rows = db.execute(KNOWN_AS, {"ids": array(arrived)}).fetchall()
-        found = {id: Known(tweet_id, newest) for id, tweet_id, newest in rows}
-        members = members_of(db, {one for history in edited for one in history}) if edited else {}
+        known = {id: KnownTweet(tweet_id, newest) for id, tweet_id, newest in rows}
+        members = members_of(db, {item for history in edited for item in history}) if edited else {}
     for history in edited:
-        tracked = {member for one in history for member in members.get(one, ())}
+        tracked = {member for item in history for member in members.get(item, ())}
         first = min(tracked, default=None)
         here = arrived.intersection(history)
         newest = max([history[-1], *(member.newest for member in tracked)])
         for id in here:
-            found[id] = Known(first.id if first else min(here), newest)
-    return found
+            known[id] = KnownTweet(first.id if first else min(here), newest)
+    return known
 
 
 class Member(NamedTuple):
@@ -150,34 +150,36 @@ class Member(NamedTuple):
 
 def members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
     """The tracked tweets by the ids of their versions."""
-    found: dict[int, set[Member]] = {}
+    members: dict[int, set[Member]] = {}
     for version, id, tracked_at, newest in db.execute(MEMBERS, {"ids": array(sorted(ids))}):
-        found.setdefault(version, set()).add(Member(tracked_at, id, newest))
-    return found
+        members.setdefault(version, set()).add(Member(tracked_at, id, newest))
+    return members
 
 
-def learn(seen: Sequence[Seen], *, and_lock: Iterable[int] = ()) -> frozenset[int]:
+def learn(seen: Sequence[SeenVersion], *, and_lock: Iterable[int] = ()) -> frozenset[int]:
     """Merge the versions into one tweet and store their texts; untracked tweets are ignored.
 
     Returns the tweets that rest from now on.
 
     Locks: the tweets of all versions, and those that the caller will write in this transaction.
     """
-    edited = [one for one in seen if len(one.post.edit_history) > 1]
+    edited = [version for version in seen if len(version.post.edit_history) > 1]
     if not edited:
         return frozenset()
-    ids = {id for one in edited for id in one.post.edit_history}
+    ids = {id for version in edited for id in version.post.edit_history}
     with transaction.atomic(), cursor() as db:
-        db.execute(LOCK, {"ids": array(ids.union(and_lock))})
+        db.execute(LOCK_HISTORY, {"ids": array(ids.union(and_lock))})
         members = members_of(db, ids)
         # The first version identifies a history, however much of it X reported.
-        chains: dict[int, list[Seen]] = {}
-        for one in seen:
-            if one.post.id in ids:
-                first = one.post.edit_history[0] if one.post.edit_history else one.post.id
-                chains.setdefault(first, []).append(one)
-        learnt = [chain for told in chains.values() if (chain := chain_of(told, members))]
-        write(db, learnt)
+        chains: dict[int, list[SeenVersion]] = {}
+        for version in seen:
+            if version.post.id in ids:
+                first = (
+                    version.post.edit_history[0] if version.post.edit_history else version.post.id
+                )
+                chains.setdefault(first, []).append(version)
+        learnt = [chain for versions in chains.values() if (chain := chain_of(versions, members))]
+        store_chains(db, learnt)
     return frozenset(other for chain in learnt for other in chain.others)
 
 
@@ -188,40 +190,49 @@ class Chain:
     tweet_id: int
     others: tuple[int, ...]
     versions: History
-    seen: Mapping[int, Seen]
+    seen: Mapping[int, SeenVersion]
 
 
-def chain_of(told: Sequence[Seen], members: Mapping[int, set[Member]]) -> Chain | None:
-    versions = sorted({id for one in told for id in (one.post.id, *one.post.edit_history)})
+def chain_of(
+    shown_versions: Sequence[SeenVersion], members: Mapping[int, set[Member]]
+) -> Chain | None:
+    versions = sorted(
+        {id for version in shown_versions for id in (version.post.id, *version.post.edit_history)}
+    )
     tracked = sorted({member for id in versions for member in members.get(id, ())})
     if not tracked:
         return None
     first, *others = (member.id for member in tracked)
-    return Chain(first, tuple(others), tuple(versions), {one.post.id: one for one in told})
+    return Chain(
+        first,
+        tuple(others),
+        tuple(versions),
+        {version.post.id: version for version in shown_versions},
+    )
 
 
-def write(db: Cursor, chains: Sequence[Chain]) -> None:
+def store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
     merged = [(other, chain.tweet_id) for chain in chains for other in chain.others]
-    given = {"members": [one for one, _ in merged], "of": [of for _, of in merged]}
+    merged_params = {"members": [item for item, _ in merged], "of": [of for _, of in merged]}
     all_of_them = {
-        "members": given["members"] + [chain.tweet_id for chain in chains],
-        "of": given["of"] + [chain.tweet_id for chain in chains],
+        "members": merged_params["members"] + [chain.tweet_id for chain in chains],
+        "of": merged_params["of"] + [chain.tweet_id for chain in chains],
     }
-    db.execute(KEEP_FIRST_TEXTS, all_of_them)
-    shown = [(id, chain, chain.seen.get(id)) for chain in chains for id in chain.versions]
+    db.execute(STORE_FIRST_TEXTS, all_of_them)
+    version_rows = [(id, chain, chain.seen.get(id)) for chain in chains for id in chain.versions]
     db.execute(
-        KEEP_VERSIONS,
+        STORE_VERSIONS,
         {
-            "versions": [id for id, _, _ in shown],
-            "of": [chain.tweet_id for _, chain, _ in shown],
-            "seen_at": [one.at if one else None for _, _, one in shown],
-            "texts": [one.post.text if one else None for _, _, one in shown],
+            "versions": [id for id, _, _ in version_rows],
+            "of": [chain.tweet_id for _, chain, _ in version_rows],
+            "seen_at": [item.at if item else None for _, _, item in version_rows],
+            "texts": [item.post.text if item else None for _, _, item in version_rows],
         },
     )
     if merged:
-        for statement in (HAND_OVER, REST, FORGET_TEXTS):
-            db.execute(statement, given)
+        for statement in (MOVE_VERSIONS, REST_MERGED, DELETE_TEXTS):
+            db.execute(statement, merged_params)
     roots = [chain.tweet_id for chain in chains]
-    db.execute(FOLLOW, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
+    db.execute(SET_NEWEST, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
     histories = ["{%s}" % ",".join(map(str, chain.versions)) for chain in chains]  # noqa: UP031
-    db.execute(SAY, {"of": roots, "histories": histories})
+    db.execute(SHOW_NEWEST_TEXTS, {"of": roots, "histories": histories})

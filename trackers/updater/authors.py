@@ -14,28 +14,30 @@ from trackers.credentials import selection
 from trackers.credentials.preflight import keys_for
 from trackers.money import ledger
 from trackers.money.balances import read_balances
-from trackers.tweets.authors import name, to_ask
+from trackers.tweets.authors import authors_to_ask, store_names
 from trackers.xapi import client
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import XError
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 100
+ACCOUNTS_PER_REQUEST = 100
 REQUESTS_A_ROUND = 10
 
 
 def ask_authors(*, base_url: str, timeout: timedelta) -> int:
     """Ask X for unknown authors, stopping at the first refusal; return how many it described."""
-    told = 0
+    described = 0
     for _ in range(REQUESTS_A_ROUND):
-        ids = to_ask(limit=AT_ONCE)
+        ids = authors_to_ask(limit=ACCOUNTS_PER_REQUEST)
         if not ids:
             break
         turn = selection.select_credential(ACCOUNTS)
         if not isinstance(turn, selection.Selection):
             break
-        purse = next(one for one in read_balances() if one.project == turn.project)
+        purse = next(
+            own_purse for own_purse in read_balances() if own_purse.project == turn.project
+        )
         if not ledger.reserve_users(purse, len(ids)):
             selection.cancel(turn)
             logger.info("%d authors wait for money", len(ids))
@@ -52,10 +54,10 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
             break
         selection.settle_answer(turn, answer.window)
         ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))
-        name(ids, answer.accounts.values(), suspended=suspended(answer.missing))
-        told += len(answer.accounts)
-    return told
+        store_names(ids, answer.accounts.values(), suspended=suspended_ids(answer.missing))
+        described += len(answer.accounts)
+    return described
 
 
-def suspended(missing: Mapping[int, str]) -> list[int]:
+def suspended_ids(missing: Mapping[int, str]) -> list[int]:
     return [id for id, reason in missing.items() if reason == "suspended"]

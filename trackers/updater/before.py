@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from trackers.money.balances import OF_TWEETS, PURSES, Balance, parse_balances
 from trackers.schedule.intervals import CURRENT, Plan, read_current
-from tweetwatch.database import array, ask
+from tweetwatch.database import array, fetch_together
 
 
 class Prior(NamedTuple):
@@ -41,7 +41,7 @@ class Prior(NamedTuple):
         return self.created_at is not None and not self.gone and not self.is_new
 
 
-NOTHING = Prior()
+NO_PRIOR = Prior()
 
 # ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
 PRIORS = """
@@ -56,7 +56,7 @@ PRIORS = """
 
 # Usual tweets are grouped by who paid for them last and by the interval for their age; odd ones are
 # then read one by one. The age of a group is that of its youngest tweet.
-KNOWN = """
+KNOWN_IN_GROUPS = """
     SELECT array_agg(id), odd, max(created_at), paid_on, paid_by
     FROM (
         SELECT id, created_at, paid_on, paid_by,
@@ -103,11 +103,13 @@ class Before:
 
 def read_before(ids: Sequence[int]) -> Before:
     """All that a batch needs to know, in one round trip, and one more if there are odd tweets."""
-    current, known, purses = ask((CURRENT, {}), (KNOWN, {"ids": array(ids)}), (PURSES, OF_TWEETS))
+    current, known, purses = fetch_together(
+        (CURRENT, {}), (KNOWN_IN_GROUPS, {"ids": array(ids)}), (PURSES, OF_TWEETS)
+    )
     now, plan = read_current(current)
     usual = [
-        Group(Prior(created_at, measured=True, paid_on=paid_on, paid_by=paid_by), found)
-        for found, odd, created_at, paid_on, paid_by in known
+        Group(Prior(created_at, measured=True, paid_on=paid_on, paid_by=paid_by), ids_of_group)
+        for ids_of_group, odd, created_at, paid_on, paid_by in known
         if not odd
     ]
     odd = set(ids).difference(*(group.ids for group in usual))
@@ -118,5 +120,5 @@ def read_before(ids: Sequence[int]) -> Before:
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:
     """What is known about each tracked tweet."""
-    [rows] = ask((PRIORS, {"ids": array(ids)}))
+    [rows] = fetch_together((PRIORS, {"ids": array(ids)}))
     return {row[0]: Prior._make(row[1:]) for row in rows}

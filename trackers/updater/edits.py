@@ -12,15 +12,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from trackers.tweets.paid import mark_paid
-from trackers.tweets.versions import Seen, learn
-from trackers.updater.before import NOTHING, Prior
+from trackers.tweets.versions import SeenVersion, learn
+from trackers.updater.before import NO_PRIOR, Prior
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import Saved
 from trackers.xapi.results import Lookup
 
 
 def newest_of(id: int, prior: Mapping[int, Prior]) -> int:
-    return prior.get(id, NOTHING).newest or id
+    return prior.get(id, NO_PRIOR).newest or id
 
 
 def newest_versions(ids: Sequence[int], prior: Mapping[int, Prior]) -> Sequence[int]:
@@ -30,21 +30,21 @@ def newest_versions(ids: Sequence[int], prior: Mapping[int, Prior]) -> Sequence[
     return list(dict.fromkeys(newest_of(id, prior) for id in ids))
 
 
-def by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> Lookup:
+def answer_by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> Lookup:
     """The answer by the ids of the tweets instead of the requested ids."""
     asked = [(id, newest_of(id, prior)) for id in ids]
     if all(id == version for id, version in asked):
         return answer
     return replace(
         answer,
-        posts={id: answer.posts[one] for id, one in asked if one in answer.posts},
-        missing={id: answer.missing[one] for id, one in asked if one in answer.missing},
-        broken={id: answer.broken[one] for id, one in asked if one in answer.broken},
-        edited=tuple(id for id, one in asked if one in answer.edited),
+        posts={id: answer.posts[version] for id, version in asked if version in answer.posts},
+        missing={id: answer.missing[version] for id, version in asked if version in answer.missing},
+        broken={id: answer.broken[version] for id, version in asked if version in answer.broken},
+        edited=tuple(id for id, version in asked if version in answer.edited),
     )
 
 
-def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tuple[int, int]:
+def count_billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tuple[int, int]:
     """How many posts X billed that were not paid for today, and how many it showed.
 
     A payment is for the version that was requested; X may have shown another.
@@ -52,10 +52,10 @@ def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tup
     tweets = answer.posts.keys() | answer.broken.keys()
     if not answer.edited and not answer.strangers:
         return len(asked.unpaid & tweets), len(tweets)
-    shown = {post.id for post in answer.posts.values()}
-    shown |= {newest_of(id, prior) for id in answer.broken}
+    shown_ids = {post.id for post in answer.posts.values()}
+    shown_ids |= {newest_of(id, prior) for id in answer.broken}
     paid = {newest_of(id, prior) for id in asked.batch.keys if id not in asked.unpaid}
-    return len(shown - paid) + answer.strangers, len(shown) + answer.strangers
+    return len(shown_ids - paid) + answer.strangers, len(shown_ids) + answer.strangers
 
 
 def learn_edits(
@@ -68,14 +68,14 @@ def learn_edits(
     new = {
         id: answer.posts[id]
         for id in answer.edited
-        if id in saved.ours and is_new(id, answer, prior.get(id, NOTHING))
+        if id in saved.ours and is_new(id, answer, prior.get(id, NO_PRIOR))
     }
     if not new:
         return frozenset()
-    merged = learn([Seen(post, at) for post in new.values()])
+    merged = learn([SeenVersion(post, at) for post in new.values()])
     # Learning a newer version marks the tweet as unpaid; the ones that X showed are paid already.
-    shown = [id for id, post in new.items() if post.id == post.edit_history[-1]]
-    mark_paid(shown, day=asked.payment.day, project=asked.payment.project)
+    shown_ids = [id for id, post in new.items() if post.id == post.edit_history[-1]]
+    mark_paid(shown_ids, day=asked.payment.day, project=asked.payment.project)
     return merged
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from trackers.credentials.models import Credential
 from trackers.credentials.preflight import check_time, keys_for
 from trackers.updater.before import Before
-from trackers.updater.edits import by_tweet, newest_versions
+from trackers.updater.edits import answer_by_tweet, newest_versions
 from trackers.updater.reserve import BatchGrant
 from trackers.xapi import client
 from trackers.xapi.errors import XError
@@ -25,7 +25,7 @@ from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import DatabaseClock
 
 # More than the requests of a batch: those of a task that hit its time limit may still be running.
-MOST_THREADS = 24
+MAX_THREADS = 24
 
 
 Reply = tuple[Lookup | Shown, datetime]
@@ -81,16 +81,16 @@ class Sender:
         check_time(grant.turn, timeout=self.timeout, ends=self.ends(grant))
         ids, odd = grant.batch.keys, self.before.odd
         facts = {id: odd[id] for id in ids if id in odd} if odd else {}
-        shown = client.look_up(
+        answer = client.look_up(
             keys,
             newest_versions(ids, facts),
             base_url=self.base_url,
             timeout=self.timeout,
-            describes=not all(one.is_described for one in facts.values()),
+            describes=not all(prior.is_described for prior in facts.values()),
             usual=not facts,
         )
         at = self.clock.now()
-        return (by_tweet(shown, ids, facts) if isinstance(shown, Lookup) else shown), at
+        return (answer_by_tweet(answer, ids, facts) if isinstance(answer, Lookup) else answer), at
 
 
 def look_up(
@@ -100,21 +100,21 @@ def look_up(
     if len(grants) == 1:
         # A single request is sent from this thread, to reuse one connection: in the pool it would
         # go to a different thread each time.
-        yield alone(grants[0], sender)
+        yield send_alone(grants[0], sender)
         return
     # All keys first: renewing tokens takes a while, and needs the database.
     ready = [prepare(grant, sender) for grant in grants]
     under_way: dict[Future[Reply], Prepared] = {}
-    for one in ready:
-        if isinstance(one, Unanswered | Broke):
-            yield one
+    for prepared in ready:
+        if isinstance(prepared, Unanswered | Broke):
+            yield prepared
         else:
-            under_way[threads.run(partial(sender.send, one.grant, one.keys))] = one
+            under_way[threads.run(partial(sender.send, prepared.grant, prepared.keys))] = prepared
     for reply in as_completed(under_way):
-        yield outcome(under_way[reply], reply)
+        yield outcome_of(under_way[reply], reply)
 
 
-def alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
+def send_alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
     try:
         with sender.keys_for(grant) as keys:
             return Answered(grant, *sender.send(grant, keys))
@@ -141,7 +141,7 @@ def prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
         return Broke(grant, error)
 
 
-def outcome(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
+def outcome_of(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
     try:
         # Inside `ends`, so that the keys' context sees the error too.
         with sent.ends:
@@ -161,7 +161,7 @@ class Threads:
 
     def run(self, act: Callable[[], Reply]) -> Future[Reply]:
         if self._pool is None or self._process != os.getpid():
-            self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="look-up")
+            self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="look-up")
             self._process = os.getpid()
         return self._pool.submit(act)
 

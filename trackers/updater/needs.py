@@ -21,12 +21,12 @@ from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
 # This many of the youngest are counted: they come first, and a sample of so few would say little.
-EXACTLY = 30_000
+COUNTED_EXACTLY = 30_000
 # The largest sample of the others.
-DRAWN = 30_000
+MAX_SAMPLE = 30_000
 # The resolution of due times; a day's plan needs no finer one.
 SLOT = timedelta(minutes=10)
-DAY = timedelta(days=1)
+FULL_DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
 COUNTED = statement(
@@ -54,25 +54,27 @@ class Needs:
     unpaid: Sequence[UnpaidSlot]
     tiers: int
 
-    def of(self, project: int, *, homeless_to: int, cannot_pay: Collection[int] = ()) -> Part:
+    def of(
+        self, project: int, *, homeless_to: int, cannot_pay: Collection[int] = ()
+    ) -> ProjectNeeds:
         """What one project must pay for, with its share of the tweets that have no project, or one
         that cannot pay now: these go to `homeless_to` projects like it."""
         of_homeless = 1 / homeless_to if homeless_to else 0.0
         homeless = {None, *cannot_pay} - {project}
         counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
         due: dict[int, float] = {}
-        for one in self.unpaid:
-            if one.paid_by != project and one.paid_by not in homeless:
+        for unpaid in self.unpaid:
+            if unpaid.paid_by != project and unpaid.paid_by not in homeless:
                 continue
-            share = 1.0 if one.paid_by == project else of_homeless
-            counts[one.tier] += one.count * share
-            variances[one.tier] += one.variance * share**2
-            due[one.slot] = due.get(one.slot, 0.0) + one.count * share
-        return Part(counts, variances, sorted(due.items()), self.arrivals * of_homeless)
+            share = 1.0 if unpaid.paid_by == project else of_homeless
+            counts[unpaid.tier] += unpaid.count * share
+            variances[unpaid.tier] += unpaid.variance * share**2
+            due[unpaid.slot] = due.get(unpaid.slot, 0.0) + unpaid.count * share
+        return ProjectNeeds(counts, variances, sorted(due.items()), self.arrivals * of_homeless)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProjectNeeds:
     """What one project must pay for: by tier, with the estimates' variances, and by slot."""
 
     counts: Sequence[float]
@@ -81,13 +83,13 @@ class Part:
     arrivals: float
 
 
-def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
+def read_needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
     """What must still be paid for on X's `day`, which ends at `next_day`."""
     # Tweets older than the last tier are not in the queue.
-    seen_for = min(DAY, plan.tiers[-1].younger_than)
+    seen_for = min(FULL_DAY, plan.tiers[-1].younger_than)
     params = {
-        "exactly": EXACTLY,
-        "drawn": DRAWN,
+        "exactly": COUNTED_EXACTLY,
+        "drawn": MAX_SAMPLE,
         "now": now,
         "now_ms": now.timestamp() * 1000,
         "bounds": array(tier.younger_than.total_seconds() * 1000 for tier in plan.tiers),
@@ -99,7 +101,7 @@ def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
     with cursor() as db:
         rows = db.execute(NEEDS, params).fetchall()
     unpaid = [UnpaidSlot(*row[1:]) for row in rows if row[2] is not None]
-    return Needs(rows[0][0] * (DAY / seen_for), unpaid, len(plan.tiers))
+    return Needs(rows[0][0] * (FULL_DAY / seen_for), unpaid, len(plan.tiers))
 
 
 def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> datetime | None:

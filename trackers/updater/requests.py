@@ -12,12 +12,12 @@ from trackers.xapi.client import MOST_IDS
 REQUEST_SIZE = MOST_IDS
 
 
-def requests_for(count: int) -> int:
+def count_requests(count: int) -> int:
     """How many requests this many tweets take."""
     return -(-count // REQUEST_SIZE)
 
 
-def room_for(requests: int, projects: int) -> int:
+def next_batch_size(requests: int, projects: int) -> int:
     """How many tweets the next batch should have, after one that had room for this many requests.
 
     With several projects, each needs enough tweets for a full request of its own.

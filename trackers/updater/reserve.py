@@ -18,12 +18,12 @@ from trackers.money import ledger
 from trackers.money.balances import Balance
 from trackers.money.ledger import Payment
 from trackers.updater.before import Before
-from trackers.updater.morning import until_rationed
+from trackers.updater.day_start import limit_until_rationed
 from trackers.updater.requests import (
     REQUEST_SIZE,
+    count_requests,
     due_for_project,
-    requests_for,
-    room_for,
+    next_batch_size,
     rotate,
     split_into_requests,
 )
@@ -39,7 +39,7 @@ NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 A_MOMENT = timedelta(seconds=1)
 # How long to wait while the floors of a new day are computed. Long enough for that, so that tweets
 # are not moved again and again; short enough that those with money come in the first ten minutes.
-FLOORS_COME = timedelta(seconds=10)
+WAIT_FOR_FLOORS = timedelta(seconds=10)
 # Tweets that wait for money come back in the evening, for what the young ones did not need, and
 # then on the next UTC day, each time in the order in which they were due. In the evening they are
 # spread over an hour. In the morning they are spread over the day's first ten minutes, before the
@@ -84,45 +84,51 @@ class Waiting:
     """Nothing is left to request: the whole batch was postponed, or rests."""
 
 
-def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
+def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
     """As many requests as there is room and money for; all other tweets go back to the queue."""
     now = before.now
-    purses = until_rationed(before.purses, before.plan, now=now)
+    purses = limit_until_rationed(before.purses, before.plan, now=now)
     shared = share_out(before.groups(), purses, now=now)
     if shared.waiting:
-        delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
+        delay = min(wait_for_money(batch.due_at, purse) for purse in purses if purse.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        is_for_floors = any(one.awaits_floors for one in purses if one.usable)
+        is_for_floors = any(purse.awaits_floors for purse in purses if purse.usable)
         queue.release(batch.only(shared.waiting), delay, anew=not is_for_floors)
         batch = batch.without(shared.waiting)
         if not is_for_floors:
-            mark(shared.waiting)
+            mark_waiting(shared.waiting)
         if not batch.keys:
             return Waiting()
     # After a full request there is usually another. With more than one tier they are spread over
     # the window, so as not to take all of it from the young.
     spread = len(batch.keys) >= REQUEST_SIZE and len(before.plan.tiers) > 1
-    asking, shut = whose_turn(shared.shares, batch, spread=spread)
-    if not asking:
-        until, because = first_room([no_room for _, no_room in shut] or [nobody()], now=now)
-        return Held(batch, until, because, room_for(0, len(shared.shares)))
-    for other, no_room in shut:
-        queue.release(batch.only(other.ids), wait_for(no_room, now=now))
+    selected, without_room = select_shares(shared.shares, batch, spread=spread)
+    if not selected:
+        until, because = first_to_ask_again(
+            [no_room for _, no_room in without_room] or [none_can_ask()], now=now
+        )
+        return Held(batch, until, because, next_batch_size(0, len(shared.shares)))
+    for other, no_room in without_room:
+        queue.release(batch.only(other.ids), wait_until_room(no_room, now=now))
         batch = batch.without(other.ids)
     # What found no room, or waits to fill a request, goes back to its place in line.
-    asked = {id for share, _, _ in asking for id in share.ids}
-    queue.put_back(batch.without(asked))
+    asked = {id for share, _, _ in selected for id in share.ids}
+    queue.release_in_place(batch.without(asked))
     grants = [
         grant
-        for share, in_turn, _ in asking
-        for grant in pay(batch.only(share.ids), share, in_turn, before.odd, timeout=timeout)
+        for share, in_turn, _ in selected
+        for grant in reserve_money(
+            batch.only(share.ids), share, in_turn, before.odd, timeout=timeout
+        )
     ]
-    is_short = shut or any(len(in_turn) < requests_for(wanted) for _, in_turn, wanted in asking)
-    room = room_for(len(grants), len(shared.shares)) if is_short else None
+    is_short = without_room or any(
+        len(in_turn) < count_requests(wanted) for _, in_turn, wanted in selected
+    )
+    room = next_batch_size(len(grants), len(shared.shares)) if is_short else None
     return Granted(grants, room) if grants else Waiting()
 
 
-def pay(
+def reserve_money(
     batch: Batch,
     share: Share,
     in_turn: Sequence[selection.Selection],
@@ -134,7 +140,7 @@ def pay(
     unpaid = share.youngest_first()
     payment = ledger.reserve_posts(
         share.purse,
-        unpaid=[one.floor for one in unpaid],
+        unpaid=[tweet.floor for tweet in unpaid],
         paid=len(share.paid),
         timeout=timeout,
         clock=in_turn[0].clock,
@@ -143,10 +149,10 @@ def pay(
         selection.cancel_all(in_turn)
         queue.release(batch, A_MOMENT)
         return []
-    too_many = [one.tweet_id for one in unpaid[payment.posts :]]
+    too_many = [tweet.tweet_id for tweet in unpaid[payment.posts :]]
     queue.release(batch.only(too_many), A_MOMENT)
     batch = batch.without(too_many)
-    paid_for = {one.tweet_id for one in unpaid[: payment.posts]}
+    paid_for = {tweet.tweet_id for tweet in unpaid[: payment.posts]}
     requests = split_into_requests(batch.keys, odd)
     selection.cancel_all(in_turn[len(requests) :])
     payments = payment.parts([(len(paid_for.intersection(ids)), len(ids)) for ids in requests])
@@ -161,33 +167,33 @@ NoTurn = selection.NoRoom | selection.NoCredential
 ShareTurns = tuple[Share, Sequence[selection.Selection], int]
 
 
-def whose_turn(
+def select_shares(
     shares: Sequence[Share], batch: Batch, *, spread: bool
 ) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
     """The shares to request now, largest first, each with its requests; and those without room.
 
     `spread`: pace the requests, so that the window lasts until its end.
     """
-    asking: list[ShareTurns] = []
-    shut: list[tuple[Share, NoTurn]] = []
+    selected: list[ShareTurns] = []
+    without_room: list[tuple[Share, NoTurn]] = []
     for share in shares:
         ids = rotate(share.ids, turn=batch.lease)
         if len(shares) > 1:
-            ids = due_for_project(ids, is_full=batch.is_full, is_first=not asking)
+            ids = due_for_project(ids, is_full=batch.is_full, is_first=not selected)
         if not ids:
             continue
-        found = selection.select_several(
-            requests_for(len(ids)), project=share.purse.project, spread=spread
+        taken = selection.select_several(
+            count_requests(len(ids)), project=share.purse.project, spread=spread
         )
-        if isinstance(found, selection.NoRoom | selection.NoCredential):
-            shut.append((share, found))
+        if isinstance(taken, selection.NoRoom | selection.NoCredential):
+            without_room.append((share, taken))
             continue
-        with_room = set(ids[: len(found) * REQUEST_SIZE])
-        asking.append((share.only(with_room), found, len(ids)))
-    return asking, shut
+        with_room = set(ids[: len(taken) * REQUEST_SIZE])
+        selected.append((share.only(with_room), taken, len(ids)))
+    return selected, without_room
 
 
-def nobody() -> NoTurn:
+def none_can_ask() -> NoTurn:
     """Why no project at all can ask, and what a person has to do."""
     turn = selection.select_credential()
     if isinstance(turn, selection.Selection):
@@ -196,19 +202,19 @@ def nobody() -> NoTurn:
     return turn
 
 
-def first_room(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
+def first_to_ask_again(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
     """When the first of these has room again, and why it has none now."""
-    return min((now + wait_for(one, now=now), one.why) for one in reasons)
+    return min((now + wait_until_room(no_room, now=now), no_room.why) for no_room in reasons)
 
 
-def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
+def wait_until_room(no_room: NoTurn, *, now: datetime) -> timedelta:
     if isinstance(no_room, selection.NoRoom):
         return max(no_room.until - now, timedelta(0))
     return NO_CREDENTIAL_WAIT
 
 
 # For the pages, which distinguish these from fresh ones. Locks: the jobs, in the order of keys.
-MARK = """
+MARK_WAITING = """
     UPDATE trackers_tweetupdate SET for_money_until = due_at
     WHERE key = ANY(ARRAY(
         SELECT key FROM trackers_tweetupdate
@@ -216,17 +222,17 @@ MARK = """
 """
 
 
-def mark(ids: Collection[int]) -> None:
+def mark_waiting(ids: Collection[int]) -> None:
     """Record that these tweets wait for money until they are due."""
     with cursor() as db:
-        db.execute(MARK, {"ids": sorted(ids)})
+        db.execute(MARK_WAITING, {"ids": sorted(ids)})
 
 
 def wait_for_money(due_at: datetime, purse: Balance) -> timedelta:
     """Until the evening of X's day or, once it is evening, until X's next day, plus a delay that
     keeps the order of due times. Only a moment while today's floors are awaited."""
     if purse.awaits_floors:
-        return FLOORS_COME
+        return WAIT_FOR_FLOORS
     next_day = purse.next_day() - purse.now
     midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))

@@ -20,7 +20,7 @@ from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 
 # After twice the interval for its age at this measurement a tweet's run of metrics has a hole.
-HOLE = """
+HOLE_AFTER = """
     coalesce(m.hole_after, (%(holes)s::float8[])[coalesce(
         trackers_tier_v1(date_part('epoch', m.at - t.created_at), %(bounds)s::float8[]),
         cardinality(%(holes)s::float8[]))]) * interval '1 second'
@@ -29,8 +29,8 @@ SAVE = recording(
     __file__,
     "save",
     bucket_keys=BUCKET_KEYS,
-    stretch_most=adapt.STRETCH_MOST,
-    hole=HOLE,
+    stretch_most=adapt.MAX_AT_LEAST_STRETCH,
+    hole=HOLE_AFTER,
     # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
     late_lock="",
     more=f"""
@@ -70,37 +70,37 @@ class Saved:
 NOTHING_SAVED = Saved(frozenset(), 0, frozenset())
 
 
-def save(batch: Batch, judged: Sequence[Judged], plan: Plan) -> Saved:
+def save_batch(batch: Batch, judged: Sequence[Judged], plan: Plan) -> Saved:
     """Write what X said about the tweets of a batch, and when each is looked up again."""
     with cursor() as db:
-        found = db.execute(SAVE.on(db), columns(batch, judged, plan)).fetchone()
-    assert found is not None
-    ours, changed, undescribed = found
+        row = db.execute(SAVE.on(db), save_params(batch, judged, plan)).fetchone()
+    assert row is not None
+    ours, changed, undescribed = row
     return Saved(frozenset(ours or ()), changed, frozenset(undescribed or ()))
 
 
-UNKNOWN = (None,) * 6
+NO_COUNTS = (None,) * 6
 
 
-def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, object]:
+def save_params(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, object]:
     """The parameters of SAVE: tweets with a verdict first, then those with only counts."""
     verdicts: list[Verdict] = []
-    shown: list[Shown] = []
+    counts_only: list[Shown] = []
     ids: list[int] = []
     request: list[int] = []
     for place, part in enumerate(judged, 1):
         if not isinstance(part.verdicts, Shown):
             verdicts += part.verdicts
             request += [place] * len(part.verdicts)
-    ids += [one.tweet_id for one in verdicts]
+    ids += [item.tweet_id for item in verdicts]
     for place, part in enumerate(judged, 1):
         if isinstance(part.verdicts, Shown):
-            shown.append(part.verdicts)
+            counts_only.append(part.verdicts)
             ids += part.verdicts.ids
             request += [place] * len(part.verdicts.ids)
-    counts = [one.figures or UNKNOWN for one in verdicts]
+    counts = [item.figures or NO_COUNTS for item in verdicts]
     figures = [
-        array(chain(column, *(one.figures[place] for one in shown)))
+        array(chain(column, *(item.figures[place] for item in counts_only)))
         for place, column in enumerate(zip(*counts, strict=True) if counts else [()] * 6)
     ]
     return {
@@ -108,22 +108,22 @@ def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, obj
         "stamp": new_stamp(),
         "ids": array(ids),
         "request": array(request),
-        "ats": [one.at for one in judged],
-        "paid_on": [one.paid_on for one in judged],
-        "paid_by": [one.paid_by for one in judged],
-        "kind": array(map(kind, verdicts)),
-        "due_in": array(seconds(one.due_in) for one in verdicts),
-        "gone": array(one.gone for one in verdicts),
-        "hole_after": array(seconds(one.hole_after) for one in verdicts),
-        "urgent": array(one.urgent for one in verdicts),
-        "mixed": not all(one.figures for one in verdicts),
-        "broken": reasons(verdicts),
+        "ats": [item.at for item in judged],
+        "paid_on": [item.paid_on for item in judged],
+        "paid_by": [item.paid_by for item in judged],
+        "kind": array(map(verdict_name, verdicts)),
+        "due_in": array(seconds_or_none(item.due_in) for item in verdicts),
+        "gone": array(item.gone for item in verdicts),
+        "hole_after": array(seconds_or_none(item.hole_after) for item in verdicts),
+        "urgent": array(item.urgent for item in verdicts),
+        "mixed": not all(item.figures for item in verdicts),
+        "broken": broken_reasons(verdicts),
         **dict(zip(("rt", "re", "li", "qu", "bo", "im"), figures, strict=True)),
-        **of_plan(plan),
+        **plan_params(plan),
     }
 
 
-def of_plan(plan: Plan) -> dict[str, object]:
+def plan_params(plan: Plan) -> dict[str, object]:
     """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
     bounds = [tier.bounds or (None, None, None) for tier in plan.tiers]
     return {
@@ -131,28 +131,32 @@ def of_plan(plan: Plan) -> dict[str, object]:
         # One jitter for a whole tier, so that its tweets stay together.
         "every": [jittered(tier).total_seconds() for tier in plan.tiers],
         # Tweets too old for any tier have the last one's.
-        "holes": [seconds(plan.hole_after(tier)) for tier in [*plan.tiers, *plan.tiers[-1:]]],
-        "accuracy": [one[0] for one in bounds],
-        "at_most": [one[1] for one in bounds],
-        "at_least": [one[2] for one in bounds],
+        "holes": [
+            seconds_or_none(plan.hole_after(tier)) for tier in [*plan.tiers, *plan.tiers[-1:]]
+        ],
+        "accuracy": [bound[0] for bound in bounds],
+        "at_most": [bound[1] for bound in bounds],
+        "at_least": [bound[2] for bound in bounds],
         "jitter": [tier.jitter for tier in plan.tiers],
         "stretch": plan.stretch,
         "day_stretch": plan.day_stretch,
     }
 
 
-def reasons(verdicts: Iterable[Verdict]) -> str:
+def broken_reasons(verdicts: Iterable[Verdict]) -> str:
     """Why some tweets could not be read, as JSON; hardly any batch has such tweets."""
-    told = {str(one.tweet_id): one.broken[:200] for one in verdicts if one.broken}
-    return orjson.dumps(told).decode()
+    by_tweet_id = {
+        str(verdict.tweet_id): verdict.broken[:200] for verdict in verdicts if verdict.broken
+    }
+    return orjson.dumps(by_tweet_id).decode()
 
 
-def kind(verdict: Verdict) -> str:
+def verdict_name(verdict: Verdict) -> str:
     """The verdict's name in SAVE, as an element of a text array."""
     if verdict.figures:
         return "measured"
     return verdict.missing or ("broken" if verdict.broken else '""')
 
 
-def seconds(time: timedelta | None) -> float | None:
+def seconds_or_none(time: timedelta | None) -> float | None:
     return None if time is None else time.total_seconds()

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from trackers.jobs import holds, queue, tallies
+from trackers.jobs import counters, holds, queue
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
-from trackers.updater.refresh import Refreshed, Said, sum_up
+from trackers.updater.batch_lookup import AnswerTotals, LookedUp, sum_up
 from trackers.updater.reserve import Held, Waiting
 from tweetwatch.database import together
 
@@ -17,39 +17,39 @@ logger = logging.getLogger(__name__)
 
 
 # Waits for the headers of a first request, or for a turn while requests are spread, are shorter.
-LONG = timedelta(minutes=1)
+LONG_HOLD = timedelta(minutes=1)
 
 
-def settle_batch(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
+def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
     """Apply a batch's outcome to the queue; then raise what broke a request."""
     match outcome:
-        case Refreshed():
+        case LookedUp():
             if outcome.failed:
                 noted.failed_because(outcome.failed[0].because)
-                give_back(outcome)
+                give_back_failed(outcome)
             if outcome.answers:
                 # Locks: the namespace's row, and one that only this process uses.
-                said = sum_up(outcome.answers, outcome.saved)
-                done = batch_done(outcome, said)
+                totals = sum_up(outcome.answers, outcome.saved)
+                done = batch_done(outcome, totals)
                 with together():
-                    holds.succeed(batch.namespace)
-                    holds.resize(batch.namespace, outcome.room)
-                    tallies.count(batch.namespace, done)
-                log_refreshed(outcome, said)
+                    holds.record_success(batch.namespace)
+                    holds.resize_claims(batch.namespace, outcome.room)
+                    counters.count_batch(batch.namespace, done)
+                log_looked_up(outcome, totals)
             for error in outcome.broke:
                 raise error
         case Held():
-            hold(batch, outcome)
+            hold_batch(batch, outcome)
         case Waiting():
             pass  # Already postponed until there is money.
 
 
-def hold(batch: Batch, outcome: Held) -> None:
+def hold_batch(batch: Batch, outcome: Held) -> None:
     """Hold the namespace for a while, and give back what was claimed."""
-    holds.resize(batch.namespace, outcome.room)
-    holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
-    queue.put_back(outcome.batch)
-    is_long = outcome.until > (batch.claimed_at or outcome.until) + LONG
+    holds.resize_claims(batch.namespace, outcome.room)
+    holds.hold_queue(batch.namespace, until=outcome.until, because=outcome.because)
+    queue.release_in_place(outcome.batch)
+    is_long = outcome.until > (batch.claimed_at or outcome.until) + LONG_HOLD
     logger.log(
         logging.WARNING if is_long else logging.DEBUG,
         "gave %d tweets back, nothing is asked until %s: %s",
@@ -59,67 +59,69 @@ def hold(batch: Batch, outcome: Held) -> None:
     )
 
 
-def give_back(done: Refreshed) -> None:
+def give_back_failed(done: LookedUp) -> None:
     """Put back into the queue: due at once if another credential may do better, else after a while.
 
     If no request was answered, the namespace waits as well, longer each time.
     """
     namespace = done.batch.namespace
-    cautious = [one for one in done.failed if not one.needs_no_backoff]
+    cautious = [failure for failure in done.failed if not failure.needs_no_backoff]
     wait = timedelta(0)
     if cautious and done.answers:
         wait = holds.first_wait(namespace)
     elif cautious:
-        wait = holds.fail(namespace, because=cautious[0].because)
-    for one in done.failed:
-        if one.another_may or one.needs_no_backoff:
-            queue.put_back(one.batch)
+        wait = holds.record_failure(namespace, because=cautious[0].because)
+    for failure in done.failed:
+        if failure.another_may or failure.needs_no_backoff:
+            queue.release_in_place(failure.batch)
         else:
-            queue.release(one.batch, wait)
-        late = () if done.answers or one is not done.failed[0] else lateness(done)
-        tallies.count(namespace, tallies.BatchDone(failed=len(one.batch.keys), late=late))
+            queue.release(failure.batch, wait)
+        late = () if done.answers or failure is not done.failed[0] else lateness_of(done)
+        counters.count_batch(
+            namespace, counters.BatchDone(failed=len(failure.batch.keys), late=late)
+        )
         logger.warning(
             "gave %d tweets back, credential %s: %s",
-            len(one.batch.keys),
-            one.credential,
-            one.because,
-            extra={"credential": str(one.credential)},
+            len(failure.batch.keys),
+            failure.credential,
+            failure.because,
+            extra={"credential": str(failure.credential)},
         )
 
 
-def lateness(done: Refreshed) -> Sequence[int]:
+def lateness_of(done: LookedUp) -> Sequence[int]:
     """The lateness of the requested tweets. If there was no room for the whole batch, each class is
     scaled to the share that was requested."""
     batch = done.batch
-    asked = sum(len(one.grant.batch.keys) for one in done.answers)
-    share = (asked + sum(len(one.batch.keys) for one in done.failed)) / len(batch.keys)
+    asked = sum(len(request.grant.batch.keys) for request in done.answers)
+    share = (asked + sum(len(request.batch.keys) for request in done.failed)) / len(batch.keys)
     return batch.late if share == 1 else [round(count * share) for count in batch.late]
 
 
-def batch_done(done: Refreshed, said: Said) -> tallies.BatchDone:
-    return tallies.BatchDone(
+def batch_done(done: LookedUp, totals: AnswerTotals) -> counters.BatchDone:
+    return counters.BatchDone(
         requests=len(done.answers),
-        asked=said.asked,
-        measured=said.measured,
+        asked=totals.asked,
+        measured=totals.measured,
         changed=done.saved.changed,
-        missing=said.missing,
-        late=lateness(done),
+        missing=totals.missing,
+        late=lateness_of(done),
     )
 
 
-def log_refreshed(done: Refreshed, said: Said) -> None:
+def log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
     logger.info(
         "refreshed %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
         "%d counts unreadable, %d not ours any more, requests left: %s",
-        said.measured,
-        said.asked,
+        totals.measured,
+        totals.asked,
         len(done.answers),
         done.saved.changed,
-        said.missing,
-        said.broken,
-        said.unread,
-        said.asked - len(done.saved.ours),
-        ", ".join(f"{name} {left}" for name, left in said.left.items()),
+        totals.missing,
+        totals.broken,
+        totals.unread,
+        totals.asked - len(done.saved.ours),
+        ", ".join(f"{name} {left}" for name, left in totals.left.items()),
     )
     if done.unclear:
         id, why = next(iter(done.unclear.items()))

@@ -36,17 +36,17 @@ class Share:
 
     @property
     def ids(self) -> list[int]:
-        return [*self.paid, *(one.tweet_id for one in self.unpaid)]
+        return [*self.paid, *(unpaid.tweet_id for unpaid in self.unpaid)]
 
     def only(self, ids: Collection[int]) -> Share:
         return Share(
             self.purse,
             [id for id in self.paid if id in ids],
-            [one for one in self.unpaid if one.tweet_id in ids],
+            [unpaid for unpaid in self.unpaid if unpaid.tweet_id in ids],
         )
 
     def youngest_first(self) -> list[Unpaid]:
-        return sorted(self.unpaid, key=lambda one: one.floor)
+        return sorted(self.unpaid, key=lambda unpaid: unpaid.floor)
 
 
 @dataclass(frozen=True, slots=True)

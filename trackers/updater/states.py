@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from trackers.jobs.models import STRIKES
-from trackers.tweets.finding.way import Look, Way
+from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -32,11 +32,11 @@ NO_MONEY = (
     "next check"
 )
 # The rare states, each with an index of its own.
-FEW = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
+RARE_STATES = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TweetState:
     """`name` is one of STATES; `why` may be empty."""
 
     name: str
@@ -48,27 +48,31 @@ class State:
         return self.name in {"fresh", "no_money", "missing", "not_found", "unclear", "gone"}
 
 
-def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
+def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
     because = tweet.get_missing_because_display()
     if tweet.gone_at:
-        return State("gone", "Gone", because)
+        return TweetState("gone", "Gone", because)
     if tweet.paused:
-        return State("paused", "Paused", "it is not checked until it is resumed")
+        return TweetState("paused", "Paused", "it is not checked until it is resumed")
     if tweet.version_of and not job:
-        return State("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
+        return TweetState("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.attempts >= STRIKES:
-        return State("isolated", "Isolated", "four checks of it never finished")
+        return TweetState("isolated", "Isolated", "four checks of it never finished")
     if tweet.missing_since and tweet.missing_because == NOT_FOUND:
-        return State("not_found", STATES["not_found"], "a second check will show if it is gone")
+        return TweetState(
+            "not_found", STATES["not_found"], "a second check will show if it is gone"
+        )
     if tweet.missing_since:
-        return State("missing", "Missing", f"{because}; a second check will show if it is gone")
+        return TweetState(
+            "missing", "Missing", f"{because}; a second check will show if it is gone"
+        )
     if tweet.unclear_since:
-        return State("unclear", "Unclear", why_unclear(tweet))
+        return TweetState("unclear", "Unclear", why_unclear(tweet))
     if job and job.waits_for_money:
-        return State("no_money", STATES["no_money"], NO_MONEY)
+        return TweetState("no_money", STATES["no_money"], NO_MONEY)
     if job:
-        return State("fresh", STATES["fresh"])
-    return State("resting", "Resting", "it is older than the last interval")
+        return TweetState("fresh", STATES["fresh"])
+    return TweetState("resting", "Resting", "it is older than the last interval")
 
 
 def why_unclear(tweet: Tweet) -> str:
@@ -90,9 +94,9 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
     if name == "isolated":
         return tweets.filter(isolated)
     if name in ("missing", "not_found"):
-        found = tweets.exclude(missing_since=None).filter(~isolated)
+        missing = tweets.exclude(missing_since=None).filter(~isolated)
         is_known = Q(missing_because=NOT_FOUND)
-        return found.filter(is_known if name == "not_found" else ~is_known)
+        return missing.filter(is_known if name == "not_found" else ~is_known)
     tweets = tweets.filter(missing_since=None)
     if name == "unclear":
         return tweets.exclude(unclear_since=None).filter(~isolated)
@@ -105,7 +109,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
     return tweets.filter(~Exists(jobs))
 
 
-def candidates(name: str, way: Way, most: int) -> Look:
+def candidates(name: str, direction: Direction, most: int) -> FoundIds:
     """The next tweets that may be in a state, by the smallest index that has them in order."""
     rows: QuerySet[Any] = Tweet.objects.all()
     key = "pk"
@@ -123,24 +127,24 @@ def candidates(name: str, way: Way, most: int) -> Look:
             rows = rows.filter(attempts__gte=STRIKES)
         elif name == "no_money":
             rows = rows.exclude(for_money_until=None)
-    if way.up:
-        rows = rows.filter(**{f"{key}__gt": way.beyond}).order_by(key)
+    if direction.up:
+        rows = rows.filter(**{f"{key}__gt": direction.beyond}).order_by(key)
     else:
-        rows = rows.filter(**{f"{key}__lt": way.beyond}).order_by(f"-{key}")
+        rows = rows.filter(**{f"{key}__lt": direction.beyond}).order_by(f"-{key}")
     ids = list(rows.values_list(key, flat=True)[:most])
-    return Look(ids, until=ids[-1] if len(ids) == most else None)
+    return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
 FIRST_RESTING = statement(__file__, "first_resting")
 
 
-def first_resting(way: Way) -> Way:
+def first_resting(direction: Direction) -> Direction:
     """Where resting tweets begin, whatever the intervals are now or were before.
 
     Tweets come to rest by age: below some id most of them rest, and above it almost none.
     """
-    if way.up:
-        return way
+    if direction.up:
+        return direction
     with cursor() as db:
-        row = db.execute(FIRST_RESTING, {"beyond": way.beyond}).fetchone()
-    return way.on_from(row[0]) if row and row[0] else way
+        row = db.execute(FIRST_RESTING, {"beyond": direction.beyond}).fetchone()
+    return direction.on_from(row[0]) if row and row[0] else direction

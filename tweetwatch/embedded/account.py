@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-READ_MOST = 1 << 20
+MAX_READ = 1 << 20
 
 
 class Identity(TypedDict, total=False):
@@ -63,32 +63,32 @@ def act_as(account: Account | None, act: Callable[[], object]) -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _act_and_exit(account, act, tell=writing)
+        _act_and_exit(account, act, error_pipe=writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        said = pipe.read().decode(errors="replace")
+        error = pipe.read().decode(errors="replace")
     if os.waitpid(child, 0)[1] != 0:
-        raise RuntimeError(said or f"a child of user {account.uid} was killed")
+        raise RuntimeError(error or f"a child of user {account.uid} was killed")
 
 
-def _act_and_exit(account: Account, act: Callable[[], object], *, tell: int) -> NoReturn:
+def _act_and_exit(account: Account, act: Callable[[], object], *, error_pipe: int) -> NoReturn:
     status = 1
     try:
         account.become()
         act()
         status = 0
     except Exception as error:
-        os.write(tell, f"{type(error).__name__}: {error}".encode()[:1000])
+        os.write(error_pipe, f"{type(error).__name__}: {error}".encode()[:1000])
     finally:
         os._exit(status)
 
 
-def read_own(path: Path, *, last: int = READ_MOST) -> str:
+def read_own(path: Path, *, last: int = MAX_READ) -> str:
     """The last bytes of a regular file, as text; OSError for a link, a pipe or a device."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        file_stat = os.fstat(fd)
+        if not stat.S_ISREG(file_stat.st_mode):
             raise OSError(errno.ELOOP, "is not a regular file", str(path))
-        file.seek(max(0, found.st_size - last))
+        file.seek(max(0, file_stat.st_size - last))
         return file.read(last).decode(errors="replace")

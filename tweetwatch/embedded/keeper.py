@@ -23,7 +23,7 @@ from tweetwatch.embedded.account import act_as
 from tweetwatch.embedded.locks import is_open_on, open_lock, try_exclusive
 from tweetwatch.embedded.place import Place, last_lines
 from tweetwatch.embedded.postmaster import is_alive, live_postmaster, socket_directory
-from tweetwatch.embedded.resources import full_disk
+from tweetwatch.embedded.resources import full_disk_sentence
 from tweetwatch.embedded.versions import OtherVersionError
 
 logger = logging.getLogger(__name__)
@@ -31,11 +31,11 @@ logger = logging.getLogger(__name__)
 TICK = 0.3
 LOGS_EVERY = 3.0
 # In bytes: the contents of a log that grew larger move to a file with `.1`.
-LARGEST_LOG = 10_000_000
-LONGEST_PAUSE = 5.0
+MAX_LOG_SIZE = 10_000_000
+MAX_PAUSE = 5.0
 
 
-def keep(place: Place) -> None:
+def keep_server(place: Place) -> None:
     """Keep the server of `place`; returns at once if another keeper does.
 
     The keeper is a fork that holds the lock; in the parent this returns. So once the parent has
@@ -109,7 +109,7 @@ class _Keeper:
         if died is not None:
             logger.warning("postmaster %s died, starting another", died.pid)
         try:
-            self.postmaster = server.start(self.place)
+            self.postmaster = server.start_server(self.place)
         except OtherVersionError as error:
             # Another try would change nothing; the next user gets the same error.
             logger.error("%s", error)
@@ -123,11 +123,11 @@ class _Keeper:
         else:
             logger.warning("no postmaster yet, next try in %.1f s", self.pause)
             self.next_try = time.monotonic() + self.pause
-            self.pause = min(self.pause * 2, LONGEST_PAUSE)
+            self.pause = min(self.pause * 2, MAX_PAUSE)
 
     def report(self, error: Exception) -> None:
         logger.error("start failed: %s: %s", type(error).__name__, error)
-        if full := full_disk(self.place.directory):
+        if full := full_disk_sentence(self.place.directory):
             logger.error("%s", full)
         # Not the whole log: it has failed statements, with their data.
         for line in last_lines(self.place.server_log, lines=30):
@@ -152,7 +152,7 @@ class _Keeper:
             self.postmaster = live_postmaster(self.place.data)
         if self.postmaster is not None:
             socket_dir = socket_directory(self.place.data)
-            server.stop(self.postmaster)
+            server.stop_server(self.postmaster)
             server.remove_socket_dir(socket_dir, data=self.place.data)
             logger.info("stopped: postmaster %s, keeper %s", self.postmaster.pid, os.getpid())
         os.close(self.keeper_fd)
@@ -161,7 +161,7 @@ class _Keeper:
 
 def _is_too_large(log: Path) -> bool:
     try:
-        return log.lstat().st_size > LARGEST_LOG
+        return log.lstat().st_size > MAX_LOG_SIZE
     except FileNotFoundError:
         return False
 

@@ -10,7 +10,7 @@ import psutil  # type: ignore[import-untyped]
 MB = 1 << 20
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # With less, PostgreSQL may be unable to begin its next WAL file (16 MB).
-ROOM_LEAST = 32 * MB
+MIN_FREE_SPACE = 32 * MB
 
 
 def memory() -> int:
@@ -28,14 +28,14 @@ def shared_buffers(memory: int) -> int:
     return max(64, min(1024, memory // 8 // MB))
 
 
-def full_disk(directory: Path) -> str:
+def full_disk_sentence(directory: Path) -> str:
     """A sentence if the disk of that directory is full, else empty."""
     try:
-        found = os.statvfs(directory)
+        disk = os.statvfs(directory)
     except OSError:
         return ""
-    left = found.f_bavail * found.f_frsize
-    if left >= ROOM_LEAST:
+    left = disk.f_bavail * disk.f_frsize
+    if left >= MIN_FREE_SPACE:
         return ""
     return (
         f"The disk of {directory} is full ({left // MB} MB left). Nothing that was stored is "

@@ -36,7 +36,7 @@ from tweetwatch.embedded.versions import refuse_another_version
 logger = logging.getLogger(__name__)
 
 
-def start(place: Place) -> psutil.Process | None:
+def start_server(place: Place) -> psutil.Process | None:
     """The running postmaster, started if needed; it may still be recovering. None if it died.
 
     Raises OtherVersionError; and OSError, RuntimeError or subprocess.SubprocessError, after which
@@ -63,7 +63,7 @@ def _prepare_data(place: Place, socket_dir: Path) -> None:
     write_settings(place.data)
 
 
-def stop(postmaster: psutil.Process) -> None:
+def stop_server(postmaster: psutil.Process) -> None:
     """Fast shutdown; after a minute an immediate one (crash recovery at the next start)."""
     for sign, seconds in ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 5.0)):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -126,5 +126,5 @@ def account_of(server: PostgresServer) -> Account | None:
 
 def owner_of(data: Path) -> Account | None:
     """As root, the account that owns the data; None: our own."""
-    found = data.stat()
-    return Account(found.st_uid, found.st_gid) if os.geteuid() == 0 else None
+    data_stat = data.stat()
+    return Account(data_stat.st_uid, data_stat.st_gid) if os.geteuid() == 0 else None

@@ -17,7 +17,7 @@ import psycopg
 from tweetwatch.embedded.locks import is_free, is_open_on, open_lock, try_shared
 from tweetwatch.embedded.place import DATABASE, ROLE, SUPERUSER, Place, last_lines
 from tweetwatch.embedded.postmaster import is_recovering, socket_directory
-from tweetwatch.embedded.resources import full_disk
+from tweetwatch.embedded.resources import full_disk_sentence
 from tweetwatch.embedded.versions import OtherVersionError, refuse_another_version
 
 logger = logging.getLogger(__name__)
@@ -219,6 +219,6 @@ def _failure(place: Place, what: str) -> EmbeddedPostgresError:
         f"The embedded PostgreSQL under {place.directory} {what}: read {place.keeper_log} and "
         f"{place.server_log}, or set DATABASE_URL to a PostgreSQL 15 or newer.",
         *last_lines(place.keeper_log, lines=10),
-        *filter(None, [full_disk(place.directory)]),
+        *filter(None, [full_disk_sentence(place.directory)]),
     ]
     return EmbeddedPostgresError("\n".join(lines))

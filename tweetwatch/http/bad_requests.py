@@ -27,7 +27,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.http import parse_header_parameters
 from django.views import defaults
 
-from tweetwatch.http.problems import CONTENT_TYPE, described, is_of_api, problem
+from tweetwatch.http.problems import CONTENT_TYPE, is_of_api, problem, problem_json
 
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
@@ -49,7 +49,7 @@ class BadRequestMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         named = charset_of(request.META.get("CONTENT_TYPE", ""))
         if named and not is_utf8(named):
-            return refused(request, CHARSET)
+            return bad_request_response(request, CHARSET)
         if named:
             # Django accepts only this spelling.
             request.encoding = "utf-8"
@@ -62,7 +62,7 @@ class BadRequestMiddleware:
         checked = not getattr(view, "csrf_exempt", False)
         reads = checked and settings.CSRF_COOKIE_NAME in request.COOKIES
         if reads and (fault := fault_of_form(request)):
-            return refused(request, fault)
+            return bad_request_response(request, fault)
         return self.chosen_rows(request, view)
 
     def chosen_rows(self, request: HttpRequest, view: Any) -> HttpResponse | None:
@@ -75,15 +75,15 @@ class BadRequestMiddleware:
             for chosen in request.POST.getlist("_selected_action"):
                 key.run_validators(key.to_python(chosen))
         except ValidationError:
-            return refused(request, CHOSEN)
+            return bad_request_response(request, CHOSEN)
         return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, (DataError, ValueError)) and NUL_FAULT in str(error):
-            return refused(request, NUL)
+            return bad_request_response(request, NUL)
         if isinstance(error, (MultiPartParserError, *LARGER)):
             # From a view that checks for forgery itself.
-            return refused(request, why_unread(error))
+            return bad_request_response(request, why_unread(error))
         return None
 
 
@@ -105,16 +105,24 @@ def why_unread(error: Exception) -> str:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The page of a 404 reads the form, which nobody may have read before."""
     fault = fault_of_form(request)
-    return refused(request, fault) if fault else defaults.page_not_found(request, exception)
+    return (
+        bad_request_response(request, fault)
+        if fault
+        else defaults.page_not_found(request, exception)
+    )
 
 
-def denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Likewise that of a 403."""
     fault = fault_of_form(request)
-    return refused(request, fault) if fault else defaults.permission_denied(request, exception)
+    return (
+        bad_request_response(request, fault)
+        if fault
+        else defaults.permission_denied(request, exception)
+    )
 
 
-def guarded(application: Application) -> Application:
+def guard_application(application: Application) -> Application:
     """A WSGI application that never gets what it could not make a request of: with some charsets
     Django fails before any middleware runs."""
 
@@ -123,11 +131,11 @@ def guarded(application: Application) -> Application:
         if not named or is_utf8(named):
             return application(environ, start_response)
         if environ.get("PATH_INFO", "").startswith("/api/"):
-            kind, body = CONTENT_TYPE, json.dumps(described(400, CHARSET)).encode()
+            kind, body = CONTENT_TYPE, json.dumps(problem_json(400, CHARSET)).encode()
         else:
             kind, body = "text/plain", f"{CHARSET}\n".encode()
-        given = [("Content-Type", kind), ("Content-Length", str(len(body)))]
-        start_response("400 Bad Request", given)
+        headers = [("Content-Type", kind), ("Content-Length", str(len(body)))]
+        start_response("400 Bad Request", headers)
         return [body]
 
     return guard
@@ -144,7 +152,7 @@ def is_utf8(charset: str) -> bool:
         return False
 
 
-def refused(request: HttpRequest, fault: str) -> HttpResponse:
+def bad_request_response(request: HttpRequest, fault: str) -> HttpResponse:
     if is_of_api(request):
         return problem(400, fault)
     return HttpResponse(render_to_string("400.html", {"fault": fault}), status=400)

@@ -22,7 +22,7 @@ from tweetwatch.database import LOST
 
 logger = logging.getLogger(__name__)
 
-LOOKS = ("GET", "HEAD")
+READING_METHODS = ("GET", "HEAD")
 RETRY_SECONDS = 5
 
 
@@ -35,12 +35,12 @@ class Failure:
     ends: bool = True
 
 
-AWAY = Failure(
+DATABASE_LOST = Failure(
     "The database cannot be reached",
     "Nothing that was saved is lost. Try again in a moment. If this lasts, whoever runs this "
     "server should check that PostgreSQL is running and that DATABASE_URL is right.",
 )
-BUSY = Failure(
+TOOK_TOO_LONG = Failure(
     "This took too long",
     "The database did not finish in time, so this was stopped. Try again in a moment, or ask for "
     "less: a shorter time, or fewer tweets.",
@@ -54,7 +54,7 @@ UNMIGRATED = Failure(
 MISSING = (errors.UndefinedTable, errors.UndefinedColumn)
 
 
-def failed(request: HttpRequest) -> HttpResponseBase:
+def failure_page(request: HttpRequest) -> HttpResponseBase:
     """Django calls this while it handles the exception."""
     error = sys.exc_info()[1]
     failure = failure_of(error)
@@ -67,7 +67,7 @@ def failed(request: HttpRequest) -> HttpResponseBase:
         one_line(error),
         exc_info=failure is UNMIGRATED,
     )
-    answer = told(request, failure)
+    answer = failure_response(request, failure)
     answer.__dict__["_has_been_logged"] = True
     answer["Retry-After"] = str(RETRY_SECONDS)
     answer["Cache-Control"] = "no-store"
@@ -76,22 +76,22 @@ def failed(request: HttpRequest) -> HttpResponseBase:
 
 def failure_of(error: BaseException | None) -> Failure | None:
     if isinstance(error, LOST):
-        return BUSY if isinstance(error.__cause__, errors.QueryCanceled) else AWAY
+        return TOOK_TOO_LONG if isinstance(error.__cause__, errors.QueryCanceled) else DATABASE_LOST
     if isinstance(error, ProgrammingError) and isinstance(error.__cause__, MISSING):
         return UNMIGRATED
     return None
 
 
-def told(request: HttpRequest, failure: Failure) -> HttpResponse:
+def failure_response(request: HttpRequest, failure: Failure) -> HttpResponse:
     if request.path.endswith(".json"):
         return JsonResponse({"error": f"{failure.heading}. {failure.sentence}"}, status=503)
-    looks = request.method in LOOKS
-    given = {
+    looks = request.method in READING_METHODS
+    context = {
         **asdict(failure),
         "again": request.get_full_path() if looks else "",
         "lost": not looks,
     }
-    return HttpResponse(render_to_string("503.html", given), status=503)
+    return HttpResponse(render_to_string("503.html", context), status=503)
 
 
 def one_line(error: BaseException) -> str:

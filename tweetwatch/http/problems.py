@@ -10,14 +10,16 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 CONTENT_TYPE = "application/problem+json"
 
 
-def described(status: int, detail: str, **more: Any) -> dict[str, Any]:
+def problem_json(status: int, detail: str, **more: Any) -> dict[str, Any]:
     """`more`: members of this problem alone."""
     title = HTTPStatus(status).phrase
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
 
 
 def problem(status: int, detail: str, **more: Any) -> HttpResponse:
-    return JsonResponse(described(status, detail, **more), status=status, content_type=CONTENT_TYPE)
+    return JsonResponse(
+        problem_json(status, detail, **more), status=status, content_type=CONTENT_TYPE
+    )
 
 
 def is_of_api(request: HttpRequest) -> bool:

@@ -18,9 +18,9 @@ from tweetwatch.http.json_bodies import UnreadableError
 Refuse = Callable[..., HttpResponse]
 
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.
-UNTOLD = {"body", "query", "path", "header", "given"}
+UNNAMED_PARTS = {"body", "query", "path", "header", "given"}
 # At most this many faults of one request are named.
-NAMED_MOST = 20
+MAX_FAULTS_NAMED = 20
 
 
 class Refused(Exception):
@@ -31,7 +31,7 @@ class Refused(Exception):
         self.status, self.detail, self.more = status, detail, more
 
 
-def handle(api: NinjaAPI, refuse: Refuse) -> None:
+def handle_refusals(api: NinjaAPI, refuse: Refuse) -> None:
     def answers(kind: type[Exception], answer: Callable[[Any], HttpResponse]) -> None:
         api.add_exception_handler(kind, lambda _request, fault: answer(fault))
 
@@ -60,11 +60,11 @@ def sentence_of(fault: HttpError) -> str:
 
 def malformed(errors: list[dict[str, Any]], refuse: Refuse) -> HttpResponse:
     """The first of them in the sentence, and each with its field."""
-    faults = [fault_of(error) for error in errors[:NAMED_MOST]]
+    faults = [fault_of(error) for error in errors[:MAX_FAULTS_NAMED]]
     first = faults[0]
     return refuse(400, f"{first['field'] or 'The body'}: {first['detail']}.", errors=faults)
 
 
 def fault_of(error: dict[str, Any]) -> dict[str, str]:
-    where = ".".join(str(part) for part in error["loc"] if part not in UNTOLD)
+    where = ".".join(str(part) for part in error["loc"] if part not in UNNAMED_PARTS)
     return {"field": where, "detail": error["msg"].removeprefix("Value error, ").rstrip(".")}

@@ -18,8 +18,8 @@ SECRET = re.compile(
 plain_record = logging.LogRecord
 
 
-def without_secrets(*args: Any, **given: Any) -> logging.LogRecord:
-    record = plain_record(*args, **given)
+def without_secrets(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record = plain_record(*args, **kwargs)
     try:
         message = record.getMessage()
     except (TypeError, ValueError, KeyError):

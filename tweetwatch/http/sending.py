@@ -12,26 +12,26 @@ from collections.abc import Callable, Iterator
 from django.http import HttpRequest, StreamingHttpResponse
 
 # Per process, which has eight threads and connections as `deploy/` starts it.
-AT_ONCE = 2
+MAX_FILES_SENT = 2
 # A reader that takes nothing for this long loses the rest.
 SILENCE_SECONDS = 30.0
 # What Retry-After says to those who found no place.
 RETRY_SECONDS = 5
 
-places = threading.BoundedSemaphore(AT_ONCE)
+places = threading.BoundedSemaphore(MAX_FILES_SENT)
 
 
 class NoPlace(Exception):
     """All places are taken by files that are being sent; ask again after RETRY_SECONDS."""
 
 
-class Held:
+class HeldContent:
     """The content of an answer, which has a place until the server closes it, read or not."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self.blocks, self.lock, self.is_held = blocks, threading.Lock(), True
 
-    def __iter__(self) -> Held:
+    def __iter__(self) -> HeldContent:
         return self
 
     def __next__(self) -> bytes:
@@ -47,7 +47,7 @@ class Held:
     __del__ = close
 
 
-def in_a_place(
+def send_in_place(
     request: HttpRequest, make: Callable[[], StreamingHttpResponse]
 ) -> StreamingHttpResponse:
     """What `make` returns, in a place of its own; NoPlace without a free one."""
@@ -60,5 +60,5 @@ def in_a_place(
         raise
     if connection := request.META.get("gunicorn.socket"):
         connection.settimeout(SILENCE_SECONDS)
-    answer.streaming_content = Held(iter(answer))
+    answer.streaming_content = HeldContent(iter(answer))
     return answer

@@ -9,13 +9,13 @@ from types import FrameType
 is_stopping = threading.Event()
 
 
-def heed() -> None:
+def watch_stop_signals() -> None:
     """Notice the signals that end the server of this process, before its own handlers do.
 
     To be called in the main thread, after the server has set its handlers.
     """
-    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-        servers = signal.getsignal(one)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        servers = signal.getsignal(number)
         if not callable(servers):
             continue
 
@@ -23,6 +23,6 @@ def heed() -> None:
             is_stopping.set()
             then(number, frame)  # type: ignore[operator]
 
-        signal.signal(one, noticed)
+        signal.signal(number, noticed)
         # As gunicorn does: system calls under way are not interrupted.
-        signal.siginterrupt(one, False)
+        signal.siginterrupt(number, False)

@@ -10,7 +10,7 @@ from tests.admin.conftest import act, said
 from tests.timelines.homes.world import bring, built, configure, follower, source, tweet
 from trackers.timelines import homes
 from trackers.timelines.models import BuiltHome, Follower, HomeRebuild
-from trackers.tokens import addresses
+from trackers.tokens import feed_addresses
 from trackers.tokens.models import FeedAddress
 
 pytestmark = pytest.mark.django_db
@@ -54,9 +54,9 @@ def test_a_home_is_told_laid_out_anew_and_expired(staff, home):
 
 
 def test_addresses_of_feeds_are_revoked(staff, home):
-    addresses.make(home, now=timezone.now())
+    feed_addresses.make_address(home, now=timezone.now())
     other = follower()
-    addresses.make(other, now=timezone.now())
+    feed_addresses.make_address(other, now=timezone.now())
 
     act(staff, LIST, "revoke", home, sure="yes")
 

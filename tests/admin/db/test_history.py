@@ -20,7 +20,7 @@ from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
 from trackers.schedule.models import Interval
 from trackers.timelines.models import Follow
-from trackers.tweets.tags.names import made
+from trackers.tweets.tags.names import get_or_create_tag
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def source(**given):
 
 
 def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
-    one, two = made("a"), made("b")
+    one, two = get_or_create_tag("a"), get_or_create_tag("b")
     where = reverse("admin:trackers_tag_changelist")
 
     act(staff, where, "remove", one.pk, two.pk)
@@ -53,7 +53,7 @@ def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
 
 
 def test_an_action_on_many_rows_is_one_line(staff):
-    ids = [made(f"tag {number}").pk for number in range(history.LINES_MOST + 1)]
+    ids = [get_or_create_tag(f"tag {number}").pk for number in range(history.MAX_LINES + 1)]
 
     act(staff, reverse("admin:trackers_tag_changelist"), "remove", *ids, sure="yes")
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from tests.admin.conftest import said
-from trackers.admin.homes import EXPIRE
+from trackers.admin.homes import EXPIRY_TASKS
 from trackers.timelines.models import Follower, HomeRebuild, HomeSettings
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_the_page_tells_how_it_goes_and_lays_all_homes_out_anew(staff):
 
 
 def test_what_nobody_reads_expires_at_the_schedulers_next_look(staff):
-    chores = Schedule.objects.filter(func__in=EXPIRE)
+    chores = Schedule.objects.filter(func__in=EXPIRY_TASKS)
     later = timezone.now() + timedelta(hours=1)
     assert chores.update(next_run=later) == 2
 

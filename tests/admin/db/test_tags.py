@@ -10,7 +10,7 @@ from tests.factories import TweetFactory
 from trackers import tasks
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import made, offered
+from trackers.tweets.tags.names import get_or_create_tag, offered_tags
 
 pytestmark = pytest.mark.django_db
 TAGS = "/admin/trackers/tag/"
@@ -20,9 +20,9 @@ TAGS = "/admin/trackers/tag/"
 def two():
     for id in (1, 2):
         TweetFactory(id=id)
-    one, other = made("launch"), made("start")
-    tagging.put(one.pk, [1, 2])
-    tagging.put(other.pk, [2])
+    one, other = get_or_create_tag("launch"), get_or_create_tag("start")
+    tagging.tag_tweets(one.pk, [1, 2])
+    tagging.tag_tweets(other.pk, [2])
     return one, other
 
 
@@ -46,7 +46,7 @@ def test_a_tag_is_renamed_but_not_to_the_name_of_another(staff, two):
 
     staff.post(f"{TAGS}{one.pk}/change/", {"name": " #Lift-off "})
     staff.post(f"{TAGS}{other.pk}/change/", {"name": "Start"})
-    assert offered() == ["Lift-off", "Start"]
+    assert offered_tags() == ["Lift-off", "Start"]
     staff.post(f"{TAGS}add/", {"name": "one,two"})
     assert Tag.objects.count() == 2
 
@@ -55,12 +55,12 @@ def test_two_are_merged_into_the_one_that_is_chosen(staff, two):
     one, other = two
     page = choose(staff, "merge", one, other).content.decode()
     assert "start (1 tweet)" in page
-    assert offered() == ["launch", "start"]
+    assert offered_tags() == ["launch", "start"]
     assert "takes two tags" in said(choose(staff, "merge", one))[0]
 
     page = choose(staff, "merge", one, other, into=str(other.pk), sure="yes")
     assert said(page) == ["Merged 1 into “start”. Their tweets are moved within a minute or so."]
-    assert offered() == ["start"]
+    assert offered_tags() == ["start"]
     tasks.sweep_tags()
 
     assert tagging.tags_of([1, 2]) == {1: ["start"], 2: ["start"]}
@@ -70,7 +70,7 @@ def test_a_tag_is_removed_after_a_question_with_the_number(staff, two):
     one, _ = two
     page = choose(staff, "remove", one).content.decode()
     assert "launch (2 tweets)" in page
-    assert offered() == ["launch", "start"]
+    assert offered_tags() == ["launch", "start"]
 
     assert said(choose(staff, "remove", one, sure="yes")) == ["Removed 1; the tweets stay."]
     tasks.sweep_tags()
@@ -86,4 +86,4 @@ def test_who_may_only_look_ends_none(client, two):
 
     choose(client, "remove", two[0], sure="yes")
 
-    assert offered() == ["launch", "start"]
+    assert offered_tags() == ["launch", "start"]

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from tests.admin.conftest import said
-from trackers.admin.x_sign_in import SESSION
+from trackers.admin.x_sign_in import SESSION_KEY
 from trackers.credentials import sign_in
 from trackers.credentials.models import Credential
 from trackers.credentials.sign_in import open_pending
@@ -59,7 +59,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     assert asked["code_challenge_method"] == ["S256"]
     assert asked["redirect_uri"] == [f"http://testserver{DONE}"]
     assert "offline.access" in asked["scope"][0]
-    sealed = staff.session[SESSION]
+    sealed = staff.session[SESSION_KEY]
     pending = open_pending(sealed)
     path = back_from_x(address)
     code = parse_qs(urlsplit(path).query)["code"][0]
@@ -119,9 +119,9 @@ def test_another_browser_cannot_finish_what_was_begun_here(staff, client):
 def test_a_sign_in_that_took_too_long_is_begun_again(staff):
     path = back_from_x(to_x(staff))
     session = staff.session
-    pending = open_pending(session[SESSION])
+    pending = open_pending(session[SESSION_KEY])
     early = (timezone.now() - timedelta(minutes=11)).isoformat()
-    session[SESSION] = sign_in.Pending(**{**kept(pending), "begun_at": early}).sealed()
+    session[SESSION_KEY] = sign_in.Pending(**{**kept(pending), "begun_at": early}).sealed()
     session.save()
     assert told(staff, path) == sign_in.LATE
 

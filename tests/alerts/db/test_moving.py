@@ -10,7 +10,7 @@ from trackers.alerts.models import AlertNotice, AlertRule
 from trackers.alerts.velocity import FOUND_MOST
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.outbox.findings import Finding, prune_rested
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.tweets.record import Measured, record
 
 pytestmark = pytest.mark.django_db
@@ -98,7 +98,7 @@ def test_a_rule_of_a_tweet_that_was_untracked_says_nothing():
     rule("velocity", **FAST, about="tweet", of=1)
     rule("milestone", metric="likes", at=10, about="tweet", of=1)
     rule("usual", metric="likes", about="tweet", of=1)
-    steer.untrack([one.pk])
+    tweet_changes.untrack_tweets([one.pk])
 
     assert minute() == []
 

@@ -110,4 +110,4 @@ def look(program, failed, method, path, body):
         transaction.set_rollback(True)
     if answer.status_code >= 500:
         failed[method, path[:80], str(body)[:120]] = answer.status_code
-    assert sending.places._value == sending.AT_ONCE
+    assert sending.places._value == sending.MAX_FILES_SENT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trackers.api.wire.cursors import NOT_OURS, cursor_of, position_of
+from trackers.api.wire.cursors import NOT_THIS_LIST, cursor_of, position_of
 from trackers.timelines import store
 from trackers.timelines.store import Entry
 
@@ -41,5 +41,5 @@ def test_a_cursor_is_of_its_list_alone():
     assert position_of(cursor, of="tweets:q=a") == [7, "x"]
     assert position_of("", of="tweets:q=a") is None
     for bad, of in ((cursor, "tweets:q=b"), (cursor[:-1], "tweets:q=a"), ("é:" * 999, "x")):
-        with pytest.raises(ValueError, match=NOT_OURS):
+        with pytest.raises(ValueError, match=NOT_THIS_LIST):
             position_of(bad, of=of)

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from tests.api.conftest import end
 from tests.api.db.test_tweets import AT, MINUTE, measure, track
 from tests.factories import TweetFactory
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.tweets.models import TweetText
 from tweetwatch import tables
 from tweetwatch.http import sending
@@ -76,10 +76,10 @@ def test_tweets_and_samples_are_sent_as_files(owner):
 
 
 def test_what_the_list_has_is_sent_as_its_page_sends_it(owner, monkeypatch):
-    monkeypatch.setattr("trackers.listing.lines.AT_ONCE", 2)
+    monkeypatch.setattr("trackers.listing.export.ROWS_PER_READ", 2)
     track(1, 2, 3, 4, 5)
     TweetText.objects.filter(tweet=4).update(text="=SUM(A1)")
-    steer.pause([1, 3, 4])
+    tweet_changes.pause_tweets([1, 3, 4])
     staff = Client()
     staff.force_login(owner.user)
 
@@ -106,7 +106,7 @@ def test_without_pyarrow_the_next_step_is_said(owner, monkeypatch):
 def test_few_files_are_sent_at_once_and_a_place_is_given_back_however_it_ends(owner):
     track(1)
     paths = ("exports/tweets", "exports/samples", "tweets/export?state=fresh")
-    held = [owner.raw(paths[place]) for place in range(sending.AT_ONCE)]
+    held = [owner.raw(paths[place]) for place in range(sending.MAX_FILES_SENT)]
     for path in paths:
         assert owner.get(path)["error"].startswith("Other files are being sent")
         assert (owner.status, owner.headers["Retry-After"]) == (503, "5")
@@ -121,10 +121,10 @@ def test_few_files_are_sent_at_once_and_a_place_is_given_back_however_it_ends(ow
         owner.ask("HEAD", path)
         assert owner.status == 200
     owner.get("exports/tweets?ids=x")
-    assert [sending.places.acquire(blocking=False) for _ in range(sending.AT_ONCE + 1)] == [
-        *[True] * sending.AT_ONCE, False,
+    assert [sending.places.acquire(blocking=False) for _ in range(sending.MAX_FILES_SENT + 1)] == [
+        *[True] * sending.MAX_FILES_SENT, False,
     ]  # fmt: skip
-    sending.places.release(sending.AT_ONCE)
+    sending.places.release(sending.MAX_FILES_SENT)
 
 
 def test_files_take_the_permission(program):

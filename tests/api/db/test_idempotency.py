@@ -13,7 +13,7 @@ from django.utils import timezone
 from tests.api.conftest import Program
 from trackers.events.models import Subscriber
 from trackers.timelines import store
-from trackers.tokens.idempotency import KEPT
+from trackers.tokens.idempotency import RETENTIONS
 from trackers.tokens.models import IdempotencyKey
 from tweetwatch.pieces import Deadline
 
@@ -74,12 +74,12 @@ def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
             **{"Idempotency-Key": "k" * (number + 1)},
         )
     now = timezone.now()
-    assert KEPT[1].forget(now=now, deadline=Deadline.after(60)).rows == 0
+    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60)).rows == 0
     old = IdempotencyKey.objects.order_by("at").values_list("key", flat=True)[:1]
     IdempotencyKey.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
 
-    assert KEPT[1].forget(now=now, deadline=Deadline.after(60)).rows == 1
-    assert KEPT[1].forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
+    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60)).rows == 1
+    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
     assert IdempotencyKey.objects.count() == 1
 
 

@@ -13,12 +13,12 @@ from django.utils import timezone
 from tests.api.db.test_tweets import pages, track
 from tests.factories import TweetFactory, id_born
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.listing import patience
-from trackers.schedule import steer
+from trackers.listing import search_slots
+from trackers.schedule import tweet_changes
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.movers.models import Mover
 from trackers.tweets.tags import tagging
-from trackers.tweets.tags.names import made
+from trackers.tweets.tags.names import get_or_create_tag
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_they_are_listed_newest_first_in_pages(owner):
 
 def test_they_are_narrowed_by_words_state_source_and_author(owner):
     track(*range(1, 8))
-    steer.pause([2, 5])
+    tweet_changes.pause_tweets([2, 5])
     source = Source.objects.create(kind="search", of="moon")
     now = timezone.now()
     SourceTweet.objects.bulk_create(
@@ -70,7 +70,9 @@ def test_they_are_narrowed_by_every_filter_of_the_page(owner):
         TweetText.objects.create(
             tweet_id=id_born(at, day), text=f"word{day}", lang="ja" if day % 2 else "en"
         )
-    tagging.put(made("Launches").pk, [id_born(posted[day], day) for day in (1, 5)])
+    tagging.tag_tweets(
+        get_or_create_tag("Launches").pk, [id_born(posted[day], day) for day in (1, 5)]
+    )
     days = [f"{posted[day]:%Y-%m-%d}" for day in (2, 4)]
     staff = Client()
     staff.force_login(owner.user)
@@ -117,9 +119,9 @@ def test_a_cursor_is_of_its_filters(owner):
 
 
 def test_who_searches_while_others_do_is_asked_to_come_back(owner, monkeypatch):
-    monkeypatch.setattr(patience, "WAITS", timedelta(0))
+    monkeypatch.setattr(search_slots, "MAX_WAIT_FOR_SLOT", timedelta(0))
     track(1)
-    with patience.turns, patience.turns:
+    with search_slots.slots, search_slots.slots:
         for path in ("tweets?q=words", "tweets/export?state=fresh"):
             assert owner.get(path)["error"].startswith("Too many searches are running")
             assert (owner.status, owner.headers["Retry-After"]) == (503, "5")

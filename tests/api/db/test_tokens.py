@@ -42,8 +42,8 @@ def test_a_token_that_is_revoked_or_whose_user_is_not_active_ends(program):
     assert program.get("users") != ERROR
 
     [token] = ApiToken.objects.all()
-    assert api_tokens.revoke([token.pk], now=timezone.now()) == 1
-    assert api_tokens.revoke([token.pk], now=timezone.now()) == 0
+    assert api_tokens.revoke_tokens([token.pk], now=timezone.now()) == 1
+    assert api_tokens.revoke_tokens([token.pk], now=timezone.now()) == 0
     assert program.get("users") == ERROR
 
 

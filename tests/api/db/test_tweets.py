@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission
 from tests.factories import TweetFactory, figures, post
 from trackers.ingest.found import FoundTweet
 from trackers.ingest.track import track_chunk
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.record import Measured, record
 from trackers.updater.models import TweetUpdate
@@ -116,7 +116,7 @@ def test_one_is_paused_resumed_refreshed_and_untracked(owner):
 
 def test_many_are_acted_on_and_the_missing_are_named(owner):
     track(77, 78)
-    steer.pause([78])
+    tweet_changes.pause_tweets([78])
 
     assert owner.post("tweets/pause", {"ids": ["77", "78", "79", "77"]}) == {
         "asked": 3, "done": 1, "missing": ["79"],

@@ -23,7 +23,7 @@ from trackers.api.wire.cursors import cursor_of
 from trackers.ingest.sources.models import Source
 from trackers.listing import search
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers import keep
+from trackers.tweets.movers import update
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +45,8 @@ FILL_MOVERS = f"""
         (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
     SELECT id, minutes, metric, n, n * 2.5, now() - interval '9 minutes', now(), now()
     FROM (SELECT id, row_number() OVER () AS n FROM (
-              SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT {2 * keep.LIST_MOST}) t) t
+              SELECT id FROM trackers_tweet
+              ORDER BY id DESC LIMIT {2 * update.MAX_LIST_LENGTH}) t) t
     CROSS JOIN unnest(ARRAY[0, 15, 60, 1440]) AS minutes
     CROSS JOIN unnest(%(metrics)s::text[]) AS metric
 """
@@ -121,7 +122,7 @@ def test_calls_read_a_bounded_number_of_rows_and_never_a_whole_table(
 ):
     settings.API_RATE_LIMIT, settings.SECURE_SSL_REDIRECT = 0, False
     # What counts here is what is read; how long it takes is the machine's.
-    monkeypatch.setattr(search, "SEARCH_TAKES", timedelta(minutes=1))
+    monkeypatch.setattr(search, "SEARCH_TIMEOUT", timedelta(minutes=1))
     fill(TWEETS)
     Source.objects.bulk_create(
         Source(id=id, kind="search", of=f"moon {id}") for id in range(1, 251)

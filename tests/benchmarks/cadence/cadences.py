@@ -10,7 +10,7 @@ from functools import partial
 
 from tests.benchmarks.cadence.errors import Look
 from tests.benchmarks.cadence.world import DAY, HOUR, LAST_AGE, MINUTE, Tweet
-from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, Bounds, adapted_wait
 from trackers.schedule.paid_days import across_days
 from trackers.tweets.pace import pace
 
@@ -96,7 +96,7 @@ def looks(
                 tweet.born + age,
                 wait,
                 day_stretch=day_stretch,
-                longest=STRETCH_MOST * AT_LEAST[row(age)],
+                longest=MAX_AT_LEAST_STRETCH * AT_LEAST[row(age)],
                 chance=chance.random(),
             )
         age += wait

@@ -25,7 +25,7 @@ from tests.benchmarks.cadence.compare import (
 )
 from tests.benchmarks.cadence.world import DAY, HOUR, Tweet
 from trackers.schedule.adapt import Bounds
-from trackers.schedule.stretch import FILL, WINDOW_S
+from trackers.schedule.stretch_solve import MAX_WINDOW_FILL, WINDOW_S
 
 FLEET_SEED = 3
 ROOMS = (0.6, 0.3)
@@ -106,14 +106,16 @@ def short_of_windows(name: str, world: Sequence[Tweet], *, births_a_day: int, ot
         room = share * wanted
         tiers, _ = together(fixed(), room)
         # As a person would: until the looks fill the windows no further than ours do.
-        by_hand, _ = together(fixed(longer=1 / (share * FILL)), room)
+        by_hand, _ = together(fixed(longer=1 / (share * MAX_WINDOW_FILL)), room)
         ours, stretch = together(adaptive(), room, bounds, young_first=True)
         part.tell(f"fleet: fixed rows, room for {share:.0%}", tiers, tiers)
         part.tell("fleet: all rows longer by hand", by_hand, tiers)
         if others:
             served, _ = together(fixed(), room, young_first=True)
             part.tell("fleet: fixed rows, the young first", served, tiers)
-            served, _ = together(fixed(longer=1 / (share * FILL)), room, young_first=True)
+            served, _ = together(
+                fixed(longer=1 / (share * MAX_WINDOW_FILL)), room, young_first=True
+            )
             part.tell("fleet: longer by hand, the young first", served, tiers)
         part.tell(f"fleet: adapts, stretched {stretch:.1f} times", ours, tiers)
         part.judge(f"room for {share:.0%}, of first due first", ours, tiers, ("now", "curve"))

@@ -22,7 +22,7 @@ from tests.benchmarks.rounds import row
 from tests.benchmarks.timelines import redis_server
 from tests.benchmarks.timelines.bench import Found, told
 from tests.benchmarks.workshop import Workshop
-from trackers.management.children import Child
+from trackers.management.child_processes import Child
 
 SETTINGS = (
     ("EGRESS_ALLOW", "127.0.0.0/8"),

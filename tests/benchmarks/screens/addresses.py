@@ -19,7 +19,7 @@ from django.urls import reverse
 from tests.benchmarks.screens.beside import FIRST_IMPORT, Entered, enter
 from tests.benchmarks.screens.world import CAME_FROM, LONG, LONG_AUTHOR
 from trackers.events.models import Subscriber
-from trackers.tweets.finding.words import read
+from trackers.tweets.finding.words import parse_search
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.updater.states import STATES
 
@@ -91,7 +91,7 @@ def world(me: Entered) -> World:
     word = TweetText.objects.order_by("-pk").first()
     assert word is not None
     new = word.text.split()[1]
-    assert read(new)
+    assert parse_search(new)
     return World(
         me=me,
         newest=f"/tweets/{newest.pk}/",

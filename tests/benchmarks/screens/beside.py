@@ -16,8 +16,8 @@ from tests.queues import fill_buckets
 from trackers.dashboards.columns.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import subscribe
-from trackers.tokens import addresses as feed_addresses
 from trackers.tokens import api_tokens
+from trackers.tokens import feed_addresses as feed_addresses
 from trackers.tokens.models import ApiToken
 from tweetwatch.database import cursor
 
@@ -118,9 +118,9 @@ class Entered(NamedTuple):
 def enter() -> Entered:
     user = User.objects.get(pk=FIRST_WATCHER)
     token = ApiToken(user=user, name="screens", scope=ApiToken.Scope.ADMIN)
-    feed = feed_addresses.make(FIRST_WATCHER, now=datetime.now(UTC))
+    feed = feed_addresses.make_address(FIRST_WATCHER, now=datetime.now(UTC))
     column, _ = Column.objects.get_or_create(user=user, source_id=1, defaults={"position": 1})
-    return Entered(user, api_tokens.save(token), feed, column.pk)
+    return Entered(user, api_tokens.save_token(token), feed, column.pk)
 
 
 def run(*statements: str) -> None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from tests.pages.many import FILL_MOVERS
 from trackers.jobs.models import namespaces
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers import keep, places
+from trackers.tweets.movers import places, update
 from trackers.tweets.movers.models import Window
 from trackers.tweets.partitions import SAMPLES
 from tweetwatch.database import cursor
@@ -112,11 +112,11 @@ def main() -> None:
         db.execute("ANALYZE busy", prepare=False)
         for statement in OF_NOW:
             db.execute(statement, prepare=False)
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
         given = {
             "minutes": [int(window) for window in Window],
             "metrics": list(METRICS),
-            "most": places.MOST,
+            "most": places.MAX_PLACES,
         }
         db.execute(OLD_PLACES, given)
         db.execute(f"VACUUM (ANALYZE) {TABLES}", prepare=False)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trackers.management.children import Child, end
+from trackers.management.child_processes import Child, end_children
 
 WITHIN = 30.0
 
@@ -50,7 +50,7 @@ def running() -> Iterator[Any]:
             yield client
             client.close()
         finally:
-            end([child], within=5)
+            end_children([child], within=5)
 
 
 def answers(client: Any) -> bool:

@@ -53,7 +53,7 @@ class Clock:
 def sql_clock() -> Iterator[Clock]:
     """Both ways of asking: a statement, and several in one trip, waited for at its end."""
     clock = Clock()
-    ask = clock.of(built.ask_all)
+    ask = clock.of(built.fetch_together)
     with (
         patch.object(psycopg.Cursor, "execute", clock.of(psycopg.Cursor.execute)),
         patch.object(built, "ask_all", ask),

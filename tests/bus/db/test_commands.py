@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from trackers.bus import tokens
 from trackers.bus.auth import EITHER, ROOT
-from trackers.bus.subscribers import listed as all_of_them
+from trackers.bus.subscribers import list_subscribers as all_of_them
 from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import Delivery, settle_deliveries
 from trackers.events.fan_out import fan_out_all
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     [row] = told("bus_token", "list")
     assert row == {"name": "shop", "token": f"{made['token'][:10]}…", "scope": "bus"}
     assert manage("bus_token", "remove", "shop")[0].startswith("Revoked shop")
-    assert not tokens.of_the_bus().exists()
+    assert not tokens.bus_tokens().exists()
     with pytest.raises(CommandError, match="no token called shop"):
         manage("bus_token", "remove", "shop")
 
@@ -67,7 +67,7 @@ def test_a_token_of_root_is_roots_and_no_client_of_the_same_name_can_be_made(rf)
     assert ROOT(rf.get("/", headers={"Authorization": f"Basic {basic}"})).is_root
     with pytest.raises(CommandError, match="already a token called admin"):
         manage("bus_token", "add", "admin")
-    assert tokens.find_client("admin") is None
+    assert tokens.find_client_token("admin") is None
     assert [row["scope"] for row in told("bus_token", "list")] == ["root"]
 
 
@@ -83,9 +83,9 @@ def test_a_token_of_root_is_roots_and_no_client_of_the_same_name_can_be_made(rf)
     ],
 )
 def test_of_a_token_no_more_is_shown_than_a_quarter_of_what_is_secret(name, token, seen):
-    tokens.make(name, token)
+    tokens.make_token(name, token)
 
-    assert [tokens.shown(one) for one in tokens.of_the_bus()] == [seen]
+    assert [tokens.masked_token(one) for one in tokens.bus_tokens()] == [seen]
 
 
 def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():

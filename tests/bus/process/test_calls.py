@@ -99,7 +99,7 @@ def inside(client, settings):
 
 
 def test_a_list_without_anything_in_it_is_200_and_empty(inside):
-    tokens.make("root", ROOT, scope=tokens.ROOT)
+    tokens.make_token("root", ROOT, scope=tokens.ROOT)
 
     answer = inside.get("/api_tokens", headers={"Authorization": basic(ROOT)})
 

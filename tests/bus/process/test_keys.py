@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from trackers.tokens.idempotency import KEPT
+from trackers.tokens.idempotency import RETENTIONS
 from trackers.tokens.models import IdempotencyKey
 from tweetwatch.pieces import Deadline
 
@@ -102,7 +102,7 @@ def test_keys_are_forgotten_after_a_day_and_the_oldest_when_there_are_many():
         for n in range(30)
     )
 
-    of_the_bus, of_the_api = KEPT
+    of_the_bus, of_the_api = RETENTIONS
     assert of_the_api.forget(now=now, deadline=Deadline.after(60), most=10).rows == 0
     assert of_the_bus.forget(now=now, deadline=Deadline.after(60)).rows == 6
     assert IdempotencyKey.objects.count() == 24

@@ -66,7 +66,7 @@ def test_one_that_cannot_be_read_is_called_so_with_its_path_and_the_user(
     monkeypatch.delenv("SECRET_KEY")
 
     with pytest.raises(ImproperlyConfigured) as refused:
-        environment.read(file)
+        environment.read_env_file(file)
 
     assert f"{file} cannot be read by the user {somebody} (Permission denied)" in str(refused.value)
     assert "SECRET_KEY is missing" not in str(refused.value)
@@ -77,7 +77,7 @@ def test_where_the_keys_are_in_the_environment_it_is_only_warned_of(file, somebo
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("FIELD_KEYS", "a key")
 
-    environment.read(file)
+    environment.read_env_file(file)
 
     [warning] = warnings()
     assert warning.id == "tweetwatch.W002"
@@ -89,4 +89,4 @@ def test_a_folder_in_its_place_is_told_as_well(tmp_path, monkeypatch):
     (tmp_path / ".env").mkdir()
 
     with pytest.raises(ImproperlyConfigured, match=r"\.env cannot be read .*Is a directory"):
-        environment.read(tmp_path / ".env")
+        environment.read_env_file(tmp_path / ".env")

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tweetwatch.database import ask, cursor
+from tweetwatch.database import cursor, fetch_together
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ def test_each_statement_counts_and_its_parameters_are_not_written_down():
         for number in range(50):
             with cursor() as db:
                 db.execute("SELECT %(secret)s::text", {"secret": f"s3cret-{number}"})
-        ask(("SELECT 1", {}), ("SELECT 2", {}))
+        fetch_together(("SELECT 1", {}), ("SELECT 2", {}))
 
     assert len(queries) == 52
     assert not any("s3cret" in one["sql"] for one in queries)

@@ -12,7 +12,7 @@ from django_q.models import Schedule
 from tests.jobs.plans import explain, scans
 from trackers import tasks
 from tweetwatch.database import cursor
-from tweetwatch.http.sessions import FORGET, forget_sessions
+from tweetwatch.http.sessions import PRUNE_SESSIONS, prune_sessions
 from tweetwatch.pieces import Deadline
 
 MANY = """
@@ -41,7 +41,7 @@ def test_a_run_without_time_forgets_one_piece_and_tells_what_is_left():
     with cursor() as db:
         db.execute(MANY)
 
-    worked = forget_sessions(now=timezone.now(), deadline=Deadline.after(-1))
+    worked = prune_sessions(now=timezone.now(), deadline=Deadline.after(-1))
 
     assert (worked.rows, worked.left) == (5000, 1000)
     assert Session.objects.count() == 1000
@@ -54,8 +54,8 @@ def test_they_are_found_by_their_index():
         db.execute("ANALYZE django_session")
         # Until it is prepared.
         for _ in range(7):
-            db.execute(FORGET, {"now": over(2)})
+            db.execute(PRUNE_SESSIONS, {"now": over(2)})
 
-    found = scans(explain(FORGET, {"now": over(2)}), "django_session")
+    found = scans(explain(PRUNE_SESSIONS, {"now": over(2)}), "django_session")
     assert "Seq Scan" not in {kind for kind, _ in found}
     assert any(index.startswith("django_session_expire_date") for _, index in found)

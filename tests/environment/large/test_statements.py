@@ -13,9 +13,9 @@ from django.db import connection
 import trackers
 from tests.conftest import PROJECT
 from trackers.jobs.models import namespaces
-from trackers.jobs.queue import ARRIVALS
+from trackers.jobs.queue import CREATE_ARRIVALS
 from trackers.jobs.tables import QUEUE_PARTS, on
-from tweetwatch.statements import PLACEHOLDER, fill, loaded, statement
+from tweetwatch.statements import PLACEHOLDER, fill, loaded_statements, statement
 
 NAMED = re.compile(r"%\((\w+)\)s")
 # What is filled in when a statement is sent, other than what depends on the queue.
@@ -48,14 +48,14 @@ def statements():
 
 def test_every_file_is_loaded():
     assert len(files()) > 8
-    assert {file for file in files() if file not in loaded} == set()
+    assert {file for file in files() if file not in loaded_statements} == set()
 
 
 def test_only_what_depends_on_the_queue_is_left_open():
     left = {
         (file.name, name)
         for file in statements()
-        for text in loaded[file]
+        for text in loaded_statements[file]
         for name in PLACEHOLDER.findall(text)
     }
 
@@ -74,9 +74,9 @@ def test_the_server_takes_each_and_calls_no_rule():
     refused, called = {}, {}
     count = 0
     # The statement after it reads the table that this one makes.
-    connection.connection.execute(ARRIVALS)
+    connection.connection.execute(CREATE_ARRIVALS)
     for file in statements():
-        for text in filter(fits_the_server, loaded[file]):
+        for text in filter(fits_the_server, loaded_statements[file]):
             if late := LATE_PARTS.get(file.name):
                 text = fill(text, late)
             queues = namespaces() if PLACEHOLDER.search(text) else [None]

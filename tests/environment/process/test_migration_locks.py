@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from tests.conftest import PROJECT
-from tweetwatch.database import plain
+from tweetwatch.database import compact_sql
 
 # Those up to this one fill an empty database, in which nobody works yet.
 LAST_OF_THE_FIRST = "0003_first_rows"
@@ -66,7 +66,7 @@ def test_no_migration_takes_a_lock_that_workers_wait_for():
 
     def sql_of(*some):
         statements = executor.loader.collect_sql([(one, False) for one in some])
-        return "".join(f"{plain(one)}\n" for one in statements if not one.startswith("--"))
+        return "".join(f"{compact_sql(one)}\n" for one in statements if not one.startswith("--"))
 
     # Those of other applications change tables of their own, which nobody uses yet either.
     first = [one for one in ours if one.name <= LAST_OF_THE_FIRST]

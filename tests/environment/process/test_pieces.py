@@ -9,7 +9,7 @@ from django.db import connection
 
 from tests.factories import TweetFactory
 from trackers.tweets.models import Tweet
-from tweetwatch.pieces import Deadline, Worked, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,14 +25,14 @@ def of(*pieces):
 def test_all_is_done_when_there_is_time():
     worked = in_pieces("a test", of(3, 4, 0), left=lambda: 1, deadline=LATER)
 
-    assert worked == Worked(rows=7)
+    assert worked == PieceWork(rows=7)
     assert worked.is_done
 
 
 def test_when_time_is_over_one_piece_is_done_and_the_rest_is_counted():
     worked = in_pieces("a test", of(3, 4), left=lambda: 4, deadline=OVER)
 
-    assert worked == Worked(rows=3, left=4)
+    assert worked == PieceWork(rows=3, left=4)
     assert not worked.is_done
 
 
@@ -68,6 +68,6 @@ def test_while_one_is_at_it_another_does_nothing_and_other_work_goes_on():
     over.set()
     worker.join(30)
 
-    assert same == Worked(is_elsewhere=True)
-    assert other == Worked(rows=1)
-    assert found["slow"] == Worked()
+    assert same == PieceWork(is_elsewhere=True)
+    assert other == PieceWork(rows=1)
+    assert found["slow"] == PieceWork()

@@ -11,7 +11,7 @@ from trackers.events.models import EventBatch
 from trackers.events.subscribers import subscribe
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -168,7 +168,7 @@ def test_the_end_of_a_tweet_that_is_untracked_passes_filters_by_author_and_by_so
     fan_out()
     assert [one.batches.count() for one in made] == [0, 0]
 
-    steer.untrack([TweetFactory().pk])
+    tweet_changes.untrack_tweets([TweetFactory().pk])
     fan_out()
 
     assert [one.batches.get().events for one in made] == [[Event.objects.latest("id").id]] * 2

@@ -15,7 +15,7 @@ from trackers.ingest.files.lines import FoundTweet, read_tweets
 from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet, TweetVersion
@@ -83,7 +83,7 @@ def test_a_tweet_that_is_new_is_told_as_created_once_and_as_deleted_when_it_is_u
     assert [one.t for one in told_events()] == [ms(tracked_at[id]) for id in (3, 4, 2)]
 
     Tweet.objects.filter(id=1).update(gone_at=timezone.now())
-    assert steer.untrack([3, 2, 1, 99]) == 3
+    assert tweet_changes.untrack_tweets([3, 2, 1, 99]) == 3
     # That of 1 was told when X showed it no more.
     assert kinds()[3:] == [("delete", 2), ("delete", 3)]
     assert all(one.t > ms(tracked_at[one.tweet_id]) for one in told_events()[3:])
@@ -179,7 +179,7 @@ def test_of_one_tweet_in_several_lines_the_figures_are_not_lost():
 
 def test_a_tweet_that_was_paused_is_not_woken_by_a_file():
     counts_of("1")
-    steer.pause([1])
+    tweet_changes.pause_tweets([1])
 
     counts_of("1")
 

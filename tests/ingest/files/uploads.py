@@ -40,7 +40,7 @@ def work():
     waiting = ImportBucket.objects.filter(lease=None, due_at__lt=timezone.now() + minute)
     waiting.update(due_at=F("due_at") - minute)
     count = 0
-    while batch := queue.claim("import:part"):
+    while batch := queue.claim_batch("import:part"):
         tasks.import_part(batch)
         count += 1
     return count

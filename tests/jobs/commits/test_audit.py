@@ -14,8 +14,8 @@ from django_q.models import Schedule
 from tests.jobs.conftest import NAME
 from trackers import tasks
 from trackers.jobs import queue
-from trackers.jobs.audit import Audit, audit
-from trackers.management.commands.queue import sentence
+from trackers.jobs.audit import Audit, audit_queue
+from trackers.management.commands.queue import describe_audit
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -66,15 +66,15 @@ def check(*flags):
 
 def test_a_queue_in_use_is_sound_and_what_is_claimed_rests_or_is_isolated_belongs_to_it(jobs):
     claimed = queue.get(NAME, 50)
-    queue.put_back(replace(claimed, keys=claimed.keys[:20]))
-    queue.remove(NAME, range(100, 120))
+    queue.release_in_place(replace(claimed, keys=claimed.keys[:20]))
+    queue.remove_keys(NAME, range(100, 120))
     queue.schedule_many(NAME, [(key, SECOND) for key in range(150, 160)])
     TweetBucket.objects.filter(keys__contains=[250]).update(attempts=4)
-    while queue.claim(NAME):
+    while queue.claim_batch(NAME):
         pass
     assert TweetUpdate.objects.filter(attempts=4).exists()
 
-    told = audit(NAME, mend=True)
+    told = audit_queue(NAME, mend=True)
 
     assert (told.jobs, told.lost, told.doubled) == (280, 0, 0)
     assert queue.finish(claimed, {}) == set(claimed.keys[20:])
@@ -83,11 +83,11 @@ def test_a_queue_in_use_is_sound_and_what_is_claimed_rests_or_is_isolated_belong
 def test_lost_keys_are_found_and_put_back_into_their_place_in_line(committed_jobs):
     lose()
 
-    found, mended = audit(NAME, mend=False), audit(NAME, mend=True)
+    found, mended = audit_queue(NAME, mend=False), audit_queue(NAME, mend=True)
 
     assert found.lost == mended.lost == 100
     assert not found.is_sound
-    assert audit(NAME, mend=False).is_sound
+    assert audit_queue(NAME, mend=False).is_sound
     assert all_that_is_due() == list(KEYS)
 
 
@@ -95,10 +95,10 @@ def test_a_key_in_two_buckets_is_claimed_once_after_it_was_mended(committed_jobs
     double()
     first = queue.get(NAME, 100)
 
-    found, mended = audit(NAME, mend=False), audit(NAME, mend=True)
+    found, mended = audit_queue(NAME, mend=False), audit_queue(NAME, mend=True)
 
     assert found.doubled == mended.doubled == 100
-    assert audit(NAME, mend=False).is_sound
+    assert audit_queue(NAME, mend=False).is_sound
     ours = queue.release(first)
     assert ours == set(first.keys) - set(range(101, 201))
     assert all_that_is_due() == list(KEYS)
@@ -106,18 +106,18 @@ def test_a_key_in_two_buckets_is_claimed_once_after_it_was_mended(committed_jobs
 
 def test_dead_entries_go_and_a_claim_is_left_alone():
     claimed = queue.get(NAME, 100)
-    queue.remove(NAME, [1, 101, *range(201, 301)])
+    queue.remove_keys(NAME, [1, 101, *range(201, 301)])
 
-    found = audit(NAME, mend=True)
+    found = audit_queue(NAME, mend=True)
 
     assert (found.jobs, found.dead) == (198, 102)
     # The claim is of one of the two buckets that are left, and has its entry still.
-    assert audit(NAME, mend=False) == Audit(jobs=198, buckets=2, dead=1)
+    assert audit_queue(NAME, mend=False) == Audit(jobs=198, buckets=2, dead=1)
     assert queue.finish(claimed, {}) == set(range(2, 101))
 
 
 def test_a_chore_without_time_goes_over_a_part_and_says_so():
-    told = audit(NAME, mend=True, deadline=Deadline.after(0))
+    told = audit_queue(NAME, mend=True, deadline=Deadline.after(0))
 
     assert told == Audit(is_whole=False)
 
@@ -132,7 +132,7 @@ def test_the_command_tells_and_mends():
     line, status = check("--mend")
     assert (line.endswith("100 lost, 0 doubled, 0 dead entries; repaired"), status) == (True, 0)
     assert check()[1] == 0
-    said = sentence(NAME, Audit(jobs=1, buckets=1, dead=1), mended=False)
+    said = describe_audit(NAME, Audit(jobs=1, buckets=1, dead=1), mended=False)
     assert said == f"{NAME}: 1 key in 1 bucket, 0 lost, 0 doubled, 1 dead entry"
 
 
@@ -144,4 +144,4 @@ def test_the_hourly_chore_mends_and_tells_the_log(caplog):
 
     assert chore.schedule_type == Schedule.HOURLY
     assert f"{NAME}: 100 keys were in no bucket and 0 in several" in caplog.text
-    assert audit(NAME, mend=False).is_sound
+    assert audit_queue(NAME, mend=False).is_sound

@@ -35,7 +35,7 @@ def strikes_after(jobs):
 @pytest.fixture(autouse=True)
 def nothing_is_over():
     yield
-    begun.over.clear()
+    begun.done_leases.clear()
 
 
 def wait_in_a_cluster_that_is_killed(batch):
@@ -43,15 +43,15 @@ def wait_in_a_cluster_that_is_killed(batch):
 
 
 def die(batch):
-    assert begun.begin(batch)
+    assert begun.mark_begun(batch)
 
 
-@begun.begins
+@begun.marks_begun
 def does_nothing(batch):
     pass
 
 
-@begun.begins
+@begun.marks_begun
 def breaks(batch):
     raise ValueError("broken by this key")
 
@@ -78,7 +78,7 @@ def test_a_batch_whose_lease_ran_out_before_a_worker_was_free_is_left_alone(jobs
     late = queue.get(NAME)
     done = []
 
-    begun.begins(done.append)(replace(late, expires_at=late.claimed_at))
+    begun.marks_begun(done.append)(replace(late, expires_at=late.claimed_at))
 
     assert not done
     assert not BegunBatch.objects.exists()
@@ -92,10 +92,10 @@ def test_marks_of_what_is_over_go_with_the_next_batch_and_those_of_the_dead_afte
     does_nothing(third)
     assert marks() == {second.lease, third.lease}
 
-    assert begun.forget_old() == 0
+    assert begun.prune_marks() == 0
     with cursor() as db:
         db.execute("UPDATE trackers_begunbatch SET expires_at = expires_at - interval '8 days'")
-    assert begun.forget_old() == 2
+    assert begun.prune_marks() == 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -104,7 +104,7 @@ def test_a_database_that_cannot_be_reached_is_nobodys_strike(committed_jobs):
     first, second = queue.get(NAME), queue.get(NAME)
     name = connection.settings_dict["NAME"]
 
-    @begun.begins
+    @begun.marks_begun
     def loses_the_database(batch):
         connection.close()
         elsewhere.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
@@ -127,7 +127,7 @@ def test_a_connection_that_breaks_while_the_database_is_there_is_a_strike(commit
     committed_jobs.put(1, 2)
     first, second = queue.get(NAME), queue.get(NAME)
 
-    @begun.begins
+    @begun.marks_begun
     def breaks_its_connection(batch):
         with cursor() as db:
             db.execute("SELECT pg_terminate_backend(pg_backend_pid())")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
-from trackers.jobs.begun import begin
+from trackers.jobs.begun import mark_begun
 from trackers.jobs.models import Namespace
 from trackers.jobs.queue import Batch
 
@@ -69,14 +69,14 @@ def test_fencing_tokens_are_random(jobs):
     "call",
     [
         lambda batch: queue.get("no:such"),
-        lambda batch: queue.claim("no:such"),
+        lambda batch: queue.claim_batch("no:such"),
         lambda batch: queue.ready_in("no:such"),
         lambda batch: queue.schedule("no:such", 1, SECOND),
         lambda batch: queue.schedule_many("no:such", [(1, SECOND)]),
         lambda batch: queue.schedule_many("no:such", []),
         lambda batch: queue.release(batch),
         lambda batch: queue.finish(batch, {}),
-        lambda batch: queue.remove("no:such", [1]),
+        lambda batch: queue.remove_keys("no:such", [1]),
     ],
 )
 def test_an_unknown_namespace_is_a_lookup_error_that_names_the_known(jobs, call):
@@ -159,24 +159,24 @@ def test_a_release_with_a_delay_waits_for_it(jobs):
 def test_a_claim_waits_for_company_until_the_buffer_ttl(jobs):
     jobs.put(1, 2)
     jobs.turn_clock(1.9 * SECOND)
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME) is None
     assert queue.ready_in(NAME) == pytest.approx(0.1)
 
     jobs.turn_clock(0.1 * SECOND)
 
     assert queue.ready_in(NAME) == pytest.approx(0)
-    assert queue.claim(NAME).keys == (1, 2)
+    assert queue.claim_batch(NAME).keys == (1, 2)
 
 
 def test_a_full_batch_goes_at_once(jobs):
     jobs.knobs(batch_size=3)
     jobs.put(1, 2)
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME) is None
     jobs.put(3, 4)
 
     assert queue.ready_in(NAME) == 0
-    assert queue.claim(NAME).keys.__len__() == 3
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME).keys.__len__() == 3
+    assert queue.claim_batch(NAME) is None
 
 
 def test_a_batch_that_is_larger_than_its_task_can_take_does_not_stop_the_queue(jobs):
@@ -185,7 +185,7 @@ def test_a_batch_that_is_larger_than_its_task_can_take_does_not_stop_the_queue(j
         queue.schedule("source:poll", key, -SECOND)
 
     assert queue.ready_in("source:poll") <= 0
-    assert [queue.claim("source:poll").keys for _ in range(2)] == [(1,), (2,)]
+    assert [queue.claim_batch("source:poll").keys for _ in range(2)] == [(1,), (2,)]
 
 
 def test_it_is_told_when_a_batch_fills_before_the_buffer_ttl_is_over(jobs):
@@ -198,7 +198,7 @@ def test_it_is_told_when_a_batch_fills_before_the_buffer_ttl_is_over(jobs):
     # Where it was before is a dead entry, until a claim meets it.
     jobs.put(2, delay=20 * SECOND)
     jobs.turn_clock(12 * SECOND)
-    assert queue.claim(NAME).keys == (1,)
+    assert queue.claim_batch(NAME).keys == (1,)
 
 
 def test_nothing_scheduled_has_no_time(jobs):
@@ -211,7 +211,7 @@ def test_a_paused_namespace_has_no_time_and_gives_nothing(jobs):
     jobs.knobs(paused=True)
 
     assert queue.ready_in(NAME) is None
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME) is None
     assert queue.get(NAME) is None
 
 
@@ -221,7 +221,7 @@ def test_a_held_namespace_waits_for_the_end_of_its_hold(jobs):
     jobs.knobs(held_until=timezone.now() + 30 * SECOND)
 
     assert 25 < queue.ready_in(NAME) < 35
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME) is None
     assert queue.get(NAME) is None
 
     jobs.knobs(held_until=timezone.now() - timedelta(minutes=5))
@@ -242,7 +242,7 @@ def test_a_claim_that_may_take_nothing_isolates_nothing(jobs):
 def test_a_lease_that_ran_out_is_due_again_and_counted(jobs):
     jobs.put(1)
     first = queue.get(NAME)
-    assert begin(first)
+    assert mark_begun(first)
     assert queue.get(NAME) is None
     jobs.turn_clock(timedelta(seconds=61))
 
@@ -305,7 +305,7 @@ def test_removing_takes_claimed_ones_too_and_tells_which_were_there(jobs):
     jobs.put(1, 2)
     batch = queue.get(NAME)
 
-    assert queue.remove(NAME, [3, 2, 1]) == {1, 2}
+    assert queue.remove_keys(NAME, [3, 2, 1]) == {1, 2}
     assert queue.finish(batch, dict.fromkeys(batch.keys, SECOND)) == set()
     assert jobs.keys() == set()
 
@@ -315,9 +315,9 @@ def test_a_lower_bound_passes_over_what_is_older(jobs):
     queue.schedule(NAME, 2, -timedelta(minutes=1))
     low = timezone.now() - timedelta(minutes=30)
 
-    assert queue.claim(NAME, low=queue.Low(low)).keys == (2,)
+    assert queue.claim_batch(NAME, low=queue.Low(low)).keys == (2,)
     assert queue.ready_in(NAME, low=queue.Low(timezone.now() + timedelta(hours=2))) is None
-    assert queue.claim(NAME).keys == (1,)
+    assert queue.claim_batch(NAME).keys == (1,)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from django_q.signing import SignedPackage
 
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
-from trackers.jobs.begun import begin
+from trackers.jobs.begun import mark_begun
 from trackers.jobs.broker import PostgresBroker
 from trackers.jobs.models import Namespace
 from trackers.updater.models import TweetBucket
@@ -52,7 +52,7 @@ def test_a_batch_that_is_small_by_itself_is_not_made_larger(struck):
     struck(range(20, 30), 2, since=MINUTE)
     Namespace.objects.update(batch_size=8)
 
-    sizes = [len(batch.keys) for batch in all_batches(lambda: queue.claim(NAME))]
+    sizes = [len(batch.keys) for batch in all_batches(lambda: queue.claim_batch(NAME))]
 
     assert sizes == [8, 8, 4, 8, 2]
 
@@ -65,7 +65,7 @@ def test_a_key_that_kills_its_workers_is_found_and_all_others_are_looked_up(stru
         claims += 1
         if deadly in batch.keys:
             deaths += 1
-            assert begin(batch)
+            assert mark_begun(batch)
             TweetBucket.objects.filter(lease=batch.lease).update(due_at=batch.due_at)
         else:
             queue.finish(batch, {})
@@ -89,8 +89,8 @@ def test_with_enough_due_for_a_request_nobody_waits_for_the_like_of_them(struck)
     struck(range(60), 1, since=SECOND)
     struck(range(60, 120), 0, since=SECOND / 2)
 
-    assert queue.claim(NAME).keys == tuple(range(60))
-    assert queue.claim(NAME) is None
+    assert queue.claim_batch(NAME).keys == tuple(range(60))
+    assert queue.claim_batch(NAME) is None
     assert queue.ready_in(NAME) > 0
 
 
@@ -98,7 +98,7 @@ def test_those_that_fill_a_request_go_before_those_that_wait_for_company(struck)
     struck([1], 1, since=SECOND)
     struck(range(100, 200), 0, since=SECOND / 2)
 
-    first = queue.claim(NAME)
+    first = queue.claim_batch(NAME)
 
     assert first.keys == tuple(range(100, 200))
     # The one that was left is not before the bound of the next claim.
@@ -120,13 +120,13 @@ def test_a_claim_may_pass_over_suspects_and_does_not_forget_where_they_are(struc
     struck(range(5), 3)
     struck(range(10, 15), 2, since=HOUR / 2)
     struck(range(20, 25), 1, since=MINUTE)
-    suspects = queue.claim(NAME)
+    suspects = queue.claim_batch(NAME)
 
-    others = queue.claim(NAME, low=suspects.next_low, fewer_strikes_than=2)
+    others = queue.claim_batch(NAME, low=suspects.next_low, fewer_strikes_than=2)
 
     assert others.keys == tuple(range(20, 25))
-    assert queue.claim(NAME, low=others.next_low, fewer_strikes_than=2) is None
-    assert queue.claim(NAME, low=others.next_low).strikes == 3
+    assert queue.claim_batch(NAME, low=others.next_low, fewer_strikes_than=2) is None
+    assert queue.claim_batch(NAME, low=others.next_low).strikes == 3
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 
-from trackers.jobs import holds, queue, tallies
-from trackers.jobs.figures import by_minute, figures, quantile
+from trackers.jobs import counters, holds, queue
 from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.statistics import by_minute, quantile, queue_summary
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def move(key, **fields):
 
 
 def test_an_empty_queue_has_figures_too():
-    told = figures(NAME)
+    told = queue_summary(NAME)
 
     assert (told.due, told.oldest_due_seconds, told.in_flight) == (0, 0.0, 0)
     assert (told.scheduled, told.isolated, told.checked_last_minute) == (0, 0, 0)
@@ -40,7 +40,7 @@ def test_due_claimed_and_isolated_are_told_apart():
     claimed = queue.get(NAME, 2)
     move(7, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
-    told = figures(NAME)
+    told = queue_summary(NAME)
 
     assert len(claimed.keys) == 2
     assert (told.due, told.in_flight, told.scheduled, told.isolated) == (2, 2, 7, 1)
@@ -51,12 +51,12 @@ def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2], late[7] = 98, 2
     for _ in range(2):
-        tallies.count(
-            NAME, tallies.BatchDone(asked=100, measured=97, changed=50, missing=3, late=late)
+        counters.count_batch(
+            NAME, counters.BatchDone(asked=100, measured=97, changed=50, missing=3, late=late)
         )
-    tallies.count(NAME, tallies.BatchDone(failed=40))
+    counters.count_batch(NAME, counters.BatchDone(failed=40))
 
-    told, minutes = figures(NAME), by_minute(NAME)
+    told, minutes = queue_summary(NAME), by_minute(NAME)
 
     assert told.checked_last_minute == 194
     assert told.lateness_p50_seconds == Tally.LATENESS[2]
@@ -68,10 +68,10 @@ def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
 
 
 def test_a_batch_of_several_requests_is_told_by_request():
-    tallies.count(NAME, tallies.BatchDone(requests=10, asked=900, failed=100))
-    tallies.count(NAME, tallies.BatchDone(requests=2, asked=140))
+    counters.count_batch(NAME, counters.BatchDone(requests=10, asked=900, failed=100))
+    counters.count_batch(NAME, counters.BatchDone(requests=2, asked=140))
 
-    assert figures(NAME).batch_fill == pytest.approx((1000 + 140) / 12)
+    assert queue_summary(NAME).batch_fill == pytest.approx((1000 + 140) / 12)
     assert by_minute(NAME)[0].batches == 12
 
 
@@ -107,29 +107,29 @@ def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
     def let_the_hold_pass():
         Namespace.objects.filter(name=NAME).update(held_until=None)
 
-    waits = [holds.fail(NAME, because="X is out of order") for _ in range(2)]
+    waits = [holds.record_failure(NAME, because="X is out of order") for _ in range(2)]
     assert held_for() is None
     assert all(8 <= wait.total_seconds() <= 12 for wait in waits)
-    holds.fail(NAME, because="X is out of order")
+    holds.record_failure(NAME, because="X is out of order")
     third = held_for()
-    holds.fail(NAME, because="somebody who was on his way before")
+    holds.record_failure(NAME, because="somebody who was on his way before")
     assert held_for() == third
     let_the_hold_pass()
-    holds.fail(NAME, because="X is out of order")
+    holds.record_failure(NAME, because="X is out of order")
     fourth = held_for()
     for _ in range(6):
         let_the_hold_pass()
-        holds.fail(NAME, because="X is out of order")
+        holds.record_failure(NAME, because="X is out of order")
 
     assert 8 <= third <= 12
     assert 16 <= fourth <= 24
     assert held_for() <= 60 * 1.2
-    holds.succeed(NAME)
+    holds.record_success(NAME)
     assert Namespace.objects.get(name=NAME).failures == 0
 
 
 def test_batches_without_lateness_can_be_counted_twice():
     for _ in range(2):
-        tallies.count(NAME, tallies.BatchDone(failed=1))
+        counters.count_batch(NAME, counters.BatchDone(failed=1))
 
     assert by_minute(NAME)[0].failed == 2

@@ -9,14 +9,14 @@ from django.db import connection
 
 from tests.factories import TweetUpdateFactory
 from trackers import tasks
-from trackers.jobs import figures
+from trackers.jobs import statistics
 from trackers.jobs.batch import Batch
 from trackers.jobs.models import Tally
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.observed.database import DatabaseMinute
 from trackers.jobs.observed.minutes import QueueHour, QueueMinute, by_time
-from trackers.jobs.observed.tasks import KEPT, NotedTask
+from trackers.jobs.observed.tasks import MAX_NOTED_TASKS, NotedTask
 from trackers.tweets.partitions import SAMPLES
 
 pytestmark = pytest.mark.django_db
@@ -41,13 +41,13 @@ def tally(minute, **given):
 
 def again():
     """As after some seconds: the figures of a moment ago are too fresh to be taken again."""
-    figures.QueueFigures.objects.update(taken_at=now() - A_MINUTE)
-    figures.take("tweet:update", then=minutes.note)
+    statistics.QueueFigures.objects.update(taken_at=now() - A_MINUTE)
+    statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
 
 def test_a_minute_keeps_the_largest_depth_and_age_that_were_seen():
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
-    figures.take("tweet:update", then=minutes.note)
+    statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
     TweetUpdateFactory.create_batch(2, due_at=now() - timedelta(seconds=10))
     again()
     with connection.cursor() as db:
@@ -68,7 +68,7 @@ def test_the_throughput_of_a_minute_is_added_once_it_is_over():
     tally(last, measured=300, failed=2, pid=2)
     tally(last, measured=5, namespace="source:poll")
 
-    figures.take("tweet:update", then=minutes.note)
+    statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
     row = QueueMinute.objects.get(minute=last)
     assert (row.measured, row.failed) == (1000, 3)
@@ -95,8 +95,8 @@ def test_hours_that_are_over_are_summed_up_and_old_rows_go():
         **given, minute=now() - 27 * AN_HOUR, due=1, oldest_due_seconds=1, measured=1
     )
     QueueHour.objects.create(**given, hour=now() - timedelta(days=32), due=1, oldest_due_seconds=1)
-    minutes.keep_hours()
-    minutes.keep_hours()
+    minutes.sum_up_hours()
+    minutes.sum_up_hours()
 
     [row] = QueueHour.objects.all()
     assert (row.hour, row.due, row.measured, row.failed) == (hour, 9, 150, 2)
@@ -144,12 +144,12 @@ def test_the_rows_of_the_whole_time_are_found_by_their_index():
 
 
 def run(name="trackers.tasks.vacuum_queues", *, args=(), because="", took=0.0, **given):
-    noted.begin()
+    noted.on_task_begin()
     noted.running.since -= took
     if because:
         noted.failed_because(because)
     told = {"name": "red-fox", "func": name, "args": args, "success": True, "result": None}
-    noted.end({**told, **given})
+    noted.on_task_end({**told, **given})
 
 
 def test_a_task_that_went_well_and_fast_leaves_no_row():
@@ -177,7 +177,7 @@ def test_what_raised_an_error_is_noted_with_its_last_line():
 
 def test_what_a_batch_handled_itself_is_noted_with_the_first_reason():
     run(because="X answered 503")
-    noted.begin()
+    noted.on_task_begin()
     run()
 
     [row] = NotedTask.objects.all()
@@ -187,11 +187,11 @@ def test_what_a_batch_handled_itself_is_noted_with_the_first_reason():
 def test_only_the_newest_thousand_are_kept():
     NotedTask.objects.bulk_create(
         NotedTask(name=str(n), took=A_MINUTE, failed=True, host="h", pid=1)
-        for n in range(KEPT + 20)
+        for n in range(MAX_NOTED_TASKS + 20)
     )
 
-    assert noted.forget_old() == 20
-    assert noted.forget_old() == 0
+    assert noted.prune_noted_tasks() == 20
+    assert noted.prune_noted_tasks() == 0
     assert NotedTask.objects.last().name == "20"
 
 

@@ -28,7 +28,7 @@ def due(jobs):
 def sizes():
     """Of all batches that can be claimed now, and whether each is full."""
     found = []
-    while batch := queue.claim(NAME):
+    while batch := queue.claim_batch(NAME):
         found.append((len(batch.keys), batch.is_full))
     return found
 
@@ -57,8 +57,8 @@ def test_it_is_told_when_a_request_fills_and_not_only_a_batch(due):
     due(100, batch_size=1000)
     assert queue.ready_in(NAME) <= 0
 
-    queue.remove(NAME, [7])
-    assert queue.claim(NAME) is None
+    queue.remove_keys(NAME, [7])
+    assert queue.claim_batch(NAME) is None
     assert queue.ready_in(NAME) == pytest.approx(1.9)
 
 
@@ -74,7 +74,7 @@ def test_the_oldest_have_their_share_of_a_batch_that_takes_a_part_of_what_is_due
     queue.schedule_many(NAME, [(key, -timedelta(seconds=1)) for key in young], urgent=young)
     queue.schedule_many(NAME, [(key, -timedelta(hours=1)) for key in old])
 
-    first, rest = queue.claim(NAME), queue.claim(NAME)
+    first, rest = queue.claim_batch(NAME), queue.claim_batch(NAME)
 
     assert len({*old} & {*first.keys}) == 25
     assert (len(first.keys), len(rest.keys)) == (100, 50)

@@ -62,7 +62,7 @@ def test_who_is_put_back_keeps_the_place_in_line(due, jobs):
     due(0, 20)
     first = queue.get(NAME, 8)
 
-    assert queue.put_back(first) == set(first.keys)
+    assert queue.release_in_place(first) == set(first.keys)
 
     assert queue.get(NAME, 8).keys == first.keys
 
@@ -71,7 +71,7 @@ def test_who_is_put_back_is_no_more_urgent_than_before(due, jobs):
     due(3, 20)
     batch = queue.get(NAME, 8)
 
-    queue.put_back(batch)
+    queue.release_in_place(batch)
 
     again = queue.get(NAME, 8)
     assert again.keys == batch.keys
@@ -96,7 +96,7 @@ def test_a_late_give_back_changes_nothing(due, jobs):
     jobs.turn_clock(61 * SECOND)
     rival = queue.get(NAME, 8)
 
-    assert queue.put_back(late) == set()
+    assert queue.release_in_place(late) == set()
     assert queue.finish(rival, {}) == set(rival.keys)
 
 
@@ -119,8 +119,8 @@ def test_a_bound_for_each_index_hides_what_is_before_it(due):
     bound = queue.Low(batch.due_at, batch.next_low.urgent + MINUTE)
     queue.schedule_many(NAME, [(URGENT, -SECOND)], urgent={URGENT})
 
-    assert kinds(queue.claim(NAME, low=bound)) == (0, 8)
-    assert kinds(queue.claim(NAME)) == (1, 7)
+    assert kinds(queue.claim_batch(NAME, low=bound)) == (0, 8)
+    assert kinds(queue.claim_batch(NAME)) == (1, 7)
 
 
 def test_to_schedule_anew_without_a_word_of_it_is_not_urgent(due, jobs):

@@ -42,7 +42,7 @@ def test_keys_are_counted_in_the_minute_in_which_they_are_due():
     due(4, 30)
     due(1, 90)
 
-    found = ahead.look(NAME, most=1000)
+    found = ahead.count_ahead(NAME, most=1000)
 
     assert counts(found) == [2, 4]
     assert found.ends_at is None
@@ -52,17 +52,17 @@ def test_keys_are_counted_in_the_minute_in_which_they_are_due():
 def test_what_was_moved_removed_or_claimed_is_not_counted():
     moved, removed, *_ = due(4, 10)
     queue.schedule(NAME, moved.key, 20 * MINUTE)
-    queue.remove(NAME, [removed.key])
+    queue.remove_keys(NAME, [removed.key])
     due(1, 1, lease=7)
 
-    assert counts(ahead.look(NAME, most=1000)) == [2, 1]
+    assert counts(ahead.count_ahead(NAME, most=1000)) == [2, 1]
 
 
 def test_a_count_that_ends_early_says_when():
     due(3, 10)
     due(3, 20)
 
-    found = ahead.look(NAME, most=4)
+    found = ahead.count_ahead(NAME, most=4)
     minutes = found.next_minutes(60, now=found.taken_at)
 
     assert counts(found) == [3, 1]
@@ -73,7 +73,7 @@ def test_a_count_that_ends_early_says_when():
 
 def test_a_row_that_is_a_minute_old_is_read_from_the_present_minute_on():
     at = datetime(2026, 3, 5, 12, 0, 40, tzinfo=UTC)
-    found = ahead.Ahead(at, [*range(ahead.MINUTES)])
+    found = ahead.Ahead(at, [*range(ahead.MINUTES_AHEAD)])
 
     assert found.next_minutes(3, now=at) == [0, 1, 2]
     assert found.next_minutes(3, now=at + MINUTE) == [1, 2, 3]
@@ -82,17 +82,17 @@ def test_a_row_that_is_a_minute_old_is_read_from_the_present_minute_on():
 
 def test_one_cluster_counts_once_a_minute_for_all_readers():
     due(2, 10)
-    assert ahead.take(NAME)
+    assert ahead.record_ahead(NAME)
     due(5, 10)
-    assert not ahead.take(NAME)
-    assert counts(ahead.ahead(NAME)) == [2]
+    assert not ahead.record_ahead(NAME)
+    assert counts(ahead.read_ahead(NAME)) == [2]
 
     ScheduleAhead.objects.update(taken_at=datetime.now(UTC) - 2 * MINUTE)
-    assert ahead.take(NAME)
-    assert sum(ahead.ahead(NAME).counts) == 7
+    assert ahead.record_ahead(NAME)
+    assert sum(ahead.read_ahead(NAME).counts) == 7
     # A cluster that ended long ago says nothing of now.
     ScheduleAhead.objects.update(taken_at=datetime.now(UTC) - 10 * MINUTE, counts=[9])
-    assert sum(ahead.ahead(NAME).counts) == 7
+    assert sum(ahead.read_ahead(NAME).counts) == 7
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["never analyzed", "analyzed"])
@@ -102,7 +102,7 @@ def test_a_count_walks_no_more_than_its_limit_whatever_the_statistics_say(monkey
             db.execute(statement, prepare=False)
 
     with watched(monkeypatch) as watch:
-        found = ahead.look(NAME, most=2000)
+        found = ahead.count_ahead(NAME, most=2000)
 
     seen = [one for one in watch.reached if one.table in (JOB, BUCKET)]
     assert {one.mode for one in seen} == set(MODES)

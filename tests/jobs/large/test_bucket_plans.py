@@ -11,8 +11,14 @@ from tests.factories import TweetFactory
 from tests.jobs.conftest import NAME
 from tests.plans import MODES, watched
 from trackers.jobs import queue
-from trackers.jobs.audit import BUCKETS, DEAD, JOBS, WRONG, walk
-from trackers.schedule import steer
+from trackers.jobs.audit import (
+    BUCKETS_PER_PIECE,
+    FIND_DEAD,
+    FIND_LOST,
+    JOBS_PER_PIECE,
+    audit_pieces,
+)
+from trackers.schedule import tweet_changes
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 
@@ -49,14 +55,16 @@ def acts():
         "look who has them": lambda: queue.claims(NAME, SOME),
         "schedule": lambda: queue.schedule(NAME, 7, MINUTE),
         "schedule many": lambda: queue.schedule_many(NAME, [(key, MINUTE) for key in SOME]),
-        "refresh": lambda: steer.refresh_now(SOME[:50]),
-        "remove": lambda: queue.remove(NAME, SOME),
-        "put back a part": lambda: queue.put_back(replace(first, keys=first.keys[:50])),
-        "put back": lambda: queue.put_back(first),
+        "refresh": lambda: tweet_changes.check_now(SOME[:50]),
+        "remove": lambda: queue.remove_keys(NAME, SOME),
+        "put back a part": lambda: queue.release_in_place(replace(first, keys=first.keys[:50])),
+        "put back": lambda: queue.release_in_place(first),
         "release": lambda: queue.release(second),
         "finish": lambda: queue.finish(third, dict.fromkeys(third.keys[:500], MINUTE)),
-        "audit jobs": lambda: next(walk(NAME, WRONG, middle, True, None)),
-        "audit buckets": lambda: next(walk(NAME, DEAD, (BUCKETS, MILLION), True, None)),
+        "audit jobs": lambda: next(audit_pieces(NAME, FIND_LOST, middle, True, None)),
+        "audit buckets": lambda: next(
+            audit_pieces(NAME, FIND_DEAD, (BUCKETS_PER_PIECE, MILLION), True, None)
+        ),
     }
 
 
@@ -73,7 +81,9 @@ def test_every_act_reads_its_own_keys_of_a_million_whatever_the_statistics_say(m
             with watched(monkeypatch) as watch:
                 act()
             seen = [one for one in watch.reached if one.table in (JOB, BUCKET)]
-            most = {"audit jobs": 3 * JOBS, "audit buckets": 100 * BUCKETS}.get(name, 3 * len(SOME))
+            most = {"audit jobs": 3 * JOBS_PER_PIECE, "audit buckets": 100 * BUCKETS_PER_PIECE}.get(
+                name, 3 * len(SOME)
+            )
             with capsys.disabled():
                 rows = max(one.rows for one in seen)
                 print(f"\nstatistics {statistics}, {name}: {rows:,.0f} rows at the most")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django_q.models import Task
 
 from tests.jobs.plans import explain, scans
-from trackers.jobs.failures import FORGET, forget_failures
+from trackers.jobs.failures import PRUNE_FAILURES, prune_failures
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
@@ -47,7 +47,7 @@ def test_old_failures_are_forgotten_and_nothing_else():
     task(age=15 * DAY)
     task(age=99 * DAY)
 
-    assert forget_failures(now=timezone.now(), deadline=LATER).rows == 2
+    assert prune_failures(now=timezone.now(), deadline=LATER).rows == 2
     assert set(Task.objects.values_list("pk", flat=True)) == {young, fine}
 
 
@@ -55,10 +55,10 @@ def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run():
     fill(12_000)
     old = Task.objects.filter(stopped__lt=timezone.now() - 14 * DAY).count()
 
-    first = forget_failures(now=timezone.now(), deadline=OVER)
+    first = prune_failures(now=timezone.now(), deadline=OVER)
 
     assert (first.rows, first.left) == (5000, old - 5000)
-    assert forget_failures(now=timezone.now(), deadline=LATER).rows == old - 5000
+    assert prune_failures(now=timezone.now(), deadline=LATER).rows == old - 5000
 
 
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
@@ -68,9 +68,9 @@ def test_they_are_found_by_the_index_however_many_there_are(mode):
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            db.execute(FORGET, given)
+            db.execute(PRUNE_FAILURES, given)
 
-    found = scans(explain(FORGET, given), "django_q_task")
+    found = scans(explain(PRUNE_FAILURES, given), "django_q_task")
 
     assert ("Index Scan", "tweetwatch_failed_tasks") in found
     assert ("Tid Scan", "") in found

@@ -14,10 +14,10 @@ from tests.queues import turn_clock
 from trackers import tasks
 from trackers.dashboards.operations.cards import cards
 from trackers.jobs import queue
-from trackers.jobs.figures import LOOK, MOST, figures, look
 from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.statistics import COUNT_BOUNDED, MAX_COUNTED_KEYS, count_bounded, queue_summary
 from trackers.jobs.tables import on
-from trackers.schedule.forecast import forecast
+from trackers.schedule.catch_up import read_catch_up
 from trackers.schedule.intervals import current
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -32,11 +32,11 @@ def turn(by):
 
 def in_parts(batch):
     for part in (batch.keys[:1], batch.keys[1:]):
-        queue.put_back(replace(batch, keys=part))
+        queue.release_in_place(replace(batch, keys=part))
 
 
 ENDS = {
-    "put back": queue.put_back,
+    "put back": queue.release_in_place,
     "released": queue.release,
     "to wait a little": lambda batch: queue.release(batch, 5 * SECOND),
     "in parts": in_parts,
@@ -46,7 +46,7 @@ ENDS = {
 
 
 def seconds():
-    return look(NAME).oldest_due_seconds
+    return count_bounded(NAME).oldest_due_seconds
 
 
 def arrive(*keys, urgent):
@@ -69,7 +69,7 @@ def test_who_gives_a_batch_back_does_not_move_what_the_oldest_has_waited(end, ur
             break
         turn(5 * SECOND)
 
-    told = look(NAME)
+    told = count_bounded(NAME)
     assert before >= 300
     assert told.oldest_due_seconds >= before
     assert told.oldest_urgent_seconds >= (before if urgent else 0)
@@ -82,9 +82,9 @@ def test_what_is_due_anew_later_is_not_late_meanwhile():
     turn(5 * MINUTE)
 
     queue.release(queue.get(NAME), 2 * MINUTE, anew=True)
-    waiting = look(NAME)
+    waiting = count_bounded(NAME)
     turn(3 * MINUTE)
-    late = look(NAME)
+    late = count_bounded(NAME)
 
     assert (waiting.due, waiting.oldest_due_seconds) == (0, 0)
     assert (late.due, round(late.oldest_due_seconds)) == (1, 60)
@@ -95,11 +95,11 @@ def test_what_is_saved_or_moved_is_not_owed_any_more():
     for key in (1, 2, 3):
         queue.schedule(NAME, key, timedelta(0))
     turn(5 * MINUTE)
-    queue.put_back(queue.get(NAME, 3))
+    queue.release_in_place(queue.get(NAME, 3))
 
     queue.finish(queue.get(NAME, 1), {})
     queue.schedule(NAME, 2, MINUTE)
-    queue.remove(NAME, [3])
+    queue.remove_keys(NAME, [3])
 
     assert seconds() == 0
 
@@ -115,21 +115,21 @@ def test_five_minutes_without_a_credential_are_five_minutes_and_red():
         Namespace.objects.update(held_until=None)
         tasks.update_tweets(queue.get(NAME, 60))
 
-    told = figures(NAME)
+    told = queue_summary(NAME)
     now, plan = current()
     shown = {card.label: card for card in cards(told)}
     assert told.oldest_due_seconds >= 300
     assert told.due == 60
     assert shown["Oldest due"].mood == "bad"
-    assert forecast(plan, told, now=now).state != "fresh"
+    assert read_catch_up(plan, told, now=now).state != "fresh"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_first_checks_after_a_hold_are_as_late_as_the_hold_was_long():
     arrive(1, urgent=True)
-    queue.put_back(queue.get(NAME))
+    queue.release_in_place(queue.get(NAME))
     turn(5 * MINUTE)
-    queue.put_back(queue.get(NAME))
+    queue.release_in_place(queue.get(NAME))
 
     late = queue.get(NAME).late
 
@@ -154,19 +154,22 @@ def test_a_look_at_a_million_that_were_given_back_is_bounded(analyzed):
             db.execute(statement, prepare=False)
         if analyzed:
             db.execute(f"ANALYZE {TABLE}, {BUCKETS}", prepare=False)
-        given = {"namespace": NAME, "table": TABLE, "most": MOST}
+        given = {"namespace": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
-            explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {LOOK}")
+            explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_BOUNDED}")
             [found] = db.execute(explained, given, prepare=True).fetchone()
             walked = [
                 node
                 for node in nodes(found[0]["Plan"])
                 if node.get("Relation Name") in (TABLE, BUCKETS)
             ]
-            assert max(node["Actual Rows"] * node["Actual Loops"] for node in walked) <= MOST
-            assert max(node.get("Rows Removed by Filter", 0) for node in walked) <= MOST
+            assert (
+                max(node["Actual Rows"] * node["Actual Loops"] for node in walked)
+                <= MAX_COUNTED_KEYS
+            )
+            assert max(node.get("Rows Removed by Filter", 0) for node in walked) <= MAX_COUNTED_KEYS
             assert "tweetbucket_owed" in {node.get("Index Name") for node in walked}
 
-    told = look(NAME)
-    assert (told.due, round(told.oldest_due_seconds)) == (MOST, 10_000)
+    told = count_bounded(NAME)
+    assert (told.due, round(told.oldest_due_seconds)) == (MAX_COUNTED_KEYS, 10_000)

@@ -10,8 +10,8 @@ from django.db import connection
 from tests.jobs.plans import buffers, explain, nodes, scans
 from tests.queues import fill_buckets
 from trackers.jobs import queue
-from trackers.jobs.claim import CLAIM
-from trackers.jobs.models import SUSPECT, Namespace
+from trackers.jobs.claim import CLAIM_BATCH
+from trackers.jobs.models import SUSPECT_STRIKES, Namespace
 from trackers.jobs.processes import watchdog
 from trackers.jobs.ready import READY_IN
 from trackers.jobs.tables import on
@@ -109,20 +109,20 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
         for turn in range(10):
             make_due(db, turn)
             assert queue.ready_in(NAME) <= 0
-            assert len(queue.claim(NAME).keys) == DUE
+            assert len(queue.claim_batch(NAME).keys) == DUE
         make_due(db, 10)
-        told = {"gate": told_of(READY_IN), "claim": told_of(CLAIM)}
+        told = {"gate": told_of(READY_IN), "claim": told_of(CLAIM_BATCH)}
         # The same plans have to do for ten times as many.
         Namespace.objects.update(batch_size=10 * DUE)
         make_due(db, 3, count=10 * DUE)
-        told["unit"] = told_of(CLAIM)
+        told["unit"] = told_of(CLAIM_BATCH)
         # And past suspects, of whom there are as many.
         make_due(db, 4, count=10 * DUE, strikes=2)
         for turn in range(60, 66):
             make_due(db, turn)
-            assert queue.claim(NAME, fewer_strikes_than=SUSPECT).strikes == 0
+            assert queue.claim_batch(NAME, fewer_strikes_than=SUSPECT_STRIKES).strikes == 0
         make_due(db, 7, count=10 * DUE)
-        told["others"] = told_of(CLAIM, fewer_strikes_than=SUSPECT)
+        told["others"] = told_of(CLAIM_BATCH, fewer_strikes_than=SUSPECT_STRIKES)
 
     with capsys.disabled():
         for what, plan in told.items():
@@ -146,7 +146,7 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
 def test_the_watchdogs_look_is_a_probe_of_the_due_index(prepare):
     with cursor() as db:
         prepare(db)
-    look = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + watchdog.statement().as_string()
+    look = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + watchdog.due_queues_statement().as_string()
 
     with connection.cursor() as asking:
         asking.execute(look, {"cluster": uuid4()})
@@ -203,10 +203,10 @@ def test_urgent_keys_are_found_past_all_that_are_due(prepare, backlog, capsys):
                 f" FROM generate_series({1 + turn * 80}, {(turn + 1) * 80}) n"
             )
             fill_buckets(db)
-        batch = queue.claim(NAME)
+        batch = queue.claim_batch(NAME)
         assert (len(batch.keys), len(urgent_of(batch))) == (DUE, 75)
 
-    told = told_of(CLAIM)
+    told = told_of(CLAIM_BATCH)
     with capsys.disabled():
         print(
             f"\n{prepare.__name__}, {backlog:,} due: {buffers(told)} buffers,"

@@ -11,14 +11,22 @@ from django.db import connection
 from tests.databases import url_of
 from tests.jobs.plans import nodes
 from tests.queues import fill_buckets
-from trackers.jobs.figures import FRESH_FOR, LOOK, MOST, RESTS, figures, look, take
 from trackers.jobs.models import QueueFigures
 from trackers.jobs.queue import on
+from trackers.jobs.statistics import (
+    COUNT_BOUNDED,
+    FRESH_FOR,
+    MAX_COUNTED_KEYS,
+    PAUSE_FACTOR,
+    count_bounded,
+    queue_summary,
+    record_summary,
+)
 from tweetwatch.database import cursor
 
 NAME = "tweet:update"
 TABLE, BUCKETS = "trackers_tweetupdate", "trackers_tweetbucket"
-MANY = MOST + 2000
+MANY = MAX_COUNTED_KEYS + 2000
 LONG = timedelta(hours=1)
 HOUR_AHEAD, MINUTE_AGO = "now() + interval '1 hour'", "now() - interval '1 minute'"
 
@@ -44,34 +52,34 @@ def make_older(by):
 @pytest.mark.django_db
 def test_what_a_cluster_took_is_what_is_read_until_it_is_old():
     fill(1, 5, MINUTE_AGO)
-    take(NAME)
+    record_summary(NAME)
     fill(6, 7, MINUTE_AGO)
 
-    assert (figures(NAME).due, figures(NAME).scheduled) == (5, 5)
+    assert (queue_summary(NAME).due, queue_summary(NAME).scheduled) == (5, 5)
     make_older(FRESH_FOR + timedelta(seconds=1))
-    assert (figures(NAME).due, figures(NAME).scheduled) == (7, 7)
+    assert (queue_summary(NAME).due, queue_summary(NAME).scheduled) == (7, 7)
 
 
 @pytest.mark.django_db
 def test_the_figures_are_taken_once_in_two_seconds_however_many_clusters_there_are():
-    assert take(NAME)
-    assert not take(NAME)
+    assert record_summary(NAME)
+    assert not record_summary(NAME)
     make_older(timedelta(seconds=2))
-    assert take(NAME)
+    assert record_summary(NAME)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_nobody_waits_for_a_cluster_that_is_counting():
-    take(NAME)
+    record_summary(NAME)
     make_older(LONG)
 
     with psycopg.connect(url_of(connection.settings_dict["NAME"])) as rival:
         rival.execute("SELECT FROM trackers_queuefigures FOR UPDATE")
         with cursor() as db:
             db.execute("SET lock_timeout = '5s'")
-        assert not take(NAME)
+        assert not record_summary(NAME)
         rival.rollback()
-        assert take(NAME)
+        assert record_summary(NAME)
 
 
 @pytest.mark.django_db
@@ -79,12 +87,12 @@ def test_a_long_queue_is_counted_whole_and_is_told_with_the_time_of_that():
     fill(1, MANY, MINUTE_AGO)
     fill(MANY + 1, MANY + 10, HOUR_AHEAD)
 
-    before = figures(NAME)
-    take(NAME)
-    after = figures(NAME)
+    before = queue_summary(NAME)
+    record_summary(NAME)
+    after = queue_summary(NAME)
 
     assert before.is_cut_off
-    assert (before.due, before.counted_at) == (MOST, None)
+    assert (before.due, before.counted_at) == (MAX_COUNTED_KEYS, None)
     assert (after.due, after.scheduled) == (MANY, MANY + 10)
     assert after.counted_at is not None
 
@@ -92,11 +100,11 @@ def test_a_long_queue_is_counted_whole_and_is_told_with_the_time_of_that():
 @pytest.mark.django_db
 def test_when_no_cluster_runs_the_whole_count_is_old_and_the_oldest_is_of_now():
     fill(1, MANY, HOUR_AHEAD)
-    take(NAME)
+    record_summary(NAME)
     make_older(LONG)
     fill(MANY + 1, MANY + 3, MINUTE_AGO)
 
-    told = figures(NAME)
+    told = queue_summary(NAME)
 
     assert told.taken_at - told.counted_at >= LONG
     assert (told.due, told.scheduled) == (3, MANY)
@@ -106,18 +114,18 @@ def test_when_no_cluster_runs_the_whole_count_is_old_and_the_oldest_is_of_now():
 @pytest.mark.django_db
 def test_a_whole_count_rests_fifty_times_as_long_as_it_took():
     fill(1, MANY, HOUR_AHEAD)
-    take(NAME)
+    record_summary(NAME)
     took = timedelta(minutes=1)
     QueueFigures.objects.update(whole_took=took)
     fill(MANY + 1, MANY + 1, HOUR_AHEAD)
 
-    make_older(RESTS * took - timedelta(seconds=10))
-    take(NAME)
-    early = figures(NAME).scheduled
+    make_older(PAUSE_FACTOR * took - timedelta(seconds=10))
+    record_summary(NAME)
+    early = queue_summary(NAME).scheduled
     make_older(timedelta(seconds=20))
-    take(NAME)
+    record_summary(NAME)
 
-    assert (early, figures(NAME).scheduled) == (MANY, MANY + 1)
+    assert (early, queue_summary(NAME).scheduled) == (MANY, MANY + 1)
 
 
 @pytest.mark.django_db
@@ -128,9 +136,9 @@ def test_claimed_ones_behind_very_many_that_are_due_soon_are_counted():
             f"UPDATE {BUCKETS} SET lease = 7, due_at = now() + interval '50 s' WHERE stamp < 1"
         )
 
-    take(NAME)
+    record_summary(NAME)
 
-    assert figures(NAME).in_flight == 99
+    assert queue_summary(NAME).in_flight == 99
 
 
 def fresh_statistics(db):
@@ -159,11 +167,11 @@ def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_queue(statistics, d
         if statistics is statistics_of_an_empty_table:
             fill(1, 200_000, HOUR_AHEAD)
         db.execute(f"UPDATE {BUCKETS} SET due_at = {MINUTE_AGO} WHERE stamp < {due} / 100")
-        given = {"namespace": NAME, "table": TABLE, "most": MOST}
+        given = {"namespace": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         # As it is prepared: a plan for these parameters, and one for any.
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
-            explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {LOOK}")
+            explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_BOUNDED}")
             [rows] = db.execute(explained, given, prepare=True).fetchone()
             walked = [
                 (
@@ -174,6 +182,6 @@ def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_queue(statistics, d
                 for node in nodes(rows[0]["Plan"])
                 if node.get("Relation Name") in (TABLE, BUCKETS)
             ]
-            assert max(round(number) for _, number in walked) <= MOST, walked
+            assert max(round(number) for _, number in walked) <= MAX_COUNTED_KEYS, walked
 
-    assert look(NAME).due == min(due, MOST)
+    assert count_bounded(NAME).due == min(due, MAX_COUNTED_KEYS)

@@ -18,10 +18,10 @@ from django.utils import timezone
 from tests.conftest import PROJECT
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.schedule.intervals import Plan
 from trackers.tweets.models import Tweet
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 
 NOW = timedelta(0)
@@ -110,8 +110,11 @@ def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_job
     Tweet.objects.bulk_create(Tweet(id=id, tracked_at=timezone.now()) for id in ids)
     acts = {
         "schedule_many": lambda: queue.schedule_many(NAME, [(id, NOW) for id in reversed(ids)]),
-        "refresh_now": lambda: steer.refresh_now(reversed(ids)),
-        "pause": lambda: (steer.pause(reversed(ids)), steer.resume(ids)),
+        "refresh_now": lambda: tweet_changes.check_now(reversed(ids)),
+        "pause": lambda: (
+            tweet_changes.pause_tweets(reversed(ids)),
+            tweet_changes.resume_tweets(ids),
+        ),
     }
 
     def save_all():
@@ -119,7 +122,7 @@ def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_job
             if batch := queue.get(NAME, 1000):
                 # Every second one rests: so the statement both updates and deletes.
                 verdicts = [Verdict(key, due_in=NOW if key % 2 else None) for key in batch.keys]
-                save(batch, [Judged(verdicts, at=batch.claimed_at)], Plan(()))
+                save_batch(batch, [Judged(verdicts, at=batch.claimed_at)], Plan(()))
                 queue.schedule_many(NAME, ((key, NOW) for key in batch.keys if key % 2 == 0))
 
     def steer_all():

@@ -18,13 +18,13 @@ from django.utils import timezone
 
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
-from trackers.jobs.audit import audit
-from trackers.schedule import intervals, replan, steer
+from trackers.jobs.audit import audit_queue
+from trackers.schedule import intervals, replan, tweet_changes
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Interval, Replanning
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.xapi.results import Shown
 from tweetwatch.database import cursor
 
@@ -78,10 +78,10 @@ class Trial:
         if fate > 0.7:
             asked, left = batch.keys[:-100], replace(batch, keys=batch.keys[-100:])
         if left and fate > 0.85:
-            queue.put_back(left)
+            queue.release_in_place(left)
         counts = [[chance.randrange(3)] * len(asked)] * 6
         answer = Judged(Shown(asked, counts, None), at=intervals.current()[0])
-        saved = save(batch, [answer] if asked else [], PLAN)
+        saved = save_batch(batch, [answer] if asked else [], PLAN)
         self.count["saved"] += len(saved.ours)
         self.count["refused"] += len(asked) - len(saved.ours)
         if left and fate <= 0.85:
@@ -93,12 +93,12 @@ class Trial:
         if act == "move":
             queue.schedule_many(NAME, [(id, SECOND / 2) for id in some])
         elif act == "refresh":
-            steer.refresh_now(some)
+            tweet_changes.check_now(some)
         elif act == "pause":
-            steer.pause(some)
-            steer.resume(some)
+            tweet_changes.pause_tweets(some)
+            tweet_changes.resume_tweets(some)
         else:
-            queue.remove(NAME, some)
+            queue.remove_keys(NAME, some)
             queue.schedule(NAME, some[0], SECOND)
             queue.schedule_many(NAME, [(id, SECOND / 3) for id in some])
         self.count[act] += 1
@@ -138,7 +138,7 @@ def test_whatever_happens_nothing_is_lost_or_doubled(committed_jobs, capsys):
 
     trial.run(*[trial.work] * 4, trial.steer, trial.plan)
 
-    told = audit(NAME, mend=False)
+    told = audit_queue(NAME, mend=False)
     with capsys.disabled():
         print(f"\n{dict(trial.count)}, {told}")
     assert trial.faults == []

@@ -15,11 +15,11 @@ from tests.events.conftest import subscriber
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
-from trackers.jobs import tallies
-from trackers.jobs.figures import figures
+from trackers.jobs import counters
 from trackers.jobs.models import Tally, Worker
 from trackers.jobs.pausing import pause_all
-from trackers.management.status_words import length
+from trackers.jobs.statistics import queue_summary
+from trackers.management.status_lines import length_text
 from trackers.money.projects import Project, Spending
 from trackers.status import Status
 from tweetwatch import VERSION
@@ -183,12 +183,12 @@ def test_requests_are_told_with_their_ids():
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2] = 190
     for _ in range(2):
-        tallies.count("tweet:update", tallies.BatchDone(asked=95, measured=95, late=late))
-    figures("tweet:update")
+        counters.count_batch("tweet:update", counters.BatchDone(asked=95, measured=95, late=late))
+    queue_summary("tweet:update")
 
     [line] = [line for line in status().splitlines() if line.startswith("Late by")]
 
-    within = length(Tally.LATENESS[2])
+    within = length_text(Tally.LATENESS[2])
     assert line == f"Late by      half within {within}, 99% within {within}, 95 ids a request"
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from fakex.world.traits import DELETED, TROUBLED
 from trackers.ingest.files.track_lines import track_lines
-from trackers.management.demo_past import WEEK, born, live_through_the_week
+from trackers.management.demo_history import WEEK, posted_at, record_past_week
 from trackers.management.demo_scene import world_of
 from trackers.schedule import intervals
 from trackers.tweets.history import histories
@@ -27,15 +27,15 @@ def test_a_week_of_look_ups_is_recorded_as_the_plan_would_have_made_them():
     ids = list(world.ids.between(0, TWEETS))
     track_lines(map(str, ids), came_from="the demo")
 
-    looks = live_through_the_week(world, ids, intervals.current()[1], now=now)
+    looks = record_past_week(world, ids, intervals.current()[1], now=now)
 
     runs = histories(ids)
     assert sum(run.measurements for run in runs) == looks > 10 * TWEETS
     for run in runs:
         tweet = world.traits(run.tweet_id)
-        assert max(born(tweet), now - WEEK) < run.taken_at <= run.measured_until < now
+        assert max(posted_at(tweet), now - WEEK) < run.taken_at <= run.measured_until < now
         for at in (run.taken_at, run.measured_until):
-            age_ms = (at - born(tweet)) / timedelta(milliseconds=1)
+            age_ms = (at - posted_at(tweet)) / timedelta(milliseconds=1)
             assert run[4:] == Figures(*world.count(tweet, age_ms))
             assert not tweet.flags & DELETED or age_ms < tweet.turn_ms
     first = {run.tweet_id: run.taken_at for run in reversed(runs)}

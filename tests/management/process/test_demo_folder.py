@@ -10,7 +10,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from tests.conftest import PROJECT
-from trackers.management.demo_folder import MARKER, claim, empty
+from trackers.management.demo_folder import MARKER, empty_folder, lock_folder
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def elsewhere(tmp_path):
 
 
 def demo_was_in(folder):
-    os.close(claim(folder))
-    (empty(folder) / "pages.log").write_text("a line")
+    os.close(lock_folder(folder))
+    (empty_folder(folder) / "pages.log").write_text("a line")
     (folder / "postgres" / "data").mkdir(parents=True)
 
 
@@ -55,8 +55,8 @@ def test_a_folder_with_a_log_in_it_that_no_demo_made_is_left_as_it_is(folder):
 def test_a_demos_folder_is_emptied_for_the_next_one(folder):
     demo_was_in(folder)
 
-    os.close(claim(folder))
-    logs = empty(folder)
+    os.close(lock_folder(folder))
+    logs = empty_folder(folder)
 
     assert sorted(path.name for path in folder.iterdir()) == [MARKER, "log"]
     assert not any(logs.iterdir())
@@ -65,7 +65,7 @@ def test_a_demos_folder_is_emptied_for_the_next_one(folder):
 def test_an_empty_folder_is_taken(folder):
     folder.mkdir()
 
-    os.close(claim(folder))
+    os.close(lock_folder(folder))
 
     assert (folder / MARKER).is_file()
 
@@ -75,19 +75,19 @@ def test_what_somebody_put_into_a_demos_folder_keeps_it_from_being_emptied(folde
     (folder / "thesis.txt").write_text("years of work")
 
     with pytest.raises(CommandError, match=r"no demo made \(thesis\.txt\)"):
-        claim(folder)
+        lock_folder(folder)
 
     assert (folder / "log" / "pages.log").exists()
 
 
 @pytest.mark.parametrize("name", ["log", "postgres"])
 def test_no_link_is_followed_out_of_the_folder(folder, elsewhere, name):
-    os.close(claim(folder))
+    os.close(lock_folder(folder))
     (folder / name).symlink_to(elsewhere.parent)
-    deeper = empty(folder) / "deeper"
+    deeper = empty_folder(folder) / "deeper"
     deeper.symlink_to(elsewhere.parent)
 
-    empty(folder)
+    empty_folder(folder)
 
     assert elsewhere.read_text() == "not a demo's"
     assert not (folder / name).is_symlink()
@@ -98,20 +98,20 @@ def test_a_link_is_no_marker(folder, elsewhere):
     (folder / MARKER).symlink_to(elsewhere)
 
     with pytest.raises(CommandError, match="no demo made it"):
-        claim(folder)
+        lock_folder(folder)
 
 
 def test_two_demos_do_not_share_a_folder_and_no_file_beside_it_is_touched(folder):
     # The lock used to be there, which emptied such a file.
     beside = folder.with_suffix(".lock")
     beside.write_text("pinned versions")
-    first = claim(folder)
+    first = lock_folder(folder)
 
     with pytest.raises(CommandError, match="Another demo is running"):
-        claim(folder)
+        lock_folder(folder)
 
     os.close(first)
-    os.close(claim(folder))
+    os.close(lock_folder(folder))
     assert beside.read_text() == "pinned versions"
 
 
@@ -119,4 +119,4 @@ def test_a_file_in_place_of_the_folder_is_told_in_a_sentence(folder):
     folder.write_text("")
 
     with pytest.raises(CommandError, match="cannot be used: File exists"):
-        claim(folder)
+        lock_folder(folder)

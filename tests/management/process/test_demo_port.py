@@ -11,7 +11,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from tests.conftest import PROJECT
-from trackers.management.commands.demo import PORT, Command, is_listening
+from trackers.management.commands.demo import DEFAULT_PORT, Command, is_listening
 
 
 def test_another_is_taken_when_the_usual_one_is_in_use():
@@ -19,12 +19,12 @@ def test_another_is_taken_when_the_usual_one_is_in_use():
     with socket.socket() as other:
         # If somebody else has it already, that serves as well.
         with suppress(OSError):
-            other.bind(("127.0.0.1", PORT))
+            other.bind(("127.0.0.1", DEFAULT_PORT))
             other.listen()
         port = Command(stdout=out).port_of_pages(None)
 
-    assert port != PORT
-    assert f"Port {PORT} is in use, so the pages are on port {port}." in out.getvalue()
+    assert port != DEFAULT_PORT
+    assert f"Port {DEFAULT_PORT} is in use, so the pages are on port {port}." in out.getvalue()
     assert not is_listening(port)
 
 

@@ -12,7 +12,7 @@ from tests.factories import figures
 from tests.told import ms, subscribe, told
 from trackers import tasks
 from trackers.milestones.models import Crossing, Milestone
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.tweets.models import Tweet
 from trackers.tweets.record import Measured, record
 
@@ -119,7 +119,7 @@ def test_an_untracked_tweet_is_forgotten():
     measure(99, 100)
     measure(99, 100, id=2)
 
-    steer.untrack([1])
+    tweet_changes.untrack_tweets([1])
 
     assert [*Crossing.objects.values_list("tweet_id", flat=True)] == [2]
 

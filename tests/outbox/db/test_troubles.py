@@ -14,7 +14,7 @@ from trackers.events.fan_out import fan_out
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import holds
-from trackers.jobs.looks import looks as queue_looks
+from trackers.jobs.findings import queue_findings as queue_looks
 from trackers.jobs.models import Namespace
 from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
@@ -79,11 +79,11 @@ def test_a_namespace_whose_requests_keep_failing_is_in_trouble_until_one_is_answ
     Namespace.objects.filter(name=TWEET_UPDATE).update(paused=True)
     assert wrong(queue_looks()) == {}
     for _ in range(3):
-        holds.fail(TWEET_UPDATE, because="X answered 503.")
+        holds.record_failure(TWEET_UPDATE, because="X answered 503.")
 
     [said] = wrong(queue_looks()).values()
     assert said.endswith("X answered 503.")
-    holds.succeed(TWEET_UPDATE)
+    holds.record_success(TWEET_UPDATE)
     assert wrong(queue_looks()) == {}
 
 

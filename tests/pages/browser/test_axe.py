@@ -31,10 +31,10 @@ from trackers.money.projects import Spending
 from trackers.outbox.findings import News
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.stretched import StretchMinute
+from trackers.schedule.stretch_history import StretchMinute
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags import tagging
-from trackers.tweets.tags.names import made
+from trackers.tweets.tags.names import get_or_create_tag
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -91,8 +91,10 @@ def filled(user):
     seen = watched(1)
     told = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
     notice.add_notice(told, [News(tweet_look(told, seen.pk, "It grows."), "down")], now=minute)
-    tagging.put(made("launch").pk, [seen.pk, grown[0].pk])
-    many = bulk.begin("tag", Tweet.objects.values_list("pk"), by="ada", tag=made("launch").pk)
+    tagging.tag_tweets(get_or_create_tag("launch").pk, [seen.pk, grown[0].pk])
+    many = bulk.begin_act(
+        "tag", Tweet.objects.values_list("pk"), by="ada", tag=get_or_create_tag("launch").pk
+    )
     return [
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
         f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",

@@ -15,7 +15,7 @@ from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
-from trackers.management.status import status
+from trackers.management.status_json import status_json
 from trackers.money.projects import Project
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def read(staff, settings):
 
     def read(what):
         if what == "status":
-            return status()
+            return status_json()
         answer = staff.get(what, headers={"Authorization": f"Bearer {KEY}"})
         assert answer.status_code == 200
         return answer

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from trackers.tokens import wrong_logins
 from trackers.tokens.models import WrongLogin
-from trackers.tokens.wrong_logins import ACCOUNT, ADDRESS, BOTH, BUCKETS, KINDS, tried
+from trackers.tokens.wrong_logins import ACCOUNT, ADDRESS, BOTH, BUCKETS, KINDS, login_attempt
 
 pytestmark = pytest.mark.django_db
 RIGHT, WRONG = "a password of no account", "not this one"
@@ -77,7 +77,7 @@ def test_each_further_one_costs_twice_as_long_and_what_comes_too_early_costs_not
         assert must_wait(log_in(client, WRONG))
 
     assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free + 4
-    wait = wrong_logins.wait_of(tried("ada", "192.0.2.1"), now=timezone.now())
+    wait = wrong_logins.wait_of(login_attempt("ada", "192.0.2.1"), now=timezone.now())
     assert timedelta(seconds=8) < wait <= timedelta(seconds=16)
 
 
@@ -125,24 +125,24 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings
 
 
 def test_after_an_hour_it_is_forgotten():
-    who, now = tried("ada", "192.0.2.1"), timezone.now()
+    who, now = login_attempt("ada", "192.0.2.1"), timezone.now()
     for number in range(12):
         at = now + number * timedelta(minutes=6)
-        assert not wrong_logins.attempt(who, now=at)
+        assert not wrong_logins.count_attempt(who, now=at)
 
     assert wrong_logins.wait_of(who, now=at) > timedelta(0)
     assert not wrong_logins.wait_of(who, now=at + timedelta(hours=2))
-    assert not wrong_logins.attempt(who, now=at + timedelta(hours=2))
+    assert not wrong_logins.count_attempt(who, now=at + timedelta(hours=2))
     assert not wrong_logins.wait_of(who, now=at + timedelta(hours=2))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_guesses_sent_at_the_same_time_are_counted_before_they_are_looked_at():
-    who, now = tried("ada", "192.0.2.1"), timezone.now()
+    who, now = login_attempt("ada", "192.0.2.1"), timezone.now()
 
     def guess(_):
         try:
-            return wrong_logins.attempt(who, now=now)
+            return wrong_logins.count_attempt(who, now=now)
         finally:
             connection.close()
 
@@ -157,8 +157,8 @@ def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada, cap
     for address in ("192.0.2.1", "198.51.100.9"):
         for _ in range(BOTH.free + 1):
             log_in(client, WRONG, address=address)
-    other = tried("bob", "192.0.2.1")
-    wrong_logins.attempt(other, now=timezone.now())
+    other = login_attempt("bob", "192.0.2.1")
+    wrong_logins.count_attempt(other, now=timezone.now())
 
     call_command("user", "unlock", "ada")
 
@@ -183,14 +183,14 @@ def test_an_administrator_unlocks_an_account_in_the_admin(client, ada):
 
 
 def test_however_many_are_tried_the_table_has_a_largest_size():
-    everyone = [tried(f"user{n}", f"2001:db8:{n:x}::1") for n in range(99)]
+    everyone = [login_attempt(f"user{n}", f"2001:db8:{n:x}::1") for n in range(99)]
     buckets = {who.bucket(kind) for who in everyone for kind in KINDS}
 
     assert all(0 <= one < len(KINDS) * BUCKETS for one in buckets)
     assert {one // BUCKETS for one in buckets} == {0, 1, 2}
     # A home has billions of addresses.
-    assert tried("ada", "2001:db8::1") == tried("ADA", "2001:db8::2")
-    assert tried("ada", "::ffff:192.0.2.1") == tried("ada", "192.0.2.1")
+    assert login_attempt("ada", "2001:db8::1") == login_attempt("ADA", "2001:db8::2")
+    assert login_attempt("ada", "::ffff:192.0.2.1") == login_attempt("ada", "192.0.2.1")
 
 
 @pytest.mark.parametrize("username", ["", "\0", "a" * 300])

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from trackers.dashboards.sparkline import Sparkline
-from trackers.dashboards.tweet_rows import Figure, cell
+from trackers.dashboards.tweet_rows import Figure, figure_cell
 from trackers.dashboards.words import Moment, ago, ahead, due
 
 AT = datetime(2026, 11, 22, 12, 0, 5, tzinfo=UTC)
@@ -58,8 +58,8 @@ def test_what_is_overdue_is_not_due_now(seconds, words):
 
 
 def test_a_cell_tells_a_figure_and_what_moved_it():
-    moved = Tags(cell(Figure("likes", ODD, "1200", "1,200", ODD, falls=True), since=ODD))
-    still = Tags(cell(Figure("likes", "Likes", "", "–", "", falls=False), since=""))
+    moved = Tags(figure_cell(Figure("likes", ODD, "1200", "1,200", ODD, falls=True), since=ODD))
+    still = Tags(figure_cell(Figure("likes", "Likes", "", "–", "", falls=False), since=""))
 
     assert moved.tags == [
         ("td", {"class": "figure likes", "data-label": ODD, "data-metric": "likes"}),

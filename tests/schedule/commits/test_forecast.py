@@ -8,12 +8,12 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
 from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Tally, Worker
+from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Project
 from trackers.schedule.capacity import Capacity, capacity
-from trackers.schedule.census import look
-from trackers.schedule.forecast import NO_WORKERS, catch_up, forecast
+from trackers.schedule.catch_up import NO_WORKERS, compute_catch_up, read_catch_up
+from trackers.schedule.census import count_bounded
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.namespace import TWEET_UPDATE
 
@@ -22,7 +22,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 def expected(*, due=3000, windows=20.0, workers=None, demand=10.0, held_for=timedelta(0)):
-    return catch_up(
+    return compute_catch_up(
         due=due, capacity=Capacity(windows, workers), demand=demand, held_for=held_for
     )  # fmt: skip
 
@@ -87,7 +87,7 @@ def test_the_plan_needs_the_tweets_of_each_tier_once_in_its_interval():
             TweetUpdateFactory(key=id_born(now() - age, low))
     TweetUpdateFactory(key=20)  # From before the ids carried a time: past the last tier.
 
-    assert look(plan, now=now()).demand == pytest.approx(60 / 60 + 36 / 3600)
+    assert count_bounded(plan, now=now()).demand == pytest.approx(60 / 60 + 36 / 3600)
 
 
 @on_rows
@@ -150,7 +150,7 @@ def behind(count=1000, *, limit=900):
 
 def told():
     at, plan = current()
-    return forecast(plan, figures(TWEET_UPDATE), now=at)
+    return read_catch_up(plan, queue_summary(TWEET_UPDATE), now=at)
 
 
 @on_rows

@@ -10,7 +10,7 @@ from tests.factories import TweetFactory
 from trackers.history import by_api
 from trackers.schedule import acts
 from trackers.tweets.models import Tweet
-from trackers.tweets.tags.names import made
+from trackers.tweets.tags.names import get_or_create_tag
 
 pytestmark = pytest.mark.django_db
 
@@ -26,13 +26,13 @@ def told():
 
 def test_one_tweet_is_told_by_its_id_and_several_by_their_number(actor):
     one, two = TweetFactory(id=1), TweetFactory(id=2)
-    launch = made("launch")
+    launch = get_or_create_tag("launch")
 
     done = [
-        acts.act_on("pause", [one], actor),
-        acts.act_on("pause", [one, two], actor),
-        acts.act_on("pause", [one, two], actor),
-        acts.act_on("tag", [two], actor, tag=launch),
+        acts.act_on_tweets("pause", [one], actor),
+        acts.act_on_tweets("pause", [one, two], actor),
+        acts.act_on_tweets("pause", [one, two], actor),
+        acts.act_on_tweets("tag", [two], actor, tag=launch),
     ]
 
     assert [(one.said, one.count) for one in done] == [
@@ -49,10 +49,10 @@ def test_one_tweet_is_told_by_its_id_and_several_by_their_number(actor):
 
 
 def test_what_was_done_before_an_interruption_is_in_the_history(actor, monkeypatch):
-    monkeypatch.setattr(acts, "PIECE", 1)
+    monkeypatch.setattr(acts, "TWEETS_PER_PIECE", 1)
     ids = [TweetFactory(id=id).pk for id in (1, 2, 3)]
 
-    steps = acts.in_pieces("untrack", ids, actor)
+    steps = acts.act_in_pieces("untrack", ids, actor)
     assert [next(steps), next(steps)] == [1, 1]
     steps.close()
 

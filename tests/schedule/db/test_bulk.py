@@ -26,7 +26,7 @@ def fill(**given):
 
 
 def begin(act="untrack"):
-    return bulk.begin(act, Tweet.objects.values_list("pk"), by="ada")
+    return bulk.begin_act(act, Tweet.objects.values_list("pk"), by="ada")
 
 
 def test_it_is_done_to_those_that_were_chosen_and_to_no_others():
@@ -47,10 +47,10 @@ def test_a_task_hands_over_and_one_of_an_earlier_turn_does_nothing():
     fill()
     act = begin()
 
-    assert not bulk.go_on(act, act.turn, at_most=timedelta(0))
+    assert not bulk.continue_act(act, act.turn, at_most=timedelta(0))
     assert Tweet.objects.count() == MANY - 1000
     assert enqueued()[-1] == (GO_ON, act.pk, 2)
-    assert not bulk.go_on(act, 1)
+    assert not bulk.continue_act(act, 1)
     tasks.go_on_with_bulk_act(act.pk, 1)
     assert Tweet.objects.count() == MANY - 1000
     run_all()
@@ -77,7 +77,7 @@ def test_those_that_ended_long_ago_are_forgotten():
     begin()
     run_all()
     begin("pause")
-    BulkAct.objects.update(finished_at=F("finished_at") - bulk.KEPT_FOR - timedelta(days=1))
+    BulkAct.objects.update(finished_at=F("finished_at") - bulk.KEEP_ACTS_FOR - timedelta(days=1))
 
     tasks.forget_tallies()
 
@@ -115,7 +115,7 @@ def test_a_source_stays_when_its_removal_is_stopped():
     yielded(source, *range(1, MANY + 1))
     act = remove_with_tweets(source, by="ada")
 
-    assert bulk.stop([act.pk]) == 1
+    assert bulk.stop_acts([act.pk]) == 1
     run_all()
 
     assert Source.objects.get() == source

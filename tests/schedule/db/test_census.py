@@ -8,15 +8,15 @@ import pytest
 
 from tests.factories import TweetFactory, TweetUpdateFactory
 from tests.queues import fill_buckets
-from trackers.jobs.figures import FRESH_FOR, MOST, RESTS
-from trackers.schedule.census import census, look, take
+from trackers.jobs.statistics import FRESH_FOR, MAX_COUNTED_KEYS, PAUSE_FACTOR
+from trackers.schedule.census import census, count_bounded, record_census
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.models import TweetCensus
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
 
-MANY = MOST + 2000
+MANY = MAX_COUNTED_KEYS + 2000
 DAY, LONG = timedelta(days=1), timedelta(hours=1)
 # Every tweet of these tests is in its one tier.
 PLAN = Plan((Tier(100_000 * DAY, timedelta(seconds=100)),))
@@ -44,7 +44,7 @@ def told():
 
 def taken():
     now, _ = current()
-    return take(PLAN, now=now)
+    return record_census(PLAN, now=now)
 
 
 def make_older(by):
@@ -104,7 +104,7 @@ def test_a_count_rests_fifty_times_as_long_as_it_took():
     took = timedelta(minutes=1)
     TweetCensus.objects.update(took=took)
 
-    make_older(RESTS * took - timedelta(seconds=10))
+    make_older(PAUSE_FACTOR * took - timedelta(seconds=10))
     assert not taken()
     assert told().tracked == MANY, "it is not old before it had to be counted again"
     make_older(timedelta(seconds=10))
@@ -120,9 +120,9 @@ def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_tweets(analyzed):
             db.execute("ANALYZE trackers_tweetupdate")
     before = walked()
 
-    look(PLAN, now=current()[0])
+    count_bounded(PLAN, now=current()[0])
 
-    assert walked() - before <= 2 * MOST
+    assert walked() - before <= 2 * MAX_COUNTED_KEYS
 
 
 def walked():

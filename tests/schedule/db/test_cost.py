@@ -9,13 +9,13 @@ import pytest
 
 from tests.factories import TweetFactory, id_born
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.census import look
-from trackers.schedule.cost import AGES, Change, Rate, cost
+from trackers.schedule.census import count_bounded
+from trackers.schedule.cost import CENSUS_AGES, CostChange, Rate, cost
 from trackers.schedule.cost_words import lines_of
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.population import rate_of, rates
-from trackers.schedule.stretch import Group
-from trackers.schedule.validate import Row
+from trackers.schedule.stretch_solve import Group
+from trackers.schedule.validate import IntervalRow
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -24,15 +24,15 @@ def tweets(**given):
     """So many tweets from the age that is named, as `d7`, to the next."""
     units = {"m": MINUTE, "h": HOUR, "d": DAY}
     places = {units[name[0]] * int(name[1:]): many for name, many in given.items()}
-    return [places.get(since, 0) for since, _ in pairwise(AGES)]
+    return [places.get(since, 0) for since, _ in pairwise(CENSUS_AGES)]
 
 
-ROWS = [Row(HOUR, MINUTE), Row(DAY, HOUR), Row(30 * DAY, 2 * DAY)]
+ROWS = [IntervalRow(HOUR, MINUTE), IntervalRow(DAY, HOUR), IntervalRow(30 * DAY, 2 * DAY)]
 
 
 def test_ages_increase_and_reach_beyond_any_tweet():
-    assert list(AGES) == sorted(set(AGES))
-    assert AGES[0] == timedelta(0)
+    assert list(CENSUS_AGES) == sorted(set(CENSUS_AGES))
+    assert CENSUS_AGES[0] == timedelta(0)
 
 
 @pytest.mark.parametrize(
@@ -54,26 +54,31 @@ def test_a_day_of_todays_tweets(ages, lookups, tweet_days):
 
 
 def test_a_bound_within_an_age_takes_its_share():
-    found = cost([Row(45 * MINUTE, MINUTE)], tweets(m30=10))
+    found = cost([IntervalRow(45 * MINUTE, MINUTE)], tweets(m30=10))
 
     assert found.lookups == pytest.approx(5 * 1440)
 
 
 def test_a_life_is_what_one_tweet_takes_in_all():
     assert cost(ROWS, None).life == pytest.approx(60 + 23 + 14.5)
-    assert cost([*ROWS, Row(60 * DAY, DAY, enabled=False)], None).life == pytest.approx(97.5)
+    assert cost([*ROWS, IntervalRow(60 * DAY, DAY, enabled=False)], None).life == pytest.approx(
+        97.5
+    )
     assert cost(ROWS, None).lookups is None
 
 
 def test_a_change_is_large_by_whatever_grows_most():
     old, ages = cost(ROWS, tweets(d7=100)), tweets(d7=100)
 
-    assert not Change(old, old).is_large
-    daily = cost([*ROWS[:2], Row(30 * DAY, DAY)], ages)
-    assert (Change(old, daily).times, Change(old, daily).is_large) == (pytest.approx(2), False)
-    twice = cost([*ROWS[:2], Row(30 * DAY, DAY / 2)], ages)
-    assert Change(old, twice).times == pytest.approx(4)
-    assert Change(old, twice).is_large
+    assert not CostChange(old, old).is_large
+    daily = cost([*ROWS[:2], IntervalRow(30 * DAY, DAY)], ages)
+    assert (CostChange(old, daily).times, CostChange(old, daily).is_large) == (
+        pytest.approx(2),
+        False,
+    )
+    twice = cost([*ROWS[:2], IntervalRow(30 * DAY, DAY / 2)], ages)
+    assert CostChange(old, twice).times == pytest.approx(4)
+    assert CostChange(old, twice).is_large
 
 
 @pytest.mark.django_db
@@ -83,15 +88,17 @@ def test_the_census_counts_tweets_by_age_without_those_that_rest():
         TweetFactory(id=id_born(now - age, TweetFactory._meta.model.objects.count()))
     TweetFactory(id=id_born(now + MINUTE, 9))
 
-    counts = look(Plan(()), now=now).ages
+    counts = count_bounded(Plan(()), now=now).ages
 
-    told = {since: many for (since, _), many in zip(pairwise(AGES), counts, strict=True) if many}
+    told = {
+        since: many for (since, _), many in zip(pairwise(CENSUS_AGES), counts, strict=True) if many
+    }
     assert told == {timedelta(0): 2, 2 * MINUTE: 2, 30 * DAY: 1}
     TweetFactory._meta.model.objects.update(paused=True)
-    assert sum(look(Plan(()), now=now).ages) == 0
+    assert sum(count_bounded(Plan(()), now=now).ages) == 0
 
 
-ADAPTS = Row(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * DAY)
+ADAPTS = IntervalRow(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * DAY)
 
 
 def test_an_adapting_row_costs_what_the_tweets_of_today_would():
@@ -108,7 +115,7 @@ def test_all_numbers_that_come_from_a_sample_have_their_margin():
     rate = Rate(looks=600, days=0.5, error=0.1, days_error=0.02)
     found = cost([ADAPTS], tweets(d7=100_000), {30 * DAY: rate})
 
-    lines = {line.what: line.after for line in lines_of(Change(found, found))}
+    lines = {line.what: line.after for line in lines_of(CostChange(found, found))}
 
     assert lines["Look-ups a day"] == "60,000,000 ± 10%"
     assert lines["Requests to X a day"] == "600,000 ± 10%"
@@ -126,7 +133,7 @@ def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():
 
 
 def test_a_slower_list_asks_for_less():
-    slow = Row(30 * DAY, DAY, accuracy=0.1, at_most=MINUTE, at_least=4 * DAY)
+    slow = IntervalRow(30 * DAY, DAY, accuracy=0.1, at_most=MINUTE, at_least=4 * DAY)
 
     assert cost([slow], None).life < 0.7 * cost([ADAPTS], None).life
 

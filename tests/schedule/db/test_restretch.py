@@ -20,13 +20,13 @@ from trackers.credentials.models import Window
 from trackers.jobs import queue
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.census import take
+from trackers.schedule.census import record_census
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Interval, Stretch, TweetCensus
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import PLACES, chosen_places, groups
-from trackers.schedule.replan import go_on, replan
-from trackers.schedule.restretch import restretch
+from trackers.schedule.replan import continue_replanning, replan
+from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets.pace import strangers_pace
 from trackers.updater.models import TweetUpdate
 
@@ -89,9 +89,9 @@ def test_what_the_windows_cannot_carry_is_stretched():
     # Lively, and far more than a request a quarter of an hour can carry.
     tracked(200, age=2 * HOUR, pace=1 / 3600, now=now)
     room_for(1, now)
-    take(PLAN, now=now)
+    record_census(PLAN, now=now)
 
-    row = restretch(PLAN, now=now)
+    row = update_stretch(PLAN, now=now)
 
     assert row.demand == pytest.approx(200 / adapted_wait(7200, 1 / 3600, MONTH), rel=0.3)
     assert row.room == pytest.approx(100 / 900)
@@ -105,18 +105,18 @@ def test_without_need_nothing_is_stretched(windows):
     tracked(20, age=2 * HOUR, pace=1 / 3600, now=now)
     if windows == "wide":
         room_for(1000, now)
-    take(PLAN, now=now)
+    record_census(PLAN, now=now)
 
-    assert restretch(PLAN, now=now).windows == 1
+    assert update_stretch(PLAN, now=now).windows == 1
 
 
 def test_fixed_rows_are_never_stretched():
     now, _ = intervals.current()
     tracked(20, age=2 * HOUR, now=now)
     room_for(1, now)
-    take(Plan((Tier(30 * DAY, SECOND),)), now=now)
+    record_census(Plan((Tier(30 * DAY, SECOND),)), now=now)
 
-    assert restretch(Plan((Tier(30 * DAY, SECOND),)), now=now).windows == 1
+    assert update_stretch(Plan((Tier(30 * DAY, SECOND),)), now=now).windows == 1
 
 
 def with_budget(posts):
@@ -127,9 +127,9 @@ def test_what_the_budgets_cannot_pay_is_stretched():
     now, _ = intervals.current()
     tracked(200, age=5 * DAY, pace=0, now=now)
     with_budget(50)
-    take(PLAN, now=now)
+    record_census(PLAN, now=now)
 
-    row = restretch(PLAN, now=now)
+    row = update_stretch(PLAN, now=now)
 
     # A quarter of its age.
     assert row.days_demand == pytest.approx(200 / 1.25, rel=0.1)
@@ -143,14 +143,14 @@ def test_new_tweets_cost_what_no_stretch_can_save():
     now, _ = intervals.current()
     tracked(100, age=5 * DAY, pace=0.3 / DAY.total_seconds(), now=now)
     with_budget(60)
-    take(PLAN, now=now)
-    without = restretch(PLAN, now=now).money
+    record_census(PLAN, now=now)
+    without = update_stretch(PLAN, now=now).money
 
     tracked(20, age=2 * HOUR, pace=1 / 3600, now=now)
     TweetCensus.objects.all().delete()
-    take(PLAN, now=now)
+    record_census(PLAN, now=now)
 
-    assert restretch(PLAN, now=now).money > without
+    assert update_stretch(PLAN, now=now).money > without
 
 
 @pytest.mark.parametrize("budget", [None, 100_000])
@@ -158,9 +158,9 @@ def test_with_money_for_all_no_day_is_begun_later(budget):
     now, _ = intervals.current()
     tracked(20, age=5 * DAY, now=now)
     with_budget(budget)
-    take(PLAN, now=now)
+    record_census(PLAN, now=now)
 
-    row = restretch(PLAN, now=now)
+    row = update_stretch(PLAN, now=now)
 
     assert (row.money, row.days_room) == (1, budget)
     assert intervals.current()[1].day_stretch == 1
@@ -171,9 +171,9 @@ def test_fixed_rows_begin_no_day_later():
     tracked(20, age=5 * DAY, now=now)
     with_budget(1)
     fixed = Plan((Tier(30 * DAY, HOUR),))
-    take(fixed, now=now)
+    record_census(fixed, now=now)
 
-    assert restretch(fixed, now=now).money == 1
+    assert update_stretch(fixed, now=now).money == 1
 
 
 @pytest.mark.parametrize("bad", ["NaN", "Infinity", "-1"])
@@ -202,7 +202,7 @@ def test_replanning_goes_by_the_rule(bad):
         queue.schedule(TWEET_UPDATE, id, DAY)
 
     replan()
-    go_on(1)
+    continue_replanning(1)
 
     age = 10 * 86400.0
     for job in TweetUpdate.objects.all():
@@ -230,7 +230,7 @@ def test_replanning_begins_days_later_where_money_is_short():
         queue.schedule(TWEET_UPDATE, id, DAY)
 
     replan()
-    go_on(1)
+    continue_replanning(1)
 
     # 2.5 days: so little of it is left that the day is closed first, which is over now.
     wait = adapted_wait(10 * 86400.0, 0, MONTH)

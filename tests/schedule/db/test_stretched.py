@@ -10,16 +10,21 @@ from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Stretch
+from trackers.schedule.stretch_history import (
+    StretchMinute,
+    by_time,
+    prune_stretches,
+    record_stretch,
+)
 from trackers.schedule.stretch_words import (
     ALL_FIXED,
     MONEY_FOR_ALL,
     NO_BUDGET,
     NO_WINDOWS,
-    NOBODY_LOOKED,
+    NOT_COMPUTED,
     ROOM_FOR_ALL,
     sentences,
 )
-from trackers.schedule.stretched import StretchMinute, by_time, forget_old, note
 from trackers.tasks import stretch_intervals
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -37,7 +42,7 @@ def test_fixed_rows_are_never_stretched():
 
 
 def test_before_anybody_looked_nothing_is_said_of_it():
-    assert list(sentences(ADAPTS, None)) == [NOBODY_LOOKED]
+    assert list(sentences(ADAPTS, None)) == [NOT_COMPUTED]
 
 
 def test_without_limits_it_says_what_it_does_not_know():
@@ -93,14 +98,14 @@ def test_the_largest_of_each_half_hour_is_kept_for_a_day():
     now, _ = intervals.current()
     began = now.replace(minute=0, second=0, microsecond=0)
     for back, windows, money in ((3 * HOUR, 1.5, 1.0), (3 * HOUR - 10 * MINUTE, 1.1, 2.0)):
-        note(Stretch(windows=windows, money=money, taken_at=began - back))
-    note(Stretch(windows=1.2, money=1.0, taken_at=began - 3 * HOUR))
+        record_stretch(Stretch(windows=windows, money=money, taken_at=began - back))
+    record_stretch(Stretch(windows=1.2, money=1.0, taken_at=began - 3 * HOUR))
     StretchMinute.objects.create(minute=now - 26 * HOUR, windows=9, money=9)
 
     [found] = by_time(over=DAY, step=30 * MINUTE)
 
     assert (found.at, found.windows, found.money) == (began - 3 * HOUR, 1.5, 2.0)
-    assert forget_old() == 1
+    assert prune_stretches() == 1
 
 
 @pytest.mark.django_db

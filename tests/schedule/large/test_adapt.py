@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.stretch import FILL, MOST, Group, demand, needed_stretch
+from trackers.schedule.stretch_solve import (
+    MAX_STRETCH,
+    MAX_WINDOW_FILL,
+    Group,
+    look_ups_due,
+    needed_stretch,
+)
 from tweetwatch.database import cursor
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -102,28 +108,28 @@ FLEET = [
 
 
 def test_with_room_for_all_nothing_is_stretched():
-    assert needed_stretch(FLEET, room=10 * demand(FLEET, 1), backlog=0) == 1
+    assert needed_stretch(FLEET, room=10 * look_ups_due(FLEET, 1), backlog=0) == 1
 
 
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_the_stretch_fills_the_windows_and_no_more(share):
-    room = share * demand(FLEET, 1)
+    room = share * look_ups_due(FLEET, 1)
 
     stretch = needed_stretch(FLEET, room=room, backlog=0)
 
-    assert demand(FLEET, stretch) <= FILL * room
-    assert demand(FLEET, stretch / 1.01) > FILL * room
+    assert look_ups_due(FLEET, stretch) <= MAX_WINDOW_FILL * room
+    assert look_ups_due(FLEET, stretch / 1.01) > MAX_WINDOW_FILL * room
 
 
 def test_where_the_bounds_hold_no_stretch_is_enough():
-    assert needed_stretch(FLEET, room=1, backlog=0) == MOST
+    assert needed_stretch(FLEET, room=1, backlog=0) == MAX_STRETCH
 
 
 def test_an_import_takes_half_of_the_room_at_most():
-    room = 2 * demand(FLEET, 1)
+    room = 2 * look_ups_due(FLEET, 1)
 
     assert needed_stretch(FLEET, room=room, backlog=10**9) == needed_stretch(
-        FLEET, room=room * (FILL - 0.5) / FILL, backlog=0
+        FLEET, room=room * (MAX_WINDOW_FILL - 0.5) / MAX_WINDOW_FILL, backlog=0
     )
 
 

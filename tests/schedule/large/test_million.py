@@ -12,15 +12,15 @@ from tests.large_tables import QUEUE, TWEETS, fill, reading
 from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.population import EXACTLY
 from trackers.forecasts.update import update_forecasts
-from trackers.jobs import figures
+from trackers.jobs import statistics
 from trackers.schedule import intervals
-from trackers.schedule.census import take
+from trackers.schedule.census import record_census
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import PLACES, TWEETS_A_PLACE
-from trackers.schedule.replan import PIECE, plan_piece, replan
-from trackers.schedule.restretch import restretch
-from trackers.updater.needs import DRAWN
+from trackers.schedule.replan import TWEETS_PER_PIECE, plan_piece, replan
+from trackers.schedule.stretch_update import update_stretch
+from trackers.updater.needs import MAX_SAMPLE
 from tweetwatch.database import cursor
 
 pytestmark = [
@@ -58,13 +58,13 @@ def plan():
 def test_no_statement_of_stretches_pieces_and_forecasts_walks_over_a_million(plan, capsys):
     now, _ = intervals.current()
     # A cluster counts these for all readers, and less often the longer it takes.
-    take(plan, now=now)
-    figures.take(TWEET_UPDATE)
+    record_census(plan, now=now)
+    statistics.record_summary(TWEET_UPDATE)
     took = {}
 
     with reading() as stretched:
         began = time.monotonic()
-        row = restretch(plan, now=now)
+        row = update_stretch(plan, now=now)
         took["stretch"] = time.monotonic() - began
     replan()
     with reading() as piece:
@@ -85,10 +85,10 @@ def test_no_statement_of_stretches_pieces_and_forecasts_walks_over_a_million(pla
     # Those of each adapting row.
     assert 0 < stretched.found[TWEETS] <= 2 * PLACES * TWEETS_A_PLACE
     assert stretched.found[QUEUE] == 0
-    assert 0 < piece.found[TWEETS] <= 1.1 * PIECE
+    assert 0 < piece.found[TWEETS] <= 1.1 * TWEETS_PER_PIECE
     # Found to be locked, to be changed, and to be there.
-    assert PIECE <= piece.found[QUEUE] <= 4 * PIECE
+    assert TWEETS_PER_PIECE <= piece.found[QUEUE] <= 4 * TWEETS_PER_PIECE
     assert ForecastDay.objects.get(day=now.date()).expected_looks > 0
     # Once for the forecast, once for those that came yesterday.
-    assert 0 < foreseen.found[TWEETS] <= 2 * (EXACTLY + DRAWN)
-    assert 0 < foreseen.found[QUEUE] <= 2 * (EXACTLY + DRAWN)
+    assert 0 < foreseen.found[TWEETS] <= 2 * (EXACTLY + MAX_SAMPLE)
+    assert 0 < foreseen.found[QUEUE] <= 2 * (EXACTLY + MAX_SAMPLE)

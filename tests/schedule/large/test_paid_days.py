@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.day_stretch import MARGIN, MOST, needed_day_stretch, tweet_days
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S, across_days
-from trackers.schedule.stretch import Group
+from trackers.schedule.stretch_days import MARGIN, MAX_DAY_STRETCH, needed_day_stretch, tweet_days
+from trackers.schedule.stretch_solve import Group
 from tweetwatch.database import cursor
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -204,13 +204,15 @@ def test_the_stretch_is_enough_and_no_more(share):
 
     if found == 1:
         assert wanted <= allowed
-    elif found < MOST:
+    elif found < MAX_DAY_STRETCH:
         assert tweet_days(FLEET, found) + 500 <= allowed * (1 + MARGIN)
         if found > 1.05:
             assert tweet_days(FLEET, found / 1.02) + 500 > allowed * (1 + MARGIN) * 0.97
 
 
-@pytest.mark.parametrize(("allowed", "found"), [(1e9, 1.0), (0.0, MOST), (10.0, MOST)])
+@pytest.mark.parametrize(
+    ("allowed", "found"), [(1e9, 1.0), (0.0, MAX_DAY_STRETCH), (10.0, MAX_DAY_STRETCH)]
+)
 def test_with_plenty_nothing_is_stretched_and_with_nothing_as_far_as_may_be(allowed, found):
     assert needed_day_stretch(FLEET, allowed=allowed, arrivals=100) == found
 
@@ -231,7 +233,7 @@ def test_an_import_of_a_million_sends_nobody_away_for_weeks():
         for hour in range(24)
     ]
 
-    assert day_stretch == MOST
+    assert day_stretch == MAX_DAY_STRETCH
     assert max(waits) <= 3 * MONTHLY.at_least
 
 

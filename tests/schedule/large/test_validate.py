@@ -6,20 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.schedule.durations import often, parse, spell
-from trackers.schedule.validate import Row, faults
+from trackers.schedule.durations import parse, spell, spoken_after_every
+from trackers.schedule.validate import IntervalRow, faults
 
 S, M, H, D = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days"))
 DEFAULTS = [
-    Row(18 * M, 60 * S), Row(60 * M, 5 * M), Row(D, H), Row(7 * D, 6 * H), Row(30 * D, D),
-]  # fmt: skip
+    IntervalRow(18 * M, 60 * S),
+    IntervalRow(60 * M, 5 * M),
+    IntervalRow(D, H),
+    IntervalRow(7 * D, 6 * H),
+    IntervalRow(30 * D, D),
+]
 
 
 def adapts(**given):
     """An hour that adapts; its fixed interval would be a fault, if anybody looked at it."""
     every = M if given.get("accuracy", 1) is None else D
     usual = {"accuracy": 0.05, "at_most": 20 * S, "at_least": 15 * M}
-    return Row(H, every, **{**usual, **given})
+    return IntervalRow(H, every, **{**usual, **given})
 
 
 def test_an_adapting_row_has_no_fault_whatever_its_fixed_interval_was():
@@ -31,25 +35,29 @@ def test_the_defaults_have_no_fault():
 
 
 def test_the_defaults_sixty_times_faster_have_no_fault():
-    assert faults([Row(row.younger_than / 60, row.every / 60) for row in DEFAULTS]) == []
+    assert faults([IntervalRow(row.younger_than / 60, row.every / 60) for row in DEFAULTS]) == []
 
 
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        pytest.param([Row(timedelta(0), S)], "more than zero", id="no age"),
-        pytest.param([Row(-H, S)], "more than zero", id="an age below nothing"),
-        pytest.param([Row(H, timedelta(0))], "too often", id="without a pause"),
-        pytest.param([Row(H, S / 2)], "too often", id="twice a second"),
-        pytest.param([Row(H, -S)], "too often", id="backwards"),
-        pytest.param([Row(H, H + S)], "longer than the age itself", id="longer than the age"),
-        pytest.param([Row(800 * D, 366 * D)], "too seldom", id="more than a year"),
-        pytest.param([Row(40_000 * D, D)], "no tweet is older", id="more than a century"),
-        pytest.param([Row(H, M), Row(H, M)], "appears twice", id="one age twice"),
-        pytest.param([Row(H, M), Row(M, S)], "must increase", id="falling ages"),
-        pytest.param([Row(H, M, jitter=0.6)], "share from 0 to 0.5", id="too much jitter"),
-        pytest.param([Row(H, M, jitter=-0.1)], "share from 0 to 0.5", id="jitter below nothing"),
-        pytest.param([Row(H, M, enabled=False)], "At least one", id="none is enabled"),
+        pytest.param([IntervalRow(timedelta(0), S)], "more than zero", id="no age"),
+        pytest.param([IntervalRow(-H, S)], "more than zero", id="an age below nothing"),
+        pytest.param([IntervalRow(H, timedelta(0))], "too often", id="without a pause"),
+        pytest.param([IntervalRow(H, S / 2)], "too often", id="twice a second"),
+        pytest.param([IntervalRow(H, -S)], "too often", id="backwards"),
+        pytest.param(
+            [IntervalRow(H, H + S)], "longer than the age itself", id="longer than the age"
+        ),
+        pytest.param([IntervalRow(800 * D, 366 * D)], "too seldom", id="more than a year"),
+        pytest.param([IntervalRow(40_000 * D, D)], "no tweet is older", id="more than a century"),
+        pytest.param([IntervalRow(H, M), IntervalRow(H, M)], "appears twice", id="one age twice"),
+        pytest.param([IntervalRow(H, M), IntervalRow(M, S)], "must increase", id="falling ages"),
+        pytest.param([IntervalRow(H, M, jitter=0.6)], "share from 0 to 0.5", id="too much jitter"),
+        pytest.param(
+            [IntervalRow(H, M, jitter=-0.1)], "share from 0 to 0.5", id="jitter below nothing"
+        ),
+        pytest.param([IntervalRow(H, M, enabled=False)], "At least one", id="none is enabled"),
         pytest.param([], "At least one", id="an empty list"),
         pytest.param([adapts(accuracy=0.0)], "from 0.1% to 50%, not 0%", id="no accuracy"),
         pytest.param([adapts(accuracy=0.51)], "from 0.1% to 50%", id="too little accuracy"),
@@ -70,7 +78,14 @@ def test_a_fault_is_told_in_a_sentence(rows, said):
 
 
 def test_every_fault_is_told():
-    assert len(faults([Row(H, timedelta(0)), Row(M, 2 * M), Row(M, S, jitter=2)])) == 5
+    assert (
+        len(
+            faults(
+                [IntervalRow(H, timedelta(0)), IntervalRow(M, 2 * M), IntervalRow(M, S, jitter=2)]
+            )
+        )
+        == 5
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,4 +120,4 @@ def test_what_is_spelled_is_read_back_the_same(length):
     ],
 )  # fmt: skip
 def test_a_sentence_has_durations_in_words(text, sentence):
-    assert f"every {often(parse(text))}" == sentence
+    assert f"every {spoken_after_every(parse(text))}" == sentence

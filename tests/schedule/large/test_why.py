@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
-from trackers.schedule.intervals import Tier
-from trackers.schedule.paid_days import DAY_S, LATE_S, across_days
-from trackers.schedule.why import (
+from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, Bounds, adapted_wait
+from trackers.schedule.explanation import (
     CLOSES,
     EARLIER,
     PUT_OFF,
     STRETCHED_OTHERWISE,
     TOLERANCE_S,
-    Room,
-    Waiting,
-    why,
+    ExplainedWait,
+    StretchesThen,
+    explain_wait,
 )
+from trackers.schedule.intervals import Tier
+from trackers.schedule.paid_days import DAY_S, LATE_S, across_days
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 FIXED = Tier(DAY, HOUR, 0.05)
@@ -28,7 +28,7 @@ ADAPTS = Tier(DAY, HOUR, 0.05, Bounds(0.05, 60, 3 * 3600))
 
 
 def usual(age, pace, times=1.0, looked_at=0.0):
-    return Waiting(age, pace, times * adapted_wait(age, pace, ADAPTS.bounds), looked_at)
+    return ExplainedWait(age, pace, times * adapted_wait(age, pace, ADAPTS.bounds), looked_at)
 
 
 @pytest.mark.parametrize(
@@ -36,47 +36,47 @@ def usual(age, pace, times=1.0, looked_at=0.0):
     [
         (
             FIXED,
-            Waiting(7200, 0.1, 3590),
-            Room(),
+            ExplainedWait(7200, 0.1, 3590),
+            StretchesThen(),
             "tweets younger than 1 day are checked every hour.",
         ),
-        (FIXED, Waiting(7200, 0.1, 30), Room(), EARLIER),
-        (FIXED, Waiting(7200, 0.1, 4000), Room(), f"{PUT_OFF}."),
+        (FIXED, ExplainedWait(7200, 0.1, 30), StretchesThen(), EARLIER),
+        (FIXED, ExplainedWait(7200, 0.1, 4000), StretchesThen(), f"{PUT_OFF}."),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600),
-            Room(),
+            StretchesThen(),
             "it grows by 20% an hour, and 5% may be missed.",
         ),
         (
             ADAPTS,
             usual(7200, 0.004 / 3600),
-            Room(),
+            StretchesThen(),
             "it grows by 0.40% an hour, and 5% may be missed.",
         ),
         (
             ADAPTS,
             usual(7200, 9 / 60),
-            Room(),
+            StretchesThen(),
             "it grows by 900% a minute, and the shortest interval is 1 minute.",
         ),
         (
             ADAPTS,
             usual(80_000, 0),
-            Room(),
+            StretchesThen(),
             "its figures hardly change, and the longest interval is 3 hours.",
         ),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
-            Room(windows=1.4, looks=0.71),
+            StretchesThen(windows=1.4, looks=0.71),
             "it grows by 20% an hour; the wait is 1.4 times the usual, since X's windows "
             "have room for 71% of the look-ups.",
         ),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
-            Room(windows=1.4),
+            StretchesThen(windows=1.4),
             "it grows by 20% an hour; the wait is 1.4 times the usual, since X's windows "
             "had too little room.",
         ),
@@ -84,15 +84,15 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 2),
-            Room(windows=1.4, money=5, looks=0.71, days=0.4),
+            StretchesThen(windows=1.4, money=5, looks=0.71, days=0.4),
             "it grows by 20% an hour; the wait is 2.0 times the usual, since "
             f"{STRETCHED_OTHERWISE}.",
         ),
-        (ADAPTS, usual(7200, 0.2 / 3600, 0.1), Room(), EARLIER),
+        (ADAPTS, usual(7200, 0.2 / 3600, 0.1), StretchesThen(), EARLIER),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
-            Room(money=2, days=0.4),
+            StretchesThen(money=2, days=0.4),
             "its figures hardly change; the wait is 2.0 times the usual, since the budgets "
             "allow 40% of the tweet-days.",
         ),
@@ -100,60 +100,60 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             usual(80_000, 0, 3, looked_at=DAY_S - 3600),
-            Room(money=9),
+            StretchesThen(money=9),
             "its figures hardly change; the wait is 3.0 times the usual, since the budgets "
             "were short.",
         ),
         (
             ADAPTS,
             usual(80_000, 0, 3.5, looked_at=DAY_S - 3600),
-            Room(money=9),
+            StretchesThen(money=9),
             "its figures hardly change; the wait is 3.5 times the usual, since "
             f"{STRETCHED_OTHERWISE}.",
         ),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
-            Room(windows=1.5, money=1.4, looks=0.5, days=0),
+            StretchesThen(windows=1.5, money=1.4, looks=0.5, days=0),
             "its figures hardly change; the wait is 2.0 times the usual, since X's windows "
             "have room for 50% of the look-ups and the budgets allow 0% of the tweet-days.",
         ),
         # The new day's looks are spread over its first half hour.
         (
             ADAPTS,
-            Waiting(7200, 0.2 / 3600, 900, looked_at=DAY_S - 600),
-            Room(money=1.01, days=0.9),
+            ExplainedWait(7200, 0.2 / 3600, 900, looked_at=DAY_S - 600),
+            StretchesThen(money=1.01, days=0.9),
             "it grows by 20% an hour; the wait is 1.5 times the usual, since the budgets "
             "allow 90% of the tweet-days.",
         ),
         (
             ADAPTS,
-            Waiting(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
-            Room(money=2),
+            ExplainedWait(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
+            StretchesThen(money=2),
             CLOSES,
         ),
         # Later than usual, and sooner than where the windows are short.
         (
             ADAPTS,
-            Waiting(80_000, 0, 4 * 3600, looked_at=DAY_S - 4 * 3600 - LATE_S - 60),
-            Room(windows=3, money=2, looks=0.3),
+            ExplainedWait(80_000, 0, 4 * 3600, looked_at=DAY_S - 4 * 3600 - LATE_S - 60),
+            StretchesThen(windows=3, money=2, looks=0.3),
             CLOSES,
         ),
         (
             ADAPTS,
-            Waiting(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
-            Room(),
+            ExplainedWait(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
+            StretchesThen(),
             EARLIER,
         ),
     ],
 )
 def test_the_reason_is_the_one_that_decided(tier, waiting, room, said):
-    assert why(tier, waiting, room=room) == said
+    assert explain_wait(tier, waiting, room=room) == said
 
 
 def test_the_jitter_is_no_reason():
     for times in (0.951, 1.049):
-        assert why(ADAPTS, usual(7200, 0.2 / 3600, times)).endswith("5% may be missed.")
+        assert explain_wait(ADAPTS, usual(7200, 0.2 / 3600, times)).endswith("5% may be missed.")
 
 
 @settings(max_examples=200)
@@ -171,11 +171,13 @@ def test_whatever_the_rule_plans_has_its_own_reason(age, pace, looked_at, window
     planned = adapted_wait(age, pace, bounds, windows) * (1 + 0.05 * (2 * chances[0] - 1))
     wait = planned
     if money > 1:
-        longest = STRETCH_MOST * bounds.at_least
+        longest = MAX_AT_LEAST_STRETCH * bounds.at_least
         across = {"day_stretch": money, "longest": longest, "chance": chances[1]}
         wait = across_days(looked_at, planned, **across)
 
-    told = why(ADAPTS, Waiting(age, pace, wait, looked_at), room=Room(windows, money))
+    told = explain_wait(
+        ADAPTS, ExplainedWait(age, pace, wait, looked_at), room=StretchesThen(windows, money)
+    )
 
     spread = 2 * (0.05 * wait + TOLERANCE_S)
     assert not any(other in told for other in (EARLIER, PUT_OFF))

@@ -18,10 +18,17 @@ from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Interval, Replanning
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.schedule.replan import LOST_AFTER, find_lost, go_on, plan_piece, progress, replan
-from trackers.schedule.steer import refresh_now
+from trackers.schedule.replan import (
+    LOST_AFTER,
+    continue_replanning,
+    plan_piece,
+    replace_lost,
+    replan,
+    replanning_progress,
+)
+from trackers.schedule.tweet_changes import check_now
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 from tweetwatch.database import cursor
 
@@ -77,9 +84,11 @@ def test_workers_claim_and_save_while_a_piece_is_planned():
 
         verdicts = [Verdict(id, DAY, figures(1), 2 * DAY) for id in claimed.keys]
         saved = in_another_connection(
-            lambda: save(claimed, [Judged(verdicts, at=intervals.current()[0])], Plan(())).ours
+            lambda: (
+                save_batch(claimed, [Judged(verdicts, at=intervals.current()[0])], Plan(())).ours
+            )
         )
-        batch = in_another_connection(lambda: queue.claim(TWEET_UPDATE))
+        batch = in_another_connection(lambda: queue.claim_batch(TWEET_UPDATE))
 
     assert saved == set(claimed.keys)
     assert len(batch.keys) >= 100
@@ -90,7 +99,7 @@ def test_a_claim_does_not_wait_for_a_piece_that_holds_all_that_is_due(tweets):
 
     with transaction.atomic():
         plan_piece(turn(), size=500)
-        while_held = in_another_connection(lambda: queue.claim(TWEET_UPDATE))
+        while_held = in_another_connection(lambda: queue.claim_batch(TWEET_UPDATE))
     found = set()
     while batch := queue.get(TWEET_UPDATE, 1000):
         found.update(batch.keys)
@@ -118,7 +127,7 @@ def test_only_its_own_piece_waits_for_it(tweets):
     with transaction.atomic():
         plan_piece(turn(), size=500)
 
-        assert in_another_connection(lambda: refresh_now([old])) == 1
+        assert in_another_connection(lambda: check_now([old])) == 1
         assert TweetUpdate.objects.get(key=young).due_at > intervals.current()[0] + HOUR
 
 
@@ -130,11 +139,11 @@ def test_a_refresh_of_what_rests_and_of_what_waits_is_never_waited_for_crosswise
 
     with ThreadPoolExecutor(1) as thread:
         with transaction.atomic():
-            assert refresh_now([resting]) == 1
+            assert check_now([resting]) == 1
             piece = thread.submit(in_another_connection, lambda: plan_piece(turn(), size=2 * COUNT))
             wait_until(is_waited_for, what="the piece waits for the refresh")
             # What the piece waits for comes before what it has locked.
-            assert refresh_now([waiting]) == 1
+            assert check_now([waiting]) == 1
         piece.result(60)
 
     row = Replanning.objects.get()
@@ -156,11 +165,11 @@ def test_a_task_plans_for_a_while_and_hands_over_where_it_stands(tweets):
     replan()
     assert enqueued() == [(GO_ON, 1)]
 
-    go_on(1, at_most=timedelta(0), size=300)
+    continue_replanning(1, at_most=timedelta(0), size=300)
 
-    assert (planned(), progress().seen) == (300, 300)
+    assert (planned(), replanning_progress().seen) == (300, 300)
     assert enqueued() == [(GO_ON, 1), (GO_ON, 2)]
-    assert not progress().finished
+    assert not replanning_progress().finished
 
 
 def test_what_was_asked_for_is_done_by_whoever_comes(tweets):
@@ -169,16 +178,16 @@ def test_what_was_asked_for_is_done_by_whoever_comes(tweets):
     run_all()
 
     assert planned() == COUNT
-    assert progress().finished
-    assert progress().percent == 100
-    assert (progress().moved, progress().woken) == (COUNT, 0)
+    assert replanning_progress().finished
+    assert replanning_progress().percent == 100
+    assert (replanning_progress().moved, replanning_progress().woken) == (COUNT, 0)
 
 
 def test_a_task_that_comes_twice_does_nothing_the_second_time(tweets):
     replan()
-    go_on(1, at_most=timedelta(0), size=300)
+    continue_replanning(1, at_most=timedelta(0), size=300)
 
-    go_on(1, size=300)
+    continue_replanning(1, size=300)
 
     assert (planned(), turn()) == (300, 2)
 
@@ -190,10 +199,10 @@ def test_a_piece_that_is_not_committed_was_never_planned(tweets):
         plan_piece(1, size=300, is_last=True)
         transaction.set_rollback(True)
 
-    assert (planned(), progress().seen, turn()) == (300, 300, 1)
+    assert (planned(), replanning_progress().seen, turn()) == (300, 300, 1)
     assert enqueued() == [(GO_ON, 1)]
-    go_on(1)
-    assert (planned(), progress().seen) == (COUNT, COUNT)
+    continue_replanning(1)
+    assert (planned(), replanning_progress().seen) == (COUNT, COUNT)
 
 
 def test_other_intervals_meanwhile_make_it_begin_anew(tweets):
@@ -201,10 +210,10 @@ def test_other_intervals_meanwhile_make_it_begin_anew(tweets):
     plan_piece(1, size=600)
     Interval.objects.update(every=20 * HOUR)
 
-    go_on(1)
+    continue_replanning(1)
 
     assert planned() == COUNT
-    assert progress().seen == COUNT
+    assert replanning_progress().seen == COUNT
 
 
 def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
@@ -213,7 +222,7 @@ def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
 
     replan()
 
-    assert progress().seen == 0
+    assert replanning_progress().seen == 0
     assert not plan_piece(1)
     run_all()
     assert planned() == COUNT
@@ -222,18 +231,18 @@ def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
 def test_one_that_was_lost_goes_on_and_one_that_lives_is_left_alone(tweets):
     replan()
     plan_piece(1, size=300)
-    assert not find_lost()
+    assert not replace_lost()
     now, _ = intervals.current()
     Replanning.objects.update(touched_at=now - 3 * LOST_AFTER)
-    assert progress().lost
+    assert replanning_progress().lost
 
     tasks.watch_replanning()
 
-    assert not progress().lost
+    assert not replanning_progress().lost
     assert enqueued() == [(GO_ON, 1), (GO_ON, 2)]
     run_all()
-    assert (planned(), progress().seen) == (COUNT, COUNT)
-    assert not find_lost()
+    assert (planned(), replanning_progress().seen) == (COUNT, COUNT)
+    assert not replace_lost()
 
 
 @pytest.mark.parametrize("filled", [fill, fill_what_was_drained])

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from tests.factories import TweetFactory, figures, post
 from tests.x import wait_until
 from trackers.jobs import queue
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
@@ -19,7 +19,7 @@ from trackers.tweets.history import history
 from trackers.tweets.models import PackedSamples, Sample, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.updater.models import TweetUpdate
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 from tweetwatch.database import cursor
 
@@ -43,7 +43,7 @@ def claimed(id):
 def answer(batch):
     """A worker's late answer."""
     verdicts = [Verdict(id, HOUR, figures(9)) for id in batch.keys]
-    return save(batch, [Judged(verdicts, at=batch.claimed_at)], Plan(()))
+    return save_batch(batch, [Judged(verdicts, at=batch.claimed_at)], Plan(()))
 
 
 def due_in(id):
@@ -57,8 +57,8 @@ def due_in(id):
 def test_a_paused_tweet_is_looked_up_no_more():
     tracked(1)
 
-    assert steer.pause([1, 2]) == 1
-    assert steer.pause([1]) == 0
+    assert tweet_changes.pause_tweets([1, 2]) == 1
+    assert tweet_changes.pause_tweets([1]) == 0
 
     assert due_in(1) is None
     assert Tweet.objects.get().paused
@@ -67,7 +67,7 @@ def test_a_paused_tweet_is_looked_up_no_more():
 def test_pausing_what_is_claimed_ends_the_claim():
     batch = claimed(1)
 
-    steer.pause([1])
+    tweet_changes.pause_tweets([1])
 
     assert answer(batch).ours == frozenset()
     assert due_in(1) is None
@@ -77,9 +77,9 @@ def test_pausing_what_is_claimed_ends_the_claim():
 def test_a_resumed_tweet_is_due_now():
     tracked(1)
     tracked(2)
-    steer.pause([1])
+    tweet_changes.pause_tweets([1])
 
-    assert steer.resume([1, 2]) == 1
+    assert tweet_changes.resume_tweets([1, 2]) == 1
 
     assert (due_in(1), due_in(2)) == (NOW, HOUR)
     assert not Tweet.objects.get(id=1).paused
@@ -90,7 +90,7 @@ def test_refreshing_makes_waiting_and_resting_ones_due_now():
     tracked(2, due=None)
     tracked(3, due=-HOUR)
 
-    assert steer.refresh_now([3, 2, 1, 99]) == 3
+    assert tweet_changes.check_now([3, 2, 1, 99]) == 3
 
     assert (due_in(1), due_in(2), due_in(3)) == (
         NOW,
@@ -103,16 +103,16 @@ def test_refreshing_makes_waiting_and_resting_ones_due_now():
 def test_refreshing_leaves_a_claim_alone():
     batch = claimed(1)
 
-    assert steer.refresh_now([1]) == 0
+    assert tweet_changes.check_now([1]) == 0
 
     assert answer(batch).ours == {1}
 
 
 def test_refreshing_leaves_a_paused_tweet_paused():
     tracked(1)
-    steer.pause([1])
+    tweet_changes.pause_tweets([1])
 
-    assert steer.refresh_now([1]) == 0
+    assert tweet_changes.check_now([1]) == 0
     assert due_in(1) is None
 
 
@@ -121,7 +121,7 @@ def test_an_isolated_tweet_gets_another_four_tries_when_it_is_refreshed():
     tracked(2)
     TweetUpdate.objects.filter(key=1).update(attempts=4)
 
-    assert steer.refresh_now([1]) == 1
+    assert tweet_changes.check_now([1]) == 1
 
     assert due_in(1) == NOW
     assert TweetUpdate.objects.get(key=1).attempts == 0
@@ -149,7 +149,7 @@ def test_an_untracked_tweet_leaves_nothing_behind():
         impressions=[],
     )
 
-    assert steer.untrack([1, 99]) == 1
+    assert tweet_changes.untrack_tweets([1, 99]) == 1
 
     assert due_in(1) is None
     assert history(1) == []
@@ -181,7 +181,7 @@ def test_a_tweet_that_is_described_meanwhile_is_untracked_with_its_text():
 
 def untrack_in_a_session_of_its_own(id):
     try:
-        return steer.untrack([id])
+        return tweet_changes.untrack_tweets([id])
     finally:
         connection.close()
 
@@ -195,7 +195,7 @@ def waits_for_us():
 def test_untracking_what_is_claimed_ends_the_claim():
     batch = claimed(1)
 
-    steer.untrack([1])
+    tweet_changes.untrack_tweets([1])
 
     assert answer(batch).ours == frozenset()
     assert not Tweet.objects.exists()
@@ -207,6 +207,6 @@ def test_what_a_person_wants_now_does_not_wait_behind_a_backlog():
         tracked(id, due=-HOUR)
     tracked(99)
 
-    steer.refresh_now([99])
+    tweet_changes.check_now([99])
 
     assert 99 in queue.get(TWEET_UPDATE, 10).keys

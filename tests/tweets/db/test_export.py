@@ -18,7 +18,7 @@ from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
 from trackers.tweets.tags import tagging
-from trackers.tweets.tags.names import made
+from trackers.tweets.tags.names import get_or_create_tag
 from tweetwatch.csv_lines import FORMULAS
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -103,7 +103,7 @@ def test_a_text_with_anything_in_it_comes_back_as_it_was(measured):
 def test_csv_says_true_and_false_and_names_the_tags(measured):
     Tweet.objects.filter(pk=IDS[0]).update(paused=True)
     for name in ("zeta", "=Alpha"):
-        tagging.put(made(name).pk, IDS[:1])
+        tagging.tag_tweets(get_or_create_tag(name).pk, IDS[:1])
 
     [in_csv] = read("csv", export_tweets, ids=IDS[:1])
     [in_json] = read("jsonl", export_tweets, ids=IDS[:1])
@@ -125,7 +125,7 @@ def test_a_formula_is_a_text_to_a_spreadsheet():
     assert [one["text"] for one in in_csv] == ["'" + one["text"] for one in in_json]
 
 
-@pytest.mark.parametrize("query", [export.SAMPLES, export.SAMPLE_LINES])
+@pytest.mark.parametrize("query", [export.SAMPLE_ROWS, export.SAMPLE_LINES])
 def test_samples_are_sorted_before_lines_are_made_of_them(measured, query):
     given = {"chosen": sql.SQL("run.tweet_id = ANY({})").format(IDS), "order": export.IN_ORDER}
     with cursor() as db:

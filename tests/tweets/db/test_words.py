@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from trackers.tweets.finding.words import WORDS, read
+from trackers.tweets.finding.words import TEXT_WORDS, parse_search
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
 
 MATCHES = f"""
-    SELECT {WORDS.format("%(text)s::text")} @@ %(exact)s::tsquery,
-           {WORDS.format("%(text)s::text")} @@ %(loose)s::tsquery,
+    SELECT {TEXT_WORDS.format("%(text)s::text")} @@ %(exact)s::tsquery,
+           {TEXT_WORDS.format("%(text)s::text")} @@ %(loose)s::tsquery,
            %(text)s::text ILIKE ALL (%(patterns)s::text[])
 """
 
 
 def finds(typed, text):
-    search = read(typed)
+    search = parse_search(typed)
     given = {"exact": search.exact, "loose": search.loose, "patterns": list(search.patterns)}
     with cursor() as db:
         exact, loose, alike = db.execute(MATCHES, given | {"text": text}).fetchone()
@@ -102,4 +102,4 @@ def test_signs_without_blanks_are_found_only_as_neighbours(typed, text):
     "typed", ["", " ", "…", "@", "!!!", "https://t.co/aBc", '""', "-night", "🎉"]
 )
 def test_without_a_word_there_is_nothing_to_search_for(typed):
-    assert read(typed) is None
+    assert parse_search(typed) is None

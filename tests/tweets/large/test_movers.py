@@ -11,7 +11,7 @@ from tests.factories import TweetFactory, figures
 from tests.jobs.plans import nodes
 from trackers.tweets import pack
 from trackers.tweets.models import Sample, Tweet
-from trackers.tweets.movers import keep
+from trackers.tweets.movers import update
 from trackers.tweets.movers.models import Changed, Mover, Window
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
@@ -29,7 +29,7 @@ TWEETS = int(os.environ.get("MOVERS_TWEETS", "20000"))
 @pytest.fixture(autouse=True)
 def _now(monkeypatch):
     # The database's clock decides what is stale, and these measurements are of a year past.
-    monkeypatch.setattr(keep, "STALE", timedelta(days=10_000))
+    monkeypatch.setattr(update, "DROP_AFTER", timedelta(days=10_000))
 
 
 def measure(tweet, minutes, likes, *, views=0):
@@ -41,7 +41,7 @@ def measure(tweet, minutes, likes, *, views=0):
 def kept(minutes):
     """The lists are kept as they are after so many minutes."""
     Mover.objects.update(again_at=NOON)
-    return keep.keep(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
+    return update.update_movers(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
 
 
 def gains(window=Window.HOUR, metric="likes", *, by="gain"):
@@ -126,14 +126,14 @@ def test_a_list_is_left_alone_until_its_time_is_over():
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     measure(tweet, 1, 6)
-    keep.keep(now=NOON + 2 * MINUTE, deadline=Deadline.after(60))
+    update.update_movers(now=NOON + 2 * MINUTE, deadline=Deadline.after(60))
     measure(tweet, 2.5, 9)
-    keep.keep(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+    update.update_movers(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
 
     assert gains(QUARTER) == [(tweet.id, 4, 0, 2.5)]
     assert gains(DAY) == [(tweet.id, 1, 0, 1)]
 
-    keep.keep(now=NOON + 17 * MINUTE, deadline=Deadline.after(60))
+    update.update_movers(now=NOON + 17 * MINUTE, deadline=Deadline.after(60))
     assert gains(DAY) == [(tweet.id, 4, 0, 2.5)]
 
 
@@ -178,7 +178,7 @@ def test_the_highest_figures_are_kept_from_the_first_measurement_on():
 
     measure(low, 2, 7)
     measure(high, 2, 3)
-    keep.keep(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+    update.update_movers(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
 
     assert [one.gain for one in Mover.objects.highest("likes")] == [9, 7, 3]
     Tweet.objects.filter(pk=still.pk).delete()
@@ -187,7 +187,7 @@ def test_the_highest_figures_are_kept_from_the_first_measurement_on():
 
 
 def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
-    monkeypatch.setattr(keep, "LIST_MOST", 2)
+    monkeypatch.setattr(update, "MAX_LIST_LENGTH", 2)
     tweets = TweetFactory.create_batch(6)
     for tweet, gain in zip(tweets, (1, 2, 3, 4, 5, 6), strict=True):
         measure(tweet, 0, 0)
@@ -212,7 +212,7 @@ def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
 
 
 def test_changes_that_could_not_be_ranked_in_time_are_left_out(monkeypatch):
-    monkeypatch.setattr(keep, "STALE", timedelta(minutes=15))
+    monkeypatch.setattr(update, "DROP_AFTER", timedelta(minutes=15))
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     measure(tweet, 1, 6)
@@ -268,7 +268,7 @@ def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
     with capsys.disabled():
         print(f"\n{TWEETS:,} tweets: {len(ids):,} ranked in {told['Execution Time']:.0f} ms")
 
-    keep.rank(ids, keep.floors(), now=now)
+    update.rank(ids, update.lists_with_floors(), now=now)
     with cursor() as db:
         db.execute("ANALYZE trackers_mover", prepare=False)
     for by in ("gain", "velocity"):
@@ -294,10 +294,10 @@ def test_a_piece_is_planned_for_the_tweets_that_it_has():
 
 
 def explained(db, ids, now):
-    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **keep.floors()}
+    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **update.lists_with_floors()}
     db.execute("SAVEPOINT before", prepare=False)
-    db.execute(keep.INTERPRETED, prepare=False)
-    statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {keep.GAINS}"
+    db.execute(update.INTERPRETED, prepare=False)
+    statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {update.GAINS}"
     told = db.execute(statement, given, prepare=False).fetchone()[0][0]
     db.execute("ROLLBACK TO before", prepare=False)
     return told

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.factories import TweetFactory
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
-from trackers.tweets.pace import NONE, Counts, growth, pace, strangers_pace
+from trackers.tweets.pace import ZERO_COUNTS, Counts, growth, pace, strangers_pace
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
@@ -40,13 +40,13 @@ def test_growth_is_the_mean_of_what_is_known(before, after, expected):
 
 
 def test_a_tweet_first_measured_young_began_at_zero():
-    assert pace(60, None, NONE, (290, 0, 0), None) == pytest.approx(
+    assert pace(60, None, ZERO_COUNTS, (290, 0, 0), None) == pytest.approx(
         math.log(30) / 3 * math.sqrt(0.3) / 60
     )
 
 
 def test_a_tweet_first_measured_old_is_as_others_of_its_age():
-    assert pace(DAY, None, NONE, (5_000_000, 0, 0), None) == strangers_pace(DAY)
+    assert pace(DAY, None, ZERO_COUNTS, (5_000_000, 0, 0), None) == strangers_pace(DAY)
 
 
 def test_steady_growth_keeps_the_share_of_the_age():

@@ -11,7 +11,7 @@ from tests.jobs.plans import nodes
 from trackers.tweets.history import history
 from trackers.tweets.models import PackedSamples
 from trackers.tweets.record import Measured, record
-from trackers.tweets.series import RECENT, recent
+from trackers.tweets.series import RECENT, recent_runs
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def test_the_newest_samples_are_the_end_of_the_history(unpacked, months):
     packed(another, 8, samples=3)
     measured(tweet, times=unpacked)
 
-    found = recent([tweet.id, another.id], most=MOST)
+    found = recent_runs([tweet.id, another.id], most=MOST)
 
     assert found.get(tweet.id, []) == history(tweet.id)[-MOST:]
     assert found[another.id] == history(another.id)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.jobs.plans import NAMED, nodes
 from trackers.ingest.polls.reservation import PAID
-from trackers.tweets.versions import KNOWN_AS, LOCK, MEMBERS
-from trackers.updater.before import KNOWN
+from trackers.tweets.versions import KNOWN_AS, LOCK_HISTORY, MEMBERS
+from trackers.updater.before import KNOWN_IN_GROUPS
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def test_versions_and_their_tweets_are_found_by_key(prepare):
     given = {"ids": f"'{{{','.join(map(str, ids))}}}'", "day": "'2026-11-22'", "project": "1"}
     with cursor() as db:
         prepare(db)
-        for statement in (KNOWN_AS, MEMBERS, LOCK, PAID, KNOWN):
+        for statement in (KNOWN_AS, MEMBERS, LOCK_HISTORY, PAID, KNOWN_IN_GROUPS):
             for mode in ("force_custom_plan", "force_generic_plan"):
                 db.execute(f"SET LOCAL plan_cache_mode = {mode}")
                 told = explain(db, statement, given)

@@ -13,7 +13,7 @@ from trackers.tweets.history import histories
 from trackers.tweets.models import PackedSamples, Sample
 from trackers.tweets.partitions import SAMPLES
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, ours
+from tweetwatch.pieces import Deadline, take_work_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,7 +73,7 @@ def test_while_another_process_packs_this_one_touches_nothing():
 
     def another():
         with transaction.atomic():
-            assert ours("packing")
+            assert take_work_lock("packing")
             begun.set()
             over.wait(30)
         connection.close()
@@ -103,7 +103,7 @@ def test_the_next_piece_is_found_by_the_index_on_tweets():
         db.execute("ANALYZE trackers_sample")
         where = {"rows": "trackers_sample", "start": f"'{NOW}'", "end": f"'{OVER - HOUR}'"}
 
-    plan = plan_of(pack.LAST_TWEET.format(**where, limit=pack.ROWS_AT_ONCE), after=1000)
+    plan = plan_of(pack.LAST_TWEET.format(**where, limit=pack.ROWS_PER_PIECE), after=1000)
 
     assert "Merge Append" in plan, plan
     assert "Seq Scan" not in plan, plan

@@ -13,12 +13,18 @@ from tests.databases import url_of
 from tests.factories import TweetFactory
 from tests.plans import watched
 from trackers import tasks
-from trackers.schedule import steer
-from trackers.tweets.finding.way import Way
+from trackers.schedule import tweet_changes
+from trackers.tweets.finding.direction import Direction
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags import ending, tagging
 from trackers.tweets.tags.models import Tag, TweetTag
-from trackers.tweets.tags.names import TagName, cleaned, made, named, offered
+from trackers.tweets.tags.names import (
+    InvalidTagName,
+    clean_name,
+    find_tag,
+    get_or_create_tag,
+    offered_tags,
+)
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
@@ -38,7 +44,7 @@ def soon():
 
 def test_letters_whose_capitals_differ_and_whose_small_ones_do_not_are_one_name():
     """Looked for in one way and refused in another, the name would be made again for ever."""
-    assert made("Stra\N{LATIN CAPITAL LETTER SHARP S}e") == made(
+    assert get_or_create_tag("Stra\N{LATIN CAPITAL LETTER SHARP S}e") == get_or_create_tag(
         "stra\N{LATIN SMALL LETTER SHARP S}e"
     )
 
@@ -53,57 +59,57 @@ def test_letters_whose_capitals_differ_and_whose_small_ones_do_not_are_one_name(
     ],
 )
 def test_a_name_is_what_was_typed_without_its_trimmings(typed, name):
-    assert cleaned(typed) == name
+    assert clean_name(typed) == name
 
 
 @pytest.mark.parametrize("typed", [" # ", "", "a" * 41, "one,two", "a\x07b", "a\u202eb"])
 def test_what_cannot_be_a_name_is_refused_with_what_to_do(typed):
-    with pytest.raises(TagName, match=r"\."):
-        cleaned(typed)
-    assert named(typed) is None
+    with pytest.raises(InvalidTagName, match=r"\."):
+        clean_name(typed)
+    assert find_tag(typed) is None
 
 
 def test_one_tag_in_any_case_of_letters():
-    launch = made("Launch")
+    launch = get_or_create_tag("Launch")
 
-    assert made("#LAUNCH") == launch == named("launch")
-    assert offered() == ["Launch"]
+    assert get_or_create_tag("#LAUNCH") == launch == find_tag("launch")
+    assert offered_tags() == ["Launch"]
 
 
 def test_tags_are_put_on_tracked_tweets_alone_and_taken(three):
-    tag = made("launch")
+    tag = get_or_create_tag("launch")
 
-    assert tagging.put(tag.pk, [3, 1, 99]) == 2
-    assert tagging.put(tag.pk, [1, 2]) == 1
+    assert tagging.tag_tweets(tag.pk, [3, 1, 99]) == 2
+    assert tagging.tag_tweets(tag.pk, [1, 2]) == 1
     assert tagging.tags_of([1, 2, 3, 4]) == {1: ["launch"], 2: ["launch"], 3: ["launch"]}
-    assert tagging.take(tag.pk, [1, 99]) == 1
-    assert tagging.tagged(tag.pk, Way(), 1).ids == [3]
-    assert tagging.tagged(tag.pk, Way(2, up=True), 9).ids == [3]
-    assert tagging.among(tag.pk, [1, 2]) == {2}
+    assert tagging.untag_tweets(tag.pk, [1, 99]) == 1
+    assert tagging.candidates_tagged(tag.pk, Direction(), 1).ids == [3]
+    assert tagging.candidates_tagged(tag.pk, Direction(2, up=True), 9).ids == [3]
+    assert tagging.tagged_among(tag.pk, [1, 2]) == {2}
 
 
 def test_the_tags_of_a_tweet_go_with_it(three):
-    tag = made("launch")
-    tagging.put(tag.pk, [1, 2])
+    tag = get_or_create_tag("launch")
+    tagging.tag_tweets(tag.pk, [1, 2])
 
-    steer.untrack([1])
+    tweet_changes.untrack_tweets([1])
 
     assert list(TweetTag.objects.values_list("tweet_id", flat=True)) == [2]
 
 
 def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
-    old, older, new = made("old"), made("older"), made("new")
-    tagging.put(old.pk, [1, 2])
-    tagging.put(older.pk, [3])
-    tagging.put(new.pk, [2])
+    old, older, new = get_or_create_tag("old"), get_or_create_tag("older"), get_or_create_tag("new")
+    tagging.tag_tweets(old.pk, [1, 2])
+    tagging.tag_tweets(older.pk, [3])
+    tagging.tag_tweets(new.pk, [2])
 
     # Into one that is itself merged, before anything was moved.
-    assert ending.end([older], into=old) == 1
-    assert ending.end([old, new], into=new) == 1
-    assert offered() == ["new"]
-    assert tagging.put(old.pk, [3]) == 0
+    assert ending.end_tags([older], into=old) == 1
+    assert ending.end_tags([old, new], into=new) == 1
+    assert offered_tags() == ["new"]
+    assert tagging.tag_tweets(old.pk, [3]) == 0
     # The name is free again, for another tag.
-    made("old")
+    get_or_create_tag("old")
     tasks.sweep_tags()
 
     assert tagging.tags_of([1, 2, 3]) == {1: ["new"], 2: ["new"], 3: ["new"]}
@@ -112,23 +118,23 @@ def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
 
 
 def test_nothing_is_merged_into_a_tag_that_is_gone():
-    one, two = made("one"), made("two")
-    ending.end([two])
+    one, two = get_or_create_tag("one"), get_or_create_tag("two")
+    ending.end_tags([two])
 
-    assert ending.end([one], into=two) == 0
-    assert offered() == ["one"]
+    assert ending.end_tags([one], into=two) == 0
+    assert offered_tags() == ["one"]
 
 
 def test_a_removed_tag_is_swept_piece_by_piece(three, monkeypatch):
-    tag = made("launch")
-    tagging.put(tag.pk, [1, 2, 3])
+    tag = get_or_create_tag("launch")
+    tagging.tag_tweets(tag.pk, [1, 2, 3])
     monkeypatch.setattr(ending, "SWEEP", ending.SWEEP.replace("LIMIT 5000", "LIMIT 2"))
 
-    ending.end([tag])
+    ending.end_tags([tag])
     assert tagging.tags_of([1]) == {}
-    worked = ending.sweep(deadline=Deadline.after(0))
+    worked = ending.sweep_ended(deadline=Deadline.after(0))
     assert (worked.rows, worked.left) == (2, 1)
-    assert ending.sweep(deadline=soon()).rows == 1
+    assert ending.sweep_ended(deadline=soon()).rows == 1
 
     assert not Tag.objects.exists()
     assert Tweet.objects.count() == 3
@@ -162,11 +168,11 @@ def beside(act):
 @pytest.mark.django_db(transaction=True)
 def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
     TweetFactory(id=1)
-    tag = made("launch")
+    tag = get_or_create_tag("launch")
 
     with transaction.atomic():
-        tagging.put(tag.pk, [1])
-        thread, done = beside(lambda: steer.untrack([1]))
+        tagging.tag_tweets(tag.pk, [1])
+        thread, done = beside(lambda: tweet_changes.untrack_tweets([1]))
         wait_for_a_lock()
     thread.join()
 
@@ -175,8 +181,8 @@ def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
 
     TweetFactory(id=2)
     with transaction.atomic():
-        steer.untrack([2])
-        thread, done = beside(lambda: tagging.put(tag.pk, [2]))
+        tweet_changes.untrack_tweets([2])
+        thread, done = beside(lambda: tagging.tag_tweets(tag.pk, [2]))
         wait_for_a_lock()
     thread.join()
 
@@ -187,14 +193,14 @@ def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
 @pytest.mark.django_db(transaction=True)
 def test_a_tag_that_is_removed_meanwhile_leaves_no_row():
     TweetFactory(id=1)
-    tag = made("launch")
+    tag = get_or_create_tag("launch")
 
     with transaction.atomic():
-        tagging.put(tag.pk, [1])
-        thread, done = beside(lambda: ending.end([tag]))
+        tagging.tag_tweets(tag.pk, [1])
+        thread, done = beside(lambda: ending.end_tags([tag]))
         wait_for_a_lock()
     thread.join()
-    ending.sweep(deadline=soon())
+    ending.sweep_ended(deadline=soon())
 
     assert done == [1]
     assert not TweetTag.objects.exists()
@@ -215,7 +221,7 @@ FILL_TAG = """
 @pytest.mark.parametrize("is_analyzed", [True, False])
 def test_every_statement_reads_what_it_is_about_and_never_a_whole_table(monkeypatch, is_analyzed):
     """Whatever the statistics say."""
-    large, target = made("large"), made("target")
+    large, target = get_or_create_tag("large"), get_or_create_tag("target")
     with cursor() as db:
         db.execute(FILL, {"many": MANY})
         db.execute(FILL_TAG, {"many": MANY, "tag": large.pk})
@@ -223,17 +229,17 @@ def test_every_statement_reads_what_it_is_about_and_never_a_whole_table(monkeypa
             db.execute("ANALYZE trackers_tweet, trackers_tweettag, trackers_tag")
     ids = list(range(1, 101))
     with watched(monkeypatch) as seen, transaction.atomic():
-        tagging.put(target.pk, ids)
-        tagging.take(target.pk, ids)
+        tagging.tag_tweets(target.pk, ids)
+        tagging.untag_tweets(target.pk, ids)
         tagging.tags_of(ids)
-        tagging.tagged(large.pk, Way(MANY // 2), 51)
-        tagging.tagged(large.pk, Way(MANY // 2, up=True), 51)
-        tagging.among(large.pk, ids)
-        ending.on_tweets(large, 1000)
-        ending.end([large], into=target)
+        tagging.candidates_tagged(large.pk, Direction(MANY // 2), 51)
+        tagging.candidates_tagged(large.pk, Direction(MANY // 2, up=True), 51)
+        tagging.tagged_among(large.pk, ids)
+        ending.count_tagged(large, 1000)
+        ending.end_tags([large], into=target)
         with cursor() as db:
             db.execute(ending.SWEEP, {"tag": large.pk, "into": target.pk})
-            db.execute(ending.LEFT)
+            db.execute(ending.SWEEP_LEFT)
 
     assert seen.reached
     for reach in seen.reached:

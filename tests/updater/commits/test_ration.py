@@ -21,10 +21,10 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.before import read_before
+from trackers.updater.day_start import MAX_WAIT_FOR_FLOORS
 from trackers.updater.models import TweetUpdate
-from trackers.updater.morning import NO_LONGER_THAN
-from trackers.updater.ration import ration
-from trackers.updater.reserve import FLOORS_COME, BatchGrant, Waiting, reserve
+from trackers.updater.rationing import ration_projects
+from trackers.updater.reserve import WAIT_FOR_FLOORS, BatchGrant, Waiting, reserve_batch
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,7 +61,7 @@ def young(old):
 def ask():
     """Claim all that is due, and ask for it."""
     batch = queue.get(TWEET_UPDATE, 100)
-    return reserve(batch, read_before(batch.keys), timeout=TIMEOUT)
+    return reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT)
 
 
 def unpaid():
@@ -80,7 +80,7 @@ def test_the_first_batch_of_a_day_serves_the_young_and_has_the_floors_reckoned(o
     assert sorted(asked.unpaid) == young
     assert enqueued() == WANTED
     for id in old:
-        assert timedelta(0) < waits(id) <= FLOORS_COME
+        assert timedelta(0) < waits(id) <= WAIT_FOR_FLOORS
 
 
 def test_the_old_ones_are_asked_for_as_soon_as_the_floors_are_there(old):
@@ -105,7 +105,7 @@ def test_however_many_batches_find_none_they_are_reckoned_once(old, young):
 def test_the_minutes_task_may_come_first(old):
     now, plan = intervals.current()
 
-    ration(plan, now=now)
+    ration_projects(plan, now=now)
 
     assert len(unpaid()) == 2
     assert enqueued() == []
@@ -114,7 +114,7 @@ def test_the_minutes_task_may_come_first(old):
 def test_when_nobody_reckons_the_old_ones_wait_for_some_minutes_and_no_longer(old):
     assert isinstance(ask(), Waiting)
     now, _ = intervals.current()
-    Project.objects.update(floors_wanted_at=now - NO_LONGER_THAN - MINUTE)
+    Project.objects.update(floors_wanted_at=now - MAX_WAIT_FOR_FLOORS - MINUTE)
     queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
 
     assert len(unpaid()) == 2
@@ -135,7 +135,7 @@ def test_no_other_project_pays_for_the_old_ones_meanwhile(old):
     Tweet.objects.update(paid_by=Project.objects.get(name="one").pk)
 
     assert isinstance(ask(), Waiting)
-    assert waits(old[0]) <= FLOORS_COME
+    assert waits(old[0]) <= WAIT_FOR_FLOORS
 
 
 def test_without_a_budget_nobody_waits_for_floors(old):
@@ -161,6 +161,6 @@ def test_a_run_that_ends_half_way_leaves_the_floors_of_the_first_projects(old):
         db.execute("SET lock_timeout = '300ms'")
 
         with pytest.raises(OperationalError):
-            ration(plan, now=now)
+            ration_projects(plan, now=now)
 
     assert [purse.is_rationed for purse in read_balances()] == [True, False]

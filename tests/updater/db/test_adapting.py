@@ -17,7 +17,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import pace, strangers_pace
 from trackers.updater.models import TweetUpdate
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Figures, Shown
 
@@ -78,7 +78,7 @@ def test_pace_and_wait_are_those_of_the_rule(stretch):
         )
     batch = claimed(*tweets)
 
-    save(batch, [Judged(shown(batch, impressions=2000, likes=50), at=now)], plan)
+    save_batch(batch, [Judged(shown(batch, impressions=2000, likes=50), at=now)], plan)
 
     planned = waits(now)
     for id, tweet in tweets.items():
@@ -104,7 +104,7 @@ def test_the_jitter_spreads_each_tweet():
         TweetFactory(id=id, created_at=now - 10 * DAY)
     batch = claimed(*range(1, 101))
 
-    save(batch, [Judged(shown(batch), at=now)], plan_of(jitter=0.2))
+    save_batch(batch, [Judged(shown(batch), at=now)], plan_of(jitter=0.2))
 
     age = 10 * 86400.0
     usual = adapted_wait(age, strangers_pace(age), OLD)
@@ -122,7 +122,7 @@ def test_a_first_look_goes_by_the_time_in_the_id():
     batch = claimed(id)
     verdict = Verdict(id, 900 * SECOND, Figures(3, 0, 30, 0, 0, 3000), 1800 * SECOND)
 
-    save(batch, [Judged([verdict], at=now)], plan_of())
+    save_batch(batch, [Judged([verdict], at=now)], plan_of())
 
     expected = adapted_wait(60, pace(60, None, (0, 0, 0), (3000, 30, 3), None), YOUNG)
     assert expected - 1 <= waits(now)[id] <= expected + 60
@@ -136,7 +136,7 @@ def test_a_verdict_that_comes_sooner_stays():
     batch = claimed(1, 2)
     figures = Figures(0, 0, 0, 0, 0, 0)
 
-    save(
+    save_batch(
         batch,
         [Judged([Verdict(1, 5 * SECOND, figures), Verdict(2, None, figures)], at=now)],
         plan_of(),
@@ -151,12 +151,12 @@ def test_a_late_save_writes_no_pace(late):
     now, plan = intervals.current()[0], plan_of()
     TweetFactory(id=1, created_at=now - HOUR, measurements=0)
     batch = claimed(1)
-    save(batch, [Judged(shown(batch, likes=5), now)], plan)
+    save_batch(batch, [Judged(shown(batch, likes=5), now)], plan)
     known = Tweet.objects.get().pace
     if late == "a newer measurement came first":
         batch = claimed(1)
 
-    saved = save(batch, [Judged(shown(batch, likes=5000), now - 60 * SECOND)], plan)
+    saved = save_batch(batch, [Judged(shown(batch, likes=5000), now - 60 * SECOND)], plan)
 
     assert bool(saved.ours) == (late == "a newer measurement came first")
     assert Tweet.objects.get().pace == known > 0

@@ -18,7 +18,7 @@ from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet, TweetText
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.save import NOTHING_SAVED, Judged
-from trackers.updater.save import save as save_judged
+from trackers.updater.save import save_batch as save_judged
 from trackers.updater.verdicts import Verdict
 
 pytestmark = pytest.mark.django_db

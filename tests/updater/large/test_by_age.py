@@ -15,7 +15,7 @@ from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Sample, Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.xapi.results import Shown
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_age
     counts = [[5 if name == "likes" else 0] * len(tweets) for name in ORDER]
     Tweet.objects.update(retweets=0, replies=0, quotes=0, bookmarks=0, impressions=0)
 
-    saved = save(batch, [Judged(Shown(batch.keys, counts, None), at=now)], plan)
+    saved = save_batch(batch, [Judged(Shown(batch.keys, counts, None), at=now)], plan)
 
     assert saved.ours == tweets.keys()
     assert saved.changed == 0
@@ -80,7 +80,7 @@ def test_the_next_look_is_a_little_sooner_or_later_all_of_a_tier_together():
         TweetFactory(id=id, created_at=now)
     queue.schedule_many(TWEET_UPDATE, [(id, timedelta(0)) for id in range(1, 101)])
     while batch := queue.get(TWEET_UPDATE, 5):
-        save(batch, [Judged(Shown(batch.keys, [[0] * 5] * 6, None), at=now)], plan)
+        save_batch(batch, [Judged(Shown(batch.keys, [[0] * 5] * 6, None), at=now)], plan)
 
     waits = {(due - now) / SECOND for due in TweetUpdate.objects.values_list("due_at", flat=True)}
     assert len(waits) == 20

@@ -17,8 +17,8 @@ from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.updater import needs as estimating
 from trackers.updater.models import TweetUpdate
-from trackers.updater.needs import dry_at, needs
-from trackers.updater.ration import ration
+from trackers.updater.needs import dry_at, read_needs
+from trackers.updater.rationing import ration_projects
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 def needed():
     now, plan = intervals.current()
     purse = read_balances()[0]
-    return needs(plan, now=now, day=purse.day, next_day=purse.next_day())
+    return read_needs(plan, now=now, day=purse.day, next_day=purse.next_day())
 
 
 def by_tier(found, payer):
@@ -88,8 +88,8 @@ def test_one_never_looked_up_is_as_old_as_its_id(projects):
 
 @pytest.mark.parametrize("drawn", [30_000, 400], ids=["by the index", "cut by its limit"])
 def test_of_many_the_older_ones_are_estimated_as_well_as_it_says(projects, monkeypatch, drawn):
-    monkeypatch.setattr(estimating, "EXACTLY", 1000)
-    monkeypatch.setattr(estimating, "DRAWN", drawn)
+    monkeypatch.setattr(estimating, "COUNTED_EXACTLY", 1000)
+    monkeypatch.setattr(estimating, "MAX_SAMPLE", drawn)
     fill(40_000, payers=[*projects, None])
 
     found = needed()
@@ -107,13 +107,13 @@ def test_of_many_the_older_ones_are_estimated_as_well_as_it_says(projects, monke
 def test_a_minute_reads_as_much_of_the_queue_however_many_wait_and_for_how_many(
     projects, monkeypatch, filled
 ):
-    monkeypatch.setattr(estimating, "EXACTLY", 1000)
-    monkeypatch.setattr(estimating, "DRAWN", 1000)
+    monkeypatch.setattr(estimating, "COUNTED_EXACTLY", 1000)
+    monkeypatch.setattr(estimating, "MAX_SAMPLE", 1000)
     filled(60_000, payers=[*projects, None])
     now, plan = intervals.current()
 
     with reading() as read:
-        assert ration(plan, now=now) == ["p0", "p1", "p2"]
+        assert ration_projects(plan, now=now) == ["p0", "p1", "p2"]
 
     assert read.walked == {TWEETS: 0, QUEUE: 0}
     assert read.found[QUEUE] <= 2000
@@ -133,7 +133,7 @@ def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(project
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()
 
-    ration(plan, now=now)
+    ration_projects(plan, now=now)
 
     rest_of_day = (read_balances()[0].next_day() - read_balances()[0].now) / DAY
     new = 600 / 29 * rest_of_day / 3
@@ -147,7 +147,7 @@ def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for
     now, plan = intervals.current()
     Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
 
-    short = ration(plan, now=now)
+    short = ration_projects(plan, now=now)
 
     first, second, unlimited = Project.objects.order_by("pk")
     assert first.needs == pytest.approx(300, abs=1)
@@ -161,7 +161,7 @@ def test_new_ones_are_counted_for_those_alone_that_can_pay(projects):
     now, plan = intervals.current()
     Credential.objects.filter(app__project=projects[0]).update(disabled_at=now)
 
-    short = ration(plan, now=now)
+    short = ration_projects(plan, now=now)
 
     rest_of_day = (read_balances()[0].next_day() - read_balances()[0].now) / DAY
     new = 600 / 29 * rest_of_day / 2
@@ -178,7 +178,7 @@ def test_while_x_refuses_the_project_without_a_budget_the_others_expect_a_share(
     Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
     Credential.objects.filter(app__project=projects[2]).update(refused=1, used_at=now)
 
-    ration(plan, now=now)
+    ration_projects(plan, now=now)
 
     assert Project.objects.get(pk=projects[1]).needs >= 99
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from trackers.updater.models import TweetUpdate
 from trackers.updater.requests import (
+    count_requests,
     due_for_project,
-    requests_for,
-    room_for,
+    next_batch_size,
     rotate,
     split_into_requests,
 )
@@ -21,8 +21,8 @@ IDS = st.lists(st.integers(1, 10**6), unique=True, max_size=450)
 
 
 def test_a_request_of_the_queue_is_a_request_to_x():
-    assert requests_for(TweetUpdate.request_keys) == 1
-    assert requests_for(TweetUpdate.request_keys + 1) == 2
+    assert count_requests(TweetUpdate.request_keys) == 1
+    assert count_requests(TweetUpdate.request_keys + 1) == 2
 
 
 @given(IDS, st.sets(st.integers(1, 10**6), max_size=50))
@@ -30,10 +30,10 @@ def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
     found = split_into_requests(ids, odd)
 
     assert sorted(id for one in found for id in one) == sorted(ids)
-    assert len(found) == requests_for(len(ids))
+    assert len(found) == count_requests(len(ids))
     assert all(list(one) == sorted(one) for one in found)
     with_odd = [one for one in found if not odd.isdisjoint(one)]
-    assert len(with_odd) <= requests_for(len(odd & set(ids))) + 1
+    assert len(with_odd) <= count_requests(len(odd & set(ids))) + 1
 
 
 def test_what_goes_back_is_another_part_each_time():
@@ -71,4 +71,4 @@ def test_of_several_projects_each_asks_for_whole_hundreds_while_more_is_due(
     [(0, 0, 100), (0, 1, 100), (3, 1, 300), (0, 5, 1000), (2, 2, 400), (7, 2, 700)],
 )
 def test_a_smaller_batch_still_has_a_full_request_for_each_project(requests, projects, room):
-    assert room_for(requests, projects) == room
+    assert next_batch_size(requests, projects) == room

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.factories import id_born
 from trackers.money.balances import Balance
 from trackers.updater.before import Group, Prior
-from trackers.updater.ration import ration_of
+from trackers.updater.rationing import compute_ration
 from trackers.updater.reserve import wait_for_money
 from trackers.updater.shares import share_out
 
@@ -117,7 +117,7 @@ def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
 )
 def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, waiting):
     """Sixteen new ones are expected, give or take four: each older tier leaves four more."""
-    found = ration_of(left, [12, 30, 43], 16)
+    found = compute_ration(left, [12, 30, 43], 16)
 
     assert (found.floors, found.needs, found.waiting) == (floors, 101, waiting)
 

@@ -24,7 +24,7 @@ from trackers.money.projects import Spending
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.xapi.errors import NotReady
-from tweetwatch.database import persist
+from tweetwatch.database import retry_while_lost
 
 # Committed, since the time of the database stands still in a transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -141,7 +141,7 @@ def test_an_answer_is_saved_for_as_long_as_the_task_goes_on(x):
 
     until = time.monotonic() + 1
     with pytest.raises(OperationalError):
-        persist(save, until=until)
+        retry_while_lost(save, until=until)
 
     assert len(tries) > 1
     assert tries[-1] > until - 1

@@ -18,10 +18,10 @@ from trackers.schedule import intervals
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
-from trackers.updater.leftover import CONSIDERED, hand_out
+from trackers.updater.evening_release import MAX_CONSIDERED, release_spare
 from trackers.updater.models import TweetUpdate
-from trackers.updater.ration import ration
-from trackers.updater.reserve import mark
+from trackers.updater.rationing import ration_projects
+from trackers.updater.reserve import mark_waiting
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,7 +47,7 @@ def waiting(clock):
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     batch = queue.get(TWEET_UPDATE, 100)
     queue.release(batch, 2 * HOUR, anew=True)
-    mark(batch.keys)
+    mark_waiting(batch.keys)
     return sorted(batch.keys, reverse=True)
 
 
@@ -55,7 +55,7 @@ def rationed(left):
     """Who was sent for."""
     Project.objects.update(posts_a_day=left)
     now, plan = intervals.current()
-    ration(plan, now=now)
+    ration_projects(plan, now=now)
     due = TweetUpdate.objects.filter(due_at__lte=now + MINUTE)
     return sorted(due.values_list("key", flat=True), reverse=True)
 
@@ -89,7 +89,7 @@ def test_one_that_another_project_pays_for_waits_for_its_money(waiting):
     Project.objects.exclude(pk=other.pk).update(posts_a_day=2)
     now, plan = intervals.current()
 
-    ration(plan, now=now)
+    ration_projects(plan, now=now)
 
     due = TweetUpdate.objects.filter(due_at__lte=now + MINUTE).values_list("key", flat=True)
     assert set(due) == set(waiting[1:3])
@@ -98,7 +98,7 @@ def test_one_that_another_project_pays_for_waits_for_its_money(waiting):
 def test_who_is_sent_for_is_found_by_the_key_however_many_wait():
     project = ProjectFactory(posts_a_day=100)
     CredentialFactory(app=AppFactory(project=project))
-    fill_what_was_drained(2 * CONSIDERED, payers=[project.pk, None])
+    fill_what_was_drained(2 * MAX_CONSIDERED, payers=[project.pk, None])
     now, _ = intervals.current()
     with cursor() as db:
         db.execute(
@@ -107,8 +107,8 @@ def test_who_is_sent_for_is_found_by_the_key_however_many_wait():
         )
 
     with reading() as read:
-        assert hand_out(read_balances()[0], 7, now=now) == 7
+        assert release_spare(read_balances()[0], 7, now=now) == 7
 
     assert read.walked == {TWEETS: 0, QUEUE: 0}
-    assert read.found[QUEUE] <= 1.1 * CONSIDERED
-    assert read.found[TWEETS] <= 1.1 * CONSIDERED
+    assert read.found[QUEUE] <= 1.1 * MAX_CONSIDERED
+    assert read.found[TWEETS] <= 1.1 * MAX_CONSIDERED

@@ -22,7 +22,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.before import read_before
 from trackers.updater.models import TweetUpdate
-from trackers.updater.reserve import Waiting, reserve
+from trackers.updater.reserve import Waiting, reserve_batch
 from trackers.xapi.errors import NotReady
 from tweetwatch.database import cursor
 
@@ -70,7 +70,7 @@ def test_time_that_passed_since_the_money_was_read_brings_the_request_to_midnigh
     # Rationing, waiting for a lock, waiting for a window.
     turn_to(clock, MIDNIGHT - timedelta(seconds=12))
 
-    [grant] = reserve(batch, before, timeout=TIMEOUT).requests
+    [grant] = reserve_batch(batch, before, timeout=TIMEOUT).requests
 
     assert (grant.payment.day, grant.payment.posts, grant.payment.tomorrow) == (TODAY, 3, 5)
     assert reserved() == {TODAY: 3, TOMORROW: 5}
@@ -79,7 +79,7 @@ def test_time_that_passed_since_the_money_was_read_brings_the_request_to_midnigh
 def test_a_renewal_of_tokens_before_the_request_is_reckoned_with(clock, batch):
     turn_to(clock, MIDNIGHT - 1.7 * TIMEOUT)
 
-    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
 
     assert grant.payment.tomorrow == 5
 
@@ -89,21 +89,21 @@ def test_what_was_paid_for_today_is_not_asked_for_by_the_books_of_a_day_that_is_
     before = read_before(batch.keys)
     turn_to(clock, MIDNIGHT + timedelta(seconds=1))
 
-    assert isinstance(reserve(batch, before, timeout=TIMEOUT), Waiting)
+    assert isinstance(reserve_batch(batch, before, timeout=TIMEOUT), Waiting)
 
     assert not any(reserved().values())
     assert queues.states(TweetUpdate) == {(None, 0)}
     clock.pass_(timedelta(seconds=3))
     Project.objects.update(rationed_at=clock.now())
     again = queue.get(TWEET_UPDATE, 100)
-    [grant] = reserve(again, read_before(again.keys), timeout=TIMEOUT).requests
+    [grant] = reserve_batch(again, read_before(again.keys), timeout=TIMEOUT).requests
     assert (grant.payment.day, grant.payment.posts) == (TOMORROW, 5), "on the new day all are new"
 
 
 def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_sent(clock, batch):
     """Reserved in good time, for today alone."""
     turn_to(clock, MIDNIGHT - 3 * TIMEOUT)
-    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
     assert grant.payment.tomorrow == 0
     left = grant.payment.reply_by - time.monotonic()
     assert left <= 3 * TIMEOUT.total_seconds() - CLOCKS.total_seconds()
@@ -126,7 +126,7 @@ def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_
 
 def test_one_that_is_reserved_on_both_days_may_be_sent_after_midnight(clock, batch):
     turn_to(clock, MIDNIGHT - timedelta(seconds=10))
-    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
 
     left = timedelta(seconds=grant.payment.reply_by - time.monotonic())
 
@@ -136,7 +136,7 @@ def test_one_that_is_reserved_on_both_days_may_be_sent_after_midnight(clock, bat
 def test_a_reply_from_after_midnight_is_counted_there_though_nobody_foresaw_it(clock, batch):
     """X's clock was ahead of what its last reply had told."""
     turn_to(clock, MIDNIGHT - MINUTE)
-    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
     assert grant.payment.tomorrow == 0
 
     ledger.settle_payment(grant.payment, posts=3, shown=5, x_now=MIDNIGHT + timedelta(seconds=1))

@@ -16,7 +16,7 @@ from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.paid_days import across_days
 from trackers.tweets.models import Tweet
-from trackers.updater.save import Judged, save
+from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
@@ -71,7 +71,7 @@ def test_due_times_are_those_of_the_rule(clock, hours, expected):
     ids = [one.pk for one in tweets(60, now)]
     batch = claimed(*ids)
 
-    save(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(3.0))
+    save_batch(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(3.0))
 
     saved = intervals.current()[0]
     found = waits(saved)
@@ -103,7 +103,7 @@ def test_with_all_rows_fixed_due_times_are_what_they_were(clock):
         with cursor() as db:
             db.execute("SELECT setseed(0.3)")
         plan = plan_of(day_stretch, bounds=None, jitter=0.2)
-        save(batch, [Judged(shown(batch), at=now)], plan)
+        save_batch(batch, [Judged(shown(batch), at=now)], plan)
         began = intervals.current()[0]
         due.append(waits(began))
 
@@ -117,7 +117,7 @@ def test_with_money_adapting_rows_are_as_they_were(clock):
     ids = [one.pk for one in tweets(40, now)]
     batch = claimed(*ids)
 
-    save(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(1.0))
+    save_batch(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(1.0))
 
     found = waits(now)
     for one in Tweet.objects.all():
@@ -134,7 +134,7 @@ def test_an_edit_is_looked_at_again_at_once(clock):
     figures = Figures(0, 0, 0, 0, 0, 0)
     soon, usual = Verdict(1, 30 * SECOND, figures), Verdict(2, 4 * DAY, figures)
 
-    save(batch, [Judged([soon, usual], at=now)], plan_of(3.0))
+    save_batch(batch, [Judged([soon, usual], at=now)], plan_of(3.0))
 
     assert waits(now)[1] < 90
     assert waits(now)[2] > 3 * DAY.total_seconds()
@@ -165,7 +165,7 @@ def test_a_wait_that_was_planned_at_another_stretch_is_no_hole():
     batch = claimed(1, 2)
     nothing = Figures(0, 0, 0, 0, 0, 0)
 
-    save(batch, [Judged([Verdict(id, DAY, nothing, plan.hole_after(plan.tiers[0]))
+    save_batch(batch, [Judged([Verdict(id, DAY, nothing, plan.hole_after(plan.tiers[0]))
                          for id in (1, 2)], at=now)], plan)  # fmt: skip
 
     kept, changed = Tweet.objects.order_by("id")

@@ -61,7 +61,7 @@ def turn_clock(by):
 
 
 def claim():
-    return queue.claim(TWEET_UPDATE)
+    return queue.claim_batch(TWEET_UPDATE)
 
 
 def refresh():

@@ -10,11 +10,11 @@ from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
+from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import Finder
-from trackers.tweets.finding.way import Way
 from trackers.tweets.models import Tweet, TweetText
 from trackers.xapi.endpoints import LOOK_FIELDS, POST_FIELDS
-from tweetwatch.bounded import bounded
+from tweetwatch.time_limits import limit_time
 
 __all__ = ["x"]
 
@@ -42,8 +42,8 @@ def test_the_whole_of_a_long_text_is_kept_and_found(x):
     watch(id)
 
     assert TweetText.objects.get().text == LONG
-    with bounded(timedelta(seconds=10)) as deadline:
-        assert Finder(deadline, 10).find("quixotic", Way()).ids == [id]
+    with limit_time(timedelta(seconds=10)) as deadline:
+        assert Finder(deadline, 10).find("quixotic", Direction()).ids == [id]
 
 
 def test_media_and_references_are_kept(x):

@@ -57,7 +57,7 @@ def tracked(x, count=MANY):
     x.put("tweets", {str(id): {"state": "live"} for id in (scout, *ids)})
     list(track([FoundTweet(scout)], came_from="a test"))
     learn_the_windows()
-    queue.remove(TWEET_UPDATE, [scout])
+    queue.remove_keys(TWEET_UPDATE, [scout])
     Tweet.objects.filter(id=scout).delete()
     list(track(map(FoundTweet, ids), came_from="a test"))
     due_again()
@@ -212,7 +212,7 @@ def test_batches_are_as_large_as_there_is_room_for_and_grow_again(x, one):
     tracked(x, 1000)
 
     def claimed():
-        batch = queue.claim(TWEET_UPDATE)
+        batch = queue.claim_batch(TWEET_UPDATE)
         tasks.update_tweets(batch)
         return len(batch.keys)
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from tests.updater.process.test_refresh import tracked, turn_clock, x  # noqa: F401
 from trackers import tasks
 from trackers.jobs import queue
-from trackers.jobs.figures import look
+from trackers.jobs.statistics import count_bounded
 from trackers.money.projects import Project
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.updater.models import TweetUpdate
 
@@ -34,9 +34,9 @@ def test_those_without_money_wait_for_it_and_those_that_are_looked_up_do_not(x):
     ids = tracked(x, 20)
 
     look_up()
-    waited, late = waiting(), look(TWEET_UPDATE).oldest_due_seconds
+    waited, late = waiting(), count_bounded(TWEET_UPDATE).oldest_due_seconds
     moved = ids[0]
-    steer.refresh_now([moved])
+    tweet_changes.check_now([moved])
     without_moved = waiting()
     Project.objects.update(posts_a_day=None)
     turn_clock(timedelta(days=2))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.factories import figures, id_born, post
 from trackers.schedule.intervals import Plan, Tier
-from trackers.updater.verdicts import ASK_AGAIN, CheckRules, Prior, Verdict, verdicts
+from trackers.updater.verdicts import ASK_AGAIN, CheckRules, Prior, Verdict, reach_verdicts
 from trackers.xapi.results import Lookup
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,7 +19,7 @@ RULES = CheckRules(Plan((Tier(H, M), Tier(30 * D, D))), confirm_gone_after=10 * 
 
 def judge(*, posts=(), missing=None, broken=None, known=None):
     answer = Lookup({one.id: one for one in posts}, missing or {}, broken or {}, None)
-    [verdict] = verdicts([1], answer, {1: known} if known else {}, RULES, now=NOW)
+    [verdict] = reach_verdicts([1], answer, {1: known} if known else {}, RULES, now=NOW)
     return verdict
 
 
@@ -45,7 +45,7 @@ def test_a_measured_tweet_is_planned_by_its_age(created_at, known, due_in, hole_
 def test_a_measured_tweet_without_its_time_is_planned_by_its_id():
     id = id_born(NOW - M)
 
-    [verdict] = verdicts([id], Lookup({id: post(id)}, {}, {}, None), {}, RULES, now=NOW)
+    [verdict] = reach_verdicts([id], Lookup({id: post(id)}, {}, {}, None), {}, RULES, now=NOW)
 
     assert verdict == Verdict(id, M, figures(0), 2 * M, urgent=True)
 
@@ -93,7 +93,7 @@ BORN = id_born(NOW - M)
 def test_of_what_x_tells_nothing_is_asked_soon_and_then_by_its_age(id, known, due_in, why):
     answer = Lookup({}, {}, {id: why} if why else {}, None)
 
-    [verdict] = verdicts([id], answer, {id: known} if known else {}, RULES, now=NOW)
+    [verdict] = reach_verdicts([id], answer, {id: known} if known else {}, RULES, now=NOW)
 
     assert (verdict.due_in, verdict.broken, verdict.figures) == (due_in, why, None)
 
@@ -101,7 +101,7 @@ def test_of_what_x_tells_nothing_is_asked_soon_and_then_by_its_age(id, known, du
 def test_a_retry_is_never_later_than_the_usual_look():
     rules = replace(RULES, plan=Plan((Tier(H, timedelta(seconds=5)),)))
 
-    [verdict] = verdicts([BORN], Lookup({}, {}, {}, None), {}, rules, now=NOW)
+    [verdict] = reach_verdicts([BORN], Lookup({}, {}, {}, None), {}, rules, now=NOW)
 
     assert verdict.due_in == timedelta(seconds=5)
 
@@ -109,7 +109,7 @@ def test_a_retry_is_never_later_than_the_usual_look():
 def test_there_is_a_verdict_for_each_id_in_the_order_asked():
     answer = Lookup({2: post(2)}, {3: "suspended"}, {}, None)
 
-    found = [verdict.tweet_id for verdict in verdicts([3, 1, 2], answer, {}, RULES, now=NOW)]
+    found = [verdict.tweet_id for verdict in reach_verdicts([3, 1, 2], answer, {}, RULES, now=NOW)]
 
     assert found == [3, 1, 2]
 
@@ -118,4 +118,6 @@ def test_without_intervals_what_is_shown_rests_and_no_run_goes_on():
     rules = CheckRules(Plan(()), 10 * M, D)
     answer = Lookup({1: post(1, created_at=NOW)}, {}, {}, None)
 
-    assert list(verdicts([1], answer, {}, rules, now=NOW)) == [Verdict(1, None, figures(0), None)]
+    assert list(reach_verdicts([1], answer, {}, rules, now=NOW)) == [
+        Verdict(1, None, figures(0), None)
+    ]

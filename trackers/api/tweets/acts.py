@@ -9,28 +9,27 @@ from ninja import Schema, Status
 from pydantic import Field, StrictStr
 
 from trackers.acts import Act
-from trackers.api.tweets.found import NOT_TRACKED, find
+from trackers.api.tweets.find import NOT_TRACKED, find_tweet
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import act_on, actor_of
-from trackers.api.wire.fields import MOST, Id, Known
-from trackers.api.wire.outgoing import DigitsOut
+from trackers.api.wire.fields import MAX_ITEMS, Id, UnsignedId
+from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut
 from trackers.ingest.files.acts import track_found
 from trackers.ingest.found import FoundTweet, id_of, is_rounded
-from trackers.schedule.acts import ACTS, ADD
+from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS
 from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
-DONE: dict[Any, Any] = {204: None}
 CAME_FROM = "the API, by {user}"
 # More of each text is not given back.
-SHOWN = 80
+MAX_ECHOED = 80
 
 
 class TrackIn(Strict):
     """Ids, or addresses of tweets."""
 
-    tweets: Annotated[list[StrictStr], Field(min_length=1, max_length=MOST)]
+    tweets: Annotated[list[StrictStr], Field(min_length=1, max_length=MAX_ITEMS)]
 
 
 class TrackedOut(Schema):
@@ -50,7 +49,7 @@ class TrackOut(Schema):
 
 
 class IdsIn(Strict):
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MOST)]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS)]
 
 
 class ActedOut(Schema):
@@ -62,44 +61,46 @@ class ActedOut(Schema):
 
 
 @many.post("", response=TrackOut)
-def track(request: HttpRequest, given: TrackIn) -> dict[str, Any]:
+def track(request: HttpRequest, body: TrackIn) -> dict[str, Any]:
     """Anything that is neither an id nor an address is rejected; the others are tracked."""
-    actor = actor_of(request, ADD)
-    ids = {text: id_of(text) for text in given.tweets}
+    actor = actor_of(request, ADD_TWEET)
+    ids = {text: id_of(text) for text in body.tweets}
     wanted = sorted({id for id in ids.values() if id is not None})
     known = set(Tweet.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     tweet_of = dict(TweetVersion.objects.filter(pk__in=wanted).values_list("pk", "tweet_id"))
     done = track_found([FoundTweet(id) for id in wanted], actor, came_from=CAME_FROM)
-    tweet_of |= {id: one.tweet_id for id, one in done.versions.items()}
+    tweet_of |= {id: row.tweet_id for id, row in done.versions.items()}
     seen = set(known)
-    results = [outcome(text, ids[text], tweet_of, seen) for text in given.tweets]
-    counts = [one["outcome"] for one in results]
+    results = [track_result(text, ids[text], tweet_of, seen) for text in body.tweets]
+    counts = [row["outcome"] for row in results]
     return {
         **{name: counts.count(name) for name in ("tracked", "already", "rejected")},
         "results": results,
     }
 
 
-def outcome(text: str, id: int | None, tweet_of: dict[int, int], seen: set[int]) -> dict[str, Any]:
+def track_result(
+    text: str, id: int | None, tweet_of: dict[int, int], seen: set[int]
+) -> dict[str, Any]:
     """`seen` grows: a tweet that is given twice is tracked once."""
-    given = text[:SHOWN]
+    echoed = text[:MAX_ECHOED]
     if id is None:
         why = (
             "A spreadsheet has rounded this id: its last digits are lost."
             if is_rounded(text)
             else "This is neither the id nor the address of a tweet."
         )
-        return {"given": given, "id": None, "outcome": "rejected", "detail": why}
+        return {"given": echoed, "id": None, "outcome": "rejected", "detail": why}
     tweet = tweet_of.get(id, id)
     if tweet in seen or id in tweet_of:
-        return {"given": given, "id": tweet, "outcome": "already", "detail": ""}
+        return {"given": echoed, "id": tweet, "outcome": "already", "detail": ""}
     seen.add(tweet)
-    return {"given": given, "id": tweet, "outcome": "tracked", "detail": ""}
+    return {"given": echoed, "id": tweet, "outcome": "tracked", "detail": ""}
 
 
-def on_many(request: HttpRequest, act: Act, given: IdsIn) -> dict[str, Any]:
+def act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
     actor = actor_of(request, act.permission)
-    asked = list(dict.fromkeys(given.ids))
+    asked = list(dict.fromkeys(body.ids))
     tweets = list(Tweet.objects.filter(pk__in=asked))
     count = act.do(tweets, actor).count if tweets else 0
     known = {tweet.pk for tweet in tweets}
@@ -107,64 +108,64 @@ def on_many(request: HttpRequest, act: Act, given: IdsIn) -> dict[str, Any]:
 
 
 @many.post("/refresh", response=ActedOut)
-def refresh_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
+def refresh_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are looked up next, except paused ones and those being looked up right now."""
-    return on_many(request, ACTS["refresh"], given)
+    return act_on_many(request, TWEET_ACTS["refresh"], body)
 
 
 @many.post("/pause", response=ActedOut)
-def pause_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
+def pause_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are not looked up until resumed."""
-    return on_many(request, ACTS["pause"], given)
+    return act_on_many(request, TWEET_ACTS["pause"], body)
 
 
 @many.post("/resume", response=ActedOut)
-def resume_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
-    return on_many(request, ACTS["resume"], given)
+def resume_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
+    return act_on_many(request, TWEET_ACTS["resume"], body)
 
 
 @many.post("/untrack", response=ActedOut)
-def untrack_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
+def untrack_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are removed, with their whole histories."""
-    return on_many(request, ACTS["untrack"], given)
+    return act_on_many(request, TWEET_ACTS["untrack"], body)
 
 
-def alone(id: int) -> list[Tweet]:
-    return [find(id)]
+def find_one(id: int) -> list[Tweet]:
+    return [find_tweet(id)]
 
 
-def itself(id: int) -> list[Tweet]:
+def find_exact(id: int) -> list[Tweet]:
     """Not by the id of a version: others know the tweet by another id."""
-    tweet = find(id)
+    tweet = find_tweet(id)
     if tweet.pk != id:
         raise LookupError(NOT_TRACKED.format(id))
     return [tweet]
 
 
-@single.post("/{id}/refresh", response=DONE)
-def refresh_tweet(request: HttpRequest, id: Known) -> Status:
+@single.post("/{id}/refresh", response=NO_CONTENT)
+def refresh_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
-    done = act_on(request, ACTS["refresh"], alone, id)
+    done = act_on(request, TWEET_ACTS["refresh"], find_one, id)
     if not done.is_done:
         raise Refused(409, done.said)
     return Status(204, None)
 
 
-@single.post("/{id}/pause", response=DONE)
-def pause_tweet(request: HttpRequest, id: Known) -> Status:
+@single.post("/{id}/pause", response=NO_CONTENT)
+def pause_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is not looked up until resumed. Idempotent, as is `resume`."""
-    act_on(request, ACTS["pause"], alone, id)
+    act_on(request, TWEET_ACTS["pause"], find_one, id)
     return Status(204, None)
 
 
-@single.post("/{id}/resume", response=DONE)
-def resume_tweet(request: HttpRequest, id: Known) -> Status:
-    act_on(request, ACTS["resume"], alone, id)
+@single.post("/{id}/resume", response=NO_CONTENT)
+def resume_tweet(request: HttpRequest, id: UnsignedId) -> Status:
+    act_on(request, TWEET_ACTS["resume"], find_one, id)
     return Status(204, None)
 
 
-@single.delete("/{id}", response=DONE)
-def untrack_tweet(request: HttpRequest, id: Known) -> Status:
+@single.delete("/{id}", response=NO_CONTENT)
+def untrack_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is removed, with its whole history."""
-    act_on(request, ACTS["untrack"], itself, id)
+    act_on(request, TWEET_ACTS["untrack"], find_exact, id)
     return Status(204, None)

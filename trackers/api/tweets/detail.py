@@ -7,22 +7,22 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Schema
 
-from trackers.api.shown import TweetOut, tweet
-from trackers.api.tweets.found import find
+from trackers.api.tweet_bodies import TweetOut, tweet_json
+from trackers.api.tweets.find import find_tweet
 from trackers.api.tweets.routers import single
-from trackers.api.wire.auth import may
-from trackers.api.wire.fields import Known
-from trackers.api.wire.outgoing import DigitsOut, TimeOut
+from trackers.api.wire.auth import require_permission
+from trackers.api.wire.fields import UnsignedId
+from trackers.api.wire.response_fields import DigitsOut, TimeOut
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
-from trackers.updater.states import state_of
+from trackers.updater.states import tweet_state
 from tweetwatch.clock_times import iso
 
 VIEW = "trackers.view_tweet"
 # A tweet has a handful of either.
-MOST = 100
+MAX_LISTED = 100
 REFERENCES = ("conversation_id", "replied_to", "quoted", "retweeted")
 
 
@@ -72,54 +72,57 @@ class TweetDetailOut(TweetOut):
 
 
 @single.get("/{id}", response=TweetDetailOut)
-def read_tweet(request: HttpRequest, id: Known) -> dict[str, Any]:
+def read_tweet(request: HttpRequest, id: UnsignedId) -> dict[str, Any]:
     """By its id, or by the id of one of its versions."""
-    may(request, VIEW)
-    return detailed(find(id))
+    require_permission(request, VIEW)
+    return detail_json(find_tweet(id))
 
 
-def detailed(found: Tweet) -> dict[str, Any]:
-    text = getattr(found, "tweettext", None)
-    job = TweetUpdate.objects.filter(pk=found.pk).first()
-    state = state_of(found, job)
+def detail_json(tweet: Tweet) -> dict[str, Any]:
+    text = getattr(tweet, "tweettext", None)
+    job = TweetUpdate.objects.filter(pk=tweet.pk).first()
+    state = tweet_state(tweet, job)
     return {
-        **tweet(found),
-        "url": found.url,
+        **tweet_json(tweet),
+        "url": tweet.url,
         "state": state.name,
         "because": state.why,
         "next_check_at": iso(job.due_at) if job and state.is_scheduled else None,
-        "tracked_at": iso(found.tracked_at),
-        "came_from": found.came_from,
-        "paused": found.paused,
-        "tags": tags_of([found.pk]).get(found.pk, []),
-        "missing_since": iso(found.missing_since),
-        "gone_at": iso(found.gone_at),
-        "withheld": found.withheld,
-        "newest_version": found.newest,
-        "version_of": found.version_of,
-        "measured_since": iso(found.taken_at),
-        "measurements": found.measurements,
+        "tracked_at": iso(tweet.tracked_at),
+        "came_from": tweet.came_from,
+        "paused": tweet.paused,
+        "tags": tags_of([tweet.pk]).get(tweet.pk, []),
+        "missing_since": iso(tweet.missing_since),
+        "gone_at": iso(tweet.gone_at),
+        "withheld": tweet.withheld,
+        "newest_version": tweet.newest,
+        "version_of": tweet.version_of,
+        "measured_since": iso(tweet.taken_at),
+        "measurements": tweet.measurements,
         "lang": text.lang if text else "",
         **{name: getattr(text, name, None) for name in REFERENCES},
         "media_keys": (text.media_keys if text else None) or [],
-        "versions": versions(found),
-        "sources": origins(found),
+        "versions": versions_json(tweet),
+        "sources": origins_json(tweet),
     }
 
 
-def versions(found: Tweet) -> list[dict[str, Any]]:
-    rows = found.versions.order_by("pk")[:MOST] if found.newest else ()
-    return [{"id": one.pk, "seen_at": iso(one.seen_at), "text": one.text} for one in rows]
+def versions_json(tweet: Tweet) -> list[dict[str, Any]]:
+    rows = tweet.versions.order_by("pk")[:MAX_LISTED] if tweet.newest else ()
+    return [
+        {"id": version.pk, "seen_at": iso(version.seen_at), "text": version.text}
+        for version in rows
+    ]
 
 
-def origins(found: Tweet) -> list[dict[str, Any]]:
-    rows = SourceTweet.objects.select_related("source").filter(tweet_id=found.pk)
+def origins_json(tweet: Tweet) -> list[dict[str, Any]]:
+    rows = SourceTweet.objects.select_related("source").filter(tweet_id=tweet.pk)
     return [
         {
-            "id": one.source_id,
-            "name": str(one.source),
-            "seen_at": iso(one.seen_at),
-            "late": one.late,
+            "id": row.source_id,
+            "name": str(row.source),
+            "seen_at": iso(row.seen_at),
+            "late": row.late,
         }
-        for one in rows.order_by("seen_at")[:MOST]
+        for row in rows.order_by("seen_at")[:MAX_LISTED]
     ]

@@ -8,22 +8,22 @@ from typing import Annotated, Literal
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
-from trackers.api.wire.fields import Known
-from trackers.listing.wanted import LEAST_MOST, Wanted
+from trackers.api.wire.fields import UnsignedId
+from trackers.listing.query import MAX_LEAST, TweetQuery
 from trackers.tweets.finding import names
 from trackers.tweets.models import METRICS
 
-State = Literal[
+StateName = Literal[
     "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
 ]
 # No author has this id.
-NOBODY = "0"
+NO_AUTHOR = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
 Author = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^(@?\w{1,50})?$")]
 Lang = Annotated[str, StringConstraints(to_lower=True, pattern="^([A-Za-z]{2,3})?$")]
 Day = Annotated[date, Field(ge=date(2006, 1, 1), le=date(2100, 12, 31))]
-Least = Annotated[int, Field(ge=0, le=LEAST_MOST)]
+Least = Annotated[int, Field(ge=0, le=MAX_LEAST)]
 
 
 class Filters(Schema):
@@ -33,8 +33,8 @@ class Filters(Schema):
     last measured."""
 
     q: Words = ""
-    state: State | None = None
-    source: Known | None = None
+    state: StateName | None = None
+    source: UnsignedId | None = None
     tag: Name = ""
     author: Author = ""
     lang: Lang = ""
@@ -48,16 +48,16 @@ class Filters(Schema):
     min_bookmarks: Least = 0
     min_impressions: Least = 0
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TweetQuery:
         if self.since and self.until and self.since > self.until:
             raise ValueError("since must not be after until.")
-        return Wanted(
+        return TweetQuery(
             # A space after the last word says that the word is complete.
             words=self.q.lstrip(),
             state=self.state or "",
             source=self.source,
             tag=" ".join(self.tag.split()),
-            author=called(self.author),
+            author=author_filter(self.author),
             lang=self.lang,
             age=self.age or "",
             since=self.since,
@@ -68,8 +68,8 @@ class Filters(Schema):
         )
 
 
-def called(author: str) -> str:
+def author_filter(author: str) -> str:
     """As the page has it. There, the beginning of a name will do where nobody has all of it; with
     an @ a program means exactly this name, and not the tweets of others."""
     is_exact = author.startswith("@")
-    return author if not is_exact or names.is_known(author.removeprefix("@")) else NOBODY
+    return author if not is_exact or names.is_known(author.removeprefix("@")) else NO_AUTHOR

@@ -10,24 +10,24 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.utils import timezone
 from ninja import Query, Schema
 
-from trackers.api.shown import TweetOut, tweets
+from trackers.api.tweet_bodies import TweetOut, tweets_json
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.filters import Filters
 from trackers.api.tweets.routers import many
-from trackers.api.wire.auth import may
+from trackers.api.wire.auth import require_permission
 from trackers.api.wire.cursors import cursor_of, position_of
-from trackers.listing.lines import table
-from trackers.listing.patience import Busy, GivenUp, turn
-from trackers.listing.search import some
-from trackers.tweets.finding.way import Way
+from trackers.listing.export import tweets_table
+from trackers.listing.search import next_ids
+from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.tweets.finding.direction import Direction
 from tweetwatch.http.refusals import Refused
-from tweetwatch.http.sending import in_a_place
-from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, sent
+from tweetwatch.http.sending import send_in_place
+from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, table_response
 
-MOST = 200
-BUSY = "Too many searches are running. Try again in a second."
+MAX_TWEETS_LISTED = 200
+TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 Form = Literal["csv", "jsonl", "parquet"]
-GIVES_TABLES: dict[str, Any] = {
+TABLE_RESPONSES: dict[str, Any] = {
     "responses": {
         200: {
             "description": "OK",
@@ -54,53 +54,53 @@ class TweetsOut(Schema):
 def list_tweets(
     request: HttpRequest,
     filters: Query[Filters],
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MAX_TWEETS_LISTED)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
     """Newest first, with the filters of the page."""
-    may(request, VIEW)
+    require_permission(request, VIEW)
     wanted = filters.wanted()
     of = f"tweets:{wanted.address()}"
     position = position_of(cursor, of=of)
-    with patiently(request, search=wanted.narrowed):
-        way = Way() if position is None else Way(position)
-        found = some(wanted, way, limit + 1, now=timezone.now())
-    shown = found.ids[:limit]
-    on = shown[-1] if len(found.ids) > limit else found.until
+    with search_turn(request, search=wanted.narrowed):
+        way = Direction() if position is None else Direction(position)
+        result = next_ids(wanted, way, limit + 1, now=timezone.now())
+    page_ids = result.ids[:limit]
+    on = page_ids[-1] if len(result.ids) > limit else result.until
     return {
-        "tweets": tweets(shown),
+        "tweets": tweets_json(page_ids),
         "next": cursor_of(on, of=of) if on is not None else None,
-        "note": found.note,
+        "note": result.note,
     }
 
 
-@many.get("/export", openapi_extra=GIVES_TABLES)
+@many.get("/export", openapi_extra=TABLE_RESPONSES)
 def export_list(
     request: HttpRequest, filters: Query[Filters], format: Form = "jsonl"
 ) -> StreamingHttpResponse:
     """Everything that the list has with these filters, as its page exports it. In CSV, text that
     a spreadsheet would run as a formula begins with an apostrophe."""
-    may(request, VIEW)
+    require_permission(request, VIEW)
     if format == "parquet" and not has_parquet():
         raise Refused(501, NO_PARQUET)
     wanted = filters.wanted()
 
     def answer() -> StreamingHttpResponse:
-        with patiently(request, search=wanted.narrowed):
-            rows = table(wanted, now=timezone.now())
-        return sent(rows, format)
+        with search_turn(request, search=wanted.narrowed):
+            rows = tweets_table(wanted, now=timezone.now())
+        return table_response(rows, format)
 
-    return in_a_place(request, answer)
+    return send_in_place(request, answer)
 
 
 @contextmanager
-def patiently(request: HttpRequest, *, search: bool) -> Iterator[None]:
+def search_turn(request: HttpRequest, *, search: bool) -> Iterator[None]:
     """A search takes its turn with those of pages: few at once in a process."""
     if not search:
         yield
         return
     try:
-        with turn(request):
+        with search_slot(request):
             yield
-    except (Busy, GivenUp):
-        raise Refused(503, BUSY) from None
+    except (NoFreeSlot, ClientGone):
+        raise Refused(503, TOO_MANY_SEARCHES) from None

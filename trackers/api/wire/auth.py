@@ -15,12 +15,12 @@ from ninja.security.base import AuthBase
 from trackers.acts import Act, Done
 from trackers.history import Actor, by_api
 from trackers.timelines.followers import homes_of, own
-from trackers.tokens import api_tokens, api_use
-from trackers.tokens.api_use import Use
-from trackers.tokens.models import READ, SCOPES, WRITE, ApiToken
+from trackers.tokens import api_tokens, rate_limit
+from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
+from trackers.tokens.rate_limit import RateUse
 from tweetwatch.http.refusals import Refused
 
-STORE = "trackers.use_timeline_store"
+USE_TIMELINE_STORE = "trackers.use_timeline_store"
 HOMES = "home:"
 
 
@@ -33,7 +33,7 @@ class Bearer(AuthBase):
     openapi_type = "http"
     openapi_scheme = "bearer"
 
-    def __init__(self, *, changes: ApiToken.Scope = WRITE) -> None:
+    def __init__(self, *, changes: ApiToken.Scope = WRITE_SCOPE) -> None:
         super().__init__()
         self.changes = changes
 
@@ -41,8 +41,8 @@ class Bearer(AuthBase):
         token = token_of(request)
         if token is None:
             return None
-        limit(request, token)
-        needed = READ if request.method in ("GET", "HEAD") else self.changes
+        count_against_limit(request, token)
+        needed = READ_SCOPE if request.method in ("GET", "HEAD") else self.changes
         if SCOPES.index(token.scope) < SCOPES.index(needed):
             raise Refused(
                 403, f"This requires a token with the scope {needed}; this one has {token.scope}."
@@ -57,17 +57,17 @@ def token_of(request: HttpRequest) -> ApiToken | None:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         is_token = scheme.lower() == "bearer" and bool(secret)
         known["api_token"] = (
-            api_tokens.presented(secret.strip(), now=timezone.now()) if is_token else None
+            api_tokens.authenticate_token(secret.strip(), now=timezone.now()) if is_token else None
         )
-    found: ApiToken | None = known["api_token"]
-    return found
+    token: ApiToken | None = known["api_token"]
+    return token
 
 
-def limit(request: HttpRequest, token: ApiToken) -> None:
+def count_against_limit(request: HttpRequest, token: ApiToken) -> None:
     """Count the request, once, and refuse it where the token has made too many in this minute."""
     if not settings.API_RATE_LIMIT or use_of(request):
         return
-    use = api_use.take(token.pk, most=settings.API_RATE_LIMIT)
+    use = rate_limit.count_request(token.pk, most=settings.API_RATE_LIMIT)
     request.__dict__["api_use"] = use
     if use.is_over:
         raise Refused(
@@ -77,9 +77,9 @@ def limit(request: HttpRequest, token: ApiToken) -> None:
         )
 
 
-def use_of(request: HttpRequest) -> Use | None:
-    found: Use | None = request.__dict__.get("api_use")
-    return found
+def use_of(request: HttpRequest) -> RateUse | None:
+    use: RateUse | None = request.__dict__.get("api_use")
+    return use
 
 
 class SignedIn(AuthBase):
@@ -101,7 +101,7 @@ def user_of(request: HttpRequest) -> User:
     return cast(User, getattr(request, "auth"))  # noqa: B009 - ninja puts it there
 
 
-def may(request: HttpRequest, permission: str) -> User:
+def require_permission(request: HttpRequest, permission: str) -> User:
     """The user of the request, who has the permission."""
     user = user_of(request)
     if not user.has_perm(permission):
@@ -113,7 +113,7 @@ def may(request: HttpRequest, permission: str) -> User:
 
 def actor_of(request: HttpRequest, permission: str) -> Actor:
     """Who acts by this request: its user, who has the permission."""
-    return by_api(may(request, permission))
+    return by_api(require_permission(request, permission))
 
 
 def act_on(
@@ -133,16 +133,16 @@ def home_of(request: HttpRequest, follower: str) -> int:
     number = (
         int(follower) if follower.isascii() and follower.isdigit() and len(follower) < 19 else 0
     )
-    if number in {one.follower_id for one in homes_of(user)}:
+    if number in {home.follower_id for home in homes_of(user)}:
         return number
     raise HttpError(404, "You have no such home.")
 
 
 def store_user(request: HttpRequest) -> User:
-    return may(request, STORE)
+    return require_permission(request, USE_TIMELINE_STORE)
 
 
-def may_write(request: HttpRequest, *names: str) -> None:
+def require_write(request: HttpRequest, *names: str) -> None:
     """Refuses if any of them is a home: only the feeds write those."""
     store_user(request)
     for name in names:
@@ -152,9 +152,9 @@ def may_write(request: HttpRequest, *names: str) -> None:
             )
 
 
-def may_read(request: HttpRequest, *names: str) -> None:
+def require_read(request: HttpRequest, *names: str) -> None:
     """Refuses all homes but the user's own."""
     user = store_user(request)
     homes = {name for name in names if name.startswith(HOMES)}
-    if homes and homes - {f"{HOMES}{one.follower_id}" for one in homes_of(user)}:
+    if homes and homes - {f"{HOMES}{home.follower_id}" for home in homes_of(user)}:
         raise AuthorizationError(message="That home is not yours.")

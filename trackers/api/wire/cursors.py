@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.signing import BadSignature, Signer
 
-LONGEST = 500
-NOT_OURS = "This cursor is not from this list with these filters: begin without one."
+MAX_CURSOR_LENGTH = 500
+NOT_THIS_LIST = "This cursor is not from this list with these filters: begin without one."
 
 
 def cursor_of(position: Any, *, of: str) -> str:
@@ -19,9 +19,9 @@ def position_of(cursor: str, *, of: str) -> Any:
     """Where the page begins; None without a cursor."""
     if not cursor:
         return None
-    if len(cursor) > LONGEST:
-        raise ValueError(NOT_OURS)
+    if len(cursor) > MAX_CURSOR_LENGTH:
+        raise ValueError(NOT_THIS_LIST)
     try:
         return Signer(salt=f"api:{of}").unsign_object(cursor)
     except (BadSignature, ValueError):
-        raise ValueError(NOT_OURS) from None
+        raise ValueError(NOT_THIS_LIST) from None

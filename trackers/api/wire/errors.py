@@ -17,13 +17,13 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 
 from trackers.timelines.store import SegmentState, TimelineMissing
-from tweetwatch.bounded import TookTooLong
 from tweetwatch.http import refusals
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
 from tweetwatch.http.sending import NoPlace
+from tweetwatch.time_limits import TookTooLong
 
-UNKNOWN = "Send a valid token as Authorization: Bearer …"
+NOT_AUTHORIZED = "Send a valid token as Authorization: Bearer …"
 NOWHERE = "There is no such address; /api/v1/docs lists them all."
 NO_METHOD = "This address does not support that method; the header Allow names those it does."
 TOO_LARGE = "The body is too large: send less at a time."
@@ -31,11 +31,11 @@ MISSING = "There is no timeline of this name."
 TOO_LONG = (
     "This took too long and was stopped. Ask for less: more words, a shorter time, or one state."
 )
-TAKEN = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
-BROKEN = (
+NO_PLACE = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
+SERVER_ERROR = (
     "Something went wrong here; the server's log says what. The request may have been carried out."
 )
-AWAY = (
+DATABASE_LOST = (
     "The database cannot be reached. Try again in a moment; the request may have been carried out."
 )
 
@@ -48,19 +48,19 @@ def refusal(faults: Mapping[str, Iterable[str]]) -> Refused:
     return Refused(422, detail, errors=errors)
 
 
-def handle(api: NinjaAPI) -> None:
+def handle_errors(api: NinjaAPI) -> None:
     def answers(kind: type[Exception], status: int, detail: str, **more: str) -> None:
         api.add_exception_handler(kind, lambda _request, _fault: problem(status, detail, **more))
 
-    refusals.handle(api, problem)
-    api.add_exception_handler(AuthenticationError, lambda _request, _fault: unknown())
+    refusals.handle_refusals(api, problem)
+    api.add_exception_handler(AuthenticationError, lambda _request, _fault: unauthenticated())
     answers(TimelineMissing, 404, MISSING, state=SegmentState.MISS)
     answers(RequestDataTooBig, 413, TOO_LARGE)
-    answers(NoPlace, 503, TAKEN)
+    answers(NoPlace, 503, NO_PLACE)
     answers(TookTooLong, 422, TOO_LONG)
 
 
-def unknown() -> HttpResponse:
-    answer = problem(401, UNKNOWN)
+def unauthenticated() -> HttpResponse:
+    answer = problem(401, NOT_AUTHORIZED)
     answer["WWW-Authenticate"] = "Bearer"
     return answer

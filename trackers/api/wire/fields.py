@@ -10,14 +10,14 @@ from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 from trackers.tweets.snowflake import LARGEST_ID
 
 # Items of a list in a body.
-MOST = 1_000
+MAX_ITEMS = 1_000
 # Ids in an address: with each comma as %2C they fit into the 8 kB that servers and proxies accept.
-LISTED_MOST = 300
+MAX_IDS_IN_ADDRESS = 300
 DIGITS = re.compile(r"-?[0-9]{1,19}")
 AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mode="validation")
 
 
-def whole(value: Any) -> int:
+def parse_id(value: Any) -> int:
     if not isinstance(value, str) or not DIGITS.fullmatch(value):
         raise ValueError("an id is a string of up to 19 digits")
     id = int(value)
@@ -27,11 +27,11 @@ def whole(value: Any) -> int:
     return id
 
 
-Id = Annotated[int, BeforeValidator(whole), AS_DIGITS]
+Id = Annotated[int, BeforeValidator(parse_id), AS_DIGITS]
 # Of a tweet, an account or a source, which is never below 0.
-Known = Annotated[
+UnsignedId = Annotated[
     int,
-    BeforeValidator(whole),
+    BeforeValidator(parse_id),
     Field(ge=0, le=LARGEST_ID),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,19}$"}, mode="validation"),
 ]
@@ -49,4 +49,4 @@ def ids_of(text: str) -> list[int]:
 
 
 Offset = Annotated[StrictInt, Field(ge=0, le=LARGEST_ID)]
-Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
+Length = Annotated[StrictInt, Field(ge=0, le=MAX_ITEMS)]

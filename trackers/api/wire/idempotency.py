@@ -8,16 +8,22 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from trackers.api.wire.auth import limit, token_of
+from trackers.api.wire.auth import count_against_limit, token_of
 from trackers.tokens import idempotency
-from trackers.tokens.idempotency import Answer, Asked, UsedOtherwiseError, half_of, key_of
+from trackers.tokens.idempotency import (
+    Answer,
+    KeyedRequest,
+    UsedOtherwiseError,
+    half_digest,
+    key_of,
+)
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
 
-USED = "Another request was made with this Idempotency-Key: use a new one for each."
+KEY_USED = "Another request was made with this Idempotency-Key: use a new one for each."
 
 
-def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
+def answer_once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
     """The view's answer; the first one, if this token has used the key of the request before.
 
     One transaction: of a request that is refused, or fails on our side, neither a change nor the
@@ -36,34 +42,34 @@ def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse
         return view()
     try:
         # Before the transaction: the count stays whatever comes of it, and no other request waits.
-        limit(request, token)
+        count_against_limit(request, token)
     except Refused as refused:
         return problem(refused.status, refused.detail)
-    asked = Asked(token.pk, key, request_of(request))
+    asked = KeyedRequest(token.pk, key, request_digest(request))
     with transaction.atomic():
         try:
-            if not idempotency.keep(asked):
-                return again(idempotency.kept_answer(asked))
+            if not idempotency.claim_key(asked):
+                return stored_response(idempotency.find_answer(asked))
         except UsedOtherwiseError:
-            return problem(422, USED)
+            return problem(422, KEY_USED)
         answer = view()
         if answer.status_code >= 400:
             transaction.set_rollback(True)
         else:
             kind = answer.headers.get("Content-Type", "")
-            idempotency.keep_answer(asked, Answer(answer.status_code, kind, answer.content))
+            idempotency.store_answer(asked, Answer(answer.status_code, kind, answer.content))
     return answer
 
 
-def again(known: Answer) -> HttpResponse:
-    answer = HttpResponse(known.body, status=known.status)
-    if known.content_type:
-        answer["Content-Type"] = known.content_type
+def stored_response(stored: Answer) -> HttpResponse:
+    answer = HttpResponse(stored.body, status=stored.status)
+    if stored.content_type:
+        answer["Content-Type"] = stored.content_type
     else:
         del answer["Content-Type"]
     answer["Idempotent-Replayed"] = "true"
     return answer
 
 
-def request_of(request: HttpRequest) -> UUID:
-    return half_of(b"\0".join((request.get_full_path().encode(), request.body)))
+def request_digest(request: HttpRequest) -> UUID:
+    return half_digest(b"\0".join((request.get_full_path().encode(), request.body)))

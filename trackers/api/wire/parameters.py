@@ -15,10 +15,10 @@ from ninja.signature import ViewSignature
 
 View = Callable[..., Any]
 # Of a name that is not known, this much is given back.
-SHOWN = 40
+MAX_NAME_ECHOED = 40
 
 
-def known_alone(view: View) -> View:
+def refuse_unknown_parameters(view: View) -> View:
     """The call, which answers ValueError, so 400, to any other parameter than its own.
 
     It is asked after the token, so whoever has none is still told so.
@@ -27,19 +27,19 @@ def known_alone(view: View) -> View:
     models = ViewSignature("", view).models
     names = {
         name
-        for one in models
-        if one.__ninja_param_source__ == "query"
-        for name in one.__ninja_flatten_map__
+        for model in models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
     }
 
     @wraps(view)
-    def answer(request: HttpRequest, **given: Any) -> Any:
+    def answer(request: HttpRequest, **kwargs: Any) -> Any:
         parts = request.resolver_match.kwargs if request.resolver_match else {}
         for name, values in request.GET.lists():
             if name not in names or name in parts:
-                raise ValueError(f"{name[:SHOWN]}: there is no such parameter.")
+                raise ValueError(f"{name[:MAX_NAME_ECHOED]}: there is no such parameter.")
             if len(values) > 1:
                 raise ValueError(f"{name}: give it only once.")
-        return view(request, **given)
+        return view(request, **kwargs)
 
     return answer

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.tokens import wrong_logins
-from trackers.tokens.wrong_logins import Tried
+from trackers.tokens.wrong_logins import LoginAttempt
 
-WAIT = (
+TOO_MANY_TRIES = (
     "Too many wrong passwords. Try again in {seconds} s; this one was not checked. "
     "If you forgot it, an administrator can set a new one."
 )
@@ -22,36 +22,38 @@ WAIT = (
 
 class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
-        who = wrong_logins.tried(self.cleaned_data.get("username", ""), address_of(self.request))
+        who = wrong_logins.login_attempt(
+            self.cleaned_data.get("username", ""), client_address(self.request)
+        )
         wait_for(who)
         cleaned = super().clean()
         if self.get_user() is not None:
-            wrong_logins.succeed(who)
+            wrong_logins.clear_failures(who)
         return cleaned
 
 
 class PasswordForm(PasswordChangeForm):
     """Somebody who finds a signed-in browser must not guess the password here either."""
 
-    def __init__(self, *args: Any, request: HttpRequest, **given: Any) -> None:
-        super().__init__(*args, **given)
-        self.who = wrong_logins.tried(self.user.get_username(), address_of(request))
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.who = wrong_logins.login_attempt(self.user.get_username(), client_address(request))
 
     def clean_old_password(self) -> str:
         wait_for(self.who)
         password: str = super().clean_old_password()
-        wrong_logins.succeed(self.who)
+        wrong_logins.clear_failures(self.who)
         return password
 
 
-def wait_for(who: Tried) -> None:
+def wait_for(who: LoginAttempt) -> None:
     """Each try counts as wrong until it turns out to be right."""
-    if wait := wrong_logins.attempt(who, now=timezone.now()):
+    if wait := wrong_logins.count_attempt(who, now=timezone.now()):
         seconds = ceil(wait.total_seconds())
-        raise ValidationError(WAIT.format(seconds=seconds), code="wait")
+        raise ValidationError(TOO_MANY_TRIES.format(seconds=seconds), code="wait")
 
 
-def address_of(request: HttpRequest | None) -> str:
+def client_address(request: HttpRequest | None) -> str:
     """The client's address; behind a proxy, the one that it added to the end of its header."""
     if request is None:
         return ""

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 
 from trackers import history
-from trackers.dashboards.access import FIRST_PAGES, first_page, givers, is_signed_in
+from trackers.dashboards.access import FIRST_PAGES, first_page, is_signed_in, permission_givers
 from trackers.dashboards.account.forms import LoginForm, PasswordForm
 from trackers.history import on_page
 from trackers.roles import roles_of
@@ -35,9 +35,9 @@ class LogIn(views.LoginView):
     def get_default_redirect_url(self) -> str:
         return first_page(self.request)
 
-    def get_context_data(self, **given: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
         asked = self.request.GET
-        return super().get_context_data(over="over" in asked, lost="lost" in asked, **given)
+        return super().get_context_data(over="over" in asked, lost="lost" in asked, **context)
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -54,8 +54,8 @@ class Password(views.PasswordChangeView):
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "request": self.request}
 
-    def get_context_data(self, **given: Any) -> dict[str, Any]:
-        return super().get_context_data(now=timezone.now(), **given)
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(now=timezone.now(), **context)
 
     def form_valid(self, form: Any) -> HttpResponse:
         answer = super().form_valid(form)
@@ -70,14 +70,14 @@ class Password(views.PasswordChangeView):
 def account(request: HttpRequest) -> HttpResponse:
     """Who one is here, and what that allows."""
     user = cast(User, request.user)
-    given = {
+    context = {
         "roles": roles_of(user),
         "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
-        "givers": givers(),
+        "givers": permission_givers(),
         "version": VERSION,
         "now": timezone.now(),
     }
-    return render(request, "dashboards/account/page.html", given)
+    return render(request, "dashboards/account/page.html", context)
 
 
 @login_not_required
@@ -88,7 +88,7 @@ def admin_login(request: HttpRequest) -> HttpResponseRedirect:
     if is_signed_in(request):
         raise PermissionDenied(
             "The admin opens for accounts with “staff status”. "
-            f"{givers()} can give it to you in the admin, under Users."
+            f"{permission_givers()} can give it to you in the admin, under Users."
         )
     back = request.GET.get("next", reverse("admin:index"))
     return redirect(f"{reverse('login')}?{urlencode({'next': back}, safe='/')}")

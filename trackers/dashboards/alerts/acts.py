@@ -8,28 +8,28 @@ from django.views.decorators.http import require_POST
 
 from trackers.alerts.acts import ACTS, arrange_digest, stop_digest
 from trackers.alerts.models import AlertRule
-from trackers.dashboards.access import ALERTS, needs
-from trackers.dashboards.carry_out import act_on, say
+from trackers.dashboards.access import VIEW_ALERTS, needs
+from trackers.dashboards.page_acts import act_on, show_message
 from trackers.history import on_page
 
 
 @require_POST
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponse:
-    return act_on(request, ACTS, act, find=find, id=id, page="alert")
+    return act_on(request, ACTS, act, find=get_rule, id=id, page="alert")
 
 
-def find(id: int) -> AlertRule:
+def get_rule(id: int) -> AlertRule:
     return get_object_or_404(AlertRule, pk=id)
 
 
 @require_POST
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def alert_digest(request: HttpRequest) -> HttpResponseRedirect:
     """One's own: begin it, change it, end it."""
     actor = on_page(request.user)
     if "stop" in request.POST:
-        say(request, stop_digest(actor))
+        show_message(request, stop_digest(actor))
     else:
-        say(request, arrange_digest(request.POST, actor))
+        show_message(request, arrange_digest(request.POST, actor))
     return redirect("alerts")

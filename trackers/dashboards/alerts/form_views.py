@@ -13,14 +13,14 @@ from trackers.alerts.acts import ADD, CHANGE, save
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import AlertRule
-from trackers.dashboards.access import ALERTS, demand, needs
-from trackers.dashboards.carry_out import say
+from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
+from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
 from trackers.schedule.intervals import current
 
-ABOUT = ("about", "of")
+SUBJECT_PARAMS = ("about", "of")
 # What each kind is for, where a person chooses one.
-MEANT = {
+KIND_HELP = {
     RuleKind.VELOCITY: "It gains more per hour than a number that you choose.",
     RuleKind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
     RuleKind.USUAL: "It has several times what its author's tweets usually have at that age.",
@@ -33,59 +33,61 @@ MEANT = {
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def add_alert(request: HttpRequest) -> HttpResponse:
     """First the kind, then the form that this kind has."""
-    demand(request, ADD)
-    given = {name: request.GET[name] for name in ABOUT if name in request.GET}
-    if not given.get("of", "").isascii() or len(given.get("of", "")) > 19:
+    require_permission(request, ADD)
+    subject = {name: request.GET[name] for name in SUBJECT_PARAMS if name in request.GET}
+    if not subject.get("of", "").isascii() or len(subject.get("of", "")) > 19:
         raise Http404("There is no such tweet, author or source.")
     kind = request.POST.get("kind") or request.GET.get("kind", "")
     if kind not in RuleKind.values:
-        return choose(request, given)
-    start = {**given, "to": request.user.email} if hasattr(request.user, "email") else given
+        return choose_kind(request, subject)
+    start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
     form = RuleForm(request.POST or None, kind=kind, initial=start)
     if request.method == "POST" and form.is_valid():
-        say(request, save(form, on_page(request.user)))
+        show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=form.instance.pk)
-    return filled_in(request, form)
+    return rule_form_page(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
-    demand(request, CHANGE)
+    require_permission(request, CHANGE)
     form = RuleForm(request.POST or None, instance=get_object_or_404(AlertRule, pk=id))
     if request.method == "POST" and form.is_valid():
-        say(request, save(form, on_page(request.user)))
+        show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=id)
-    return filled_in(request, form)
+    return rule_form_page(request, form)
 
 
-def choose(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
-    about = given.get("about", "")
+def choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
+    about = subject.get("about", "")
     kinds = [
         {
             "label": kind.label,
-            "meant": MEANT[kind],
-            "query": urlencode({"kind": kind.value, **given}),
+            "meant": KIND_HELP[kind],
+            "query": urlencode({"kind": kind.value, **subject}),
         }
         for kind, shape in SHAPES.items()
         if not about or about in shape.about
     ]
     now, _ = current()
-    told = {"now": now, "kinds": kinds, "about": about, "of": given.get("of", "")}
-    return render(request, "dashboards/alerts/kinds.html", told)
+    context = {"now": now, "kinds": kinds, "about": about, "of": subject.get("of", "")}
+    return render(request, "dashboards/alerts/kinds.html", context)
 
 
-def filled_in(request: HttpRequest, form: RuleForm) -> HttpResponse:
+def rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
     now, _ = current()
-    told: dict[str, Any] = {
+    context: dict[str, Any] = {
         "now": now,
         "form": form,
         "kind": RuleKind(form.kind).label,
-        "same": urlencode({name: form.initial[name] for name in ABOUT if form.initial.get(name)}),
+        "same": urlencode(
+            {name: form.initial[name] for name in SUBJECT_PARAMS if form.initial.get(name)}
+        ),
         "fields": [form[name] for name in form.fields if name != "kind"],
     }
     status = 400 if form.errors else 200
-    return render(request, "dashboards/alerts/form.html", told, status=status)
+    return render(request, "dashboards/alerts/form.html", context, status=status)

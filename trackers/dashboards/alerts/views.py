@@ -13,94 +13,96 @@ from django.views.decorators.http import require_safe
 
 from trackers.alerts.forms import DigestForm
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
-from trackers.dashboards.access import ALERTS, needs
-from trackers.dashboards.alerts.line import notice_lines, rule_lines
-from trackers.dashboards.parts import show
-from trackers.dashboards.words import counted
+from trackers.dashboards.access import VIEW_ALERTS, needs
+from trackers.dashboards.alerts.rows import notice_rows, rule_rows
+from trackers.dashboards.parts import render_parts
+from trackers.dashboards.words import commas
 from trackers.schedule.intervals import current
 from trackers.tweets.snowflake import LARGEST_ID
 
-LATELY, A_PAGE, WAITING_MOST = 10, 50, 1000
+RECENT_NOTICES, LOG_PAGE_SIZE, MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
-FEW = 5
+MAX_NOTICE_LINES = 5
 
 
 @require_safe
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def alerts(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    return show(
+    return render_parts(
         request,
         "dashboards/alerts/list.html",
-        {"list": lambda: listed(now=now)},
+        {"list": lambda: rules_context(now=now)},
         shared={"now": now},
-        frame=lambda: {"digest": digest_of(request)},
+        frame=lambda: {"digest": digest_context(request)},
     )
 
 
 @require_safe
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def alert(request: HttpRequest, id: int) -> HttpResponse:
     rule = get_object_or_404(AlertRule, pk=id)
     now, _ = current()
-    parts = {"rule": lambda: one_rule(rule, now=now)}
-    return show(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
+    parts = {"rule": lambda: rule_context(rule, now=now)}
+    return render_parts(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
 
 
 @require_safe
-@needs(ALERTS)
+@needs(VIEW_ALERTS)
 def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    below = before(request)
-    found = AlertNotice.objects.prefetch_related("mails").filter(pk__lt=below)[: A_PAGE + 1]
-    told = {
+    below = parse_before(request)
+    notices = AlertNotice.objects.prefetch_related("mails").filter(pk__lt=below)[
+        : LOG_PAGE_SIZE + 1
+    ]
+    context = {
         "now": now,
-        "notices": notice_lines(found[:A_PAGE], now=now),
-        "older": found[A_PAGE - 1].pk if len(found) > A_PAGE else None,
+        "notices": notice_rows(notices[:LOG_PAGE_SIZE], now=now),
+        "older": notices[LOG_PAGE_SIZE - 1].pk if len(notices) > LOG_PAGE_SIZE else None,
         "is_first": "before" not in request.GET,
     }
-    return render(request, "dashboards/alerts/log.html", told)
+    return render(request, "dashboards/alerts/log.html", context)
 
 
-def before(request: HttpRequest) -> int:
-    given = request.GET.get("before")
-    if given is None:
+def parse_before(request: HttpRequest) -> int:
+    text = request.GET.get("before")
+    if text is None:
         return LARGEST_ID
-    if not (given.isascii() and given.isdecimal() and len(given) <= 18):
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
         raise Http404("There is no such place in the log.")
-    return int(given)
+    return int(text)
 
 
-def listed(*, now: datetime) -> dict[str, Any]:
-    lately = AlertNotice.objects.prefetch_related("mails")[:LATELY]
+def rules_context(*, now: datetime) -> dict[str, Any]:
+    lately = AlertNotice.objects.prefetch_related("mails")[:RECENT_NOTICES]
     return {
-        "rules": rule_lines(AlertRule.objects.all()[:RULES_MOST]),
-        "notices": notice_lines(lately, now=now, most=FEW),
-        "post": post(),
+        "rules": rule_rows(AlertRule.objects.all()[:RULES_MOST]),
+        "notices": notice_rows(lately, now=now, most=MAX_NOTICE_LINES),
+        "post": mail_status(),
     }
 
 
-def post() -> dict[str, object]:
+def mail_status() -> dict[str, object]:
     """Whether e-mails can be sent, and how many wait."""
-    waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)[:WAITING_MOST].count()
+    waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)[:MAX_WAITING_COUNTED].count()
     return {
         "is_set": settings.EMAIL_SERVER is not None,
         "waiting": waiting,
-        "waiting_words": counted(waiting),
+        "waiting_words": commas(waiting),
     }
 
 
-def one_rule(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
-    lately = rule.alertnotice_set.prefetch_related("mails")[:LATELY]
+def rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
+    lately = rule.alertnotice_set.prefetch_related("mails")[:RECENT_NOTICES]
     return {
-        "rule": rule_lines([rule])[0],
+        "rule": rule_rows([rule])[0],
         "row": rule,
-        "notices": notice_lines(lately, now=now, most=FEW),
-        "post": post(),
+        "notices": notice_rows(lately, now=now, most=MAX_NOTICE_LINES),
+        "post": mail_status(),
     }
 
 
-def digest_of(request: HttpRequest) -> dict[str, object]:
+def digest_context(request: HttpRequest) -> dict[str, object]:
     user = request.user
     assert isinstance(user, User)
     row = AlertDigest.objects.filter(user=user).first()

@@ -9,36 +9,36 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.daily_chart import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import buttons_for
-from trackers.dashboards.parts import Read, show
-from trackers.dashboards.tweet_rows import LABELS, rows
-from trackers.dashboards.usual import AGES, COMPARED, METRICS, usual
-from trackers.dashboards.words import counted
+from trackers.dashboards.parts import PartReader, render_parts
+from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.usual import MAX_COMPARED, USUAL_AGES, USUAL_METRICS, usual
+from trackers.dashboards.words import commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Author, Tweet
-from trackers.tweets.posted import MOST, posted_by_day, tracked_of
+from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked, posted_by_day
 from tweetwatch.tables import Column, Table
 
-NEWEST = 20
+TWEETS_SHOWN = 20
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def author(request: HttpRequest, id: int) -> HttpResponse:
-    found = find(id)
+    author = get_author(id)
     now, plan = current()
-    parts: dict[str, Read] = {
-        "author": lambda: shown(found, now=now),
-        "rows": lambda: newest(found, plan, now=now),
+    parts: dict[str, PartReader] = {
+        "author": lambda: author_context(author, now=now),
+        "rows": lambda: newest_rows(author, plan, now=now),
     }
-    shared = {"now": now, "author": found}
-    return show(
+    shared = {"now": now, "author": author}
+    return render_parts(
         request,
         "dashboards/authors/page.html",
         parts,
@@ -47,55 +47,57 @@ def author(request: HttpRequest, id: int) -> HttpResponse:
     )
 
 
-def find(id: int) -> Author:
+def get_author(id: int) -> Author:
     try:
         return Author.objects.get(pk=id)
     except (Author.DoesNotExist, OverflowError):
         raise Http404(f"There is no author {id}.") from None
 
 
-def shown(author: Author, *, now: datetime) -> dict[str, object]:
+def author_context(author: Author, *, now: datetime) -> dict[str, object]:
     id = author.pk
     today = now.astimezone(UTC).date()
-    tracked = tracked_of(id)
+    tracked = count_tracked(id)
     posted = posted_by_day(id, since=first_day(today))
     return {
-        "tracked": f"more than {counted(MOST)}" if tracked > MOST else counted(tracked),
-        "days": daily(posted, today=today, what="Tracked posts"),
-        "is_cut_off": sum(posted.values()) >= MOST,
-        "cut_off_at": counted(MOST),
-        "usual": usual(of_author(id, most=COMPARED), now=now),
+        "tracked": f"more than {commas(MAX_COUNTED_TWEETS)}"
+        if tracked > MAX_COUNTED_TWEETS
+        else commas(tracked),
+        "days": daily_chart(posted, today=today, what="Tracked posts"),
+        "is_cut_off": sum(posted.values()) >= MAX_COUNTED_TWEETS,
+        "cut_off_at": commas(MAX_COUNTED_TWEETS),
+        "usual": usual(of_author(id, most=MAX_COMPARED), now=now),
         "sources": Source.objects.filter(kind=Source.Kind.ACCOUNT, account_id=id),
     }
 
 
-def newest(author: Author, plan: Plan, *, now: datetime) -> dict[str, object]:
+def newest_rows(author: Author, plan: Plan, *, now: datetime) -> dict[str, object]:
     tweets = Tweet.objects.select_related("author", "tweettext").filter(author=author)
-    found = list(tweets.newest_first()[:NEWEST])
-    return {"labels": LABELS.values(), "rows": rows(found, plan, now=now)}
+    newest = list(tweets.newest_first()[:TWEETS_SHOWN])
+    return {"labels": LABELS.values(), "rows": tweet_rows(newest, plan, now=now)}
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def author_posts(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     now, _ = current()
-    return as_file(request, posts(find(id).pk, now=now), form)
+    return as_file(request, posts_table(get_author(id).pk, now=now), form)
 
 
-def posts(author_id: int, *, now: datetime) -> Table:
+def posts_table(author_id: int, *, now: datetime) -> Table:
     """The newest COMPARED, newest first."""
     columns = [Column("id", "id"), Column("posted_at", "time")]
-    for age in AGES.values():
+    for age in USUAL_AGES.values():
         columns += [
-            Column(f"{name}_at_{age.replace(' ', '_')}", "whole") for name in METRICS.values()
+            Column(f"{name}_at_{age.replace(' ', '_')}", "whole") for name in USUAL_METRICS.values()
         ]
     return Table(f"author-{author_id}-posts", columns, measured_rows(author_id, now=now))
 
 
 def measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]]:
-    tweets = of_author(author_id, most=COMPARED)
-    found = at_ages(tweets, list(AGES), now=now, metrics=tuple(METRICS))
-    for one in tweets:
-        near = {each.age: each.counts for each in found[one.id] if each.is_near(one.at)}
-        counts = [near.get(age, (None,) * len(METRICS)) for age in AGES]
-        yield (str(one.id), one.at, *(count for of_age in counts for count in of_age))
+    tweets = of_author(author_id, most=MAX_COMPARED)
+    readings = at_ages(tweets, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
+    for tweet in tweets:
+        near = {each.age: each.counts for each in readings[tweet.id] if each.is_near(tweet.at)}
+        counts = [near.get(age, (None,) * len(USUAL_METRICS)) for age in USUAL_AGES]
+        yield (str(tweet.id), tweet.at, *(count for of_age in counts for count in of_age))

@@ -11,26 +11,26 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards import scroll_answers
-from trackers.dashboards.access import SOURCES, TWEETS, needs
+from trackers.dashboards import scroll_responses
+from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
 from trackers.dashboards.columns.models import Column
-from trackers.dashboards.homes import User, page_of
-from trackers.dashboards.parts import show
-from trackers.dashboards.scroll_answers import Look
-from trackers.dashboards.scrolled import OfHome, OfSource, Scrolled
+from trackers.dashboards.homes import User, home_address
+from trackers.dashboards.parts import render_parts
+from trackers.dashboards.scroll_responses import ScrollSettings
+from trackers.dashboards.scrolled_lists import HomeList, ScrolledList, SourceList
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 
-MOST = 12
-IN_A_COLUMN = 20
+MAX_COLUMNS = 12
+COLUMN_PAGE_SIZE = 20
 # More can be added from their own pages.
-CHOICES_MOST = 200
+MAX_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ColumnContents:
     """A column and its contents."""
 
     id: int
@@ -43,102 +43,112 @@ class Shown:
 
 
 @require_safe
-@needs(TWEETS)
-def columns(request: HttpRequest) -> HttpResponse:
+@needs(VIEW_TWEETS)
+def columns_page(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
-    mine = of(request.user, homes)
+    mine = columns_of(request.user, homes)
     return render(
         request,
         "dashboards/columns/page.html",
         {
             "now": now,
             "labels": LABELS.values(),
-            "columns": [shown(one, place, mine, homes) for place, one in enumerate(mine)],
-            "may_add": len(mine) < MOST,
-            "most": MOST,
-            "homes": [home for home in homes if not has(mine, home)],
-            "sources": choices(mine) if request.user.has_perm(SOURCES) else [],
+            "columns": [
+                column_contents(column, place, mine, homes) for place, column in enumerate(mine)
+            ],
+            "may_add": len(mine) < MAX_COLUMNS,
+            "most": MAX_COLUMNS,
+            "homes": [home for home in homes if not has_column(mine, home)],
+            "sources": sources_to_add(mine) if request.user.has_perm(VIEW_SOURCES) else [],
         },
     )
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def column(request: HttpRequest, id: int) -> HttpResponse:
     """A single column, page by page."""
-    found, homes = find(request.user, id)
-    tweets = scrolled(found, homes)
-    if rows := scroll_answers.part(request, tweets, look(found)):
+    column, homes = get_column(request.user, id)
+    tweets = scrolled_list(column, homes)
+    if rows := scroll_responses.part_response(request, tweets, scroll_settings(column)):
         return rows
-    return show(
+    return render_parts(
         request,
         "dashboards/columns/alone.html",
         {},
-        shared={"column": found},
-        frame=lambda: scroll_answers.whole(tweets, Look(address(found)), request.GET),
+        shared={"column": column},
+        frame=lambda: scroll_responses.scroll_context(
+            tweets, ScrollSettings(column_address(column)), request.GET
+        ),
     )
 
 
-def find(user: User, id: int) -> tuple[Column, list[Home]]:
+def get_column(user: User, id: int) -> tuple[Column, list[Home]]:
     """404 for another person's column, as for a missing one; 403 if no longer in its team."""
     homes = homes_of(user)
     try:
-        found = Column.objects.select_related("source", "team").get(pk=id, user=user.pk)
+        column = Column.objects.select_related("source", "team").get(pk=id, user=user.pk)
     except (Column.DoesNotExist, OverflowError):
         raise Http404(f"There is no column {id}.") from None
-    if found.source is None and not any(one.team_id == found.team_id for one in homes):
+    if column.source is None and not any(home.team_id == column.team_id for home in homes):
         raise PermissionDenied(
             "You are no longer a member of the team that this column shows. Remove the column, or "
             "ask an administrator to add you to the group again."
         )
-    return found, homes
+    return column, homes
 
 
-def of(user: User, homes: list[Home]) -> list[Column]:
+def columns_of(user: User, homes: list[Home]) -> list[Column]:
     """In their order, without those of teams that the person has left."""
     teams = [one.team_id for one in homes]
     found = Column.objects.select_related("source", "team").filter(user=user.pk)
     return [one for one in found if one.source_id is not None or one.team_id in teams]
 
 
-def shown(column: Column, place: int, mine: list[Column], homes: list[Home]) -> Shown:
-    return Shown(
+def column_contents(
+    column: Column, place: int, mine: list[Column], homes: list[Home]
+) -> ColumnContents:
+    return ColumnContents(
         id=column.pk,
         name=str(column),
-        address=shows(column),
+        address=content_address(column),
         is_home=column.source_id is None,
         is_first=place == 0,
         is_last=place == len(mine) - 1,
-        tweets=scroll_answers.whole(scrolled(column, homes), look(column), QueryDict()),
+        tweets=scroll_responses.scroll_context(
+            scrolled_list(column, homes), scroll_settings(column), QueryDict()
+        ),
     )
 
 
-def look(column: Column) -> Look:
-    return Look(address(column), prefix=f"column-{column.pk}-", limit=IN_A_COLUMN)
+def scroll_settings(column: Column) -> ScrollSettings:
+    return ScrollSettings(
+        column_address(column), prefix=f"column-{column.pk}-", limit=COLUMN_PAGE_SIZE
+    )
 
 
-def address(column: Column) -> str:
+def column_address(column: Column) -> str:
     return reverse("column", args=[column.pk])
 
 
-def shows(column: Column) -> str:
+def content_address(column: Column) -> str:
     """The page that shows all of it."""
     if column.source_id is not None:
         return reverse("source", args=[column.source_id])
-    return page_of(column.team_id)
+    return home_address(column.team_id)
 
 
-def scrolled(column: Column, homes: list[Home]) -> Scrolled:
+def scrolled_list(column: Column, homes: list[Home]) -> ScrolledList:
     if column.source_id is not None:
-        return OfSource(column.source_id)
-    return OfHome(next(one.follower_id for one in homes if one.team_id == column.team_id))
+        return SourceList(column.source_id)
+    return HomeList(next(one.follower_id for one in homes if one.team_id == column.team_id))
 
 
-def has(mine: list[Column], home: Home) -> bool:
+def has_column(mine: list[Column], home: Home) -> bool:
     return any(one.source_id is None and one.team_id == home.team_id for one in mine)
 
 
-def choices(mine: list[Column]) -> list[Source]:
+def sources_to_add(mine: list[Column]) -> list[Source]:
     taken = [one.source_id for one in mine if one.source_id is not None]
-    return list(Source.objects.exclude(pk__in=taken).order_by("-pk")[:CHOICES_MOST])
+    return list(Source.objects.exclude(pk__in=taken).order_by("-pk")[:MAX_CHOICES])

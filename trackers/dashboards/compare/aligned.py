@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.dashboards.words import counted, exactly, lasting
-from trackers.tweets.growth.at_ages import Born, Reading
+from trackers.dashboards.words import commas, exactly, lasting
+from trackers.tweets.growth.at_ages import Born, CountsAtAge
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
-from trackers.tweets.series import MUCH
+from trackers.tweets.series import HOLE_FACTOR
 
 # Points of a curve: two for each pixel would not show more of a line that only steps up.
 CURVE_AGES = 480
@@ -21,7 +21,7 @@ TABLE_AGES = {
     timedelta(days=7): "7 d",
 }
 
-Every = Callable[[Born, timedelta], timedelta | None]
+IntervalAt = Callable[[Born, timedelta], timedelta | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TweetCurve:
     """One tweet. `place`: which colour and dash it has, from 1."""
 
     place: int
     born: Born
     name: str
     text: str
-    readings: list[Reading]
+    readings: list[CountsAtAge]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,89 +65,94 @@ def all_ages(until: timedelta) -> list[timedelta]:
     return sorted({*curve_ages(until), *TABLE_AGES})
 
 
-def crowd(place: int, name: str, tweets: list[Born], readings: dict[int, list[Reading]]) -> Crowd:
+def crowd(
+    place: int, name: str, tweets: list[Born], readings: dict[int, list[CountsAtAge]]
+) -> Crowd:
     own = {one.id: readings[one.id] for one in tweets}
     return Crowd(place, name, tweets, band(counts_at(own, tweets), 0))
 
 
-def values(line: Line, xs: Sequence[timedelta], every: Every) -> list[int | None]:
+def curve_values(curve: TweetCurve, xs: Sequence[timedelta], every: IntervalAt) -> list[int | None]:
     """The curve at these ages; None in gaps, and where it was never measured."""
-    at = {one.age: one for one in line.readings}
+    at = {one.age: one for one in curve.readings}
     return [
-        reading.counts[0] if (reading := at.get(age)) and not in_gap(line.born, reading, every)
+        reading.counts[0] if (reading := at.get(age)) and not in_gap(curve.born, reading, every)
         else None
         for age in xs
     ]  # fmt: skip
 
 
-def in_gap(born: Born, reading: Reading, every: Every) -> bool:
+def in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:
     """Whether nobody had looked for much longer than the interval for that age, and for longer than
     a tenth of that age: intervals that were shortened later leave no gaps in the past."""
     since = born.at + reading.age - reading.measured_at
     usual = every(born, reading.age)
-    return since > max(reading.age / 10, MUCH * usual if usual else timedelta(0))
+    return since > max(reading.age / 10, HOLE_FACTOR * usual if usual else timedelta(0))
 
 
-def cell(line: Line, age: timedelta, *, reached: bool) -> Cell:
+def age_cell(curve: TweetCurve, age: timedelta, *, reached: bool) -> Cell:
     """As last measured at or before that age; a count that is much older says how old it is."""
-    reading = next((one for one in line.readings if one.age == age), None)
+    reading = next((one for one in curve.readings if one.age == age), None)
     count = reading.counts[0] if reading else None
     if not reached:
         return Cell("–", "It is not that old yet.")
-    if reading is None or count is None or not reading.is_near(line.born.at):
+    if reading is None or count is None or not reading.is_near(curve.born.at):
         return Cell("–", "It was not measured around this age.")
-    measured = reading.measured_at - line.born.at
+    measured = reading.measured_at - curve.born.at
     when = f"Measured {lasting(measured)} after posting, at {exactly(reading.measured_at)}."
-    words = counted(count)
+    words = commas(count)
     if age - measured > age / 10:
         words += f" at {lasting(measured)}"
     return Cell(words, when, count)
 
 
-def middle_cell(found: Middle | None) -> Cell:
-    if found is None:
+def middle_cell(middle: Middle | None) -> Cell:
+    if middle is None:
         return Cell("–", "Fewer than four of these tweets were measured around this age.")
-    low, high = counted(round(found.low)), counted(round(found.high))
+    low, high = commas(round(middle.low)), commas(round(middle.high))
     return Cell(
         f"{low} – {high}",
-        f"Median {counted(round(found.median))} of {found.tweets} tweets.",
+        f"Median {commas(round(middle.median))} of {middle.tweets} tweets.",
     )
 
 
-def median_cell(found: Middle | None) -> Cell:
-    if found is None:
+def median_cell(middle: Middle | None) -> Cell:
+    if middle is None:
         return Cell("–", "Fewer than four of these tweets were measured around this age.")
-    return Cell(counted(round(found.median)), f"Of {found.tweets} tweets.")
+    return Cell(commas(round(middle.median)), f"Of {middle.tweets} tweets.")
 
 
-def told(
-    lines: Sequence[Line], cells: Sequence[Sequence[Cell]], crowds: Iterable[Crowd], label: str
+def describe_comparison(
+    curves: Sequence[TweetCurve],
+    cells: Sequence[Sequence[Cell]],
+    crowds: Iterable[Crowd],
+    label: str,
 ) -> str:
     """The comparison in a sentence or two: at the last age that two of them have reached."""
     for place, age in reversed(list(enumerate(TABLE_AGES))):
         known = [
-            (exact, line)
-            for line, row in zip(lines, cells, strict=True)
+            (exact, curve)
+            for curve, row in zip(curves, cells, strict=True)
             if (exact := row[place].exact) is not None
         ]
-        middles = [(one, one.middles[age]) for one in crowds if age in one.middles]
-        if len(known) + len(middles) < 2 and not (middles and not lines):
+        middles = [(crowd, crowd.middles[age]) for crowd in crowds if age in crowd.middles]
+        if len(known) + len(middles) < 2 and not (middles and not curves):
             continue
         parts = []
         if known:
             most = max(known, key=lambda pair: pair[0])
-            parts.append(f"{name_of(most[1])} had {counted(most[0])} {label}")
+            parts.append(f"{curve_name(most[1])} had {commas(most[0])} {label}")
         if len(known) > 1:
             least = min(known, key=lambda pair: pair[0])
-            parts[0] += f", the most; {name_of(least[1])} had {counted(least[0])}, the fewest"
+            parts[0] += f", the most; {curve_name(least[1])} had {commas(least[0])}, the fewest"
         parts += [
-            f"the middle half of {one.name} had {counted(round(found.low))} "
-            f"to {counted(round(found.high))}"
-            for one, found in middles
+            f"the middle half of {crowd.name} had {commas(round(middle.low))} "
+            f"to {commas(round(middle.high))}"
+            for crowd, middle in middles
         ]
         return f"{TABLE_AGES[age]} after posting, {'; '.join(parts)}."
     return "Nothing can be compared yet: no two of them were measured at the same age."
 
 
-def name_of(line: Line) -> str:
-    return f"tweet {line.place} ({line.name})"
+def curve_name(curve: TweetCurve) -> str:
+    return f"tweet {curve.place} ({curve.name})"

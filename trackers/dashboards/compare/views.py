@@ -10,43 +10,48 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.compare.aligned import (
     TABLE_AGES,
     Cell,
     Crowd,
-    Every,
-    Line,
+    IntervalAt,
+    TweetCurve,
+    age_cell,
     all_ages,
-    cell,
     crowd,
     curve_ages,
+    curve_values,
+    describe_comparison,
     median_cell,
     middle_cell,
-    told,
-    values,
 )
-from trackers.dashboards.compare.asked import TWEETS_MOST, UNTIL, Asked, asked_of
+from trackers.dashboards.compare.query import (
+    AGE_RANGES,
+    MAX_TWEETS,
+    CompareQuery,
+    parse_compare_query,
+)
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.tweet_rows import LABELS, usual
+from trackers.dashboards.tweet_rows import LABELS, usual_interval
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current
-from trackers.tweets.growth.at_ages import Born, Reading, at_ages
+from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.tables import Column, Table
 
-CROWD_MOST = 20
+MAX_CROWD = 20
 EXCERPT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    asked: Asked
-    lines: list[Line]
+class Comparison:
+    asked: CompareQuery
+    lines: list[TweetCurve]
     crowds: list[Crowd]
-    readings: dict[int, list[Reading]]
-    every: Every
+    readings: dict[int, list[CountsAtAge]]
+    every: IntervalAt
     until: timedelta
     now: datetime
 
@@ -56,35 +61,35 @@ class Compared:
 
 
 @require_safe
-@needs(TWEETS)
-def compare(request: HttpRequest) -> HttpResponse:
-    found = compared(request)
-    asked, label = found.asked, LABELS[found.asked.metric]
-    cells = [cells_of(line, found.now) for line in found.lines]
+@needs(VIEW_TWEETS)
+def compare_page(request: HttpRequest) -> HttpResponse:
+    comparison = read_comparison(request)
+    asked, label = comparison.asked, LABELS[comparison.asked.metric]
+    cells = [cells_of(line, comparison.now) for line in comparison.lines]
     context = {
-        "now": found.now,
+        "now": comparison.now,
         "asked": asked,
-        "found": found,
+        "found": comparison,
         "label": label,
         "labels": {name: (words, asked.address(metric=name)) for name, words in LABELS.items()},
-        "ranges": {name: asked.address(until=name) for name in UNTIL},
+        "ranges": {name: asked.address(until=name) for name in AGE_RANGES},
         "ages": list(TABLE_AGES.values()),
         "lines": [
             (line, row, asked.without(line.born.id))
-            for line, row in zip(found.lines, cells, strict=True)
+            for line, row in zip(comparison.lines, cells, strict=True)
         ],
         "crowds": [
             (
-                one,
-                [middle_cell(one.middles.get(age)) for age in TABLE_AGES],
-                [median_cell(one.middles.get(age)) for age in TABLE_AGES],
+                crowd,
+                [middle_cell(crowd.middles.get(age)) for age in TABLE_AGES],
+                [median_cell(crowd.middles.get(age)) for age in TABLE_AGES],
             )
-            for one in found.crowds
+            for crowd in comparison.crowds
         ],
-        "told": told(found.lines, cells, found.crowds, label.lower()),
+        "told": describe_comparison(comparison.lines, cells, comparison.crowds, label.lower()),
         "author": Author.objects.filter(pk=asked.author).first() if asked.author else None,
-        "is_full": len(asked.ids) >= TWEETS_MOST,
-        "most": TWEETS_MOST,
+        "is_full": len(asked.ids) >= MAX_TWEETS,
+        "most": MAX_TWEETS,
         "without_author": asked.address(author=None),
         "without_source": asked.address(source=None),
     }
@@ -92,33 +97,35 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def compare_series(request: HttpRequest) -> JsonResponse:
     """`ages` are minutes since the posting; each tweet has as many values, null in gaps."""
-    found = compared(request)
-    xs = curve_ages(found.until)
+    comparison = read_comparison(request)
+    xs = curve_ages(comparison.until)
     return JsonResponse(
         {
-            "metric": found.asked.metric,
+            "metric": comparison.asked.metric,
             "ages": [age / timedelta(minutes=1) for age in xs],
             "tweets": [
                 {
                     "tweet_id": str(line.born.id),
                     "place": line.place,
-                    "values": values(line, xs, found.every),
+                    "values": curve_values(line, xs, comparison.every),
                 }
-                for line in found.lines
+                for line in comparison.lines
             ],
-            "bands": [band_of(one, until=found.until, xs=xs) for one in found.crowds],
+            "bands": [
+                band_json(crowd, until=comparison.until, xs=xs) for crowd in comparison.crowds
+            ],
         },
         headers={"Cache-Control": "no-store"},
     )
 
 
-def band_of(one: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, object]:
-    inside = {age: middle for age, middle in one.middles.items() if age <= until}
+def band_json(crowd: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, object]:
+    inside = {age: middle for age, middle in crowd.middles.items() if age <= until}
     return {
-        "place": one.place,
+        "place": crowd.place,
         "ages": [age / timedelta(minutes=1) for age in inside],
         "low": [middle.low for middle in inside.values()],
         "high": [middle.high for middle in inside.values()],
@@ -127,25 +134,27 @@ def band_of(one: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, o
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """The curves, a line for each tweet and age; `measured_at` says how old a count was then."""
-    found = compared(request)
+    comparison = read_comparison(request)
     columns = [
         Column("tweet_id", "id"),
         Column("author", "text"),
         Column("age_minutes", "number"),
         Column("measured_at", "time"),
-        Column(found.asked.metric, "whole"),
+        Column(comparison.asked.metric, "whole"),
     ]
-    return as_file(request, Table("compare", columns, rows_of(found)), form)
+    return as_file(request, Table("compare", columns, file_rows(comparison)), form)
 
 
-def rows_of(found: Compared) -> Iterator[tuple[object, ...]]:
+def file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
     """The tweets, then those of the bands."""
-    named = [(line.born, line.name, line.readings) for line in found.lines]
+    named = [(line.born, line.name, line.readings) for line in comparison.lines]
     named += [
-        (born, one.name, found.readings[born.id]) for one in found.crowds for born in one.tweets
+        (born, crowd.name, comparison.readings[born.id])
+        for crowd in comparison.crowds
+        for born in crowd.tweets
     ]
     for born, name, readings in named:
         for reading in readings:
@@ -153,24 +162,24 @@ def rows_of(found: Compared) -> Iterator[tuple[object, ...]]:
             yield born.id, name, minutes, reading.measured_at, reading.counts[0]
 
 
-def compared(request: HttpRequest) -> Compared:
+def read_comparison(request: HttpRequest) -> Comparison:
     """A constant number of statements, each of which reads a bounded number of tweets."""
-    asked = asked_of(request.GET)
+    asked = parse_compare_query(request.GET)
     problems = list(asked.problems)
     now, plan = current()
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(asked.ids)
-    shown = [tweets[id] for id in asked.ids if is_comparable(id, tweets.get(id), problems)]
-    crowds = list(crowds_of(asked, problems))
-    born = {tweet.pk: Born(tweet.pk, tweet.created_at) for tweet in shown if tweet.created_at}
+    comparable = [tweets[id] for id in asked.ids if is_comparable(id, tweets.get(id), problems)]
+    crowds = list(read_crowds(asked, problems))
+    born = {tweet.pk: Born(tweet.pk, tweet.created_at) for tweet in comparable if tweet.created_at}
     everybody = {one.id: one for _, some in crowds for one in some} | born
     # No further than the age of the oldest.
     oldest = max((now - one.at for one in everybody.values()), default=timedelta(0))
-    until = max(timedelta(minutes=1), min(UNTIL[asked.until], oldest))
+    until = max(timedelta(minutes=1), min(AGE_RANGES[asked.until], oldest))
     wanted = all_ages(until)
     readings = at_ages(everybody.values(), wanted, now=now, metrics=(asked.metric,))
     lines = [
-        Line(place, born[tweet.pk], name_of(tweet), excerpt(tweet), readings[tweet.pk])
-        for place, tweet in enumerate(shown, 1)
+        TweetCurve(place, born[tweet.pk], author_name(tweet), excerpt(tweet), readings[tweet.pk])
+        for place, tweet in enumerate(comparable, 1)
     ]
     bands = [
         crowd(len(lines) + place, name, some, readings)
@@ -181,7 +190,7 @@ def compared(request: HttpRequest) -> Compared:
             "There is nothing to compare this tweet with. Add another tweet, or an author."
         )
     asked = replace(asked, problems=tuple(problems))
-    return Compared(asked, lines, bands, readings, every_by(plan, tweets), until, now)
+    return Comparison(asked, lines, bands, readings, intervals_by(plan, tweets), until, now)
 
 
 def is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
@@ -198,40 +207,40 @@ def is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
     return False
 
 
-def crowds_of(asked: Asked, problems: list[str]) -> Iterator[tuple[str, list[Born]]]:
+def read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str, list[Born]]]:
     if asked.author is not None:
         author = Author.objects.filter(pk=asked.author).first()
-        found = of_author(asked.author, most=CROWD_MOST)
-        if author and found:
-            yield f"the last {len(found)} tweets of {author}", found
+        tweets = of_author(asked.author, most=MAX_CROWD)
+        if author and tweets:
+            yield f"the last {len(tweets)} tweets of {author}", tweets
         else:
             problems.append(f"No measured tweet of author {asked.author} is tracked here.")
     if asked.source is not None:
         source = Source.objects.filter(pk=asked.source).first()
         newest = SourceTweet.objects.filter(source=asked.source).order_by("-tweet_id")
-        found = of_these(list(newest.values_list("tweet_id", flat=True)[:CROWD_MOST]))
-        if source and found:
-            yield f"the last {len(found)} tweets of {source}", found
+        tweets = of_these(list(newest.values_list("tweet_id", flat=True)[:MAX_CROWD]))
+        if source and tweets:
+            yield f"the last {len(tweets)} tweets of {source}", tweets
         elif source:
             problems.append(f"No tweet of {source} was measured yet.")
         else:
             problems.append(f"There is no source {asked.source}.")
 
 
-def every_by(plan: Plan, tweets: dict[int, Tweet]) -> Every:
+def intervals_by(plan: Plan, tweets: dict[int, Tweet]) -> IntervalAt:
     """How often the plan checks a tweet of an age."""
 
     def every(born: Born, age: timedelta) -> timedelta | None:
-        return usual(tweets[born.id], plan)(born.at + age)
+        return usual_interval(tweets[born.id], plan)(born.at + age)
 
     return every
 
 
-def cells_of(line: Line, now: datetime) -> list[Cell]:
-    return [cell(line, age, reached=line.born.at + age <= now) for age in TABLE_AGES]
+def cells_of(line: TweetCurve, now: datetime) -> list[Cell]:
+    return [age_cell(line, age, reached=line.born.at + age <= now) for age in TABLE_AGES]
 
 
-def name_of(tweet: Tweet) -> str:
+def author_name(tweet: Tweet) -> str:
     return str(tweet.author) if tweet.author else "author not known"
 
 

@@ -13,10 +13,10 @@ from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
-ENTRIES = 50
+MAX_ENTRIES = 50
 # Of a source's tweets this many are looked at, however many of them are deleted.
-LOOKED_AT = 500
-TITLE_LETTERS = 80
+MAX_TWEETS_READ = 500
+MAX_TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,16 @@ class Entry:
     @property
     def title(self) -> str:
         first = " ".join(self.text.split())
-        short = first if len(first) <= TITLE_LETTERS else first[: TITLE_LETTERS - 1].rstrip() + "…"
+        short = (
+            first
+            if len(first) <= MAX_TITLE_LENGTH
+            else first[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
+        )
         return f"{self.author}: {short}"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FeedContents:
     """A feed. `source_id` 0 is the home."""
 
     title: str
@@ -48,35 +52,37 @@ class Held:
         return hashlib.sha256(repr((self.title, self.entries)).encode()).hexdigest()
 
 
-def of_home(follower: Follower) -> Held:
-    ids = homes.home_page(follower.pk, limit=ENTRIES).ids
-    return Held(f"Home of {follower}", 0, entries(ids))
+def home_contents(follower: Follower) -> FeedContents:
+    ids = homes.home_page(follower.pk, limit=MAX_ENTRIES).ids
+    return FeedContents(f"Home of {follower}", 0, feed_entries(ids))
 
 
-def of_source(source: Source) -> Held:
+def source_contents(source: Source) -> FeedContents:
     newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    ids = list(newest.values_list("tweet_id", flat=True)[:LOOKED_AT])
+    ids = list(newest.values_list("tweet_id", flat=True)[:MAX_TWEETS_READ])
     there = Tweet.objects.filter(pk__in=ids, gone_at=None).order_by("-pk")
-    return Held(str(source), source.pk, entries(list(there.values_list("pk", flat=True)[:ENTRIES])))
+    return FeedContents(
+        str(source), source.pk, feed_entries(list(there.values_list("pk", flat=True)[:MAX_ENTRIES]))
+    )
 
 
-def entries(ids: Sequence[int]) -> list[Entry]:
+def feed_entries(ids: Sequence[int]) -> list[Entry]:
     """In the order of the ids, without those deleted or untracked meanwhile."""
-    found = Tweet.objects.filter(gone_at=None).select_related("author", "tweettext").in_bulk(ids)
-    return [entry(found[id]) for id in ids if id in found]
+    tweets = Tweet.objects.filter(gone_at=None).select_related("author", "tweettext").in_bulk(ids)
+    return [feed_entry(tweets[id]) for id in ids if id in tweets]
 
 
-def entry(tweet: Tweet) -> Entry:
+def feed_entry(tweet: Tweet) -> Entry:
     text = getattr(tweet, "tweettext", None)
     return Entry(
         url=f"https://x.com/i/status/{tweet.pk}",
-        author=author(tweet),
+        author=author_words(tweet),
         text=text.text if text else f"Tweet {tweet.pk}, not looked up yet.",
         published=tweet.created_at or born_at(tweet.pk),
     )
 
 
-def author(tweet: Tweet) -> str:
+def author_words(tweet: Tweet) -> str:
     who = tweet.author
     if who is None:
         return "Author not known"

@@ -13,68 +13,68 @@ from typing import Any
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import escape
 
-from trackers.dashboards.feeds.entries import Entry, Held
+from trackers.dashboards.feeds.entries import Entry, FeedContents
 
 ATOM = "application/atom+xml; charset=utf-8"
 JSON = "application/feed+json"
 # XML cannot represent these at all, and tweets may contain them.
-UNSAYABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class Atom(Atom1Feed):
+class AtomFeed(Atom1Feed):
     """Dated by its last change, and a deletion counts as one."""
 
-    def __init__(self, *args: Any, changed_at: datetime, **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, *args: Any, changed_at: datetime, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.changed_at = changed_at
 
     def latest_post_date(self) -> datetime:
         return self.changed_at
 
 
-def atom(held: Held, *, changed_at: datetime, link: str) -> bytes:
-    feed = Atom(
-        title=sayable(held.title),
+def atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
+    feed = AtomFeed(
+        title=xml_text(contents.title),
         link=link,
         description=None,
-        feed_guid=f"{link}#{held.source_id}",
+        feed_guid=f"{link}#{contents.source_id}",
         changed_at=changed_at,
     )
-    for one in held.entries:
+    for entry in contents.entries:
         feed.add_item(
-            title=sayable(one.title),
-            link=one.url,
-            description=sayable(escape(one.text).replace("\n", "<br>")),
-            unique_id=one.url,
-            author_name=sayable(one.author),
-            pubdate=one.published,
-            updateddate=one.published,
+            title=xml_text(entry.title),
+            link=entry.url,
+            description=xml_text(escape(entry.text).replace("\n", "<br>")),
+            unique_id=entry.url,
+            author_name=xml_text(entry.author),
+            pubdate=entry.published,
+            updateddate=entry.published,
         )
     return feed.writeString("utf-8").encode()
 
 
-def sayable(text: str) -> str:
-    return UNSAYABLE.sub("", text)
+def xml_text(text: str) -> str:
+    return NOT_IN_XML.sub("", text)
 
 
-def json_feed(held: Held, *, changed_at: datetime, link: str) -> bytes:
+def json_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
     feed = {
         "version": "https://jsonfeed.org/version/1.1",
-        "title": held.title,
+        "title": contents.title,
         "home_page_url": link,
-        "items": [item(one) for one in held.entries],
+        "items": [json_item(entry) for entry in contents.entries],
     }
     return json.dumps(feed, ensure_ascii=False).encode()
 
 
-def item(one: Entry) -> dict[str, object]:
+def json_item(entry: Entry) -> dict[str, object]:
     return {
-        "id": one.url,
-        "url": one.url,
-        "content_text": one.text,
-        "date_published": one.published.isoformat(),
-        "authors": [{"name": one.author}],
+        "id": entry.url,
+        "url": entry.url,
+        "content_text": entry.text,
+        "date_published": entry.published.isoformat(),
+        "authors": [{"name": entry.author}],
     }
 
 
-WRITERS = {"atom": (ATOM, atom), "json": (JSON, json_feed)}
+WRITERS = {"atom": (ATOM, atom_feed), "json": (JSON, json_feed)}

@@ -17,23 +17,28 @@ from django.http import (
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import SOURCES as VIEW_SOURCES
+from trackers.dashboards.access import VIEW_SOURCES as VIEW_SOURCES
 from trackers.dashboards.access import needs
-from trackers.dashboards.exports import in_turn
-from trackers.dashboards.following import listed
-from trackers.dashboards.following.listed import PAGE, THE_FIRST, Key, Line
-from trackers.dashboards.homes import chosen
+from trackers.dashboards.exports import send_if_free
+from trackers.dashboards.following import follow_rows
+from trackers.dashboards.following.follow_rows import (
+    FIRST_KEY,
+    FOLLOWS_PER_PAGE,
+    FollowKey,
+    FollowRow,
+)
+from trackers.dashboards.homes import home_of_team
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 from tweetwatch.csv_lines import Echo
 
-EVERYONE, SOURCES = "all", "sources"
+EVERYONE, ALL_SOURCES = "all", "sources"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FollowingQuery:
     """`who`: me, a team's id, all, or sources, to choose from."""
 
     who: str
@@ -49,18 +54,31 @@ class Asked:
 def following(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
-    wanted = asked(request, homes)
-    key = Key.of(request.GET["after"]) if request.GET.get("after") else THE_FIRST
-    rows: list[Line]
-    if wanted.who == SOURCES:
+    wanted = parse_following(request, homes)
+    key = FollowKey.of(request.GET["after"]) if request.GET.get("after") else FIRST_KEY
+    rows: list[FollowRow]
+    if wanted.who == ALL_SOURCES:
         chosen_from = Source.objects.filter(pk__gt=max(key.origin, 0)).order_by("pk")
-        sources = list(chosen_from[: PAGE + 1])
-        rows, more = listed.sources(sources[:PAGE], homes), len(sources) > PAGE
-        end = Key(sources[PAGE - 1].pk, 0) if more else None
+        sources = list(chosen_from[: FOLLOWS_PER_PAGE + 1])
+        rows, more = (
+            follow_rows.rows_of_sources(sources[:FOLLOWS_PER_PAGE], homes),
+            len(sources) > FOLLOWS_PER_PAGE,
+        )
+        end = FollowKey(sources[FOLLOWS_PER_PAGE - 1].pk, 0) if more else None
     else:
-        found = list(listed.behind(follows(wanted), key)[: PAGE + 1])
-        rows, more = listed.lines(found[:PAGE], homes, now=now), len(found) > PAGE
-        end = Key(found[PAGE - 1].origin_id, found[PAGE - 1].follower_id) if more else None
+        follows_read = list(follow_rows.after_key(follows_for(wanted), key)[: FOLLOWS_PER_PAGE + 1])
+        rows, more = (
+            follow_rows.rows_of_follows(follows_read[:FOLLOWS_PER_PAGE], homes, now=now),
+            len(follows_read) > FOLLOWS_PER_PAGE,
+        )
+        end = (
+            FollowKey(
+                follows_read[FOLLOWS_PER_PAGE - 1].origin_id,
+                follows_read[FOLLOWS_PER_PAGE - 1].follower_id,
+            )
+            if more
+            else None
+        )
     tabs = [(str(home.team_id or "me"), home.name if home.team_id else "You") for home in homes]
     return render(
         request,
@@ -68,9 +86,9 @@ def following(request: HttpRequest) -> HttpResponse:
         {
             "now": now,
             "wanted": wanted,
-            "tabs": [*tabs, (EVERYONE, "Everyone"), (SOURCES, "All sources")],
+            "tabs": [*tabs, (EVERYONE, "Everyone"), (ALL_SOURCES, "All sources")],
             "rows": rows,
-            "first": wanted.address() if key != THE_FIRST else "",
+            "first": wanted.address() if key != FIRST_KEY else "",
             "next": wanted.address(after=end) if end else "",
             "csv": wanted.address(),
         },
@@ -80,11 +98,11 @@ def following(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_SOURCES)
 def follows_csv(request: HttpRequest) -> HttpResponseBase:
-    wanted = asked(request, homes_of(request.user))
-    if wanted.who == SOURCES:
+    wanted = parse_following(request, homes_of(request.user))
+    if wanted.who == ALL_SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
     writer = csv.writer(Echo(), lineterminator="\n")
-    lines = (writer.writerow(line) for line in listed.in_csv(follows(wanted)))
+    lines = (writer.writerow(line) for line in follow_rows.csv_rows(follows_for(wanted)))
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
@@ -93,19 +111,19 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
             headers={"Content-Disposition": 'attachment; filename="follows.csv"'},
         )
 
-    return in_turn(request, answer)
+    return send_if_free(request, answer)
 
 
-def follows(wanted: Asked) -> QuerySet[Follow]:
+def follows_for(wanted: FollowingQuery) -> QuerySet[Follow]:
     whose = wanted.home.follower_id if wanted.home else None
-    return listed.follows(whose, everyone=wanted.home is None, of=wanted.of)
+    return follow_rows.follows(whose, everyone=wanted.home is None, of=wanted.of)
 
 
-def asked(request: HttpRequest, homes: list[Home]) -> Asked:
+def parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
     who, of = request.GET.get("who", "me"), request.GET.get("of", "")
-    origin = Key.of(of).origin if of else None
-    if who in (EVERYONE, SOURCES):
-        return Asked(who, origin, None)
+    origin = FollowKey.of(of).origin if of else None
+    if who in (EVERYONE, ALL_SOURCES):
+        return FollowingQuery(who, origin, None)
     if who != "me" and not (who.isascii() and who.isdecimal()):
         raise Http404(f"There is no list {who[:80]!r}.")
-    return Asked(who, origin, chosen(homes, None if who == "me" else int(who)))
+    return FollowingQuery(who, origin, home_of_team(homes, None if who == "me" else int(who)))

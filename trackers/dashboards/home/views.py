@@ -5,41 +5,43 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards import scroll_answers
-from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.homes import chosen, page_of
-from trackers.dashboards.parts import show
-from trackers.dashboards.scroll_answers import Look
-from trackers.dashboards.scrolled import OfHome
+from trackers.dashboards import scroll_responses
+from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.homes import home_address, home_of_team
+from trackers.dashboards.parts import render_parts
+from trackers.dashboards.scroll_responses import ScrollSettings
+from trackers.dashboards.scrolled_lists import HomeList
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 
-PAGE = "dashboards/home/page.html"
+HOME_TEMPLATE = "dashboards/home/page.html"
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
     homes = homes_of(request.user)
-    whose = chosen(homes, team)
-    scrolled, look = OfHome(whose.follower_id), Look(page_of(whose.team_id))
-    if rows := scroll_answers.part(request, scrolled, look):
+    whose = home_of_team(homes, team)
+    scrolled, look = HomeList(whose.follower_id), ScrollSettings(home_address(whose.team_id))
+    if rows := scroll_responses.part_response(request, scrolled, look):
         return rows
 
     def whole() -> dict[str, object]:
-        shown = scroll_answers.whole(scrolled, look, request.GET)
+        contents = scroll_responses.scroll_context(scrolled, look, request.GET)
         return {
-            **shown,
-            "homes": [(page_of(one.team_id), one) for one in homes],
+            **contents,
+            "homes": [(home_address(home.team_id), home) for home in homes],
             "home": whose,
-            "follows": bool(shown["rows"]) or follows_any(whose),
+            "follows": bool(contents["rows"]) or follows_any(whose),
         }
 
     def rebuild() -> dict[str, object]:
         """Whether it is being rebuilt: one row says so."""
         return {"page": scrolled.page(limit=1, before=None, after=None)}
 
-    return show(request, PAGE, {}, shared={}, frame=whole, alone={"rebuild": rebuild})
+    return render_parts(
+        request, HOME_TEMPLATE, {}, shared={}, frame=whole, alone={"rebuild": rebuild}
+    )
 
 
 def follows_any(whose: Home) -> bool:

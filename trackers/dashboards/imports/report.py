@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
 
-from trackers.dashboards.words import Moment, ago, counted, lasting
+from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
@@ -16,16 +16,16 @@ from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.imports import Import
 from trackers.jobs.models import Worker
 
-WORDS = 90
-BAD_LINES_SHOWN = 100
-FILES_SHOWN = 20
+PREVIEW_LENGTH = 90
+MAX_BAD_LINES = 100
+MAX_FILES_NAMED = 20
 
 # Of figures whose name does not say it.
-LABELS = {"already": "Already tracked"}
+COUNT_LABELS = {"already": "Already tracked"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class PreviewTweet:
     """A tweet in the preview."""
 
     id: str
@@ -43,21 +43,21 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PreviewColumn:
     number: int
     name: str
     is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ImportPreview:
     """What a person is asked before an import begins."""
 
     looks_like: str
     taken_from: str
-    columns: tuple[Column, ...]
+    columns: tuple[PreviewColumn, ...]
     rows: tuple[tuple[str, ...], ...]
-    tweets: tuple[Sight, ...]
+    tweets: tuple[PreviewTweet, ...]
     rejected: tuple[BadLine, ...]
     warned: tuple[BadLine, ...]
     referenced: bool
@@ -74,7 +74,7 @@ class LineCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ImportProgress:
     """`state`: uploading, waiting, running or done. `percent` of the parts. `inside`: how much is
     in it, `most` how much may be; `near`: a sentence when there is little between the two."""
 
@@ -101,22 +101,22 @@ class Progress:
     found_nothing: bool
 
 
-def progress(report: Import, limits: Limits, *, now: datetime) -> Progress:
-    state = state_of(report)
+def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportProgress:
+    state = import_state(report)
     spent = (report.ended_at or now) - report.began_at if report.began_at else None
     seconds = spent.total_seconds() if spent else 0
     is_running = state == "running"
     left = ""
     if is_running and spent and report.parts_done:
         left = lasting(spent * (report.parts - report.parts_done) / report.parts_done)
-    return Progress(
+    return ImportProgress(
         state=state,
         size=filesizeformat(report.bytes),
-        inside=inside(report),
+        inside=contents_text(report),
         most=f"{limits.lines:,} lines and {size(limits.bytes)}",
         near=limits.near(Taken(report.unpacked, report.lines)),
-        files=tuple(name for name, _ in report.files[:FILES_SHOWN]),
-        more_files=max(0, len(report.files) - FILES_SHOWN),
+        files=tuple(name for name, _ in report.files[:MAX_FILES_NAMED]),
+        more_files=max(0, len(report.files) - MAX_FILES_NAMED),
         format=FORMATS.get(report.format, report.format),
         parts=report.parts,
         done=report.parts_done,
@@ -126,8 +126,8 @@ def progress(report: Import, limits: Limits, *, now: datetime) -> Progress:
         rate=f"{report.read / seconds:,.0f}" if seconds >= 1 else "",
         figures=tuple(
             LineCount(
-                LABELS.get(name, name.capitalize()),
-                counted(getattr(report, name)),
+                COUNT_LABELS.get(name, name.capitalize()),
+                commas(getattr(report, name)),
                 getattr(report, name),
             )
             for name in ("read", "tracked", "already", "rejected", "warnings")
@@ -142,7 +142,7 @@ def progress(report: Import, limits: Limits, *, now: datetime) -> Progress:
     )
 
 
-def inside(report: Import) -> str:
+def contents_text(report: Import) -> str:
     """Lines, and the bytes where it was packed; empty where nobody counted them."""
     if not report.lines:
         return ""
@@ -154,11 +154,11 @@ def inside(report: Import) -> str:
 
 def bad_lines(report: Import, *, tracked: bool) -> list[BadLine]:
     """The first of those that are kept; `tracked`: the warnings."""
-    kept = report.source.rejected_lines.filter(tracked=tracked)[:BAD_LINES_SHOWN]
-    return [BadLine(*place_of(report, one.line), one.text, one.why) for one in kept]
+    kept = report.source.rejected_lines.filter(tracked=tracked)[:MAX_BAD_LINES]
+    return [BadLine(*line_place(report, line.line), line.text, line.why) for line in kept]
 
 
-def place_of(report: Import, line: int) -> tuple[str, int]:
+def line_place(report: Import, line: int) -> tuple[str, int]:
     """Of an archive, whose lines are numbered throughout: the file, and the line's number in it."""
     place = bisect_right([first for _, first in report.files], line) - 1
     if place < 0:
@@ -167,7 +167,7 @@ def place_of(report: Import, line: int) -> tuple[str, int]:
     return name, line - first + 1
 
 
-def state_of(report: Import) -> str:
+def import_state(report: Import) -> str:
     if report.uploaded_at is None:
         return "uploading"
     if report.began_at is None:
@@ -175,25 +175,26 @@ def state_of(report: Import) -> str:
     return "running" if report.ended_at is None else "done"
 
 
-def choice(report: Import, *, column: int | None, referenced: bool) -> Choice:
+def import_preview(report: Import, *, column: int | None, referenced: bool) -> ImportPreview:
     seen = preview(report, column=column, referenced=referenced)
     columns = tuple(
-        Column(number, name, number == column) for number, name in enumerate(seen.columns, start=1)
+        PreviewColumn(number, name, number == column)
+        for number, name in enumerate(seen.columns, start=1)
     )
-    chosen = next((one.name for one in columns if one.is_chosen), "")
-    return Choice(
+    chosen = next((item.name for item in columns if item.is_chosen), "")
+    return ImportPreview(
         looks_like=FORMATS.get(report.format, report.format),
         taken_from=chosen,
         columns=columns,
         rows=seen.rows,
-        tweets=tuple(sight(one) for one in seen.tweets),
+        tweets=tuple(preview_tweet(item) for item in seen.tweets),
         rejected=tuple(
-            BadLine(*place_of(report, one.line), one.text, one.why) for one in seen.rejected
+            BadLine(*line_place(report, item.line), item.text, item.why) for item in seen.rejected
         ),
         warned=tuple(
-            BadLine(*place_of(report, one.line), one.text, one.odd)
-            for one in seen.tweets
-            if one.odd
+            BadLine(*line_place(report, item.line), item.text, item.odd)
+            for item in seen.tweets
+            if item.odd
         ),
         referenced=referenced,
         asks_referenced=report.format in ("json", "jsonl"),
@@ -202,6 +203,8 @@ def choice(report: Import, *, column: int | None, referenced: bool) -> Choice:
     )
 
 
-def sight(one: FoundTweet) -> Sight:
-    words = (one.post.text or "") if one.post else ""
-    return Sight(str(one.id), f"{words[:WORDS]}…" if len(words) > WORDS else words)
+def preview_tweet(tweet: FoundTweet) -> PreviewTweet:
+    words = (tweet.post.text or "") if tweet.post else ""
+    return PreviewTweet(
+        str(tweet.id), f"{words[:PREVIEW_LENGTH]}…" if len(words) > PREVIEW_LENGTH else words
+    )

@@ -25,18 +25,18 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from trackers.acts import Done
-from trackers.dashboards.access import SOURCES, demand, needs
-from trackers.dashboards.carry_out import say
-from trackers.dashboards.exports import in_turn
+from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
+from trackers.dashboards.exports import send_if_free
 from trackers.dashboards.imports.report import (
-    BAD_LINES_SHOWN,
-    Choice,
+    MAX_BAD_LINES,
+    ImportPreview,
     bad_lines,
-    choice,
-    place_of,
-    progress,
+    import_preview,
+    import_progress,
+    line_place,
 )
-from trackers.dashboards.parts import show
+from trackers.dashboards.page_acts import show_message
+from trackers.dashboards.parts import render_parts
 from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.limits import Limits, size
@@ -45,7 +45,7 @@ from trackers.ingest.found import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.imports import Import
 from trackers.schedule.intervals import current
-from tweetwatch.csv_lines import Echo, harmless
+from tweetwatch.csv_lines import Echo, without_formula
 
 
 class FileForm(forms.Form):
@@ -62,104 +62,104 @@ class FileForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(ADD)
 def import_file(request: HttpRequest) -> HttpResponse:
-    request.upload_handlers = [Unnamed(request)]
-    return taken_in(request)
+    request.upload_handlers = [UnnamedUpload(request)]
+    return upload_page(request)
 
 
 @csrf_protect
-def taken_in(request: HttpRequest) -> HttpResponse:
+def upload_page(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if form.is_valid():
         try:
-            report = taken(form.cleaned_data["file"], on_page(request.user))
+            report = store_upload(form.cleaned_data["file"], on_page(request.user))
         except UnreadableError as fault:
             form.add_error("file", str(fault))
         else:
             return redirect("import-report", id=report.pk)
     now, _ = current()
     status = 400 if form.errors else 200
-    most = {"most_lines": f"{limits().lines:,}", "most_bytes": size(limits().bytes)}
+    most = {"most_lines": f"{import_limits().lines:,}", "most_bytes": size(import_limits().bytes)}
     return render(
         request, "dashboards/imports/file.html", {"form": form, "now": now, **most}, status=status
     )
 
 
-def taken(file: UploadedFile, actor: Actor) -> Import:
+def store_upload(file: UploadedFile, actor: Actor) -> Import:
     assert file.file is not None
     return acts.store(
         cast("BinaryIO", file.file),
         actor,
         name=file.name or "file",
         size=file.size or 0,
-        limits=limits(),
+        limits=import_limits(),
     )
 
 
-def limits() -> Limits:
+def import_limits() -> Limits:
     return Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(SOURCES)
+@needs(VIEW_SOURCES)
 def import_report(request: HttpRequest, id: int) -> HttpResponse:
     """Its part `choice`: what the column and options in the form would give."""
-    report = find(id)
+    report = get_import(id)
     if request.method == "POST":
-        return act(request, report)
+        return act_on_import(request, report)
     now, _ = current()
-    return show(
+    return render_parts(
         request,
         "dashboards/imports/report.html",
-        {"report": lambda: shown(report, request.GET, now=now)},
+        {"report": lambda: import_context(report, request.GET, now=now)},
         shared={"now": now, "report": report, "source": report.source},
-        alone={"choice": lambda: {"choice": chosen(report, request.GET)}},
+        alone={"choice": lambda: {"choice": preview_of(report, request.GET)}},
     )
 
 
 @require_safe
-@needs(SOURCES)
+@needs(VIEW_SOURCES)
 def import_rejected(request: HttpRequest, id: int) -> HttpResponseBase:
     """The rejected lines that are kept."""
-    report = find(id)
-    return in_turn(request, lambda: as_csv(report, "rejected", tracked=False))
+    report = get_import(id)
+    return send_if_free(request, lambda: lines_file(report, "rejected", tracked=False))
 
 
 @require_safe
-@needs(SOURCES)
+@needs(VIEW_SOURCES)
 def import_warnings(request: HttpRequest, id: int) -> HttpResponseBase:
     """The warnings that are kept."""
-    report = find(id)
-    return in_turn(request, lambda: as_csv(report, "warnings", tracked=True))
+    report = get_import(id)
+    return send_if_free(request, lambda: lines_file(report, "warnings", tracked=True))
 
 
-def as_csv(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
+def lines_file(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        written(report, tracked=tracked),
+        csv_lines(report, tracked=tracked),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}-{report.pk}.csv"'},
     )
 
 
-def written(report: Import, *, tracked: bool) -> Iterator[str]:
+def csv_lines(report: Import, *, tracked: bool) -> Iterator[str]:
     """With the file of each line where there are several."""
     writer = csv.writer(Echo(), lineterminator="\n")
     of_file = ("file",) if report.files else ()
     yield writer.writerow((*of_file, "line", "text", "why"))
-    for one in report.source.rejected_lines.filter(tracked=tracked):
-        name, line = place_of(report, one.line)
-        of_file = (harmless(name),) if report.files else ()
-        yield writer.writerow((*of_file, line, harmless(one.text), one.why))
+    for bad_line in report.source.rejected_lines.filter(tracked=tracked):
+        name, line = line_place(report, bad_line.line)
+        of_file = (without_formula(name),) if report.files else ()
+        yield writer.writerow((*of_file, line, without_formula(bad_line.text), bad_line.why))
 
 
-def act(request: HttpRequest, report: Import) -> HttpResponse:
-    demand(request, ADD)
+def act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
+    require_permission(request, ADD)
     actor, name = on_page(request.user), request.POST.get("act")
     match name:
         case "start":
             done = acts.start(
                 report,
                 actor,
-                column=column_in(report, request.POST),
+                column=chosen_column(report, request.POST),
                 referenced="referenced" in request.POST,
             )
         case "again":
@@ -168,45 +168,47 @@ def act(request: HttpRequest, report: Import) -> HttpResponse:
             done = acts.discard(report, actor)
         case _:
             done = Done("This is not possible. Reload the page.", is_done=False)
-    say(request, done)
+    show_message(request, done)
     if name == "forget" and done.is_done:
         return redirect("import-file")
     return redirect("import-report", id=report.pk)
 
 
-def find(id: int) -> Import:
+def get_import(id: int) -> Import:
     try:
         return Import.objects.select_related("source").get(pk=id)
     except (Import.DoesNotExist, OverflowError):
         raise Http404(f"There is no import {id}.") from None
 
 
-def column_in(report: Import, given: QueryDict) -> int | None:
+def chosen_column(report: Import, form: QueryDict) -> int | None:
     """The column that a person chose, else the guessed one; counted from 1."""
-    text = given.get("column", report.column)
+    text = form.get("column", report.column)
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
     return number if 0 < number <= len(columns(report)) else None
 
 
-def shown(report: Import, given: QueryDict, *, now: datetime) -> dict[str, object]:
+def import_context(report: Import, form: QueryDict, *, now: datetime) -> dict[str, object]:
     return {
-        "progress": progress(report, limits(), now=now),
-        "choice": chosen(report, given),
+        "progress": import_progress(report, import_limits(), now=now),
+        "choice": preview_of(report, form),
         "rejected": bad_lines(report, tracked=False),
-        "rejected_more": report.rejected > BAD_LINES_SHOWN,
+        "rejected_more": report.rejected > MAX_BAD_LINES,
         "warnings": bad_lines(report, tracked=True),
-        "warnings_more": report.warnings > BAD_LINES_SHOWN,
+        "warnings_more": report.warnings > MAX_BAD_LINES,
     }
 
 
-def chosen(report: Import, given: QueryDict) -> Choice | None:
+def preview_of(report: Import, form: QueryDict) -> ImportPreview | None:
     """None once it was started, and before all of it is there."""
     if report.began_at is not None or report.uploaded_at is None:
         return None
-    return choice(report, column=column_in(report, given), referenced="referenced" in given)
+    return import_preview(
+        report, column=chosen_column(report, form), referenced="referenced" in form
+    )
 
 
-class Unnamed(FileUploadHandler):
+class UnnamedUpload(FileUploadHandler):
     chunk_size = 1 << 18
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:

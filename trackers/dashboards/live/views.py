@@ -16,8 +16,8 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards import access
 from trackers.dashboards.access import needs
-from trackers.dashboards.live.line import Line, line, source_of
-from trackers.dashboards.parts import part_of, show
+from trackers.dashboards.live.rows import LiveRow, event_source, live_row
+from trackers.dashboards.parts import part_of, render_parts
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted, first_read, newest_events, newest_place
 from trackers.events.live.watch import watch
@@ -27,9 +27,9 @@ from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.
-MOST = 100
+MAX_LIVE_ROWS = 100
 # What each topic is about, for those who may see that elsewhere.
-PERMISSIONS = {SOURCES_TOPIC: access.SOURCES, ALERTS_TOPIC: access.OPERATIONS}
+TOPIC_PERMISSIONS = {SOURCES_TOPIC: access.VIEW_SOURCES, ALERTS_TOPIC: access.VIEW_OPERATIONS}
 CHOICES = {
     "": ("Everything", (TWEETS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, ALERTS_TOPIC)),
     TWEETS_TOPIC: ("Tweets", (TWEETS_TOPIC,)),
@@ -39,15 +39,15 @@ CHOICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class LiveRows:
     """`after`: the cursor for the next rows."""
 
-    lines: list[Line]
+    lines: list[LiveRow]
     after: Cursor
 
 
 @require_safe
-@needs(access.TWEETS)
+@needs(access.VIEW_TWEETS)
 def live(request: HttpRequest) -> HttpResponse:
     """Its part `rows`: what came after the cursor `after`, up to a hundred, the newest."""
     topics = topics_of(request)
@@ -55,8 +55,8 @@ def live(request: HttpRequest) -> HttpResponse:
     now, _ = current()
 
     def read() -> dict[str, object]:
-        shown = rows(topics, after, now=now)
-        return {"lines": shown.lines, "after": str(shown.after)}
+        live_rows = read_rows(topics, after, now=now)
+        return {"lines": live_rows.lines, "after": str(live_rows.after)}
 
     def frame() -> dict[str, object]:
         show = request.GET.get("show", "")
@@ -64,17 +64,17 @@ def live(request: HttpRequest) -> HttpResponse:
         return {
             "choices": [
                 (key, words, reverse("live") + (f"?show={key}" if key else ""))
-                for key, (words, told) in CHOICES.items()
-                if allowed(request, told)
+                for key, (words, choice_topics) in CHOICES.items()
+                if allowed(request, choice_topics)
             ],
             "show": show,
-            "most": MOST,
+            "most": MAX_LIVE_ROWS,
             "stream": f"{reverse('api:event_stream')}?{stream}",
             "rows": f"{reverse('live')}?{urlencode({'part': 'rows', 'show': show})}",
         }
 
     page = "dashboards/live/page.html"
-    return show(request, page, {"rows": read}, shared={"now": now}, frame=frame)
+    return render_parts(request, page, {"rows": read}, shared={"now": now}, frame=frame)
 
 
 def after_of(request: HttpRequest) -> Cursor:
@@ -90,7 +90,7 @@ def topics_of(request: HttpRequest) -> tuple[str, ...]:
         raise Http404(f"{show[:80]!r} cannot be shown here.")
     topics = allowed(request, CHOICES[show][1])
     if not topics:
-        access.demand(request, access.SOURCES)
+        access.require_permission(request, access.VIEW_SOURCES)
     return topics
 
 
@@ -98,19 +98,19 @@ def allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         topic
         for topic in topics
-        if topic not in PERMISSIONS or request.user.has_perm(PERMISSIONS[topic])
+        if topic not in TOPIC_PERMISSIONS or request.user.has_perm(TOPIC_PERMISSIONS[topic])
     )
 
 
-def rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> Shown:
+def read_rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> LiveRows:
     wanted = Wanted(frozenset(watch(topics).values()))
     newest_place()
     # Before reading: the stream announces anything in between once more, and its rows are the same.
     reached = first_read(None).reached
-    found = newest_events(after, wanted)
-    ids = {told.tweet_id for _, told in found if told.tweet_id is not None}
+    events = newest_events(after, wanted)
+    ids = {event.tweet_id for _, event in events if event.tweet_id is not None}
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
-    named = {id for _, told in found if (id := source_of(told)) is not None}
+    named = {id for _, event in events if (id := event_source(event)) is not None}
     sources = Source.objects.in_bulk(named)
-    lines = [line(at, told, tweets, sources, now=now) for at, told in found]
-    return Shown(lines, max(reached, found[0][0]) if found else max(reached, after))
+    lines = [live_row(at, event, tweets, sources, now=now) for at, event in events]
+    return LiveRows(lines, max(reached, events[0][0]) if events else max(reached, after))

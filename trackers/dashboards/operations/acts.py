@@ -8,9 +8,9 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import needs
-from trackers.dashboards.carry_out import say
+from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
-from trackers.jobs.acts import CHANGE, resume
+from trackers.jobs.acts import CHANGE_QUEUE, resume_queues
 from trackers.jobs.models import Namespace
 from trackers.jobs.pausing import paused_all
 from trackers.money import acts as money_acts
@@ -18,7 +18,7 @@ from trackers.money.projects import Project
 
 
 @require_POST
-@needs(CHANGE)
+@needs(CHANGE_QUEUE)
 def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
     queues = list(Namespace.objects.filter(pk=name))
     if not queues:
@@ -28,7 +28,7 @@ def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
             request, f"Everything is paused. {name} continues once everything is resumed."
         )
     else:
-        say(request, resume(queues, on_page(request.user)))
+        show_message(request, resume_queues(queues, on_page(request.user)))
     return redirect("operations")
 
 
@@ -39,5 +39,5 @@ def ask_again(request: HttpRequest, id: int) -> HttpResponseRedirect:
     projects = list(Project.objects.filter(pk=id))
     if not projects:
         raise Http404(f"There is no project {id}.")
-    say(request, money_acts.go_on(projects, on_page(request.user)))
+    show_message(request, money_acts.go_on(projects, on_page(request.user)))
     return redirect("operations")

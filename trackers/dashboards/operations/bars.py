@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import counted
-from trackers.jobs.figures import Minute
+from trackers.dashboards.words import commas
+from trackers.jobs.statistics import MinuteCounters
 
-MINUTES = 60
+MINUTES_SHOWN = 60
 BAR, GAP, HEIGHT = 9, 2, 72
 
 
@@ -28,21 +28,20 @@ class Bars:
     bars: tuple[Bar, ...]
     most: str
     label: str
-    width: int = MINUTES * (BAR + GAP) - GAP
+    width: int = MINUTES_SHOWN * (BAR + GAP) - GAP
     height: int = HEIGHT
 
 
-def bars(minutes: Iterable[Minute], *, now: datetime) -> Bars:
+def bars(minutes: Iterable[MinuteCounters], *, now: datetime) -> Bars:
     measured = {minute.minute: minute.measured for minute in minutes}
     last = now.replace(second=0, microsecond=0)
-    times = [last - timedelta(minutes=back) for back in range(MINUTES - 1, -1, -1)]
+    times = [last - timedelta(minutes=back) for back in range(MINUTES_SHOWN - 1, -1, -1)]
     most = max((measured.get(at, 0) for at in times), default=0)
     total = sum(measured.get(at, 0) for at in times)
     return Bars(
         bars=tuple(bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
-        most=counted(most),
-        label=f"{counted(total)} checks in the last 60 minutes, at most {counted(most)} in a "
-        "minute",
+        most=commas(most),
+        label=f"{commas(total)} checks in the last 60 minutes, at most {commas(most)} in a minute",
     )
 
 
@@ -52,5 +51,5 @@ def bar(place: int, at: datetime, measured: int, most: int) -> Bar:
         x=place * (BAR + GAP),
         y=f"{HEIGHT - height:.1f}",
         height=f"{height:.1f}",
-        said=f"{at:%H:%M} UTC: {counted(measured)} checks",
+        said=f"{at:%H:%M} UTC: {commas(measured)} checks",
     )

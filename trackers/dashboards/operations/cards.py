@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import Moment, ago, counted
-from trackers.jobs.figures import QueueSummary
+from trackers.dashboards.words import Moment, ago, commas
 from trackers.jobs.horizon import Horizon
+from trackers.jobs.statistics import QueueSummary
 
 # The oldest due tweet should wait little longer than the buffer's time; beyond this, investigate.
 LATE_AFTER = 30.0
@@ -28,49 +28,49 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CountAge:
     """For a long queue: when it was counted, if long ago; or that it never was."""
 
     at: Moment | None = None
     is_missing: bool = False
 
 
-def count(figures: QueueSummary, *, now: datetime) -> Count:
+def count_age(figures: QueueSummary, *, now: datetime) -> CountAge:
     at = figures.counted_at
     if at is None:
-        return Count(is_missing=figures.is_cut_off)
-    return Count(ago(at, now=now) if now - at > OLD_AFTER else None)
+        return CountAge(is_missing=figures.is_cut_off)
+    return CountAge(ago(at, now=now) if now - at > OLD_AFTER else None)
 
 
 def cards(figures: QueueSummary) -> tuple[Card, ...]:
     return (
-        whole("Scheduled", figures.scheduled, "Tweets that have a next check."),
-        whole("Due", figures.due, "Tweets whose check is due now."),
-        seconds(
+        whole_card("Scheduled", figures.scheduled, "Tweets that have a next check."),
+        whole_card("Due", figures.due, "Tweets whose check is due now."),
+        seconds_card(
             "Oldest due",
             figures.oldest_due_seconds,
             "How long ago the most overdue tweet should have been checked.",
-            mood=lateness(figures.oldest_due_seconds),
+            mood=lateness_mood(figures.oldest_due_seconds),
         ),
-        whole("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
-        whole("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
-        seconds(
+        whole_card("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
+        whole_card("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
+        seconds_card(
             "Lateness p50", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
             "were no later than this.",
         ),
-        seconds(
+        seconds_card(
             "Lateness p99", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
-            "minutes were no later than this.", mood=lateness(figures.lateness_p99_seconds),
+            "minutes were no later than this.", mood=lateness_mood(figures.lateness_p99_seconds),
         ),
-        fill(figures.batch_fill),
-        whole(
+        fill_card(figures.batch_fill),
+        whole_card(
             "Isolated", figures.isolated, "Tweets set aside after four checks that never finished.",
             mood="warn" if figures.isolated else "",
         ),
     )  # fmt: skip
 
 
-def oldest_snapshot(horizon: Horizon) -> Card:
+def snapshot_card(horizon: Horizon) -> Card:
     """A transaction that stays open for long keeps the queue from being vacuumed."""
     seconds, who = horizon.seconds, f" ({horizon.who}, pid {horizon.pid})" if horizon.pid else ""
     mood = "bad" if seconds > VERY_LATE_AFTER else "warn" if seconds > LATE_AFTER else ""
@@ -84,23 +84,23 @@ def oldest_snapshot(horizon: Horizon) -> Card:
     )
 
 
-def lateness(seconds: float | None) -> str:
+def lateness_mood(seconds: float | None) -> str:
     if seconds is None or seconds < LATE_AFTER:
         return ""
     return "warn" if seconds < VERY_LATE_AFTER else "bad"
 
 
-def whole(label: str, number: int, help: str, mood: str = "") -> Card:
-    return Card(label, counted(number), str(number), help, mood)
+def whole_card(label: str, number: int, help: str, mood: str = "") -> Card:
+    return Card(label, commas(number), str(number), help, mood)
 
 
-def seconds(label: str, number: float | None, help: str, mood: str = "") -> Card:
+def seconds_card(label: str, number: float | None, help: str, mood: str = "") -> Card:
     if number is None:
         return Card(label, "–", "not known", help, mood)
     return Card(label, f"{number:,.1f} s", f"{number} s", help, mood)
 
 
-def fill(ids: float | None) -> Card:
+def fill_card(ids: float | None) -> Card:
     help = "How many tweets a request asks for, on average over the last five minutes; X takes 100."
     if ids is None:
         return Card("Ids per request", "–", "not known", help)

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from trackers.dashboards.operations.cards import Card
-from trackers.dashboards.words import counted, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.jobs.queue import URGENT_SHARE
-from trackers.schedule.forecast import Forecast
+from trackers.schedule.catch_up import CatchUp
 
 LABEL = "Catch-up"
 HELP = "How long until no tweet is overdue, given what X allows and the intervals need."
@@ -21,7 +21,7 @@ NEVER = {
 }
 
 
-def card_of(forecast: Forecast) -> Card:
+def catch_up_card(forecast: CatchUp) -> Card:
     if forecast.state == "fresh":
         return Card(LABEL, "fresh", "0 s", HELP)
     if forecast.state == "never":
@@ -32,23 +32,23 @@ def card_of(forecast: Forecast) -> Card:
     return Card(LABEL, about(forecast.length), exact, HELP, "warn")
 
 
-def sentence_of(
-    forecast: Forecast, *, due: int, youngest: float | None = None, said_above: Collection[str] = ()
+def catch_up_sentence(
+    forecast: CatchUp, *, due: int, youngest: float | None = None, said_above: Collection[str] = ()
 ) -> str:
     """Empty while nothing is behind. `youngest`: the longest wait of the youngest, in seconds.
     `said_above`: the notices of the page, none of which is repeated."""
     if forecast.state == "fresh":
         return ""
-    said = outlook(forecast, due=due, said_above=said_above)
+    sentence = outlook(forecast, due=due, said_above=said_above)
     if youngest is None:
-        return said
+        return sentence
     return (
-        f"{said} The youngest come first meanwhile, with up to {URGENT_SHARE}% of each request; "
-        f"none of them has waited longer than {youngest:.0f} s."
+        f"{sentence} The youngest come first meanwhile, with up to {URGENT_SHARE}% of each "
+        f"request; none of them has waited longer than {youngest:.0f} s."
     )
 
 
-def outlook(forecast: Forecast, *, due: int, said_above: Collection[str] = ()) -> str:
+def outlook(forecast: CatchUp, *, due: int, said_above: Collection[str] = ()) -> str:
     if forecast.state == "never":
         rates = {"demand": rate(forecast.demand), "allowed": rate(forecast.allowed)}
         return NEVER[forecast.limited_by].format(**rates)
@@ -60,7 +60,7 @@ def outlook(forecast: Forecast, *, due: int, said_above: Collection[str] = ()) -
 
 
 def tweets_are(number: int) -> str:
-    return "1 tweet is" if number == 1 else f"{counted(number)} tweets are"
+    return "1 tweet is" if number == 1 else f"{commas(number)} tweets are"
 
 
 def about(length: timedelta) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trackers.dashboards.bar_chart import BarChart
-from trackers.dashboards.words import Moment, ago, counted, lasting
+from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.jobs.horizon import Horizon
-from trackers.jobs.observed.database import TABLES_MOST, Health, PartitionsOf, Table
-from tweetwatch.partitions import DAY, STAMP
+from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, PartitionsOf, Table
+from tweetwatch.partitions import DAY_SPAN, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.
 DEAD_WORTH_TELLING = 10_000
@@ -36,7 +36,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class TableLine:
+class TableRow:
     name: str
     size: str
     indexes: str
@@ -47,7 +47,7 @@ class TableLine:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionLine:
+class PartitionRow:
     """`stray`: the default partition, empty while it has no rows."""
 
     table: str
@@ -71,7 +71,7 @@ def checks(
         *archiving(health),
         transaction_numbers(health),
         *partitioning(health, now=now),
-        size(health),
+        size_check(health),
     ]
 
 
@@ -80,7 +80,7 @@ def oldest_transaction(oldest: Horizon) -> Check:
     return Check(
         "Oldest transaction",
         f"{lasting(timedelta(seconds=oldest.seconds))}{who}",
-        above(oldest.seconds, warn=30, bad=300),
+        mood_above(oldest.seconds, warn=30, bad=300),
         "Rows that have died since it began cannot be removed, so queues and claims get slower.",
         "End what holds it open: a report, a forgotten psql, a backup. By hand: "
         f"SELECT pg_terminate_backend({oldest.pid or 'pid'}).",
@@ -93,7 +93,7 @@ def dead_rows(health: Health) -> Check:
     return Check(
         "Dead rows",
         f"{share:.0%} of {worst.name}" if worst and share else "few",
-        above(share, warn=0.3, bad=0.6),
+        mood_above(share, warn=0.3, bad=0.6),
         "Old versions of rows that vacuum has not removed yet, in the table where they are the "
         "largest share.",
         "Look at the oldest transaction first, which keeps vacuum from removing them. Else run "
@@ -106,8 +106,8 @@ def connections(health: Health) -> Check:
     taken = health.connections / health.connections_most
     return Check(
         "Connections",
-        f"{counted(health.connections)} of {counted(health.connections_most)}",
-        above(taken, warn=0.8, bad=0.95),
+        f"{commas(health.connections)} of {commas(health.connections_most)}",
+        mood_above(taken, warn=0.8, bad=0.95),
         "Open connections of all databases of this server, and how many it allows.",
         "Lower WORKERS or the threads of gunicorn, raise max_connections, or put PgBouncer in "
         "between (docs/postgresql.md).",
@@ -115,10 +115,10 @@ def connections(health: Health) -> Check:
 
 
 def wal_written(wal: Sequence[int | None]) -> Check:
-    known = [one for one in wal if one is not None]
+    known = [written for written in wal if written is not None]
     return Check(
         "WAL written",
-        f"{sized(round(sum(known) / len(known)))} a minute" if known else "not known yet",
+        f"{format_bytes(round(sum(known) / len(known)))} a minute" if known else "not known yet",
         "",
         "The server's log of changes, on average over the last hour. Replicas and backups must "
         "keep up with it.",
@@ -129,8 +129,10 @@ def wal_kept(health: Health) -> Check:
     behind = f", kept for the slot {health.slot}" if health.slot else ""
     return Check(
         "WAL kept",
-        f"{sized(health.slot_behind)}{behind}" if health.slot_behind else "none beyond the usual",
-        above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
+        f"{format_bytes(health.slot_behind)}{behind}"
+        if health.slot_behind
+        else "none beyond the usual",
+        mood_above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
         "WAL that a replication slot keeps from being removed. It may fill the disk.",
         f"Let the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
     )
@@ -151,15 +153,17 @@ def transaction_numbers(health: Health) -> Check:
     return Check(
         "Transaction numbers",
         f"{health.xid_age / 2_000_000_000:.0%} used",
-        above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
+        mood_above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
         "They wrap around after two billion, unless vacuum freezes old rows first.",
         "End old transactions, and run VACUUM (FREEZE) on the largest tables.",
     )
 
 
 def partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
-    lacking = [one.table for one in health.partitions if not reaches(one, now + DAY)]
-    strays = [one.stray for one in health.partitions if one.stray]
+    lacking = [
+        partition.table for partition in health.partitions if not reaches(partition, now + DAY_SPAN)
+    ]
+    strays = [partition.stray for partition in health.partitions if partition.stray]
     if lacking:
         yield Check(
             "Partitions",
@@ -180,10 +184,10 @@ def partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
         )
 
 
-def size(health: Health) -> Check:
+def size_check(health: Health) -> Check:
     return Check(
         "Size",
-        f"{sized(health.size)}{grows(health.grows_a_day)}",
+        f"{format_bytes(health.size)}{grows(health.grows_a_day)}",
         "",
         "All tables and indexes of this database; PostgreSQL " + health.version.split()[0] + ".",
     )
@@ -193,10 +197,10 @@ def grows(a_day: float | None) -> str:
     if a_day is None:
         return ""
     word = "grows" if a_day >= 0 else "shrinks"
-    return f", {word} by {sized(abs(round(a_day)))} a day"
+    return f", {word} by {format_bytes(abs(round(a_day)))} a day"
 
 
-def above(number: float, *, warn: float, bad: float) -> str:
+def mood_above(number: float, *, warn: float, bad: float) -> str:
     return "bad" if number > bad else "warn" if number > warn else ""
 
 
@@ -206,34 +210,34 @@ def dead_share(table: Table) -> float:
     return table.dead / (table.dead + table.live)
 
 
-def tables(health: Health, *, now: datetime) -> list[TableLine]:
+def table_rows(health: Health, *, now: datetime) -> list[TableRow]:
     """The largest."""
     return [
-        TableLine(
-            name=f"{one.name} ({one.parts} partitions)" if one.parts > 1 else one.name,
-            size=sized(one.size),
-            indexes=sized(one.indexes),
-            rows=counted(one.live),
-            dead=counted(one.dead),
-            mood=above(dead_share(one), warn=0.3, bad=0.6),
-            vacuumed=ago(one.vacuumed_at, now=now) if one.vacuumed_at else None,
+        TableRow(
+            name=f"{table.name} ({table.parts} partitions)" if table.parts > 1 else table.name,
+            size=format_bytes(table.size),
+            indexes=format_bytes(table.indexes),
+            rows=commas(table.live),
+            dead=commas(table.dead),
+            mood=mood_above(dead_share(table), warn=0.3, bad=0.6),
+            vacuumed=ago(table.vacuumed_at, now=now) if table.vacuumed_at else None,
         )
-        for one in health.tables[:TABLES_MOST]
+        for table in health.tables[:MAX_TABLES_SHOWN]
     ]
 
 
-def partitions(health: Health) -> list[PartitionLine]:
+def partition_rows(health: Health) -> list[PartitionRow]:
     return [
-        PartitionLine(
-            table=one.table,
-            parts=counted(one.parts),
-            since=start_of(one, one.first),
-            until=start_of(one, one.last),
-            size=sized(one.size),
-            rows=counted(one.rows),
-            stray=one.stray or "",
+        PartitionRow(
+            table=partition.table,
+            parts=commas(partition.parts),
+            since=start_of(partition, partition.first),
+            until=start_of(partition, partition.last),
+            size=format_bytes(partition.size),
+            rows=commas(partition.rows),
+            stray=partition.stray or "",
         )
-        for one in health.partitions
+        for partition in health.partitions
     ]
 
 
@@ -254,19 +258,19 @@ def beginning(of: PartitionsOf, name: str | None) -> datetime | None:
 def reaches(of: PartitionsOf, at: datetime) -> bool:
     """Rows of that time have a partition, or are close to one."""
     last = beginning(of, of.last)
-    return last is not None and last + DAY > at
+    return last is not None and last + DAY_SPAN > at
 
 
-def wal_chart(found: Sequence[tuple[datetime, int | None]], *, now: datetime) -> BarChart:
-    by_minute = dict(found)
+def wal_chart(wal: Sequence[tuple[datetime, int | None]], *, now: datetime) -> BarChart:
+    by_minute = dict(wal)
     last = now.replace(second=0, microsecond=0)
     minutes = [last - timedelta(minutes=back) for back in range(WAL_MINUTES - 1, -1, -1)]
     values = [by_minute.get(at) for at in minutes]
-    most = max((one for one in values if one is not None), default=0)
-    return BarChart(values, f"WAL written a minute: at most {sized(most)}")
+    most = max((written for written in values if written is not None), default=0)
+    return BarChart(values, f"WAL written a minute: at most {format_bytes(most)}")
 
 
-def sized(number: float) -> str:
+def format_bytes(number: float) -> str:
     """Bytes in the unit that leaves one to three digits before the point."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if abs(number) < 1024:

@@ -8,13 +8,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from trackers.credentials import sentences
-from trackers.dashboards.words import Moment, ago, ahead, counted, dollars, lasting, signed
+from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasting, signed
 from trackers.money.projects import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
-NEARLY = Decimal("0.9")
+NEARLY_SPENT = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BilledUsage:
     """What X says it billed this month, and `ours` at that moment; `drift` is the difference, and
     empty where there is nothing to compare."""
 
@@ -50,7 +50,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ProjectBlock:
     """One project. `outlook` says whether the day's budget will last; `mood` as in a card."""
 
     id: int
@@ -63,15 +63,15 @@ class Block:
     outlook: str
     binds: str
     mood: str
-    told: Told | None
+    told: BilledUsage | None
     usage_problem: str
 
 
-def block(books: MoneySummary, *, now: datetime) -> Block:
+def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
     project = books.project
-    outlook, mood = outlook_of(books, now=now)
+    outlook, mood = budget_outlook(books, now=now)
     until = project.stopped_until
-    return Block(
+    return ProjectBlock(
         id=project.pk,
         name=project.name,
         has_budget=project.has_budget,
@@ -80,9 +80,9 @@ def block(books: MoneySummary, *, now: datetime) -> Block:
         stopped_why=sentences.stopped(project.name, project.stopped_because),
         meters=meters(books),
         outlook=outlook,
-        binds=binds(books),
+        binds=tightest_limit(books),
         mood=mood,
-        told=told(project, now=now),
+        told=billed_usage(project, now=now),
         usage_problem=project.usage_problem,
     )
 
@@ -93,13 +93,13 @@ def meters(books: MoneySummary) -> tuple[Meter, ...]:
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
     return (
-        meter("Tweet-days today", spent.posts_today, project.posts_a_day, posts,
+        meter("Tweet-days today", spent.posts_today, project.posts_a_day, whole_number,
               rest=posts_rest, of=rest_of(project, project.posts_a_month)),
         meter("Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=rest_of(project, project.money_a_month),
               paid=paid(project, spent.money_today, spent.posts_today, spent.users_today),
               accounts=for_accounts(project, spent.users_today)),
-        meter("Tweet-days this month", spent.posts_month, project.posts_a_month, posts),
+        meter("Tweet-days this month", spent.posts_month, project.posts_a_month, whole_number),
         meter("Money this month", spent.money_month, project.money_a_month, dollars,
               paid=paid(project, spent.money_month, spent.posts_month, spent.users_month)),
     )  # fmt: skip
@@ -128,10 +128,10 @@ def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
         return ""
     if money != of_posts + of_users:
         # The price was changed meanwhile.
-        return f"for {counted(posts)} posts and {counted(users)} accounts, some at another price"
+        return f"for {commas(posts)} posts and {commas(users)} accounts, some at another price"
     return (
-        f"{counted(posts)} posts × {priced(project.price_of_a_post)} = {dollars(of_posts)}, "
-        f"{counted(users)} accounts × {priced(project.price_of_a_user)} = {dollars(of_users)}"
+        f"{commas(posts)} posts × {exact_price(project.price_of_a_post)} = {dollars(of_posts)}, "
+        f"{commas(users)} accounts × {exact_price(project.price_of_a_user)} = {dollars(of_users)}"
     )
 
 
@@ -139,12 +139,12 @@ def for_accounts(project: Project, users: int) -> str:
     """Why money was spent that the tweet-days do not explain; empty if none was."""
     if not users:
         return ""
-    return f"of which {dollars(users * project.price_of_a_user)} for {counted(users)} accounts"
+    return f"of which {dollars(users * project.price_of_a_user)} for {commas(users)} accounts"
 
 
-def priced(price: Decimal) -> str:
+def exact_price(price: Decimal) -> str:
     """A price in full: $0.005, where dollars would round it to $0.01 or to $0.00."""
-    return f"${plain(price)}"
+    return f"${exact_decimal(price)}"
 
 
 def meter(
@@ -162,34 +162,34 @@ def meter(
     limit = rest if budget is None else Decimal(budget)
     spent = Decimal(spent)
     if limit is None:
-        return Meter(label, plain(spent), words(spent), note=paid, accounts=accounts)
+        return Meter(label, exact_decimal(spent), words(spent), note=paid, accounts=accounts)
     return Meter(
         label,
-        plain(spent),
+        exact_decimal(spent),
         words(spent),
-        limit=plain(limit),
+        limit=exact_decimal(limit),
         limit_words=words(limit),
-        nearly=plain(limit * NEARLY),
+        nearly=exact_decimal(limit * NEARLY_SPENT),
         note="; ".join(filter(None, (of if budget is None else "", paid))),
         accounts=accounts,
     )
 
 
-def posts(number: Decimal) -> str:
-    return counted(int(number))
+def whole_number(number: Decimal) -> str:
+    return commas(int(number))
 
 
-def plain(number: Decimal) -> str:
+def exact_decimal(number: Decimal) -> str:
     """Exactly, without an exponent and without zeros at the end: 12.345, 40, 0."""
     digits = f"{number:f}"
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def outlook_of(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
+def budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
     if not books.can_pay:
-        rest = "" if left is None else f" {counted(left)} tweet-days are left today."
+        rest = "" if left is None else f" {commas(left)} tweet-days are left today."
         return f"{STOPPED if project.stopped(now=now) else NO_KEYS}{rest}", ""
     if left is None:
         return "No budget limits what is spent.", ""
@@ -201,20 +201,20 @@ def outlook_of(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     ):
         # Or only for the day before, in the first minute of this one.
         return (
-            f"{counted(left)} tweet-days are left today; what the day needs is not known yet.",
+            f"{commas(left)} tweet-days are left today; what the day needs is not known yet.",
             "",
         )
     if not books.is_estimated(now=now):
         since = f"was last estimated {lasting(now - at)} ago"
-        return f"{counted(left)} tweet-days are left today; what the day needs {since}.", "warn"
+        return f"{commas(left)} tweet-days are left today; what the day needs {since}.", "warn"
     needs = project.needs or 0
     if not books.waiting:
-        more = f"about {counted(needs)}" if needs else "no"
-        return f"Enough for today: {more} more tweet-days are needed, {counted(left)} are left.", ""
-    waits = f"about {counted(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
+        more = f"about {commas(needs)}" if needs else "no"
+        return f"Enough for today: {more} more tweet-days are needed, {commas(left)} are left.", ""
+    waits = f"about {commas(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
     dry = books.runs_dry_at
     if dry is None or books.is_dry(now=now):
-        rest = f"{counted(left)} tweet-days are left, about {counted(needs)} are needed"
+        rest = f"{commas(left)} tweet-days are left, about {commas(needs)} are needed"
         return (
             f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {rest}; {waits}.",
             "warn",
@@ -234,24 +234,24 @@ BUDGETS = {
 }
 
 
-def binds(books: MoneySummary) -> str:
+def tightest_limit(books: MoneySummary) -> str:
     """Which of the budgets is used up first today; empty where there is at most one."""
     if books.binding is None:
         return ""
-    left = counted(max(0, books.left or 0))
+    left = commas(max(0, books.left or 0))
     return f"The tightest limit is {BUDGETS[books.binding]}. It leaves {left} tweet-days today."
 
 
-def told(project: Project, *, now: datetime) -> Told | None:
+def billed_usage(project: Project, *, now: datetime) -> BilledUsage | None:
     if project.usage_read_at is None:
         return None
     drift = project.drift
-    return Told(
+    return BilledUsage(
         read=ago(project.usage_read_at, now=now),
-        posts="" if project.usage_of_month is None else counted(project.usage_of_month),
-        ours="" if project.ours_of_month is None else counted(project.ours_of_month),
+        posts="" if project.usage_of_month is None else commas(project.usage_of_month),
+        ours="" if project.ours_of_month is None else commas(project.ours_of_month),
         drift="" if drift is None else signed(drift) or "0",
         mood="warn" if drift else "",
-        cap="" if project.cap is None else counted(project.cap),
+        cap="" if project.cap is None else commas(project.cap),
         cap_reset_day=project.cap_reset_day,
     )

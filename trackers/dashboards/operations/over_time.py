@@ -9,18 +9,18 @@ from datetime import UTC, datetime, timedelta
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import OPERATIONS, needs
+from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.words import counted, exactly, lasting
-from trackers.jobs.observed.minutes import Stretch, by_time
+from trackers.dashboards.words import commas, exactly, lasting
+from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.queue import namespaces
 from tweetwatch.tables import Column, Table
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
+A_MINUTE, AN_HOUR, A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
-UNITS = {
+QUEUE_UNITS = {
     "tweet:update": "tweets",
     "source:poll": "polls",
     "import:part": "parts",
@@ -42,9 +42,9 @@ class Span:
 
 
 SPANS = {
-    "hour": Span("hour", HOUR, MINUTE, "60 min ago", "minute", "a minute"),
-    "day": Span("day", DAY, 15 * MINUTE, "24 h ago", "15 minutes", "15 minutes"),
-    "month": Span("30 days", 30 * DAY, 6 * HOUR, "30 days ago", "6 hours", "6 hours"),
+    "hour": Span("hour", AN_HOUR, A_MINUTE, "60 min ago", "minute", "a minute"),
+    "day": Span("day", A_DAY, 15 * A_MINUTE, "24 h ago", "15 minutes", "15 minutes"),
+    "month": Span("30 days", 30 * A_DAY, 6 * AN_HOUR, "30 days ago", "6 hours", "6 hours"),
 }
 
 
@@ -58,7 +58,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueueRow:
     at: str
     due: str
     oldest: str
@@ -73,66 +73,77 @@ class QueueOverTime:
     name: str
     slug: str
     charts: tuple[Chart, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[QueueRow, ...]
     is_idle: bool
 
 
 def queues_over_time(
-    found: dict[str, list[Stretch]], span: Span, *, now: datetime
+    stretches_by_queue: dict[str, list[QueueSpan]], span: Span, *, now: datetime
 ) -> list[QueueOverTime]:
-    return [queue(name, found.get(name, []), span, now=now) for name in sorted(namespaces())]
+    return [
+        queue_over_time(name, stretches_by_queue.get(name, []), span, now=now)
+        for name in sorted(namespaces())
+    ]
 
 
-def queue(name: str, found: Sequence[Stretch], span: Span, *, now: datetime) -> QueueOverTime:
-    by_time = {one.at: one for one in found}
-    slots = [by_time.get(at) for at in starts(span, now=now)]
-    unit = UNITS.get(name, "keys")
+def queue_over_time(
+    name: str, stretches: Sequence[QueueSpan], span: Span, *, now: datetime
+) -> QueueOverTime:
+    by_time = {stretch.at: stretch for stretch in stretches}
+    slots = [by_time.get(at) for at in bar_starts(span, now=now)]
+    unit = QUEUE_UNITS.get(name, "keys")
     return QueueOverTime(
         name=name,
         slug=name.replace(":", "-"),
         charts=(
-            chart(name, f"Due {unit}", slots, lambda one: one.due, counted),
-            chart(name, "Oldest due", slots, lambda one: one.oldest_due_seconds, seconds),
-            chart(name, f"Done per {span.steps}", slots, lambda one: one.measured, counted),
+            chart(name, f"Due {unit}", slots, lambda stretch: stretch.due, commas),
+            chart(
+                name,
+                "Oldest due",
+                slots,
+                lambda stretch: stretch.oldest_due_seconds,
+                seconds_in_words,
+            ),
+            chart(name, f"Done per {span.steps}", slots, lambda stretch: stretch.measured, commas),
         ),
-        lines=tuple(line(one) for one in reversed(found)),
-        is_idle=not any(one.due or one.measured or one.failed for one in found),
+        lines=tuple(queue_row(stretch) for stretch in reversed(stretches)),
+        is_idle=not any(stretch.due or stretch.measured or stretch.failed for stretch in stretches),
     )
 
 
-def starts(span: Span, *, now: datetime) -> list[datetime]:
+def bar_starts(span: Span, *, now: datetime) -> list[datetime]:
     """When each bar begins, the oldest first; the last one has begun by now."""
-    last = now - (now - EPOCH) % span.step
+    last = now - (now - BARS_COUNT_FROM) % span.step
     return [last - span.step * back for back in range(span.over // span.step, -1, -1)]
 
 
 def chart(
     queue: str,
     title: str,
-    slots: Sequence[Stretch | None],
-    value: Callable[[Stretch], float | None],
+    slots: Sequence[QueueSpan | None],
+    value: Callable[[QueueSpan], float | None],
     words: Callable[[int], str],
 ) -> Chart:
     values = [value(slot) if slot else None for slot in slots]
-    most = words(round(max((one for one in values if one is not None), default=0)))
+    most = words(round(max((number for number in values if number is not None), default=0)))
     return Chart(title, most, BarChart(values, f"{title}, {queue}: at most {most}"))
 
 
-def seconds(number: int) -> str:
+def seconds_in_words(number: int) -> str:
     return lasting(timedelta(seconds=number))
 
 
-def line(one: Stretch) -> Line:
-    return Line(
-        at=exactly(one.at)[:16],
-        due=counted(one.due),
-        oldest=f"{one.oldest_due_seconds:,.1f} s",
-        done="–" if one.measured is None else counted(one.measured),
-        failed="–" if one.failed is None else counted(one.failed),
+def queue_row(stretch: QueueSpan) -> QueueRow:
+    return QueueRow(
+        at=exactly(stretch.at)[:16],
+        due=commas(stretch.due),
+        oldest=f"{stretch.oldest_due_seconds:,.1f} s",
+        done="–" if stretch.measured is None else commas(stretch.measured),
+        failed="–" if stretch.failed is None else commas(stretch.failed),
     )
 
 
-COLUMNS = (
+QUEUE_COLUMNS = (
     Column("queue", "text"),
     Column("from", "time"),
     Column("most_due", "whole"),
@@ -143,15 +154,22 @@ COLUMNS = (
 
 
 @require_safe
-@needs(OPERATIONS)
+@needs(VIEW_OPERATIONS)
 def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """For the time that the page shows, in the same steps."""
     over = request.GET.get("over", "")
     over = over if over in SPANS else "hour"
     span = SPANS[over]
     rows = (
-        (name, one.at, one.due, one.oldest_due_seconds, one.measured, one.failed)
-        for name, found in by_time(over=span.over, step=span.step).items()
-        for one in found
+        (
+            name,
+            stretch.at,
+            stretch.due,
+            stretch.oldest_due_seconds,
+            stretch.measured,
+            stretch.failed,
+        )
+        for name, stretches in by_time(over=span.over, step=span.step).items()
+        for stretch in stretches
     )
-    return as_file(request, Table(f"queues-{over}", COLUMNS, rows), form)
+    return as_file(request, Table(f"queues-{over}", QUEUE_COLUMNS, rows), form)

@@ -7,15 +7,15 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from trackers.dashboards.words import Moment, ago, counted
-from trackers.jobs.isolated import isolated
+from trackers.dashboards.words import Moment, ago, commas
+from trackers.jobs.isolated import isolated_by_queue
 from trackers.jobs.observed.tasks import NotedTask
 
-SHOWN_MOST = 20
+MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Troubled:
+class TroubledTask:
     """`name` is a queue, or an ordinary task."""
 
     name: str
@@ -28,7 +28,7 @@ class Troubled:
 
 
 @dataclass(frozen=True, slots=True)
-class Isolated:
+class IsolatedKeys:
     """Keys of one queue. `more`: there are others; `listed` is where all of them are."""
 
     queue: str
@@ -37,14 +37,14 @@ class Isolated:
     listed: str
 
 
-def troubled_tasks(*, now: datetime) -> list[Troubled]:
-    return [troubled(one, now=now) for one in NotedTask.objects.all()[:SHOWN_MOST]]
+def troubled_tasks(*, now: datetime) -> list[TroubledTask]:
+    return [troubled_task(task, now=now) for task in NotedTask.objects.all()[:MAX_SHOWN]]
 
 
-def troubled(task: NotedTask, *, now: datetime) -> Troubled:
-    return Troubled(
+def troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
+    return TroubledTask(
         name=task.namespace or task.name.removeprefix("trackers.tasks."),
-        keys="" if task.keys is None else counted(task.keys),
+        keys="" if task.keys is None else commas(task.keys),
         ended=ago(task.ended_at, now=now),
         took=f"{task.took.total_seconds():,.1f} s",
         failed=task.failed,
@@ -53,20 +53,20 @@ def troubled(task: NotedTask, *, now: datetime) -> Troubled:
     )
 
 
-def isolated_keys() -> list[Isolated]:
+def isolated_keys() -> list[IsolatedKeys]:
     """Of each queue that has any."""
     return [
-        Isolated(
+        IsolatedKeys(
             queue=name,
-            keys=tuple((str(key), address(name, key)) for key in keys[:SHOWN_MOST]),
-            more=len(keys) > SHOWN_MOST,
+            keys=tuple((str(key), retry_address(name, key)) for key in keys[:MAX_SHOWN]),
+            more=len(keys) > MAX_SHOWN,
             listed=f"{reverse('tweets')}?state=isolated" if name == "tweet:update" else "",
         )
-        for name, keys in isolated(most=SHOWN_MOST + 1).items()
+        for name, keys in isolated_by_queue(most=MAX_SHOWN + 1).items()
     ]
 
 
-def address(queue: str, key: int) -> str:
+def retry_address(queue: str, key: int) -> str:
     """Where a person retries it; empty if there is no such page."""
     page = {"tweet:update": "tweet", "source:poll": "source"}.get(queue)
     return reverse(page, args=[key]) if page else ""

@@ -11,31 +11,31 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.credentials.models import Credential
-from trackers.dashboards.access import OPERATIONS, TWEETS, needs
-from trackers.dashboards.days import days
+from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
+from trackers.dashboards.days_table import days_table
 from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.bars import Bars, bars
-from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
-from trackers.dashboards.operations.catch_up import card_of, sentence_of
-from trackers.dashboards.operations.database import checks, partitions, tables, wal_chart
-from trackers.dashboards.operations.money import block
-from trackers.dashboards.operations.over_time import HOUR, SPANS, queues_over_time
+from trackers.dashboards.operations.cards import cards, count_age, snapshot_card
+from trackers.dashboards.operations.catch_up import catch_up_card, catch_up_sentence
+from trackers.dashboards.operations.database import checks, partition_rows, table_rows, wal_chart
+from trackers.dashboards.operations.money import project_block
+from trackers.dashboards.operations.over_time import AN_HOUR, SPANS, queues_over_time
 from trackers.dashboards.operations.troubled import isolated_keys, troubled_tasks
-from trackers.dashboards.parts import Read, show
+from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.queues import queues
-from trackers.dashboards.words import Moment, ago, ahead, counted
-from trackers.jobs.figures import by_minute
+from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.jobs.models import Worker
 from trackers.jobs.observed.database import health, wal_by_minute
 from trackers.jobs.observed.minutes import by_time
+from trackers.jobs.statistics import by_minute
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.status import Status
 from trackers.xapi.results import WindowSeen
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
+class WindowGauge:
     endpoint: str
     limit: int
     limit_words: str
@@ -46,7 +46,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class CredentialRow:
     """A credential as it may be shown: never its secrets."""
 
     id: int
@@ -57,11 +57,11 @@ class Key:
     app: str
     project: str
     used: Moment | None
-    gauges: tuple[Gauge, ...]
+    gauges: tuple[WindowGauge, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class WorkerRow:
     """A process in a cluster."""
 
     host: str
@@ -75,31 +75,31 @@ class Hand:
 
 
 @require_safe
-@needs(OPERATIONS)
+@needs(VIEW_OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
     status = Status()
     now = status.now
-    parts: dict[str, Read] = {
+    parts: dict[str, PartReader] = {
         "figures": lambda: figures_now(status),
-        "days": lambda: {"days": days(status.plan, now=now, is_whole=True)},
-        "over-time": lambda: over_time(request.GET.get("over", ""), now=now),
-        "database": lambda: database(status),
+        "days": lambda: {"days": days_table(status.plan, now=now, is_whole=True)},
+        "over-time": lambda: over_time_context(request.GET.get("over", ""), now=now),
+        "database": lambda: database_context(status),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
-    return show(request, "dashboards/operations/page.html", parts, shared=shared)
+    return render_parts(request, "dashboards/operations/page.html", parts, shared=shared)
 
 
 @require_safe
-@needs(TWEETS)
-def strip(request: HttpRequest) -> HttpResponse:
+@needs(VIEW_TWEETS)
+def status_strip(request: HttpRequest) -> HttpResponse:
     """A line of figures above the tweets, and what a person should do first."""
     status = Status()
     return render(
         request,
         "dashboards/operations/_strip.html",
         {
-            "cards": (*cards(status.tweet_queue), card_of(status.catch_up)),
-            "count": count(status.tweet_queue, now=status.now),
+            "cards": (*cards(status.tweet_queue), catch_up_card(status.catch_up)),
+            "count": count_age(status.tweet_queue, now=status.now),
             "notices": notices(now=status.now),
         },
     )
@@ -110,20 +110,24 @@ def figures_now(status: Status) -> dict[str, object]:
     drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
     youngest = queue.oldest_urgent_seconds if len(status.plan.tiers) > 1 else None
     above = notices(now=now)
-    behind = sentence_of(
+    behind = catch_up_sentence(
         status.catch_up,
         due=queue.due + queue.in_flight,
         youngest=youngest,
         said_above=[notice.said for notice in above],
     )
-    hands = workers(status.workers, now=now)
+    hands = worker_rows(status.workers, now=now)
     return {
-        "cards": (*cards(queue), card_of(status.catch_up), oldest_snapshot(status.oldest_snapshot)),
-        "count": count(queue, now=now),
+        "cards": (
+            *cards(queue),
+            catch_up_card(status.catch_up),
+            snapshot_card(status.oldest_snapshot),
+        ),
+        "count": count_age(queue, now=now),
         "behind": behind,
         "bars": drawn,
-        "blocks": [block(one, now=now) for one in status.projects],
-        "keys": [key(one, now=now) for one in status.credentials],
+        "blocks": [project_block(one, now=now) for one in status.projects],
+        "keys": [credential_row(one, now=now) for one in status.credentials],
         "hands": hands,
         "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
@@ -132,36 +136,38 @@ def figures_now(status: Status) -> dict[str, object]:
     }
 
 
-def over_time(over: str, *, now: datetime) -> dict[str, object]:
+def over_time_context(over: str, *, now: datetime) -> dict[str, object]:
     over = over if over in SPANS else "hour"
     span = SPANS[over]
-    found = by_time(over=span.over, step=span.step)
+    stretches = by_time(over=span.over, step=span.step)
     return {
         "over": over,
         "span": span,
         "spans": SPANS,
-        "over_time": queues_over_time(found, span, now=now),
-        "is_kept": any(found.values()),
+        "over_time": queues_over_time(stretches, span, now=now),
+        "is_kept": any(stretches.values()),
         "troubled": troubled_tasks(now=now),
     }
 
 
-def database(status: Status) -> dict[str, object]:
-    now, found = status.now, health()
-    if found is None:
+def database_context(status: Status) -> dict[str, object]:
+    now, database_health = status.now, health()
+    if database_health is None:
         return {"health": None}
-    wal = wal_by_minute(over=HOUR)
+    wal = wal_by_minute(over=AN_HOUR)
     return {
-        "health": found,
-        "checks": checks(found, status.oldest_snapshot, [written for _, written in wal], now=now),
+        "health": database_health,
+        "checks": checks(
+            database_health, status.oldest_snapshot, [written for _, written in wal], now=now
+        ),
         "wal": wal_chart(wal, now=now),
-        "tables": tables(found, now=now),
-        "partitions": partitions(found),
+        "tables": table_rows(database_health, now=now),
+        "partitions": partition_rows(database_health),
     }
 
 
-def key(credential: Credential, *, now: datetime) -> Key:
-    return Key(
+def credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
+    return CredentialRow(
         id=credential.pk,
         name=credential.name,
         kind=f"{credential.get_kind_display()}, {credential.api}",
@@ -170,29 +176,29 @@ def key(credential: Credential, *, now: datetime) -> Key:
         app=credential.app.name,
         project=credential.project.name,
         used=ago(credential.used_at, now=now) if credential.used_at else None,
-        gauges=tuple(gauge(window, now=now) for window in credential.told()),
+        gauges=tuple(window_gauge(window, now=now) for window in credential.told()),
     )
 
 
-def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
-    return Gauge(
+def window_gauge(window: WindowSeen, *, now: datetime) -> WindowGauge:
+    return WindowGauge(
         endpoint=window.endpoint,
         limit=window.limit,
-        limit_words=counted(window.limit),
+        limit_words=commas(window.limit),
         remaining=window.remaining,
-        remaining_words=counted(window.remaining),
+        remaining_words=commas(window.remaining),
         resets=ahead(window.resets_at, now=now),
         is_over=window.resets_at <= now,
     )
 
 
-def workers(rows: Iterable[Worker], *, now: datetime) -> list[Hand]:
+def worker_rows(rows: Iterable[Worker], *, now: datetime) -> list[WorkerRow]:
     """Those that fell silent come first."""
-    return sorted((hand(row, now=now) for row in rows), key=lambda one: not one.is_stale)
+    return sorted((worker_row(row, now=now) for row in rows), key=lambda one: not one.is_stale)
 
 
-def hand(worker: Worker, *, now: datetime) -> Hand:
-    return Hand(
+def worker_row(worker: Worker, *, now: datetime) -> WorkerRow:
+    return WorkerRow(
         host=worker.host,
         pid=worker.pid,
         kind=worker.get_kind_display(),

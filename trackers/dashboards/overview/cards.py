@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from trackers.dashboards.access import OPERATIONS
-from trackers.dashboards.operations.cards import lateness
-from trackers.dashboards.words import counted
-from trackers.jobs.figures import Minute, QueueSummary
+from trackers.dashboards.access import VIEW_OPERATIONS
+from trackers.dashboards.operations.cards import lateness_mood
+from trackers.dashboards.words import commas
+from trackers.jobs.statistics import MinuteCounters, QueueSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Card:
 
 def cards(
     figures: QueueSummary,
-    minutes: Sequence[Minute],
+    minutes: Sequence[MinuteCounters],
     late: Sequence[float | None],
     *,
     because: str,
@@ -42,37 +42,38 @@ def cards(
     p50, p95 = late
     return (
         Card(
-            "due", "Due now", counted(figures.due), str(figures.due),
-            f"of {counted(figures.scheduled)} tweets that have a next check. "
+            "due", "Due now", commas(figures.due), str(figures.due),
+            f"of {commas(figures.scheduled)} tweets that have a next check. "
             f"{being_checked(figures.in_flight)}",
             f"{reverse('tweets')}?state=fresh", "",
         ),
         Card(
-            "checked", "Checked a minute", counted(figures.checked_last_minute),
+            "checked", "Checked a minute", commas(figures.checked_last_minute),
             str(figures.checked_last_minute), "in the last 60 seconds.",
-            operations, OPERATIONS,
+            operations, VIEW_OPERATIONS,
         ),
         Card(
-            "late", "Lateness", seconds(p50, p95), exactly(p50, p95),
+            "late", "Lateness", lateness_words(p50, p95), exact_lateness(p50, p95),
             "Half of the last five minutes' checks were at most the first figure late, 95% at most "
             "the second (p50, p95).",
-            operations, OPERATIONS, lateness(p95),
+            operations, VIEW_OPERATIONS, lateness_mood(p95),
         ),
         Card(
-            "failed", "Failed this hour", counted(failed), str(failed),
-            said_of(failed, asked, because), operations, OPERATIONS, "warn" if failed else "",
+            "failed", "Failed this hour", commas(failed), str(failed),
+            describe_failures(failed, asked, because), operations, VIEW_OPERATIONS,
+            "warn" if failed else "",
         ),
-        *isolated(figures.isolated),
+        *isolated_cards(figures.isolated),
     )  # fmt: skip
 
 
-def isolated(number: int) -> tuple[Card, ...]:
+def isolated_cards(number: int) -> tuple[Card, ...]:
     """None while there is nothing to do."""
     if not number:
         return ()
     return (
         Card(
-            "isolated", "Isolated", counted(number), str(number),
+            "isolated", "Isolated", commas(number), str(number),
             "set aside after four checks that never finished.",
             f"{reverse('tweets')}?state=isolated", "", "warn",
         ),
@@ -82,18 +83,18 @@ def isolated(number: int) -> tuple[Card, ...]:
 def being_checked(number: int) -> str:
     if not number:
         return "None is being checked."
-    return f"{counted(number)} {'is' if number == 1 else 'are'} being checked."
+    return f"{commas(number)} {'is' if number == 1 else 'are'} being checked."
 
 
-def exactly(p50: float | None, p95: float | None) -> str:
+def exact_lateness(p50: float | None, p95: float | None) -> str:
     return "not known" if p50 is None else f"{p50} s, {p95} s"
 
 
-def seconds(p50: float | None, p95: float | None) -> str:
+def lateness_words(p50: float | None, p95: float | None) -> str:
     return "–" if p50 is None or p95 is None else f"{p50:g} / {p95:g} s"
 
 
-def said_of(failed: int, asked: int, because: str) -> str:
+def describe_failures(failed: int, asked: int, because: str) -> str:
     if not failed:
-        return f"of {counted(asked)} checks. Nothing failed."
-    return f"of {counted(asked + failed)} checks; they are tried again. {because}".strip()
+        return f"of {commas(asked)} checks. Nothing failed."
+    return f"of {commas(asked + failed)} checks; they are tried again. {because}".strip()

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from trackers.credentials.sentences import NONE_YET
-from trackers.dashboards.words import coded
+from trackers.dashboards.words import with_code
 from trackers.jobs.models import Worker
-from trackers.schedule.forecast import NO_WORKERS
+from trackers.schedule.catch_up import NO_WORKERS
 from tweetwatch.database import cursor
 
 NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
@@ -19,7 +19,7 @@ NO_SAMPLE = "It follows automatically once the three steps above are done."
 
 # Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
 # its row until they change.
-EXISTS = """
+WHAT_EXISTS = """
     SELECT EXISTS (SELECT FROM trackers_credential),
            EXISTS (SELECT FROM trackers_tweet),
            EXISTS (SELECT FROM trackers_worker WHERE seen_at > %(since)s),
@@ -31,7 +31,7 @@ EXISTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FirstStep:
     """`how` is a sentence with commands between backticks, `needs` the permission for the link."""
 
     title: str
@@ -43,26 +43,26 @@ class Step:
 
     @property
     def html(self) -> SafeString:
-        return coded(self.how)
+        return with_code(self.how)
 
 
-def checklist(*, now: datetime) -> list[Step]:
+def checklist(*, now: datetime) -> list[FirstStep]:
     """Empty once there is a credential, a tweet and a measurement."""
     with cursor() as db:
-        found = db.execute(EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
-    assert found is not None
-    credential, tweet, worker, sample = found
+        row = db.execute(WHAT_EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
+    assert row is not None
+    credential, tweet, worker, sample = row
     if credential and tweet and sample:
         return []
     return [
-        Step(
+        FirstStep(
             "A credential for X", credential, NONE_YET,
             reverse("admin:trackers_credential_add"), "Add one", "trackers.add_credential",
         ),
-        Step(
+        FirstStep(
             "A tweet to watch", tweet, NO_TWEET,
             reverse("sources"), "Add a source", "trackers.add_source",
         ),
-        Step("A running worker", worker, NO_WORKERS),
-        Step("A first measurement", sample, NO_SAMPLE),
+        FirstStep("A running worker", worker, NO_WORKERS),
+        FirstStep("A first measurement", sample, NO_SAMPLE),
     ]  # fmt: skip

@@ -9,11 +9,11 @@ from datetime import datetime
 from trackers.credentials.models import Credential
 from trackers.dashboards.words import Moment, ahead
 
-SHOWN_MOST = 8
+MAX_GAUGES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
+class CredentialGauge:
     """Of the scarcest window that runs now; without one, `limit` is 0."""
 
     id: int
@@ -30,22 +30,26 @@ class Gauge:
         return self.remaining / self.limit if self.limit else 1.0
 
 
-def gauges(
-    credentials: Iterable[Credential], *, now: datetime, said: Iterable[str]
-) -> tuple[list[Gauge], int]:
+def credential_gauges(
+    credentials: Iterable[Credential], *, now: datetime, shown_above: Iterable[str]
+) -> tuple[list[CredentialGauge], int]:
     """The first few, and how many more there are. A reason that was `said` above is left out."""
-    above = " ".join(said)
-    found = [gauge(one, above, now=now) for one in credentials]
-    found.sort(key=lambda one: (one.state == "ready", one.left, one.name))
-    return found[:SHOWN_MOST], max(0, len(found) - SHOWN_MOST)
+    above = " ".join(shown_above)
+    gauges = [credential_gauge(one, above, now=now) for one in credentials]
+    gauges.sort(key=lambda one: (one.state == "ready", one.left, one.name))
+    return gauges[:MAX_GAUGES], max(0, len(gauges) - MAX_GAUGES)
 
 
-def gauge(credential: Credential, above: str, *, now: datetime) -> Gauge:
+def credential_gauge(credential: Credential, above: str, *, now: datetime) -> CredentialGauge:
     reason = "" if credential.reason in above else credential.reason
     who = (credential.pk, credential.name, credential.state, reason)
-    running = [one for one in credential.told() if one.resets_at > now and one.limit]
+    running = [
+        window_seen
+        for window_seen in credential.told()
+        if window_seen.resets_at > now and window_seen.limit
+    ]
     if not running:
-        return Gauge(*who)
+        return CredentialGauge(*who)
     window = min(running, key=lambda one: one.remaining / one.limit)
     resets = ahead(window.resets_at, now=now)
-    return Gauge(*who, window.endpoint, window.limit, window.remaining, resets)
+    return CredentialGauge(*who, window.endpoint, window.limit, window.remaining, resets)

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.utils.http import urlencode
 
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import counted, exactly, lasting
+from trackers.dashboards.words import commas, exactly, lasting
 from trackers.tweets.movers.models import Mover, Window
 from trackers.tweets.movers.places import Places, places
 
@@ -18,20 +18,20 @@ WINDOWS = {
     Window.HOUR: "1 h",
     Window.DAY: "24 h",
 }
-USUAL = (Window.HOUR, "impressions")
+DEFAULT_BOARD = (Window.HOUR, "impressions")
 # On the overview, and on the page of its own.
-FEW, MANY = 10, 50
+SHORT_BOARD, LONG_BOARD = 10, 50
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BoardChoice:
     words: str
     query: str
     is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FastestRow:
     """`move` is "up", "down", "new" or empty; `moved` says it in words."""
 
     id: str
@@ -55,30 +55,30 @@ class Board:
     asked: str
     window: str
     metric: str
-    windows: tuple[Choice, ...]
-    metrics: tuple[Choice, ...]
-    lines: tuple[Line, ...]
+    windows: tuple[BoardChoice, ...]
+    metrics: tuple[BoardChoice, ...]
+    lines: tuple[FastestRow, ...]
     compared: str
     is_short: bool
 
 
-def board(given: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
-    window, metric = chosen(given)
+def board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
+    window, metric = chosen_board(params)
     before = places(window, metric)
     # One more, to know whether there are others.
     movers = Mover.objects.fastest(window, metric)[: most + 1]
-    lines = tuple(line(one, place, before) for place, one in enumerate(movers, 1))
+    lines = tuple(fastest_row(item, place, before) for place, item in enumerate(movers, 1))
     return Board(
-        asked=query(window, metric, kiosk=kiosk),
+        asked=board_query(window, metric, kiosk=kiosk),
         window=window.label,
         metric=LABELS[metric],
         windows=tuple(
-            Choice(words, query(one, metric, kiosk=kiosk), one == window)
-            for one, words in WINDOWS.items()
+            BoardChoice(words, board_query(item, metric, kiosk=kiosk), item == window)
+            for item, words in WINDOWS.items()
         ),
         metrics=tuple(
-            Choice(words, query(window, one, kiosk=kiosk), one == metric)
-            for one, words in LABELS.items()
+            BoardChoice(words, board_query(window, item, kiosk=kiosk), item == metric)
+            for item, words in LABELS.items()
         ),
         lines=lines[:most],
         compared=f"{before.at:%H:%M} UTC" if before else "",
@@ -86,46 +86,46 @@ def board(given: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
     )
 
 
-def chosen(given: Mapping[str, str]) -> tuple[Window, str]:
+def chosen_board(params: Mapping[str, str]) -> tuple[Window, str]:
     """What the address asks for; what is unknown gets its default."""
-    window, metric = USUAL
-    asked = given.get("window", "")
-    if asked in {str(int(one)) for one in Window}:
+    window, metric = DEFAULT_BOARD
+    asked = params.get("window", "")
+    if asked in {str(int(window_choice)) for window_choice in Window}:
         window = Window(int(asked))
-    if given.get("metric") in LABELS:
-        metric = given["metric"]
+    if params.get("metric") in LABELS:
+        metric = params["metric"]
     return window, metric
 
 
-def query(window: Window, metric: str, *, kiosk: bool) -> str:
+def board_query(window: Window, metric: str, *, kiosk: bool) -> str:
     asked: dict[str, str | int] = {"window": int(window), "metric": metric}
     return urlencode({**asked, "kiosk": 1} if kiosk else asked)
 
 
-def line(mover: Mover, place: int, before: Places | None) -> Line:
+def fastest_row(mover: Mover, place: int, before: Places | None) -> FastestRow:
     tweet = mover.tweet
     text = getattr(tweet, "tweettext", None)
-    move, moved = moved_of(mover.tweet_id, place, before)
-    return Line(
+    move, moved = place_change(mover.tweet_id, place, before)
+    return FastestRow(
         id=str(mover.tweet_id),
         place=place,
         author=str(tweet.author) if tweet.author else "Author not known",
         text=text.text if text else f"Tweet {mover.tweet_id}",
-        gain=f"+{counted(mover.gain)}",
+        gain=f"+{commas(mover.gain)}",
         exact=str(mover.gain),
-        rate=counted(round(mover.velocity)),
+        rate=commas(round(mover.velocity)),
         lasted=lasting(mover.lasted),
-        between=between(mover.since, mover.until),
+        between=measured_between(mover.since, mover.until),
         move=move,
         moved=moved,
     )
 
 
-def between(since: datetime, until: datetime) -> str:
+def measured_between(since: datetime, until: datetime) -> str:
     return f"from {exactly(since)} to {exactly(until)}"
 
 
-def moved_of(id: int, place: int, before: Places | None) -> tuple[str, str]:
+def place_change(id: int, place: int, before: Places | None) -> tuple[str, str]:
     if before is None:
         return "", ""
     was = before.of.get(id)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.dashboards.operations.cards import LATE_AFTER, VERY_LATE_AFTER
-from trackers.dashboards.words import counted, lasting
-from trackers.jobs.figures import QueueSummary
+from trackers.dashboards.words import commas, lasting
+from trackers.jobs.statistics import QueueSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Head
         return Headline("warn", "Nothing is being checked", f"No tweet is late yet, but {idle}.")
     if waiting and overdue < LATE_AFTER:
         wait = "tweet waits" if waiting == 1 else "tweets wait"
-        title = f"About {counted(waiting)} {wait} for tomorrow's budget"
+        title = f"About {commas(waiting)} {wait} for tomorrow's budget"
         return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
     if overdue < 1:
         return Headline("good", "Everything is fresh", "No tweet is overdue.")
-    since = f"The most overdue tweet should have been checked {said(overdue)} ago."
+    since = f"The most overdue tweet should have been checked {lateness_text(overdue)} ago."
     if overdue < LATE_AFTER:
         return Headline("good", "Everything is fresh", since)
     if overdue < VERY_LATE_AFTER:
-        return Headline("warn", f"{said(overdue)} late", since)
-    return Headline("bad", f"{said(overdue)} late", since)
+        return Headline("warn", f"{lateness_text(overdue)} late", since)
+    return Headline("bad", f"{lateness_text(overdue)} late", since)
 
 
-def said(seconds: float) -> str:
+def lateness_text(seconds: float) -> str:
     return lasting(timedelta(seconds=seconds))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.dashboards.bar_chart import BarChart
-from trackers.dashboards.words import counted
+from trackers.dashboards.words import commas
 from trackers.jobs.ahead import Ahead, minute_of
 
-MINUTES = 60
+NEXT_MINUTES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MinuteRow:
     at: str
     due: str
 
@@ -26,27 +26,27 @@ class Schedule:
     total: str
     most: str
     note: str
-    lines: tuple[Line, ...]
+    lines: tuple[MinuteRow, ...]
 
 
-def schedule(found: Ahead, *, now: datetime) -> Schedule:
-    counts = found.next_minutes(MINUTES, now=now)
+def schedule(due_ahead: Ahead, *, now: datetime) -> Schedule:
+    counts = due_ahead.next_minutes(NEXT_MINUTES, now=now)
     known = [count for count in counts if count is not None]
-    is_whole = len(known) == MINUTES
-    total = counted(sum(known)) if is_whole else f"more than {counted(sum(known))}"
-    times = [minute_of(now) + timedelta(minutes=place) for place in range(MINUTES)]
+    is_whole = len(known) == NEXT_MINUTES
+    total = commas(sum(known)) if is_whole else f"more than {commas(sum(known))}"
+    times = [minute_of(now) + timedelta(minutes=place) for place in range(NEXT_MINUTES)]
     return Schedule(
         chart=BarChart(counts, f"{total} checks are due in the next 60 minutes"),
         total=total,
-        most=counted(max(known, default=0)),
-        note="" if is_whole else note(times[len(known)]),
+        most=commas(max(known, default=0)),
+        note="" if is_whole else cut_off_note(times[len(known)]),
         lines=tuple(
-            Line(f"{at:%H:%M}", counted(count))
+            MinuteRow(f"{at:%H:%M}", commas(count))
             for at, count in zip(times, counts, strict=True)
             if count is not None
         ),
     )
 
 
-def note(ends: datetime) -> str:
+def cut_off_note(ends: datetime) -> str:
     return f"Counted only up to {ends:%H:%M} UTC: there are too many checks to count them all."

@@ -10,24 +10,24 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from trackers.dashboards.access import SOURCES, demand, needs
-from trackers.dashboards.asking import unsure
-from trackers.dashboards.carry_out import act_on, say
-from trackers.dashboards.sources.detail_views import find
-from trackers.dashboards.sources.list_views import MOST
+from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
+from trackers.dashboards.confirm import confirmation_page
+from trackers.dashboards.page_acts import act_on, show_message
+from trackers.dashboards.sources.detail_views import get_source
+from trackers.dashboards.sources.list_views import MAX_SOURCES
 from trackers.history import on_page
 from trackers.ingest.sources.acts import ACTS, CHANGE, change
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 
-NAMED_MOST = 20
+MAX_SOURCES_NAMED = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(CHANGE)
 def edit_source(request: HttpRequest, id: int) -> HttpResponse:
-    source = find(id)
+    source = get_source(id)
     name = str(source)
     form = SourceForm(request.POST if request.method == "POST" else None, instance=source)
     if form.is_valid() and (done := change(form, on_page(request.user))):
@@ -40,9 +40,9 @@ def edit_source(request: HttpRequest, id: int) -> HttpResponse:
 
 
 @require_POST
-@needs(SOURCES)
+@needs(VIEW_SOURCES)
 def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponse:
-    return act_on(request, ACTS, act, find=find, id=id, page="source")
+    return act_on(request, ACTS, act, find=get_source, id=id, page="source")
 
 
 @require_POST
@@ -52,23 +52,27 @@ def act_on_ticked(request: HttpRequest) -> HttpResponse:
     act = ACTS.get(name)
     if act is None:
         raise Http404(f"There is no action {name[:40]!r} for sources.")
-    demand(request, act.permission)
-    ids = [int(id) for id in request.POST.getlist("ids")[:MOST] if re.fullmatch(r"\d{1,18}", id)]
+    require_permission(request, act.permission)
+    ids = [
+        int(id) for id in request.POST.getlist("ids")[:MAX_SOURCES] if re.fullmatch(r"\d{1,18}", id)
+    ]
     sources = list(Source.objects.filter(pk__in=ids).order_by("pk"))
     if not sources:
         messages.error(request, "No sources were chosen. Tick some in the list.")
         return redirect("sources")
     if act.leaves:
-        question = f"Remove {named(sources)}? The tweets stay tracked. This cannot be undone."
-        if page := unsure(request, question, button="Remove", back=reverse("sources")):
+        question = (
+            f"Remove {source_names(sources)}? The tweets stay tracked. This cannot be undone."
+        )
+        if page := confirmation_page(request, question, button="Remove", back=reverse("sources")):
             return page
     for source in sources:
         done = act.do(source, on_page(request.user))
-        say(request, done)
+        show_message(request, done)
     return redirect("sources")
 
 
-def named(sources: list[Source]) -> str:
-    more = len(sources) - NAMED_MOST
-    names = [str(source) for source in sources[:NAMED_MOST]]
+def source_names(sources: list[Source]) -> str:
+    more = len(sources) - MAX_SOURCES_NAMED
+    names = [str(source) for source in sources[:MAX_SOURCES_NAMED]]
     return ", ".join([*names, *([f"and {more} more"] if more > 0 else [])])

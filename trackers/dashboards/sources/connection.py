@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from trackers.dashboards.sources.line import Number, number
-from trackers.dashboards.words import Moment, ago, ahead, coded
+from trackers.dashboards.sources.rows import Number, exact_number
+from trackers.dashboards.words import Moment, ago, ahead, with_code
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import is_silent
 
@@ -45,11 +45,11 @@ def connection_of(stream: Stream | None, *, now: datetime) -> Connection:
         since=since(stream.state_since),
         heard=since(stream.heard_at),
         next_try=ahead(stream.next_try_at, now=now) if waits and stream.next_try_at else None,
-        because=coded(stream.because),
-        lines=number(stream.lines),
-        duplicates=number(stream.duplicates),
-        garbled=number(stream.garbled),
-        reconnects=number(max(0, stream.connects - 1)),
+        because=with_code(stream.because),
+        lines=exact_number(stream.lines),
+        duplicates=exact_number(stream.duplicates),
+        garbled=exact_number(stream.garbled),
+        reconnects=exact_number(max(0, stream.connects - 1)),
         others=stream.rules_of_others,
         who=f"{stream.host}, pid {stream.pid}" if stream.pid else "",
     )

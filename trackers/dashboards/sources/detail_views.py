@@ -9,17 +9,17 @@ from decimal import Decimal
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import SOURCES, TWEETS, needs
-from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
+from trackers.dashboards.daily_chart import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import buttons_for
-from trackers.dashboards.parts import Read, show
+from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.connection import connection_of
-from trackers.dashboards.sources.line import line
-from trackers.dashboards.sources.progress import Reading, reading
-from trackers.dashboards.tweet_rows import LABELS, rows
-from trackers.dashboards.usual import COMPARED, usual
-from trackers.dashboards.words import Moment, ago, counted, exactly, lasting
+from trackers.dashboards.sources.progress import ReadingProgress, reading_progress
+from trackers.dashboards.sources.rows import source_row
+from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.usual import MAX_COMPARED, usual
+from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
@@ -31,11 +31,11 @@ from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.tables import Column, Table
 
-NEWEST, LATE_MOST, GAPS_MOST = 20, 50, 50
+TWEETS_SHOWN, MAX_LATE, MAX_GAPS = 20, 50, 50
 # States in which nothing is read, although a poll may have been begun.
-WAITS = ("no_money", "problem", "hidden", "not_found")
+WAITING_STATES = ("no_money", "problem", "hidden", "not_found")
 
-HELPS = {
+HELP_OF_GAP = {
     Gap.Why.BUDGET: "the next polls will fill it; more pages per poll, or more frequent polls, "
     "prevent such gaps",
     Gap.Why.QUOTA: "it will be filled when X allows more requests; another credential or a larger "
@@ -51,7 +51,7 @@ FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class GapRow:
     """A gap in the table, as the times contained in its ids."""
 
     since: str
@@ -65,7 +65,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LatePost:
     """A post that appeared below a cursor that had already passed it."""
 
     id: str
@@ -75,66 +75,66 @@ class Late:
 
 
 @require_safe
-@needs(SOURCES, rows=TWEETS)
-def source(request: HttpRequest, id: int) -> HttpResponse:
-    found = find(id)
+@needs(VIEW_SOURCES, rows=VIEW_TWEETS)
+def source_page(request: HttpRequest, id: int) -> HttpResponse:
+    source = get_source(id)
     now, plan = current()
-    parts: dict[str, Read] = {
-        "figures": lambda: figures(found, now=now),
-        "detail": lambda: shown(found, now=now),
+    parts: dict[str, PartReader] = {
+        "figures": lambda: source_figures(source, now=now),
+        "detail": lambda: source_context(source, now=now),
     }
-    if request.user.has_perm(TWEETS):
-        parts["rows"] = lambda: newest(found, plan, now=now)
-    return show(
+    if request.user.has_perm(VIEW_TWEETS):
+        parts["rows"] = lambda: newest_rows(source, plan, now=now)
+    return render_parts(
         request,
         "dashboards/sources/detail.html",
         parts,
-        shared={"now": now, "source": found},
+        shared={"now": now, "source": source},
         frame=lambda: {"buttons": buttons_for(request.user, source_id=id)},
     )
 
 
-def shown(source: Source, *, now: datetime) -> dict[str, object]:
+def source_context(source: Source, *, now: datetime) -> dict[str, object]:
     [standing] = standings([source], now=now)
     return {
-        "line": line(standing, now=now),
-        "reading": how_far(standing, now=now),
+        "line": source_row(standing, now=now),
+        "reading": reading_of(standing, now=now),
         "report": standing.report,
         "connection": connection_of(standing.stream, now=now)
         if source.kind == Source.Kind.STREAM
         else None,
-        "gaps": gaps(source, now=now),
-        "late": late(source, now=now),
-        "late_more": source.leaked > LATE_MOST,
+        "gaps": gap_rows(source, now=now),
+        "late": late_posts(source, now=now),
+        "late_more": source.leaked > MAX_LATE,
         "created": ago(source.created_at, now=now),
         "paused": ago(source.paused_at, now=now) if source.paused_at else None,
-        "leaving": leaving(source),
+        "leaving": removal_under_way(source),
     }
 
 
-def leaving(source: Source) -> BulkAct | None:
+def removal_under_way(source: Source) -> BulkAct | None:
     """The act that untracks its tweets and removes it then."""
     return BulkAct.objects.filter(source=source.pk, finished_at=None).first()
 
 
-def how_far(standing: Standing, *, now: datetime) -> Reading | None:
+def reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
     """Of what is polled; a stream and a file have no cursor."""
     if not standing.source.is_polled:
         return None
-    return reading(standing.source, now=now, waits=standing.state in WAITS)
+    return reading_progress(standing.source, now=now, waits=standing.state in WAITING_STATES)
 
 
-def gaps(source: Source, *, now: datetime) -> list[Stretch]:
+def gap_rows(source: Source, *, now: datetime) -> list[GapRow]:
     """Open and lost ones first, then those closed most recently."""
-    missing = list(source.gaps.filter(closed_at=None)[:GAPS_MOST])
+    missing = list(source.gaps.filter(closed_at=None)[:MAX_GAPS])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
-    rest = list(closed[: max(0, GAPS_MOST - len(missing))])
-    return [stretch(gap, source, now=now) for gap in [*missing, *rest]]
+    rest = list(closed[: max(0, MAX_GAPS - len(missing))])
+    return [gap_row(gap, source, now=now) for gap in [*missing, *rest]]
 
 
-def stretch(gap: Gap, source: Source, *, now: datetime) -> Stretch:
-    state, mood = state_of(gap, source)
-    return Stretch(
+def gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
+    state, mood = gap_state(gap, source)
+    return GapRow(
         since="the beginning" if not gap.from_id else exactly(born_at(gap.from_id)),
         until=exactly(born_at(gap.to_id)),
         why=gap.get_why_display(),
@@ -142,11 +142,11 @@ def stretch(gap: Gap, source: Source, *, now: datetime) -> Stretch:
         state=state,
         mood=mood,
         closed=ago(gap.closed_at, now=now) if gap.closed_at else None,
-        helps=helps(gap),
+        helps=gap_help(gap),
     )
 
 
-def state_of(gap: Gap, source: Source) -> tuple[str, str]:
+def gap_state(gap: Gap, source: Source) -> tuple[str, str]:
     if gap.is_given_up:
         return "given up", "warn"
     if gap.closed_at:
@@ -158,36 +158,36 @@ def state_of(gap: Gap, source: Source) -> tuple[str, str]:
     return "open", "warn"
 
 
-def late(source: Source, *, now: datetime) -> list[Late]:
-    found = source.tweets.filter(late=True).order_by("-tweet_id")[:LATE_MOST]
-    return [late_one(one, now=now) for one in found]
+def late_posts(source: Source, *, now: datetime) -> list[LatePost]:
+    rows = source.tweets.filter(late=True).order_by("-tweet_id")[:MAX_LATE]
+    return [late_post(row, now=now) for row in rows]
 
 
-def late_one(one: SourceTweet, *, now: datetime) -> Late:
-    born = born_at(one.tweet_id)
-    return Late(
-        id=str(one.tweet_id),
+def late_post(row: SourceTweet, *, now: datetime) -> LatePost:
+    born = born_at(row.tweet_id)
+    return LatePost(
+        id=str(row.tweet_id),
         born=ago(born, now=now),
-        seen=ago(one.seen_at, now=now),
-        by=lasting(one.seen_at - born),
+        seen=ago(row.seen_at, now=now),
+        by=lasting(row.seen_at - born),
     )
 
 
-def newest(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
+def newest_rows(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
     ids = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    chosen = list(ids.values_list("tweet_id", flat=True)[:NEWEST])
+    chosen = list(ids.values_list("tweet_id", flat=True)[:TWEETS_SHOWN])
     tweets = Tweet.objects.select_related("author", "tweettext").filter(pk__in=chosen)
-    found = list(tweets.newest_first())
-    return {"labels": LABELS.values(), "rows": rows(found, plan, now=now)}
+    newest = list(tweets.newest_first())
+    return {"labels": LABELS.values(), "rows": tweet_rows(newest, plan, now=now)}
 
 
-def helps(gap: Gap) -> str:
+def gap_help(gap: Gap) -> str:
     """What fills it; or what is still missing of it, now that it is filled or given up."""
     if gap.was_of:
         then = f"of “{short(gap.was_of)}”, as the source was then"
         return then if gap.closed_at else f"{then}; only an imported file can fill it"
     if gap.closed_at is None:
-        return HELPS[Gap.Why(gap.why)]
+        return HELP_OF_GAP[Gap.Why(gap.why)]
     return FILLED_BY_SEARCH if gap.is_of_stream else ""
 
 
@@ -202,52 +202,52 @@ class CostWords:
     over: str
 
 
-def find(id: int) -> Source:
+def get_source(id: int) -> Source:
     try:
         return Source.objects.get(pk=id)
     except (Source.DoesNotExist, OverflowError):
         raise Http404(f"There is no source {id}.") from None
 
 
-def figures(source: Source, *, now: datetime) -> dict[str, object]:
+def source_figures(source: Source, *, now: datetime) -> dict[str, object]:
     today = now.astimezone(UTC).date()
-    found = days_of(source.pk, since=first_day(today))
+    days = days_of(source.pk, since=first_day(today))
     newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    ids = list(newest.values_list("tweet_id", flat=True)[:COMPARED])
+    ids = list(newest.values_list("tweet_id", flat=True)[:MAX_COMPARED])
     return {
-        "author": author_of(source),
-        "days": daily({one.day: one.posts for one in found}, today=today, what="New posts"),
-        "cost": cost_words(found, today=today),
+        "author": account_of(source),
+        "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
+        "cost": cost_words(days, today=today),
         "usual": usual(of_these(ids), now=now),
     }
 
 
-def author_of(source: Source) -> Author | None:
+def account_of(source: Source) -> Author | None:
     """The account whose posts it reads, if it is only one and any post has come."""
     if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
         return None
     return Author.objects.filter(pk=source.account_id).first()
 
 
-def cost_words(found: list[SourceDay], *, today: date) -> CostWords | None:
-    cost: Cost | None = cost_of(found, today=today)
+def cost_words(days: list[SourceDay], *, today: date) -> CostWords | None:
+    cost: Cost | None = cost_of(days, today=today)
     if cost is None:
         return None
     return CostWords(
-        a_day=fine(cost.a_day),
-        a_post="–" if cost.a_post is None else fine(cost.a_post),
-        billed=counted(cost.billed),
-        money=fine(cost.money),
+        a_day=fine_dollars(cost.a_day),
+        a_post="–" if cost.a_post is None else fine_dollars(cost.a_post),
+        billed=commas(cost.billed),
+        money=fine_dollars(cost.money),
         over="today" if cost.days == 1 else f"in the last {cost.days} days",
     )
 
 
-def fine(amount: Decimal) -> str:
+def fine_dollars(amount: Decimal) -> str:
     """To a hundredth of a cent below a dollar: a post costs half a cent."""
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"
 
 
-COLUMNS = (
+DAY_COLUMNS = (
     Column("day", "text"),
     Column("posts", "whole"),
     Column("repeats", "whole"),
@@ -258,12 +258,12 @@ COLUMNS = (
 
 
 @require_safe
-@needs(SOURCES)
+@needs(VIEW_SOURCES)
 def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     """All that are kept: three months."""
-    found = days_of(find(id).pk, since=date.min)
+    days = days_of(get_source(id).pk, since=date.min)
     rows = (
-        (one.day.isoformat(), one.posts, one.again, one.late, one.billed, float(one.money))
-        for one in found
+        (day.day.isoformat(), day.posts, day.again, day.late, day.billed, float(day.money))
+        for day in days
     )
-    return as_file(request, Table(f"source-{id}-days", COLUMNS, rows), form)
+    return as_file(request, Table(f"source-{id}-days", DAY_COLUMNS, rows), form)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers import tasks
-from trackers.dashboards.words import Moment, ago, counted, lasting
+from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
@@ -29,7 +29,7 @@ PURPOSES: dict[Purpose, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sweeping:
+class SweepUnderWay:
     """A reading under way: what for, and how far down it is."""
 
     purpose: str
@@ -39,39 +39,39 @@ class Sweeping:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingProgress:
     """through: everything up to here is read; None until the first poll has finished."""
 
     through: Moment | None
     newest: Moment | None
     k: str
-    sweeping: Sweeping | None
+    sweeping: SweepUnderWay | None
 
 
-def reading(source: Source, *, now: datetime, waits: bool = False) -> Reading:
+def reading_progress(source: Source, *, now: datetime, waits: bool = False) -> ReadingProgress:
     """`waits`: something keeps the source from being read now."""
     rules, at = rules_of(source, tasks.polling()), cursor_of(source)
     # An overlap gives way while polls are due.
     resting = Sweep(**source.resting) if source.resting else None
     sweep = sweep_of(source) or resting
     k = timedelta(milliseconds=rules.k_ms)
-    return Reading(
-        through=through(at, rules, now=now) if at else None,
+    return ReadingProgress(
+        through=read_through(at, rules, now=now) if at else None,
         newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
         k=lasting(k) if k >= SECOND else f"{rules.k_ms} ms",
-        sweeping=sweeping(sweep, WAITING if waits else PURPOSES, now=now) if sweep else None,
+        sweeping=sweep_under_way(sweep, WAITING if waits else PURPOSES, now=now) if sweep else None,
     )
 
 
-def through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
+def read_through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
     return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
 
 
-def sweeping(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> Sweeping:
-    return Sweeping(
+def sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> SweepUnderWay:
+    return SweepUnderWay(
         purpose=words[sweep.purpose],
-        pages=counted(sweep.pages),
+        pages=commas(sweep.pages),
         down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
         # An overlap is always read to the end.
-        pages_left="" if sweep.purpose == "overlap" else counted(sweep.pages_left),
+        pages_left="" if sweep.purpose == "overlap" else commas(sweep.pages_left),
     )

@@ -11,23 +11,23 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import demand, needs
-from trackers.dashboards.carry_out import say
-from trackers.dashboards.sources.detail_views import find
+from trackers.dashboards.access import needs, require_permission
+from trackers.dashboards.page_acts import show_message
+from trackers.dashboards.sources.detail_views import get_source
 from trackers.history import on_page
 from trackers.ingest.sources.acts import DELETE, remove_with_tweets
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.schedule.intervals import current
-from tweetwatch.bounded import TookTooLong, bounded
+from tweetwatch.time_limits import TookTooLong, limit_time
 
 # A person waits for the number: 40,000 take a tenth of a second.
-COUNTED_MOST = 40_000
+MAX_COUNTED = 40_000
 # All of the counting: a person waits for it.
-COUNTING_TAKES = timedelta(seconds=2)
+MAX_COUNTING_TIME = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class BoundedCount:
     """`words`: as “1,234”, or “more than 40,000” where that is all that is known."""
 
     is_any: bool
@@ -37,27 +37,27 @@ class Count:
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(DELETE)
 def source_remove(request: HttpRequest, id: int) -> HttpResponse:
-    source = find(id)
+    source = get_source(id)
     if request.method == "POST":
-        demand(request, "trackers.delete_tweet")
+        require_permission(request, "trackers.delete_tweet")
         done = remove_with_tweets(source, on_page(request.user))
-        say(request, done)
+        show_message(request, done)
         return redirect("sources")
     now, _ = current()
-    given = {
+    context = {
         "now": now,
         "source": source,
-        "brought": counted(brought(source)),
-        "only_here": counted(only_here(source)),
+        "brought": count_in_words(brought(source)),
+        "only_here": count_in_words(only_here(source)),
     }
-    return render(request, "dashboards/sources/remove.html", given)
+    return render(request, "dashboards/sources/remove.html", context)
 
 
-def counted(rows: QuerySet[Any]) -> Count:
+def count_in_words(rows: QuerySet[Any]) -> BoundedCount:
     try:
-        with bounded(COUNTING_TAKES):
-            count = rows.order_by()[: COUNTED_MOST + 1].count()
+        with limit_time(MAX_COUNTING_TIME):
+            count = rows.order_by()[: MAX_COUNTED + 1].count()
     except TookTooLong:
-        return Count(True, "too many to count here")
-    words = f"more than {COUNTED_MOST:,}" if count > COUNTED_MOST else f"{count:,}"
-    return Count(count > 0, words)
+        return BoundedCount(True, "too many to count here")
+    words = f"more than {MAX_COUNTED:,}" if count > MAX_COUNTED else f"{count:,}"
+    return BoundedCount(count > 0, words)

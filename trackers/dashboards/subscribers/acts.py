@@ -9,21 +9,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import SUBSCRIBERS, needs
-from trackers.dashboards.carry_out import act_on
-from trackers.dashboards.subscribers.views import find
+from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
+from trackers.dashboards.page_acts import act_on
+from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events.redelivery import NoSuchBatchError
 from trackers.events.subscribers.acts import ACTS
 
 
 @require_POST
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponse:
     def also() -> dict[str, UUID]:
         return {"batch": batch_of(request)} if act == "redeliver" else {}
 
     try:
-        return act_on(request, ACTS, act, find=find, id=id, page="subscriber", also=also)
+        return act_on(request, ACTS, act, find=get_subscriber, id=id, page="subscriber", also=also)
     except NoSuchBatchError as error:
         messages.error(request, str(error))
         return redirect("subscriber", id=id)

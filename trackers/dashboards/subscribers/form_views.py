@@ -9,8 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import SUBSCRIBERS, demand, needs
-from trackers.dashboards.subscribers.views import find
+from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
+from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.acts import ADD, CHANGE, rotate_key
 from trackers.events.subscribers.forms import SubscriberForm
@@ -20,24 +20,24 @@ from trackers.schedule.intervals import current
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 @never_cache
 @sensitive_post_parameters("headers", "uuid")
 def add_subscriber(request: HttpRequest) -> HttpResponse:
-    demand(request, ADD)
+    require_permission(request, ADD)
     form = SubscriberForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
-        return with_key(request, form.instance, form.key, is_new=True)
-    return filled_in(request, form)
+        return key_page(request, form.instance, form.key, is_new=True)
+    return subscriber_form_page(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 @never_cache
 @sensitive_post_parameters("headers", "uuid")
 def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
-    demand(request, CHANGE)
-    form = SubscriberForm(request.POST or None, instance=find(id))
+    require_permission(request, CHANGE)
+    form = SubscriberForm(request.POST or None, instance=get_subscriber(id))
     try:
         if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
             messages.success(
@@ -47,11 +47,11 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
     except NoSuchSubscriberError as gone:
         messages.error(request, str(gone))
         return redirect("subscribers")
-    return filled_in(request, form)
+    return subscriber_form_page(request, form)
 
 
 @require_http_methods(["GET", "POST"])
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 @never_cache
 @sensitive_variables("key")
 def new_key(request: HttpRequest, id: int) -> HttpResponse:
@@ -59,28 +59,28 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
     stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("subscriber", id=id)
-    demand(request, CHANGE)
-    subscriber = find(id)
+    require_permission(request, CHANGE)
+    subscriber = get_subscriber(id)
     if request.POST.get("sure") != "yes":
         now, _ = current()
         return render(
             request, "dashboards/subscribers/sure.html", {"now": now, "subscriber": subscriber}
         )
     key = rotate_key(subscriber, on_page(request.user))
-    return with_key(request, subscriber, key, is_new=False)
+    return key_page(request, subscriber, key, is_new=False)
 
 
 @sensitive_variables("key")
-def with_key(
+def key_page(
     request: HttpRequest, subscriber: Subscriber, key: str, *, is_new: bool
 ) -> HttpResponse:
     now, _ = current()
-    told = {"now": now, "subscriber": subscriber, "key": key, "is_new": is_new}
-    return render(request, "dashboards/subscribers/key.html", told)
+    context = {"now": now, "subscriber": subscriber, "key": key, "is_new": is_new}
+    return render(request, "dashboards/subscribers/key.html", context)
 
 
-def filled_in(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
+def subscriber_form_page(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
     now, _ = current()
     status = 400 if form.errors else 200
-    told = {"now": now, "form": form, "subscriber": form.instance}
-    return render(request, "dashboards/subscribers/form.html", told, status=status)
+    context = {"now": now, "form": form, "subscriber": form.instance}
+    return render(request, "dashboards/subscribers/form.html", context, status=status)

@@ -13,29 +13,29 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import SUBSCRIBERS, demand, needs
-from trackers.dashboards.subscribers.views import find
+from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
+from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.acts import CHANGE
 from trackers.history import on_page
 
-MINUTES = "%Y-%m-%dT%H:%M"
+MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
 
-class Time(forms.DateTimeInput):
+class MinuteInput(forms.DateTimeInput):
     input_type = "datetime-local"
 
     def __init__(self) -> None:
-        super().__init__(format=MINUTES)
+        super().__init__(format=MINUTE_FORMAT)
 
 
 class ReplayForm(forms.Form):
     """`events`: how many a replay of this period looks at; set only if the form is valid."""
 
-    since = forms.DateTimeField(label="From, UTC", widget=Time)
-    until = forms.DateTimeField(label="Until, UTC (empty: now)", widget=Time, required=False)
+    since = forms.DateTimeField(label="From, UTC", widget=MinuteInput)
+    until = forms.DateTimeField(label="Until, UTC (empty: now)", widget=MinuteInput, required=False)
     events = 0
 
     def __init__(self, data: Any, subscriber: Subscriber) -> None:
@@ -68,10 +68,10 @@ class ReplayForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs(SUBSCRIBERS)
-def replay(request: HttpRequest, id: int) -> HttpResponse:
-    demand(request, CHANGE)
-    subscriber = find(id)
+@needs(VIEW_SUBSCRIBERS)
+def replay_page(request: HttpRequest, id: int) -> HttpResponse:
+    require_permission(request, CHANGE)
+    subscriber = get_subscriber(id)
     form = ReplayForm((request.POST or request.GET) or None, subscriber)
     if request.method == "POST" and form.is_valid():
         period = form.cleaned_data
@@ -80,5 +80,5 @@ def replay(request: HttpRequest, id: int) -> HttpResponse:
         )
         messages.success(request, done.said)
         return redirect("subscriber", id=id)
-    told = {"now": timezone.now(), "subscriber": subscriber, "form": form}
-    return render(request, "dashboards/subscribers/replay.html", told)
+    context = {"now": timezone.now(), "subscriber": subscriber, "form": form}
+    return render(request, "dashboards/subscribers/replay.html", context)

@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import SUBSCRIBERS, needs
-from trackers.dashboards.parts import show
+from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
+from trackers.dashboards.parts import render_parts
 from trackers.dashboards.sparkline import Sparkline
-from trackers.dashboards.subscribers.line import curve, is_behind, line, rate
-from trackers.dashboards.words import Moment, ago, ahead, counted
+from trackers.dashboards.subscribers.rows import hour_curve, is_behind, rate_text, subscriber_row
+from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import Attempt, EventBatch, Subscriber
@@ -23,14 +23,14 @@ from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
 # How many batches at the head of the line, and how many of the newest attempts.
-BATCHES, ATTEMPTS = 20, 50
+MAX_BATCHES, MAX_ATTEMPTS = 20, 50
 
-MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
-STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
+OUTCOME_MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
+BATCH_STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TopicRow:
     """A topic, and how much is published in it."""
 
     name: str
@@ -42,7 +42,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class AttemptRow:
     """An attempt to deliver."""
 
     id: int
@@ -59,7 +59,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchRow:
     """`ready`: when a waiting one becomes ready."""
 
     uid: str
@@ -73,96 +73,102 @@ class Batch:
 
 
 @require_safe
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 def subscribers(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    parts = {"list": lambda: listed(now=now)}
-    return show(request, "dashboards/subscribers/list.html", parts, shared={"now": now})
+    parts = {"list": lambda: subscribers_context(now=now)}
+    return render_parts(request, "dashboards/subscribers/list.html", parts, shared={"now": now})
 
 
 @require_safe
-@needs(SUBSCRIBERS)
+@needs(VIEW_SUBSCRIBERS)
 def subscriber(request: HttpRequest, id: int) -> HttpResponse:
-    found = find(id)
+    subscriber = get_subscriber(id)
     outcome = request.GET.get("outcome", "")
     if outcome not in ("", *Attempt.Outcome.values):
         raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
     now, _ = current()
-    parts = {"detail": lambda: detail(found, outcome, now=now)}
-    return show(request, "dashboards/subscribers/detail.html", parts, shared={"now": now})
+    parts = {"detail": lambda: subscriber_context(subscriber, outcome, now=now)}
+    return render_parts(request, "dashboards/subscribers/detail.html", parts, shared={"now": now})
 
 
-def listed(*, now: datetime) -> dict[str, Any]:
+def subscribers_context(*, now: datetime) -> dict[str, Any]:
     delivered, published = hours_of_subscribers(), hours_of_topics()
-    rows = [line(one, delivered.get(one.subscriber.pk, Hour())) for one in standings(now=now)]
+    rows = [
+        subscriber_row(item, delivered.get(item.subscriber.pk, Hour()))
+        for item in standings(now=now)
+    ]
     return {
         "rows": rows,
-        "topics": [told(one, published.get(one.pk, Hour())) for one in topics()],
+        "topics": [topic_row(item, published.get(item.pk, Hour())) for item in topics()],
         "staged": staged(),
         "behind": is_behind(rows),
     }
 
 
-def detail(one: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
-    found = read_attempts(one, limit=ATTEMPTS, outcome=outcome)
-    batches = one.batches.order_by("place")[: BATCHES + 1]
-    row = line(standing_of(one, now=now), hours_of_subscribers(one.pk).get(one.pk, Hour()))
+def subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
+    attempts = read_attempts(subscriber, limit=MAX_ATTEMPTS, outcome=outcome)
+    batches = subscriber.batches.order_by("place")[: MAX_BATCHES + 1]
+    row = subscriber_row(
+        standing_of(subscriber, now=now),
+        hours_of_subscribers(subscriber.pk).get(subscriber.pk, Hour()),
+    )
     return {
         "line": row,
-        "headers": sorted(one.secrets.get("headers") or ()),
-        "subscriber": one,
+        "headers": sorted(subscriber.secrets.get("headers") or ()),
+        "subscriber": subscriber,
         "behind": is_behind([row]),
-        "batches": [batch(each, now=now) for each in batches[:BATCHES]],
-        "more_batches": len(batches) > BATCHES,
-        "attempts": [tried(each, now=now) for each in found],
-        "more_attempts": len(found) == ATTEMPTS,
+        "batches": [batch_row(each, now=now) for each in batches[:MAX_BATCHES]],
+        "more_batches": len(batches) > MAX_BATCHES,
+        "attempts": [attempt_row(each, now=now) for each in attempts],
+        "more_attempts": len(attempts) == MAX_ATTEMPTS,
         "outcome": outcome,
         "outcomes": Attempt.Outcome.values,
     }
 
 
-def find(id: int) -> Subscriber:
-    found = Subscriber.objects.filter(removed_at=None).select_related("state")
-    return get_object_or_404(found, pk=id)
+def get_subscriber(id: int) -> Subscriber:
+    subscribers = Subscriber.objects.filter(removed_at=None).select_related("state")
+    return get_object_or_404(subscribers, pk=id)
 
 
-def told(one: Topic, hour: Hour) -> Told:
-    return Told(
-        name=one.name,
-        publisher=one.publisher or "none yet",
-        events=counted(one.events),
-        is_wanted=one.wanted,
-        rate=rate(hour),
-        spark=curve(hour, "published"),
+def topic_row(topic: Topic, hour: Hour) -> TopicRow:
+    return TopicRow(
+        name=topic.name,
+        publisher=topic.publisher or "none yet",
+        events=commas(topic.events),
+        is_wanted=topic.wanted,
+        rate=rate_text(hour),
+        spark=hour_curve(hour, "published"),
     )
 
 
-def batch(one: EventBatch, *, now: datetime) -> Batch:
+def batch_row(batch: EventBatch, *, now: datetime) -> BatchRow:
     # A due batch becomes ready with a deliverer's next turn.
-    waits = one.state == EventBatch.State.EARLY and one.deadline > now
-    return Batch(
-        uid=str(one.uid),
-        state=STATES[one.state],
-        is_current=one.is_current,
-        events=counted(len(one.events)),
-        attempts=one.attempts,
-        since=ago(one.first_at, now=now),
-        ready=ahead(one.deadline, now=now) if waits else None,
-        error=one.last_error,
+    waits = batch.state == EventBatch.State.EARLY and batch.deadline > now
+    return BatchRow(
+        uid=str(batch.uid),
+        state=BATCH_STATES[batch.state],
+        is_current=batch.is_current,
+        events=commas(len(batch.events)),
+        attempts=batch.attempts,
+        since=ago(batch.first_at, now=now),
+        ready=ahead(batch.deadline, now=now) if waits else None,
+        error=batch.last_error,
     )
 
 
-def tried(one: Attempt, *, now: datetime) -> Tried:
-    return Tried(
-        id=one.id,
-        at=ago(one.at, now=now),
-        uid=str(one.uid),
-        number=one.number,
-        outcome=one.outcome,
-        mood=MOODS[one.outcome],
-        status=one.status,
-        took="–" if one.took_ms is None else f"{counted(one.took_ms)} ms",
-        events=counted(len(one.events)),
-        error=one.error,
-        answer=one.answer,
+def attempt_row(attempt: Attempt, *, now: datetime) -> AttemptRow:
+    return AttemptRow(
+        id=attempt.id,
+        at=ago(attempt.at, now=now),
+        uid=str(attempt.uid),
+        number=attempt.number,
+        outcome=attempt.outcome,
+        mood=OUTCOME_MOODS[attempt.outcome],
+        status=attempt.status,
+        took="–" if attempt.took_ms is None else f"{commas(attempt.took_ms)} ms",
+        events=commas(len(attempt.events)),
+        error=attempt.error,
+        answer=attempt.answer,
     )

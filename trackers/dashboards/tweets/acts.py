@@ -9,55 +9,55 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.carry_out import act_on
-from trackers.dashboards.tweets.detail_views import find
-from trackers.schedule.acts import ACTS, CHANGE, WITH_TAG, Do
+from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.page_acts import act_on
+from trackers.dashboards.tweets.detail_views import get_tweet
+from trackers.schedule.acts import CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import TagName, made, named
+from trackers.tweets.tags.names import InvalidTagName, find_tag, get_or_create_tag
 
 
 @require_POST
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponse:
     if act in WITH_TAG:
         raise Http404(f"There is no action {act}.")
-    return act_on(request, ACTS, act, find=alone, id=id, page="tweet")
+    return act_on(request, TWEET_ACTS, act, find=single_tweet, id=id, page="tweet")
 
 
 @require_POST
-@needs(CHANGE)
+@needs(CHANGE_TWEET)
 def tag_tweet(request: HttpRequest, id: int) -> HttpResponse:
-    return with_tag(request, Do.TAG, id)
+    return act_with_tag(request, ActName.TAG, id)
 
 
 @require_POST
-@needs(CHANGE)
+@needs(CHANGE_TWEET)
 def untag_tweet(request: HttpRequest, id: int) -> HttpResponse:
-    return with_tag(request, Do.UNTAG, id)
+    return act_with_tag(request, ActName.UNTAG, id)
 
 
-def with_tag(request: HttpRequest, act: str, id: int) -> HttpResponse:
+def act_with_tag(request: HttpRequest, act: str, id: int) -> HttpResponse:
     try:
-        tag = tag_for(act, request.POST.get("tag", ""))
-    except TagName as wrong:
+        tag = chosen_tag(act, request.POST.get("tag", ""))
+    except InvalidTagName as wrong:
         messages.error(request, str(wrong))
         return redirect("tweet", id=id)
 
     def also() -> dict[str, Any]:
         return {"tag": tag}
 
-    return act_on(request, ACTS, act, find=alone, id=id, page="tweet", also=also)
+    return act_on(request, TWEET_ACTS, act, find=single_tweet, id=id, page="tweet", also=also)
 
 
-def tag_for(act: str, typed: str) -> Tag:
+def chosen_tag(act: str, typed: str) -> Tag:
     """A tag to be added is created; one to be removed must exist. TagName otherwise."""
-    tag = made(typed) if act == Do.TAG else named(typed)
+    tag = get_or_create_tag(typed) if act == ActName.TAG else find_tag(typed)
     if tag is None:
-        raise TagName(f"There is no tag “{typed[:60]}”. Choose one of the list.")
+        raise InvalidTagName(f"There is no tag “{typed[:60]}”. Choose one of the list.")
     return tag
 
 
-def alone(id: int) -> list[Tweet]:
-    return [find(id)]
+def single_tweet(id: int) -> list[Tweet]:
+    return [get_tweet(id)]

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypedDict
 
-from trackers.dashboards.tweet_rows import LABELS, usual
-from trackers.dashboards.tweets.happened import Happened
+from trackers.dashboards.tweet_rows import LABELS, usual_interval
+from trackers.dashboards.tweets.annotations import Annotation
+from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, day_of
 from trackers.dashboards.tweets.outlook import Bands
-from trackers.dashboards.tweets.steps import DAY, Step, day_of
-from trackers.dashboards.words import counted, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.series import holes, since
+from trackers.tweets.series import holes, runs_since
 from tweetwatch.tables import Column, Table
 
 RANGES = {
@@ -30,7 +30,7 @@ RANGES = {
 VIEWS = {"totals": "Totals", "rate": "Per hour", "days": "Per day"}
 
 # A chart asks for two points for each pixel of its width; more would not be seen.
-POINTS_LEAST, POINTS_MOST = 200, 2400
+MIN_POINTS, MAX_POINTS = 200, 2400
 
 
 class Shade(TypedDict):
@@ -71,13 +71,13 @@ class Curve:
 
 def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     length = RANGES[range]
-    runs = since(tweet.pk, now - length if length else None)
-    return Curve(runs, holes(runs, usual(tweet, plan)))
+    runs = runs_since(tweet.pk, now - length if length else None)
+    return Curve(runs, holes(runs, usual_interval(tweet, plan)))
 
 
-def series(tweet: Tweet, found: Curve, *, range: str, points: int = POINTS_MOST) -> Series:
+def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_POINTS) -> Series:
     """Each run is drawn from its first to its last measurement, exactly as it was measured."""
-    places, holes = thinned(found, points), sorted(found.holes)
+    places, holes = runs_to_draw(curve, points), sorted(curve.holes)
     times: list[float] = []
     values: dict[str, list[int | float | None]] = {metric: [] for metric in LABELS}
 
@@ -87,7 +87,7 @@ def series(tweet: Tweet, found: Curve, *, range: str, points: int = POINTS_MOST)
             column.append(getattr(run, metric) if run else None)
 
     for before, place in zip([None, *places], places, strict=False):
-        run = found.runs[place]
+        run = curve.runs[place]
         if before is not None and bisect_right(holes, before) < bisect_right(holes, place):
             put((times[-1] + run.taken_at.timestamp()) / 2, None)
         put(run.taken_at.timestamp(), run)
@@ -99,14 +99,14 @@ def series(tweet: Tweet, found: Curve, *, range: str, points: int = POINTS_MOST)
         "view": "totals",
         "times": times,
         "series": values,
-        "runs": len(found.runs),
+        "runs": len(curve.runs),
         "drawn": len(places),
         "usual": {},
         "marks": [],
     }
 
 
-def stepped(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Series:
+def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Series:
     """A rate holds from one measurement to the next, and a gain for its day; holes lie between."""
     times: list[float] = []
     values: dict[str, list[int | float | None]] = {metric: [] for metric in LABELS}
@@ -140,36 +140,39 @@ def stepped(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Se
 def span(step: Step, view: str) -> tuple[float, float]:
     """From when until when it is drawn, in epoch seconds."""
     if view == "days":
-        return day_of(step.until).timestamp(), (day_of(step.until) + DAY).timestamp()
+        return day_of(step.until).timestamp(), (day_of(step.until) + DAY_LENGTH).timestamp()
     return step.since.timestamp(), step.until.timestamp()
 
 
-def shaded(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
+def usual_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
     """The bands at the times at which this tweet had those ages."""
     assert tweet.created_at is not None or not bands
     return {
         metric: {
-            "times": [(tweet.created_at + age).timestamp() for age in found],
-            "low": [middle.low for middle in found.values()],
-            "high": [middle.high for middle in found.values()],
+            "times": [(tweet.created_at + age).timestamp() for age in middles],
+            "low": [middle.low for middle in middles.values()],
+            "high": [middle.high for middle in middles.values()],
         }
-        for metric, found in bands.items()
-        if found and tweet.created_at
+        for metric, middles in bands.items()
+        if middles and tweet.created_at
     }
 
 
-def marked(found: Sequence[Happened]) -> list[Mark]:
-    return [{"at": one.moment.at.timestamp(), "number": one.number} for one in found]
+def chart_marks(annotations: Sequence[Annotation]) -> list[Mark]:
+    return [
+        {"at": annotation.moment.at.timestamp(), "number": annotation.number}
+        for annotation in annotations
+    ]
 
 
-def thinned(found: Curve, points: int = POINTS_MOST) -> list[int]:
+def runs_to_draw(curve: Curve, points: int = MAX_POINTS) -> list[int]:
     """Indexes of the runs to draw: all; or, of very many, in each stretch of them the first and the
     one after the deepest fall, and those around holes, and the last."""
-    runs, count = found.runs, len(found.runs)
+    runs, count = curve.runs, len(curve.runs)
     if count <= points:
         return list(range(count))
     every = -(-2 * count // points)
-    kept = {count - 1} | found.holes | {place - 1 for place in found.holes}
+    kept = {count - 1} | curve.holes | {place - 1 for place in curve.holes}
     for start in range(0, count, every):
         kept.add(start)
         deepest = max(
@@ -192,7 +195,7 @@ def fall(before: Run, after: Run) -> float:
     return worst
 
 
-def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
+def describe_curve(runs: Sequence[Run], holes: frozenset[int]) -> str:
     """The curve in a sentence, for those who cannot see it."""
     if not runs:
         return "There are no measurements in this range."
@@ -204,33 +207,33 @@ def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
         known = [value for run in runs if (value := getattr(run, metric)) is not None]
         if known and known[0] != known[-1]:
             verb = "rose" if known[-1] > known[0] else "fell"
-            parts.append(f"{label} {verb} from {counted(known[0])} to {counted(known[-1])}")
-    said = "; ".join(parts) or "Nothing changed"
+            parts.append(f"{label} {verb} from {commas(known[0])} to {commas(known[-1])}")
+    changes = "; ".join(parts) or "Nothing changed"
     gaps = f" There are {len(holes)} gaps without measurements." if len(holes) > 1 else ""
     gaps = " There is one gap without measurements." if len(holes) == 1 else gaps
-    return f"In {length}: {said}.{gaps}"
+    return f"In {length}: {changes}.{gaps}"
 
 
-def told_in_steps(steps: Sequence[Step], view: str) -> str:
+def describe_steps(steps: Sequence[Step], view: str) -> str:
     """The rates, or the gains of days, in a sentence."""
     if not steps:
         return "It takes two measurements to tell how fast it grows."
     parts = []
     for metric, label in LABELS.items():
-        known = [(at, one) for one in steps if (at := amount(one, metric, view)) is not None]
+        known = [(at, step) for step in steps if (at := amount(step, metric, view)) is not None]
         if not any(at for at, _ in known):
             continue
         most, when = max(known, key=lambda pair: pair[0])
         last = known[-1][0]
         if view == "days":
             parts.append(
-                f"{label} grew most on {day_of(when.until):%Y-%m-%d}, by {counted(round(most))}, "
-                f"and by {counted(round(last))} on the last day"
+                f"{label} grew most on {day_of(when.until):%Y-%m-%d}, by {commas(round(most))}, "
+                f"and by {commas(round(last))} on the last day"
             )
         else:
             parts.append(
                 f"{label} grew fastest at {when.until:%Y-%m-%d %H:%M} UTC, by "
-                f"{counted(round(most))} an hour, and by {counted(round(last))} an hour lately"
+                f"{commas(round(most))} an hour, and by {commas(round(last))} an hour lately"
             )
     return ("; ".join(parts) or "Nothing changed") + "."
 
@@ -239,7 +242,7 @@ def amount(step: Step, metric: str, view: str) -> float | None:
     return step.gained[metric] if view == "days" else step.per_hour(metric)
 
 
-def of_runs(tweet: Tweet, runs: Sequence[Run]) -> Table:
+def runs_table(tweet: Tweet, runs: Sequence[Run]) -> Table:
     columns = [
         Column("tweet_id", "id"),
         Column("taken_at", "time"),
@@ -250,7 +253,7 @@ def of_runs(tweet: Tweet, runs: Sequence[Run]) -> Table:
     return Table(f"tweet-{tweet.pk}", columns, runs)
 
 
-def of_steps(tweet: Tweet, steps: Sequence[Step], view: str) -> Table:
+def steps_table(tweet: Tweet, steps: Sequence[Step], view: str) -> Table:
     """Per hour, or per UTC day; `has_gap`: for a part of that time nobody looked."""
     columns = [
         Column("tweet_id", "id"),

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.listing.wanted import Wanted
+from trackers.listing.query import TweetQuery
 from trackers.tweets.movers.models import Window
 
-IN = {Window.QUARTER: "in 15 minutes", Window.HOUR: "in an hour", Window.DAY: "in 24 hours"}
+WINDOW_WORDS = {
+    Window.QUARTER: "in 15 minutes",
+    Window.HOUR: "in an hour",
+    Window.DAY: "in 24 hours",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Heading:
 Direction = Literal["", "ascending", "descending"]
 
 
-def headings(asked: Wanted) -> list[Heading]:
+def headings(asked: TweetQuery) -> list[Heading]:
     """Of the columns that are shown, after that of the tweet itself."""
 
     def link(words: str, by: str) -> tuple[str, str, Direction]:
@@ -43,7 +47,9 @@ def headings(asked: Wanted) -> list[Heading]:
     if "curve" in asked.columns:
         made.append(Heading("Lately", ""))
     if window := asked.sort.window:
-        made.append(Heading(f"{LABELS[asked.sort.metric]} gained {IN[window]}", "figure gain"))
+        made.append(
+            Heading(f"{LABELS[asked.sort.metric]} gained {WINDOW_WORDS[window]}", "figure gain")
+        )
     for metric, label in LABELS.items():
         if metric in asked.columns:
             made.append(Heading(label, f"figure {metric}", (link(label, metric),)))
@@ -53,7 +59,7 @@ def headings(asked: Wanted) -> list[Heading]:
     return made
 
 
-def orders(asked: Wanted) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+def orders(asked: TweetQuery) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     """Groups of (value, words, chosen)."""
     now = asked.sort.name
 
@@ -76,6 +82,6 @@ def orders(asked: Wanted) -> list[tuple[str, list[tuple[str, str, bool]]]]:
                 ],
             )
             for by, words in (("velocity", "Fastest"), ("gain", "Largest gain"))
-            for window, within in IN.items()
+            for window, within in WINDOW_WORDS.items()
         ),
     ]

@@ -11,47 +11,47 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from trackers import history
-from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.tweets.saved import SavedView
-from trackers.dashboards.words import counted
+from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.tweets.models import SavedView
+from trackers.dashboards.words import commas
 from trackers.history import on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.track_lines import TrackedLines
-from trackers.listing.wanted import wanted
-from trackers.schedule.acts import ADD
+from trackers.listing.query import parse_query
+from trackers.schedule.acts import ADD_TWEET
 
-VIEWS_MOST = 30
-LINES_MOST = 2_400_000
+MAX_SAVED_VIEWS = 30
+MAX_PASTED_LENGTH = 2_400_000
 # At most this many rejected lines are named.
-NAMED_MOST = 5
+MAX_REJECTED_NAMED = 5
 
 
 @require_POST
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def save_view(request: HttpRequest) -> HttpResponseRedirect:
     """Under a name that is taken already, the view is replaced."""
-    query = wanted(QueryDict(request.POST.get("query", "")[:2000])).address()
+    query = parse_query(QueryDict(request.POST.get("query", "")[:2000])).address()
     name = request.POST.get("name", "").replace("\0", "").strip()[:60]
     if not name:
         messages.error(request, "The view needs a name.")
-        return back(query)
+        return back_to_list(query)
     with transaction.atomic():
         get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
         mine = SavedView.objects.filter(user=request.user.pk)
-        if mine.count() >= VIEWS_MOST and not mine.filter(name=name).exists():
-            messages.error(request, f"There are {VIEWS_MOST} saved views: remove one first.")
-            return back(query)
+        if mine.count() >= MAX_SAVED_VIEWS and not mine.filter(name=name).exists():
+            messages.error(request, f"There are {MAX_SAVED_VIEWS} saved views: remove one first.")
+            return back_to_list(query)
         made, is_new = SavedView.objects.update_or_create(
             user_id=request.user.pk or 0, name=name, defaults={"query": query}
         )
     flag = history.ADDITION if is_new else history.CHANGE
     history.record(on_page(request.user), [made], "Saved a view of the tweets", flag=flag)
     messages.success(request, f"“{name}” is saved.")
-    return back(query)
+    return back_to_list(query)
 
 
 @require_POST
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
     view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
     if view is None:
@@ -63,35 +63,36 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
 
 
 @require_POST
-@needs(ADD)
+@needs(ADD_TWEET)
 def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     lines = request.POST.get("lines", "")
     if not lines.strip():
         messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
         return redirect("tweets")
-    if len(lines) > LINES_MOST:
+    if len(lines) > MAX_PASTED_LENGTH:
         messages.error(request, "That is too much for the box. Upload it as a file.")
         return redirect("tweets")
     done = acts.track_pasted(lines.splitlines(), on_page(request.user))
-    tell(request, done)
+    show_tracked(request, done)
     return redirect("tweets")
 
 
-def tell(request: HttpRequest, done: TrackedLines) -> None:
+def show_tracked(request: HttpRequest, done: TrackedLines) -> None:
     if done.tracked or done.already:
         were = "was" if done.already == 1 else "were"
-        already = f" {counted(done.already)} {were} tracked already." if done.already else ""
+        already = f" {commas(done.already)} {were} tracked already." if done.already else ""
         looked = " Each will be looked up when its turn comes." if done.tracked else ""
-        number = f"{counted(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
+        number = f"{commas(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
         messages.success(request, f"{number} now tracked.{already}{looked}")
     if done.rejected:
         named = "; ".join(
-            f"line {one.line}, “{one.text}”, {one.why}" for one in done.rejected[:NAMED_MOST]
+            f"line {line.line}, “{line.text}”, {line.why}"
+            for line in done.rejected[:MAX_REJECTED_NAMED]
         )
-        more = len(done.rejected) - NAMED_MOST
-        others = f"; and {counted(more)} more" if more > 0 else ""
+        more = len(done.rejected) - MAX_REJECTED_NAMED
+        others = f"; and {commas(more)} more" if more > 0 else ""
         messages.error(request, f"Not tracked: {named}{others}.")
 
 
-def back(query: str) -> HttpResponseRedirect:
+def back_to_list(query: str) -> HttpResponseRedirect:
     return redirect(f"{reverse('tweets')}?{query}" if query else "tweets")

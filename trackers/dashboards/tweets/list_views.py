@@ -11,61 +11,66 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.parts import part_of, show
-from trackers.dashboards.tweet_rows import LABELS, rows
+from trackers.dashboards.parts import part_of, render_parts
+from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.tweets.headings import headings, orders
-from trackers.dashboards.tweets.saved import SavedView
-from trackers.dashboards.words import counted, exactly, lasting, signed
+from trackers.dashboards.tweets.models import SavedView
+from trackers.dashboards.words import commas, exactly, lasting, signed
 from trackers.ingest.sources.models import Source
-from trackers.listing.lines import table
-from trackers.listing.patience import Busy, GivenUp, turn
-from trackers.listing.search import COUNTED_MOST, Page, counted_all, page
-from trackers.listing.sorts import UNSORTED, sorted_page
-from trackers.listing.wanted import AGES, COLUMNS, NEWEST, Wanted, wanted
+from trackers.listing.export import tweets_table
+from trackers.listing.query import AGE_FILTERS, LIST_COLUMNS, NEWEST_FIRST, TweetQuery, parse_query
+from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newest_page
+from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
+from trackers.listing.sorts import UNSORTED_NOTE, sorted_page
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.movers.models import Mover
-from trackers.tweets.tags.names import named, offered
+from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
-from tweetwatch.bounded import TookTooLong
+from tweetwatch.time_limits import TookTooLong
 
 TOO_LONG = (
     "This search took longer than a second and was stopped. Use more or longer words, or "
     "choose a state."
 )
-BUSY = "Too many searches are running. Try again in a second."
+TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 # nginx's status code; only the log will see it.
 CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
-SOURCES_MOST = 200
+MAX_SOURCES_OFFERED = 200
 
 
 @require_safe
-@needs(TWEETS)
-def tweets(request: HttpRequest) -> HttpResponse:
+@needs(VIEW_TWEETS)
+def tweet_list(request: HttpRequest) -> HttpResponse:
     """Its parts: the `rows`, for a tick, and all that was `found`, for a search."""
-    asked = wanted(request.GET)
+    asked = parse_query(request.GET)
     now, plan = current()
     is_tick = part_of(request) == "rows"
     try:
-        found = found_for(request, asked, now=now)
-    except GivenUp:
+        page = find_page(request, asked, now=now)
+    except ClientGone:
         return HttpResponse(status=CLOSED_BY_CLIENT)
-    except (TookTooLong, Busy) as error:
+    except (TookTooLong, NoFreeSlot) as error:
         if is_tick:
             # The rows stay as they are until the next poll.
             return HttpResponse(status=204)
-        found = Page([], note=BUSY if isinstance(error, Busy) else TOO_LONG)
+        page = Page([], note=TOO_MANY_SEARCHES if isinstance(error, NoFreeSlot) else TOO_LONG)
     source = None if is_tick or not asked.source else Source.objects.filter(pk=asked.source).first()
-    response = show(
+    response = render_parts(
         request,
         "dashboards/tweets/list.html",
-        {"rows": lambda: listed(asked, found, plan, now=now)},
+        {"rows": lambda: rows_context(asked, page, plan, now=now)},
         shared={"now": now, "wanted": asked, "source": source},
-        frame=lambda: {**around(asked, found), **form_of(request, asked, source)},
-        alone={"found": lambda: {**listed(asked, found, plan, now=now), **around(asked, found)}},
+        frame=lambda: {**frame_context(asked, page), **form_context(request, asked, source)},
+        alone={
+            "found": lambda: {
+                **rows_context(asked, page, plan, now=now),
+                **frame_context(asked, page),
+            }
+        },
     )
     if not is_tick:
         # The form sends its empty fields, too.
@@ -73,34 +78,34 @@ def tweets(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def found_for(request: HttpRequest, asked: Wanted, *, now: datetime) -> Page:
-    if not asked.narrowed and asked.sort == NEWEST:
-        return page(asked, now=now)
-    with turn(request):
-        return answered(asked, now=now)
+def find_page(request: HttpRequest, asked: TweetQuery, *, now: datetime) -> Page:
+    if not asked.narrowed and asked.sort == NEWEST_FIRST:
+        return newest_page(asked, now=now)
+    with search_slot(request):
+        return sorted_or_newest(asked, now=now)
 
 
-def answered(asked: Wanted, *, now: datetime) -> Page:
+def sorted_or_newest(asked: TweetQuery, *, now: datetime) -> Page:
     """Newest first if the requested order is not available."""
-    if asked.sort == NEWEST:
-        return page(asked, now=now)
-    if found := sorted_page(asked, now=now):
-        return found
-    newest = page(replace(asked, sort=NEWEST), now=now)
-    return replace(newest, note=UNSORTED)
+    if asked.sort == NEWEST_FIRST:
+        return newest_page(asked, now=now)
+    if sorted_tweets := sorted_page(asked, now=now):
+        return sorted_tweets
+    newest = newest_page(replace(asked, sort=NEWEST_FIRST), now=now)
+    return replace(newest, note=UNSORTED_NOTE)
 
 
-def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
+def rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
     """The rows, with the columns that are asked for."""
-    made = rows(found.tweets, plan, now=now)
-    cells = {str(id): gain_cell(one) for id, one in found.grown.items()}
+    made = tweet_rows(page.tweets, plan, now=now)
+    cells = {str(id): gain_cell(item) for id, item in page.grown.items()}
     with_tags = "tags" in asked.columns
-    tags = tags_of([tweet.pk for tweet in found.tweets]) if with_tags else {}
+    tags = tags_of([tweet.pk for tweet in page.tweets]) if with_tags else {}
     return {
         "rows": [
             replace(
                 row,
-                figures=tuple(one for one in row.figures if one.metric in asked.columns),
+                figures=tuple(item for item in row.figures if item.metric in asked.columns),
                 gain=cells.get(row.id, ""),
                 tags=tuple(tags.get(int(row.id), ())),
                 version=row.version + cells.get(row.id, "") + ",".join(tags.get(int(row.id), ())),
@@ -114,30 +119,32 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
     }
 
 
-def around(asked: Wanted, found: Page) -> dict[str, object]:
+def frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
     """What stands around the rows, and is not polled."""
-    known = found.known
+    known = page.known
     if known is None and not asked.narrowed and not asked.sort.window:
-        known = counted_all()
+        known = count_tweets()
     return {
-        "page": found,
+        "page": page,
         "headings": headings(asked),
-        "tag": named(asked.tag) if asked.tag else None,
-        "known": how_many(known),
+        "tag": find_tag(asked.tag) if asked.tag else None,
+        "known": number_of_tweets(known),
         # Nothing is tracked at all: then the box to paste into is open.
         "is_empty": known == 0 and not asked.narrowed,
         "exports_query": asked.address(),
     }
 
 
-def form_of(request: HttpRequest, asked: Wanted, source: Source | None) -> dict[str, object]:
+def form_context(
+    request: HttpRequest, asked: TweetQuery, source: Source | None
+) -> dict[str, object]:
     """What there is to choose from, and the person's own views."""
     return {
         "orders": orders(asked),
         "states": STATES.items(),
-        "ages": [(name, words) for name, (words, _) in AGES.items()],
+        "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
-        "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in COLUMNS],
+        "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],
         "sources": source_choices(source),
         "tags": tag_choices(asked.tag),
         "saved": SavedView.objects.filter(user=request.user.pk),
@@ -151,25 +158,25 @@ def source_choices(asked: Source | None) -> list[Source]:
     """The newest sources and the one that is asked for; files come last, of which there may be any
     number."""
     sources = Source.objects.alias(is_file=Q(kind=Source.Kind.IMPORT))
-    found: list[Source] = [*sources.order_by("is_file", "-pk")[:SOURCES_MOST]]
-    return found if asked is None or asked in found else [*found, asked]
+    choices: list[Source] = [*sources.order_by("is_file", "-pk")[:MAX_SOURCES_OFFERED]]
+    return choices if asked is None or asked in choices else [*choices, asked]
 
 
 def tag_choices(asked: str) -> list[tuple[str, bool]]:
     """(name, chosen) of the tags to choose from, and of the one that is asked for if it is none."""
-    names = offered()
+    names = offered_tags()
     if asked and asked.lower() not in [name.lower() for name in names]:
         names = [asked, *names]
     return [(name, name.lower() == asked.lower()) for name in names]
 
 
-def how_many(known: int | None) -> str:
+def number_of_tweets(known: int | None) -> str:
     """Empty if it is not known."""
     if known is None:
         return ""
-    if known > COUNTED_MOST:
-        return f"{counted(COUNTED_MOST)}+ tweets"
-    return f"{counted(known)} tweet{'' if known == 1 else 's'}"
+    if known > MAX_TWEETS_COUNTED:
+        return f"{commas(MAX_TWEETS_COUNTED)}+ tweets"
+    return f"{commas(known)} tweet{'' if known == 1 else 's'}"
 
 
 def gain_cell(mover: Mover) -> SafeString:
@@ -184,11 +191,11 @@ def gain_cell(mover: Mover) -> SafeString:
 
 
 def an_hour(velocity: float) -> str:
-    return counted(round(velocity)) if velocity >= 10 else f"{velocity:.1f}"
+    return commas(round(velocity)) if velocity >= 10 else f"{velocity:.1f}"
 
 
 @require_safe
-@needs(TWEETS)
+@needs(VIEW_TWEETS)
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
     now, _ = current()
-    return as_file(request, table(wanted(request.GET), now=now), form)
+    return as_file(request, tweets_table(parse_query(request.GET), now=now), form)

@@ -11,68 +11,68 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import needs
-from trackers.dashboards.parts import show
-from trackers.dashboards.tweets.chosen import chosen, how_many
-from trackers.dashboards.tweets.many_acts import find_begun, of_tweets
-from trackers.dashboards.words import ago, counted
-from trackers.schedule.acts import ACTS, CHANGE, WITH_TAG
-from trackers.schedule.bulk import PIECE
+from trackers.dashboards.parts import render_parts
+from trackers.dashboards.tweets.chosen_tweets import count_in_time, read_chosen
+from trackers.dashboards.tweets.many_acts import get_bulk_act, tweets_in_words
+from trackers.dashboards.words import ago, commas
+from trackers.schedule.acts import CHANGE_TWEET, TWEET_ACTS, WITH_TAG
+from trackers.schedule.bulk import TWEETS_PER_PIECE
 from trackers.schedule.intervals import current
 from trackers.schedule.models import BulkAct
 from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import offered
+from trackers.tweets.tags.names import offered_tags
 from trackers.tweets.tags.tagging import tags_of
 
-NAMED_MOST = 50
+MAX_TWEETS_NAMED = 50
 
 
 @require_safe
-@needs(CHANGE)
-def many(request: HttpRequest) -> HttpResponse:
-    asked = chosen(request.GET)
+@needs(CHANGE_TWEET)
+def many_tweets(request: HttpRequest) -> HttpResponse:
+    asked = read_chosen(request.GET)
     now, _ = current()
     tweets = asked.tweets(now=now)
-    count = how_many(tweets)
+    count = count_in_time(tweets)
     some = (
-        list(tweets.select_related("author", "tweettext").order_by("-pk")[:NAMED_MOST])
+        list(tweets.select_related("author", "tweettext").order_by("-pk")[:MAX_TWEETS_NAMED])
         if not asked.is_all
         else []
     )
     tags = tags_of([tweet.pk for tweet in some])
-    shown = {
+    context = {
         "now": now,
         "asked": asked,
         "count": count,
-        "how_many": of_tweets(count),
-        "by_workers": count is None or count > PIECE,
+        "how_many": tweets_in_words(count),
+        "by_workers": count is None or count > TWEETS_PER_PIECE,
         "some": [(tweet, tags.get(tweet.pk, [])) for tweet in some],
         "acts": [
             (name, act)
-            for name, act in ACTS.items()
+            for name, act in TWEET_ACTS.items()
             if name not in WITH_TAG and request.user.has_perm(act.permission)
         ],
-        "offered": offered(),
+        "offered": offered_tags(),
     }
-    return render(request, "dashboards/tweets/many.html", shown)
+    return render(request, "dashboards/tweets/many.html", context)
 
 
 @require_safe
-@needs(CHANGE)
-def progress(request: HttpRequest, id: int) -> HttpResponse:
-    act = find_begun(id)
+@needs(CHANGE_TWEET)
+def bulk_progress(request: HttpRequest, id: int) -> HttpResponse:
+    act = get_bulk_act(id)
     now, _ = current()
-    parts = {"progress": lambda: how_far(act, now=now)}
+    parts = {"progress": lambda: progress_context(act, now=now)}
     shared = {"now": now, "act": act}
-    return show(request, "dashboards/tweets/progress.html", parts, shared=shared)
+    return render_parts(request, "dashboards/tweets/progress.html", parts, shared=shared)
 
 
-def how_far(act: BulkAct, *, now: datetime) -> dict[str, Any]:
+def progress_context(act: BulkAct, *, now: datetime) -> dict[str, Any]:
     tag = Tag.objects.live().filter(pk=act.tag).first() if act.tag else None
     return {
         "tag": tag,
-        "seen": counted(act.seen),
-        "tweets": of_tweets(act.tweets),
-        "done": counted(act.done),
+        "seen": commas(act.seen),
+        "tweets": tweets_in_words(act.tweets),
+        "done": commas(act.done),
         "begun": ago(act.begun_at, now=now),
         "ended": ago(act.finished_at, now=now) if act.finished_at else None,
     }

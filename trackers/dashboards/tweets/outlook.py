@@ -8,43 +8,43 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import Moment, ago, counted, lasting, signed
-from trackers.tweets.growth.at_ages import Born, Reading, at_ages
+from trackers.dashboards.words import Moment, ago, commas, lasting, signed
+from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
 from trackers.tweets.growth.earlier import of_anybody, of_author
 from trackers.tweets.growth.half_life import half_life
-from trackers.tweets.growth.projection import FULL, Past, Projection, project
+from trackers.tweets.growth.projection import FULL_AGE, PastTweet, Projection, project
 from trackers.tweets.models import METRICS, Tweet
 
-EARLIER_MOST = 50
+MAX_EARLIER = 50
 # Points of the band; they are joined by straight lines.
 BAND_AGES = 48
-HOUR = timedelta(hours=1)
+LAST_HOUR = timedelta(hours=1)
 
 Bands = dict[str, dict[timedelta, Middle]]
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierTweets:
     """Tweets to compare with, and what they had at each age; `own`: they are the author's."""
 
     tweets: list[Born]
-    readings: dict[int, list[Reading]]
+    readings: dict[int, list[CountsAtAge]]
     own: bool
 
-    def pasts(self, metric: str, age: timedelta) -> list[Past]:
+    def pasts(self, metric: str, age: timedelta) -> list[PastTweet]:
         """Those that are older than a day and were measured near both ages."""
         place = METRICS.index(metric)
         pasts = []
-        for one in self.tweets:
+        for tweet in self.tweets:
             at = {
                 reading.age: reading.counts[place]
-                for reading in self.readings[one.id]
-                if reading.age in (age, FULL) and reading.is_near(one.at)
+                for reading in self.readings[tweet.id]
+                if reading.age in (age, FULL_AGE) and reading.is_near(tweet.at)
             }
-            early, late = at.get(age), at.get(FULL)
+            early, late = at.get(age), at.get(FULL_AGE)
             if early is not None and late is not None:
-                pasts.append(Past(one.at, early, late))
+                pasts.append(PastTweet(tweet.at, early, late))
         return pasts
 
     def bands(self) -> Bands:
@@ -53,7 +53,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class UsualRow:
     """A line of the table: what the tweet has, beside what is usual at its age."""
 
     metric: str
@@ -74,7 +74,7 @@ class Outlook:
     hour_words: str = ""
     hour_since: Moment | None = None
     hour_until: Moment | None = None
-    usual: tuple[Usual, ...] = ()
+    usual: tuple[UsualRow, ...] = ()
     usual_why: str = ""
     half: str = ""
     day: str = ""
@@ -88,27 +88,27 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
     metric = "impressions" if tweet.impressions is not None else "likes"
-    own = at_ages([born], sorted({max(age - HOUR, timedelta(0)), FULL}), now=now)[tweet.pk]
-    earlier = earlier_of(tweet, [age, FULL], now=now)
+    own = at_ages([born], sorted({max(age - LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[tweet.pk]
+    earlier = earlier_of(tweet, [age, FULL_AGE], now=now)
     hour, hour_words, since = last_hour(tweet, own, age)
     return Outlook(
         hour=hour,
         hour_words=hour_words,
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
-        usual=usual_lines(tweet, earlier, age),
+        usual=usual_rows(tweet, earlier, age),
         usual_why=why_no_usual(earlier, age),
         half=half_in_words(tweet, metric),
         **day_in_words(tweet, metric, own, earlier, age=age, now=now),
     )
 
 
-def earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> Earlier:
+def earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> EarlierTweets:
     """The author's tweets from before this one."""
     if tweet.author_id is None:
-        return Earlier([], {}, own=True)
-    found = of_author(tweet.author_id, below=tweet.pk, most=EARLIER_MOST)
-    return Earlier(found, at_ages(found, ages, now=now), own=True)
+        return EarlierTweets([], {}, own=True)
+    tweets = of_author(tweet.author_id, below=tweet.pk, most=MAX_EARLIER)
+    return EarlierTweets(tweets, at_ages(tweets, ages, now=now), own=True)
 
 
 def bands_of(tweet: Tweet, since: datetime, until: datetime, *, now: datetime) -> Bands:
@@ -121,16 +121,16 @@ def bands_of(tweet: Tweet, since: datetime, until: datetime, *, now: datetime) -
 
 
 def last_hour(
-    tweet: Tweet, own: Sequence[Reading], age: timedelta
+    tweet: Tweet, own: Sequence[CountsAtAge], age: timedelta
 ) -> tuple[dict[str, str], str, datetime | None]:
     """By metric, "+115" or "no change"; "in the last hour"; and since when that is counted: from
     the last measurement at or before an hour before the newest one."""
-    before = next((one for one in own if one.age == age - HOUR), None)
+    before = next((reading for reading in own if reading.age == age - LAST_HOUR), None)
     if before is None or tweet.measured_until is None:
         return {}, "", None
     length = tweet.measured_until - before.measured_at
     # Where it is looked up once an hour, that is a little more or less.
-    is_hour = abs(length - HOUR) <= HOUR / 10
+    is_hour = abs(length - LAST_HOUR) <= LAST_HOUR / 10
     words = "in the last hour" if is_hour else f"over {lasting(length)}"
     changes = {}
     for metric, was in zip(METRICS, before.counts, strict=True):
@@ -140,29 +140,29 @@ def last_hour(
     return changes, words, before.measured_at
 
 
-def usual_lines(tweet: Tweet, earlier: Earlier, age: timedelta) -> tuple[Usual, ...]:
+def usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[UsualRow, ...]:
     bands = earlier.bands()
     lines = []
     for metric, label in LABELS.items():
-        found, count = bands[metric].get(age), getattr(tweet, metric)
-        if found is None or count is None:
+        middle, count = bands[metric].get(age), getattr(tweet, metric)
+        if middle is None or count is None:
             continue
         lines.append(
-            Usual(
+            UsualRow(
                 metric,
                 label,
-                counted(count),
-                counted(round(found.low)),
-                counted(round(found.median)),
-                counted(round(found.high)),
-                counted(found.tweets),
-                standing(count, found),
+                commas(count),
+                commas(round(middle.low)),
+                commas(round(middle.median)),
+                commas(round(middle.high)),
+                commas(middle.tweets),
+                compare_to_usual(count, middle),
             )
         )
     return tuple(lines)
 
 
-def standing(count: int, usual: Middle) -> str:
+def compare_to_usual(count: int, usual: Middle) -> str:
     if usual.low <= count <= usual.high:
         return "as usual"
     words = "more than usual" if count > usual.high else "less than usual"
@@ -172,11 +172,11 @@ def standing(count: int, usual: Middle) -> str:
     return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"
 
 
-def why_no_usual(earlier: Earlier, age: timedelta) -> str:
+def why_no_usual(earlier: EarlierTweets, age: timedelta) -> str:
     known = sum(
-        reading.age == age and reading.is_near(one.at)
-        for one in earlier.tweets
-        for reading in earlier.readings[one.id]
+        reading.age == age and reading.is_near(tweet.at)
+        for tweet in earlier.tweets
+        for reading in earlier.readings[tweet.id]
     )
     return (
         f"Not enough yet: {known} of the author's earlier tweets "
@@ -188,18 +188,18 @@ def half_in_words(tweet: Tweet, metric: str) -> str:
     label = LABELS[metric].lower()
     assert tweet.created_at is not None
     count = getattr(tweet, metric)
-    found = half_life(tweet.pk, tweet.created_at, metric, count)
-    if found is None:
+    half = half_life(tweet.pk, tweet.created_at, metric, count)
+    if half is None:
         return f"Not enough yet: it takes 2 {label}."
-    words = "at most " if found.at_most else ""
-    return f"{words}{lasting(found.after)} for half of its {counted(count)} {label} so far"
+    words = "at most " if half.at_most else ""
+    return f"{words}{lasting(half.after)} for half of its {commas(count)} {label} so far"
 
 
 def day_in_words(
     tweet: Tweet,
     metric: str,
-    own: Sequence[Reading],
-    earlier: Earlier,
+    own: Sequence[CountsAtAge],
+    earlier: EarlierTweets,
     *,
     age: timedelta,
     now: datetime,
@@ -207,42 +207,44 @@ def day_in_words(
     """What it had a day after its posting; before that, the projection and how good that is."""
     label, count = LABELS[metric].lower(), getattr(tweet, metric)
     assert tweet.created_at is not None
-    if age >= FULL:
+    if age >= FULL_AGE:
         return day_measured(tweet.created_at, own, METRICS.index(metric), label)
     projected = partial(project, count, age=age)
-    found, whose = projected(earlier.pasts(metric, age)), "the author's"
-    if found is None:
-        all = of_anybody(most=EARLIER_MOST, older_than=FULL, now=now)
-        others = Earlier(all, at_ages(all, [age, FULL], now=now), own=False)
-        found, whose = projected(others.pasts(metric, age)), "the newest"
-    if found is None:
+    projection, whose = projected(earlier.pasts(metric, age)), "the author's"
+    if projection is None:
+        all = of_anybody(most=MAX_EARLIER, older_than=FULL_AGE, now=now)
+        others = EarlierTweets(all, at_ages(all, [age, FULL_AGE], now=now), own=False)
+        projection, whose = projected(others.pasts(metric, age)), "the newest"
+    if projection is None:
         return {
             "day": "Not enough yet",
             "method": "A projection takes five tweets that were measured at this age and at 24 h, "
             "and three more to test it on.",
         }
     return {
-        "day": f"about {counted(found.total)} {label}, probably {counted(found.low)} "
-        f"to {counted(found.high)}",
-        "method": method(found, whose, label, age),
+        "day": f"about {commas(projection.total)} {label}, probably {commas(projection.low)} "
+        f"to {commas(projection.high)}",
+        "method": describe_method(projection, whose, label, age),
     }
 
 
-def day_measured(born: datetime, own: Sequence[Reading], place: int, label: str) -> dict[str, str]:
-    reading = next((one for one in own if one.age == FULL and one.is_near(born)), None)
+def day_measured(
+    born: datetime, own: Sequence[CountsAtAge], place: int, label: str
+) -> dict[str, str]:
+    reading = next((one for one in own if one.age == FULL_AGE and one.is_near(born)), None)
     count = reading and reading.counts[place]
     if reading is None or count is None:
         return {"day": "Not known", "method": "It was not measured about 24 h after it was posted."}
     return {
-        "day": f"{counted(count)} {label}",
+        "day": f"{commas(count)} {label}",
         "method": f"As last measured, {lasting(reading.measured_at - born)} after it was posted.",
     }
 
 
-def method(found: Projection, whose: str, label: str, age: timedelta) -> str:
+def describe_method(projection: Projection, whose: str, label: str, age: timedelta) -> str:
     return (
-        f"What it has now, times how much {found.tweets} of {whose} earlier tweets grew from "
-        f"{lasting(age)} to 24 h. Past error: tested on {found.tested} of them, each with what was "
-        f"known then, half were off by less than {found.usual_error:.0%}, "
-        f"nine of ten by less than {found.large_error:.0%}."
+        f"What it has now, times how much {projection.tweets} of {whose} earlier tweets grew from "
+        f"{lasting(age)} to 24 h. Past error: tested on {projection.tested} of them, each with "
+        f"what was known then, half were off by less than {projection.usual_error:.0%}, "
+        f"nine of ten by less than {projection.large_error:.0%}."
     )

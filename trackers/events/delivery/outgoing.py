@@ -15,7 +15,7 @@ from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.formats import EventRow, Shape
 from trackers.events.delivery.settle import Delivery
 from trackers.xapi.secrets import Secrets
-from tweetwatch.database import cursor, plain
+from tweetwatch.database import compact_sql, cursor
 
 # Secrets as text, so that an error in decrypting one affects only its own subscriber.
 SUBSCRIBERS = """
@@ -24,7 +24,7 @@ SUBSCRIBERS = """
 """
 # One scan of the key per batch, only in the partitions of its days; one search per event read fifty
 # times as many pages. OFFSET 0 is a fence: otherwise the planner may read whole partitions.
-EVENTS_OF_BATCHES = plain(
+EVENTS_OF_BATCHES = compact_sql(
     """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
     FROM (

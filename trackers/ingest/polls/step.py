@@ -30,7 +30,7 @@ from trackers.ingest.polls.store_page import Brought, StoredPage, store
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.polls.trouble import fail, misname, put_off
 from trackers.ingest.sources.models import Source
-from trackers.jobs import queue, tallies, task_time
+from trackers.jobs import counters, queue, task_time
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
@@ -39,7 +39,7 @@ from trackers.tweets.snowflake import born_at
 from trackers.xapi.errors import XError
 from trackers.xapi.page import Page
 from trackers.xapi.timelines import read_page
-from tweetwatch.database import DatabaseClock, persist
+from tweetwatch.database import DatabaseClock, retry_while_lost
 
 logger = logging.getLogger(__name__)
 
@@ -82,9 +82,9 @@ def poll(batch: Batch, polling: Polling) -> Polled:
 def tell_polled(batch: Batch, polled: Polled) -> None:
     """Report it to the queue's metrics and to the log."""
     measured = polled.stored.measured + polled.stored.new if polled.stored else 0
-    tallies.count(
+    counters.count_batch(
         batch.namespace,
-        tallies.BatchDone(
+        counters.BatchDone(
             asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
         ),
     )
@@ -170,10 +170,10 @@ def store_brought(
 ) -> Polled:
     """Store the page that was paid for; what is not settled counts as spent."""
     page, asked = brought.page, brought.asked
-    posts = persist(lambda: billed(asked, page, source), until=until)
+    posts = retry_while_lost(lambda: billed(asked, page, source), until=until)
     # If the connection broke after the commit, this is not repeated: the row has lost the lease.
     brought = replace(brought, billed=posts)
-    stored = persist(lambda: store(batch, source, brought, polling, plan), until=until)
+    stored = retry_while_lost(lambda: store(batch, source, brought, polling, plan), until=until)
     if stored is None:
         discard_late_page(batch, asked, page.ids)
     settle_page(asked, page, posts=posts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from trackers.ingest.sources.models import Source
-from trackers.schedule.durations import often
+from trackers.schedule.durations import spoken_after_every
 from trackers.xapi.page import MAX_PAGE_SIZE
 
 BILLED = "X bills each post once per UTC day, so reading it again today costs nothing."
@@ -20,6 +20,6 @@ def cost(kind: str, *, every: timedelta, pages: int) -> str:
     polls = timedelta(days=1) // every
     many = f"{polls:,} polls a day" if polls > 1 else "One poll a day"
     return (
-        f"{many} (one every {often(every)}), each of which costs its new posts, "
+        f"{many} (one every {spoken_after_every(every)}), each of which costs its new posts, "
         f"{pages * MAX_PAGE_SIZE:,} at most. {BILLED}"
     )

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, delete_in_pieces, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 from tweetwatch.statements import statement
 
 GAPS_KEPT_FOR = timedelta(days=30)
@@ -47,15 +47,15 @@ YIELDS_LEFT = """
 FORGET_YIELDS = statement(__file__, "forget_yields")
 
 
-def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> Worked:
+def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
     given = {"before": now - GAPS_KEPT_FOR}
     return delete_in_pieces(
-        "closed gaps", FORGET_GAPS, left=GAPS_LEFT, given=given, deadline=deadline
+        "closed gaps", FORGET_GAPS, left=GAPS_LEFT, params=given, deadline=deadline
     )
 
 
-def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
+def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget what sources brought long enough ago, except what is still needed."""
     given = {"before": now - YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
@@ -70,7 +70,7 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
         return int(gone)
 
     def left() -> int:
-        return count(YIELDS_LEFT, {**given, "after": after})
+        return select_count(YIELDS_LEFT, {**given, "after": after})
 
     return in_pieces("old yields", piece, left=left, deadline=deadline)
 

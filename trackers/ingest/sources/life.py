@@ -79,7 +79,7 @@ def change(source: Source, fields: Collection[str]) -> str:
         return ""
     told = ""
     with transaction.atomic():
-        queue.remove(POLL, [source.pk])
+        queue.remove_keys(POLL, [source.pk])
         before = Source.objects.select_for_update(no_key=True).get(pk=source.pk)
         # The caller's copy may be some polls old.
         for name in (*NAMED, *READ_SO_FAR, *WAS):
@@ -130,7 +130,7 @@ def pause(ids: Iterable[int]) -> int:
     """
     ids = sorted(ids)
     with transaction.atomic():
-        queue.remove(POLL, ids)
+        queue.remove_keys(POLL, ids)
         return (
             Source.objects.filter(pk__in=ids)
             .active()
@@ -168,9 +168,9 @@ def remove(ids: Iterable[int]) -> int:
     """Forget the sources, their gaps and what they yielded; the tweets stay tracked."""
     ids = sorted(ids)
     with transaction.atomic():
-        queue.remove(POLL, ids)
+        queue.remove_keys(POLL, ids)
         parts = ImportPart.objects.filter(source__in=ids).values_list("pk", flat=True)
-        queue.remove(ImportJob.namespace, parts)
+        queue.remove_keys(ImportJob.namespace, parts)
         found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
         Source.objects.filter(pk__in=[source.pk for source in found]).delete()
         # A worker removes their followers.

@@ -49,7 +49,7 @@ def remove_with_tweets(source: Source, *, by: str) -> BulkAct | None:
         with transaction.atomic():
             life.pause([source.pk])
             chosen = only_here(source).values_list("pk")
-            return bulk.begin(BulkAct.Act.UNTRACK, chosen, by=by, source=source.pk)
+            return bulk.begin_act(BulkAct.Act.UNTRACK, chosen, by=by, source=source.pk)
     except IntegrityError:
         return None
 

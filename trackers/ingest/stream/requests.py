@@ -83,7 +83,7 @@ def check_payer(who: Payer) -> None:
 def check_pause() -> None:
     """NoTurnError while a person has paused everything."""
     if pausing.paused_all():
-        raise NoTurnError(pausing.SAID, LOOKS_AGAIN)
+        raise NoTurnError(pausing.ALL_PAUSED, LOOKS_AGAIN)
 
 
 def check_money(who: Payer) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 from django.db import models
 from psycopg import sql
 
-from tweetwatch.bounded import TookTooLong, bounded
 from tweetwatch.database import cursor
+from tweetwatch.time_limits import TookTooLong, limit_time
 
 # A page waits for it.
-TAKES_MOST = timedelta(seconds=2)
-TABLES_MOST = 12
+HEALTH_TIMEOUT = timedelta(seconds=2)
+MAX_TABLES_SHOWN = 12
 
 
 class DatabaseMinute(models.Model):
@@ -32,7 +32,7 @@ class DatabaseMinute(models.Model):
 
 # The size is the sum of the sizes of files; the WHERE is checked first, so it is taken once a
 # minute.
-NOTE = """
+RECORD_DATABASE_MINUTE = """
     INSERT INTO trackers_databaseminute (minute, wal, size, connections)
     SELECT date_trunc('minute', now()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint,
            pg_database_size(current_database()),
@@ -41,7 +41,9 @@ NOTE = """
         SELECT FROM trackers_databaseminute WHERE minute = date_trunc('minute', now()))
     ON CONFLICT DO NOTHING
 """
-FORGET = "DELETE FROM trackers_databaseminute WHERE minute < now() - interval '25 hours'"
+PRUNE_DATABASE_MINUTES = (
+    "DELETE FROM trackers_databaseminute WHERE minute < now() - interval '25 hours'"
+)
 
 # Bytes of WAL from one minute's row to the next. After a fail-over or a restore it starts over.
 WAL_BY_MINUTE = """
@@ -53,7 +55,7 @@ WAL_BY_MINUTE = """
     ) AS steps
     WHERE step = interval '1 minute' ORDER BY minute
 """
-GREW = """
+GROWTH_A_DAY = """
     SELECT (last.size - first.size)::float8
            / nullif(extract(epoch FROM last.minute - first.minute), 0)::float8 * 86400
     FROM (SELECT * FROM trackers_databaseminute ORDER BY minute LIMIT 1) AS first,
@@ -156,15 +158,15 @@ class Health:
     grows_a_day: float | None
 
 
-def note() -> None:
+def record_database_minute() -> None:
     """Once a minute, by whichever process comes first."""
     with cursor() as db:
-        db.execute(NOTE)
+        db.execute(RECORD_DATABASE_MINUTE)
 
 
-def forget_old() -> int:
+def prune_database_minutes() -> int:
     with cursor() as db:
-        return db.execute(FORGET).rowcount
+        return db.execute(PRUNE_DATABASE_MINUTES).rowcount
 
 
 def wal_by_minute(*, over: timedelta) -> list[tuple[datetime, int | None]]:
@@ -175,19 +177,22 @@ def wal_by_minute(*, over: timedelta) -> list[tuple[datetime, int | None]]:
 def health() -> Health | None:
     """None when it takes too long: a table is locked, or the disk is very slow."""
     try:
-        with bounded(TAKES_MOST), cursor() as db:
+        with limit_time(HEALTH_TIMEOUT), cursor() as db:
             figures = db.execute(HEALTH).fetchone()
-            grew = db.execute(GREW).fetchone()
+            grew = db.execute(GROWTH_A_DAY).fetchone()
             tables = [Table(*row) for row in db.execute(TABLES)]
-            partitions = [sure(db, PartitionsOf(*row)) for row in db.execute(PARTITIONS).fetchall()]
+            partitions = [
+                without_empty_stray(db, PartitionsOf(*row))
+                for row in db.execute(PARTITIONS).fetchall()
+            ]
     except TookTooLong:
         return None
     assert figures is not None
-    tables.sort(key=lambda one: one.size, reverse=True)
+    tables.sort(key=lambda table: table.size, reverse=True)
     return Health(*(*figures, tables, partitions, grew[0] if grew else None))
 
 
-def sure(db: Any, of: PartitionsOf) -> PartitionsOf:
+def without_empty_stray(db: Any, of: PartitionsOf) -> PartitionsOf:
     """Without `stray` if no row is in it."""
     if of.stray is None:
         return of

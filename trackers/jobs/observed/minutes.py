@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 
 from django.db import models
 
-from trackers.jobs.figures import QueueSummary
+from trackers.jobs.statistics import QueueSummary
 from tweetwatch.database import cursor
 
-DAY, MONTH = timedelta(days=1), timedelta(days=30)
+MINUTES_COVER, HOURS_COVER = timedelta(days=1), timedelta(days=30)
 
 
 class QueueMinute(models.Model):
@@ -58,7 +58,7 @@ class QueueHour(models.Model):
 
 
 # Writes nothing while the minute's row already has these figures or larger ones.
-NOTE = """
+RECORD_QUEUE_MINUTE = """
     INSERT INTO trackers_queueminute AS one
         (namespace, minute, due, oldest_due_seconds, in_flight)
     VALUES (%(namespace)s, date_trunc('minute', now()), %(due)s, %(oldest)s, %(in_flight)s)
@@ -72,7 +72,7 @@ NOTE = """
 """
 
 # The minutes just over, whose last batches may have been counted late.
-FINISH = """
+ADD_THROUGHPUT = """
     UPDATE trackers_queueminute one SET measured = done.measured, failed = done.failed
     FROM (
         SELECT over.minute, coalesce(sum(t.measured), 0) AS measured,
@@ -87,7 +87,7 @@ FINISH = """
 """
 
 # Whole hours of the last day, again each time: one may have been written before it was over.
-KEEP_HOURS = """
+SUM_UP_HOURS = """
     INSERT INTO trackers_queuehour AS one
         (namespace, hour, due, oldest_due_seconds, in_flight, measured, failed)
     SELECT namespace, date_trunc('hour', minute), max(due), max(oldest_due_seconds),
@@ -101,10 +101,10 @@ KEEP_HOURS = """
         in_flight = excluded.in_flight, measured = excluded.measured, failed = excluded.failed
 """
 # A whole hour longer than is shown, or the first of its hours would lose minutes.
-FORGET_MINUTES = """
+PRUNE_QUEUE_MINUTES = """
     DELETE FROM trackers_queueminute WHERE minute < date_trunc('hour', now()) - interval '25 hours'
 """
-FORGET_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
+PRUNE_QUEUE_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
 
 # Up to the last minute, or hour, that is over: the current one is still incomplete.
 BY_TIME = """
@@ -120,7 +120,7 @@ BY_HOURS = BY_TIME.format(table="trackers_queuehour", at="hour", unit="hour")
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class QueueSpan:
     """A queue from `at` on: the most keys that were due, the longest wait, and what was done.
 
     `measured` and `failed` are None where nobody counted them.
@@ -133,33 +133,33 @@ class Stretch:
     failed: int | None
 
 
-def note(namespace: str, found: QueueSummary) -> None:
+def record_queue_minute(namespace: str, summary: QueueSummary) -> None:
     """Into this minute's row. With its first figures, also what was done in the minutes before."""
-    given = {
+    params = {
         "namespace": namespace,
-        "due": found.due,
-        "oldest": found.oldest_due_seconds,
-        "in_flight": found.in_flight,
+        "due": summary.due,
+        "oldest": summary.oldest_due_seconds,
+        "in_flight": summary.in_flight,
     }
     with cursor() as db:
-        written = db.execute(NOTE, given).fetchone()
+        written = db.execute(RECORD_QUEUE_MINUTE, params).fetchone()
         if written and written[0]:
-            db.execute(FINISH, {"namespace": namespace})
+            db.execute(ADD_THROUGHPUT, {"namespace": namespace})
 
 
-def keep_hours() -> None:
+def sum_up_hours() -> None:
     """Sum up the hours that are over; forget minutes after a day and hours after a month."""
     with cursor() as db:
-        for statement in (KEEP_HOURS, FORGET_MINUTES, FORGET_HOURS):
+        for statement in (SUM_UP_HOURS, PRUNE_QUEUE_MINUTES, PRUNE_QUEUE_HOURS):
             db.execute(statement)
 
 
-def by_time(*, over: timedelta, step: timedelta) -> dict[str, list[Stretch]]:
+def by_time(*, over: timedelta, step: timedelta) -> dict[str, list[QueueSpan]]:
     """Of each queue, the oldest first, without stretches in which nobody looked. Over more than a
     day the hours are read, so `step` must be whole hours then."""
-    found: dict[str, list[Stretch]] = {}
+    spans_by_queue: dict[str, list[QueueSpan]] = {}
     with cursor() as db:
-        statement = BY_MINUTES if over <= DAY else BY_HOURS
+        statement = BY_MINUTES if over <= MINUTES_COVER else BY_HOURS
         for namespace, *row in db.execute(statement, {"over": over, "step": step}):
-            found.setdefault(namespace, []).append(Stretch(*row))
-    return found
+            spans_by_queue.setdefault(namespace, []).append(QueueSpan(*row))
+    return spans_by_queue

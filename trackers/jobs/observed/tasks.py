@@ -25,9 +25,9 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 SLOW_AFTER = timedelta(seconds=10)
-KEPT = 1000
+MAX_NOTED_TASKS = 1000
 # Each reason is a line of its own on a page, so the text of an error must not hold secrets.
-REASON_MOST = 300
+MAX_REASON_LENGTH = 300
 HOST = socket.gethostname()
 
 
@@ -41,7 +41,7 @@ class NotedTask(models.Model):
     ended_at = models.DateTimeField(db_default=Now())
     took = models.DurationField()
     failed = models.BooleanField()
-    reason = models.CharField(max_length=REASON_MOST, blank=True)
+    reason = models.CharField(max_length=MAX_REASON_LENGTH, blank=True)
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
 
@@ -53,19 +53,19 @@ class NotedTask(models.Model):
 
 
 # Not flushed: nothing depends on it.
-NOTE = """
+RECORD_TASK = """
     INSERT INTO trackers_notedtask (namespace, name, keys, took, failed, reason, host, pid)
     SELECT %(namespace)s, %(name)s, %(keys)s, %(took)s, %(failed)s, %(reason)s, %(host)s, %(pid)s
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
 """
 # By the index of the ids, whatever the number of rows.
-FORGET = """
+PRUNE_NOTED_TASKS = """
     DELETE FROM trackers_notedtask WHERE id <= (
         SELECT id FROM trackers_notedtask ORDER BY id DESC OFFSET %(kept)s LIMIT 1)
 """
 
 
-class Running:
+class RunningTask:
     """The task that this worker runs: since when, and what it said of its own failure."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Running:
         self.because = ""
 
 
-running = Running()
+running = RunningTask()
 
 
 def failed_because(reason: str) -> None:
@@ -83,15 +83,15 @@ def failed_because(reason: str) -> None:
 
 def listen() -> None:
     """Connect to django-q2's signals; in the worker's process only."""
-    pre_execute.connect(begin, weak=False)
-    post_execute_in_worker.connect(end, weak=False)
+    pre_execute.connect(on_task_begin, weak=False)
+    post_execute_in_worker.connect(on_task_end, weak=False)
 
 
-def begin(**_: Any) -> None:
+def on_task_begin(**_: Any) -> None:
     running.since, running.because = time.monotonic(), ""
 
 
-def end(task: dict[str, Any], **_: Any) -> None:
+def on_task_end(task: dict[str, Any], **_: Any) -> None:
     if running.since is None:
         return
     took = timedelta(seconds=time.monotonic() - running.since)
@@ -100,28 +100,30 @@ def end(task: dict[str, Any], **_: Any) -> None:
         return
     # An error here must not reach the task, nor the one after it.
     try:
-        note(task, took=took, failed=raised or bool(running.because), because=running.because)
+        record_task(
+            task, took=took, failed=raised or bool(running.because), because=running.because
+        )
     except Exception:
         logger.warning("A failed or slow task could not be recorded.", exc_info=True)
         with suppress(Exception):
             connection.close()
 
 
-def note(task: dict[str, Any], *, took: timedelta, failed: bool, because: str) -> None:
+def record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because: str) -> None:
     args = task.get("args") or ()
     batch = args[0] if args and isinstance(args[0], Batch) else None
-    given = {
+    params = {
         "namespace": batch.namespace if batch else "",
         "name": str(task["name"] if batch else task["func"])[:200],
         "keys": len(batch.keys) if batch else None,
         "took": took,
         "failed": failed,
-        "reason": (because or reason_of(task))[:REASON_MOST],
+        "reason": (because or reason_of(task))[:MAX_REASON_LENGTH],
         "host": HOST,
         "pid": os.getpid(),
     }
     with cursor() as db:
-        db.execute(NOTE, given)
+        db.execute(RECORD_TASK, params)
 
 
 def reason_of(task: dict[str, Any]) -> str:
@@ -132,7 +134,7 @@ def reason_of(task: dict[str, Any]) -> str:
     return lines[-1].strip() if lines else ""
 
 
-def forget_old() -> int:
+def prune_noted_tasks() -> int:
     """Delete all but the newest thousand."""
     with cursor() as db:
-        return db.execute(FORGET, {"kept": KEPT}).rowcount
+        return db.execute(PRUNE_NOTED_TASKS, {"kept": MAX_NOTED_TASKS}).rowcount

@@ -30,7 +30,7 @@ from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import mortality
 from trackers.jobs.processes.channel import Channel, UnsendableError
 from trackers.jobs.processes.flag import Flag
-from trackers.jobs.processes.heartbeats import Sign, Teller
+from trackers.jobs.processes.heartbeats import SignOfLife, WorkerReporter
 from trackers.jobs.processes.lookout import Lookout
 from trackers.jobs.processes.recorder import Recorder
 from trackers.jobs.processes.timer import Timer
@@ -51,9 +51,9 @@ class Child(ForkProcess):
     def terminate(self) -> None:
         self.kill()
 
-    def sign(self) -> Sign:
+    def sign(self) -> SignOfLife:
         assert self.pid is not None
-        return Sign(self.kind, self.pid, self.since)
+        return SignOfLife(self.kind, self.pid, self.since)
 
 
 class Sentinel(stock.Sentinel):
@@ -104,10 +104,10 @@ class Sentinel(stock.Sentinel):
         self.news.offer(self._signs())
         return super().status()
 
-    def _signs(self) -> tuple[Sign, ...]:
+    def _signs(self) -> tuple[SignOfLife, ...]:
         children = [*self.pool, self.monitor, self.pusher]
         living = [child.sign() for child in children if child is not None and child.is_alive()]
-        return (Sign("sentinel", os.getpid(), self.since), *living)
+        return (SignOfLife("sentinel", os.getpid(), self.since), *living)
 
     def _refuse_task(self, task: dict[str, Any], error: UnsendableError) -> None:
         # In the pusher. If the task killed it, it would come back and kill the next pusher.
@@ -132,7 +132,7 @@ def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, clu
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     if target is worker:
-        teller = Teller(cluster)
+        teller = WorkerReporter(cluster)
         teller.listen()
         noted.listen()
         args[0].before_rest = teller.rest
@@ -224,8 +224,8 @@ class Cluster(stock.Cluster):
             lookout.close()
             # The status is known. Python gives signals their default effect back before it ends,
             # so one more Ctrl-C would turn a clean end into one by a signal.
-            for one in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(one, signal.SIG_IGN)
+            for signal_number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(signal_number, signal.SIG_IGN)
 
     def stop(self) -> bool:
         """Wait as long as a task may take for all to end; return whether they did, unkilled."""

@@ -26,11 +26,11 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-DOING_MOST = 200
+MAX_DOING_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class SignOfLife:
     """A living process. `since`: seconds of CLOCK_MONOTONIC, the same in every process."""
 
     kind: str
@@ -42,7 +42,7 @@ BEAT = statement(__file__, "beat")
 
 # Not flushed: losing a heartbeat in a crash of the server costs nothing, waiting for the disk twice
 # a batch would. The setting ends with the statement.
-TELL = """
+REPORT_WORKER = """
     INSERT INTO trackers_worker AS was
         (cluster, host, pid, kind, started_at, seen_at, doing, doing_since, done_at)
     SELECT %(cluster)s::uuid, %(host)s, %(pid)s::int, 'worker', now(), now(), %(doing)s::text,
@@ -53,9 +53,9 @@ TELL = """
         done_at = coalesce(excluded.done_at, was.done_at)
 """
 
-FORGET = "DELETE FROM trackers_worker WHERE cluster = %(cluster)s"
+DELETE_CLUSTER = "DELETE FROM trackers_worker WHERE cluster = %(cluster)s"
 
-FORGET_THE_SILENT = """
+PRUNE_SILENT_CLUSTERS = """
     DELETE FROM trackers_worker WHERE cluster IN (
         SELECT cluster FROM trackers_worker
         GROUP BY cluster HAVING max(seen_at) < now() - interval '1 hour')
@@ -63,7 +63,11 @@ FORGET_THE_SILENT = """
 
 
 def beat(
-    connection: BaseDatabaseWrapper, cluster: UUID, *, seen: Sequence[Sign], known: Sequence[Sign]
+    connection: BaseDatabaseWrapper,
+    cluster: UUID,
+    *,
+    seen: Sequence[SignOfLife],
+    known: Sequence[SignOfLife],
 ) -> None:
     """Record the processes in `seen` as alive; remove all of this cluster not in `known`."""
     now = time.monotonic()
@@ -79,19 +83,19 @@ def beat(
         cursor.execute(BEAT, parameters)
 
 
-def forget(connection: BaseDatabaseWrapper, cluster: UUID) -> None:
+def delete_cluster(connection: BaseDatabaseWrapper, cluster: UUID) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(FORGET, {"cluster": cluster})
+        cursor.execute(DELETE_CLUSTER, {"cluster": cluster})
 
 
-def forget_the_silent() -> int:
+def prune_silent_clusters() -> int:
     """Remove the rows of clusters that were silent for an hour; return how many."""
     with own_connection.cursor() as cursor:
-        cursor.execute(FORGET_THE_SILENT)
+        cursor.execute(PRUNE_SILENT_CLUSTERS)
         return cursor.rowcount
 
 
-class Teller:
+class WorkerReporter:
     """Reports what this worker is doing. Without a database the report is lost, never the task."""
 
     def __init__(self, cluster: UUID) -> None:
@@ -112,7 +116,7 @@ class Teller:
         self._tell("")
 
     def _begin(self, task: dict[str, Any], **_: Any) -> None:
-        self._tell(str(task["name"])[:DOING_MOST])
+        self._tell(str(task["name"])[:MAX_DOING_LENGTH])
 
     def _end(self, task: dict[str, Any], **_: Any) -> None:
         # Reported with what comes next, a task or idleness: half as many statements under load.
@@ -121,7 +125,7 @@ class Teller:
     def _tell(self, doing: str) -> None:
         try:
             with cursor() as db:
-                db.execute(TELL, {**self._me, "doing": doing, "done": self._done})
+                db.execute(REPORT_WORKER, {**self._me, "doing": doing, "done": self._done})
         # An error of the report must not reach the task.
         except Exception:
             if not self._failed:

@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from trackers.jobs.processes import heartbeats
 from trackers.jobs.processes.channel import Channel
-from trackers.jobs.processes.heartbeats import Sign
+from trackers.jobs.processes.heartbeats import SignOfLife
 from trackers.jobs.processes.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # Seconds. The guard reports its children twice a second. When it is silent for longer than this, it
 # is stuck, and its children are no longer recorded as seen.
 NEWS_GOOD_FOR = 5.0
-FAREWELL_MOST = 5.0
+MAX_FAREWELL = 5.0
 
 
 def short_connection(*, statement_timeout: str = "3s") -> BaseDatabaseWrapper:
@@ -52,8 +52,8 @@ class Lookout(threading.Thread):
         self._cluster = cluster
         self._news = news
         self._every = every
-        self._main = Sign("main", os.getpid(), time.monotonic())
-        self._signs: tuple[Sign, ...] = ()
+        self._main = SignOfLife("main", os.getpid(), time.monotonic())
+        self._signs: tuple[SignOfLife, ...] = ()
         self._news_at = 0.0
         self._watchdog = Watchdog(cluster)
         self._away = False
@@ -65,14 +65,14 @@ class Lookout(threading.Thread):
         while not self._end.wait(self._every):
             self._look(connection)
         with suppress(Exception):
-            heartbeats.forget(connection, self._cluster)
+            heartbeats.delete_cluster(connection, self._cluster)
         with suppress(Exception):
             connection.close()
 
     def close(self) -> None:
         """Remove the cluster's rows and end; to be called when its processes are gone."""
         self._end.set()
-        self.join(FAREWELL_MOST)
+        self.join(MAX_FAREWELL)
 
     def _look(self, connection: BaseDatabaseWrapper) -> None:
         try:
@@ -90,7 +90,7 @@ class Lookout(threading.Thread):
             self._away = False
 
     def _beat(self, connection: BaseDatabaseWrapper) -> None:
-        signs: tuple[Sign, ...] | None = self._news.latest()
+        signs: tuple[SignOfLife, ...] | None = self._news.latest()
         now = time.monotonic()
         if signs is not None:
             self._signs, self._news_at = signs, now

@@ -22,7 +22,7 @@ BLIND_AFTER = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueQueue:
     """The oldest due key of a namespace that is neither paused nor held."""
 
     namespace: str
@@ -31,14 +31,14 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DueReading:
     now: datetime
     last_done_at: datetime | None
-    due: tuple[Due, ...]
+    due: tuple[DueQueue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class OverdueQueue:
     """`owed_since`: since when every reading found this namespace free and with something due.
 
     Without it a namespace that is resumed after an hour, or old rows that arrive in bulk, would
@@ -52,16 +52,16 @@ class Overdue:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ClusterState:
     """All times by the database's clock. `last_done_at`: None if nothing has been finished yet."""
 
     now: datetime
     cluster_started_at: datetime
     last_done_at: datetime | None
-    overdue: tuple[Overdue, ...]
+    overdue: tuple[OverdueQueue, ...]
 
 
-def barks(state: State) -> str | None:
+def barks(state: ClusterState) -> str | None:
     """A sentence when this cluster owes work, could do it, and did none for two leases."""
     idle_since = state.last_done_at or state.cluster_started_at
     for owed in state.overdue:
@@ -86,9 +86,9 @@ class Watchdog:
 
     def look(self, connection: BaseDatabaseWrapper) -> str | None:
         """Read and judge; raises whatever the database raises."""
-        return barks(self.remember(read(connection, self._cluster)))
+        return barks(self.remember(read_due_queues(connection, self._cluster)))
 
-    def remember(self, reading: Reading) -> State:
+    def remember(self, reading: DueReading) -> ClusterState:
         now = reading.now
         if self._read_at is None or not timedelta(0) <= now - self._read_at <= BLIND_AFTER:
             self._owed_since = {}
@@ -98,14 +98,16 @@ class Watchdog:
             due.namespace: self._owed_since.get(due.namespace, now) for due in reading.due
         }
         overdue = tuple(
-            Overdue(due.namespace, due.lease, due.oldest_due_at, self._owed_since[due.namespace])
+            OverdueQueue(
+                due.namespace, due.lease, due.oldest_due_at, self._owed_since[due.namespace]
+            )
             for due in reading.due
         )
-        return State(now, self._started_at, reading.last_done_at, overdue)
+        return ClusterState(now, self._started_at, reading.last_done_at, overdue)
 
 
 # LEFT JOIN: a row with the time comes back even when nothing is due.
-READ = """
+READ_DUE_QUEUES = """
     SELECT now(), (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s),
         due.name, due.lease, due.due_at
     FROM (SELECT 1) AS one LEFT JOIN ({due}) AS due ON true
@@ -113,7 +115,7 @@ READ = """
 
 # Of the buckets, by their index on due_at: jobs have none. A claimed bucket is due when its lease
 # ends, so a bucket that is due in the past is not claimed.
-DUE = """
+OLDEST_DUE = """
     SELECT namespace.name, namespace.lease, oldest.due_at
     FROM trackers_namespace AS namespace
     CROSS JOIN LATERAL (SELECT due_at FROM {buckets} ORDER BY due_at LIMIT 1) AS oldest
@@ -125,21 +127,23 @@ DUE = """
 NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timestamptz AS due_at"
 
 
-def read(connection: BaseDatabaseWrapper, cluster: UUID) -> Reading:
+def read_due_queues(connection: BaseDatabaseWrapper, cluster: UUID) -> DueReading:
     """What is due in the namespaces' tables, and when this cluster last finished something."""
     with connection.cursor() as cursor:
-        cursor.execute(statement(), {"cluster": cluster})
+        cursor.execute(due_queues_statement(), {"cluster": cluster})
         rows = cursor.fetchall()
     now, last_done_at = rows[0][:2]
-    return Reading(now, last_done_at, tuple(Due(*row[2:]) for row in rows if row[2] is not None))
+    return DueReading(
+        now, last_done_at, tuple(DueQueue(*row[2:]) for row in rows if row[2] is not None)
+    )
 
 
-def statement() -> sql.Composed:
+def due_queues_statement() -> sql.Composed:
     parts: list[sql.Composable] = [
-        sql.SQL(DUE).format(
+        sql.SQL(OLDEST_DUE).format(
             buckets=sql.Identifier(table.bucket._meta.db_table), name=table.namespace
         )
         for table in Job.__subclasses__()
     ]
     due = sql.SQL(" UNION ALL ").join(parts or [sql.SQL(NOTHING_DUE)])
-    return sql.SQL(READ).format(due=due)
+    return sql.SQL(READ_DUE_QUEUES).format(due=due)

@@ -18,7 +18,7 @@ from trackers.backups.kept import remove_older
 from trackers.management.pageless import PagelessCommand
 from trackers.management.table_bar import TableBar
 
-KEYS = (
+KEYS_REMINDER = (
     "It does not contain FIELD_KEYS or SECRET_KEY. Keep a copy of .env away from the "
     "backups: without FIELD_KEYS the credentials in them are lost."
 )
@@ -59,8 +59,8 @@ class Command(PagelessCommand):
             raise CommandError(str(error)) from None
         removed = remove_older(where, keep=options["keep"]) if options["keep"] else []
         if options["json"]:
-            told = {"file": str(target), "removed": len(removed), "rows": manifest.rows}
-            self.stdout.write(json.dumps({**told, "bytes": os.stat(target).st_size}))
+            result = {"file": str(target), "removed": len(removed), "rows": manifest.rows}
+            self.stdout.write(json.dumps({**result, "bytes": os.stat(target).st_size}))
             return
         self.tell(target, manifest)
         for path in removed:
@@ -71,7 +71,7 @@ class Command(PagelessCommand):
         self.stdout.write(
             f"{target}: {filesizeformat(os.stat(target).st_size)}, {tweets:,} "
             f"tweet{pluralize(tweets)}, {manifest.rows:,} rows in {len(manifest.tables)} tables.\n"
-            f"{KEYS}"
+            f"{KEYS_REMINDER}"
         )
         if count := manifest.unreadable:
             self.stderr.write(

@@ -88,7 +88,7 @@ class Command(BaseCommand):
         )
         results = self.run_all(chosen, shop)
         if options["json"]:
-            told = {
+            report = {
                 "at": datetime.now(UTC).isoformat(timespec="seconds"),
                 "machine": machine,
                 "minutes": options["minutes"],
@@ -96,18 +96,18 @@ class Command(BaseCommand):
                 "benches": [result.told() for result in results],
                 "met": all(result.met for result in results),
             }
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(report, ensure_ascii=False))
         if options["check"] and not all(result.met for result in results):
             sys.exit(1)
 
-    def wanted(self, given: Sequence[str], known: Sequence[str]) -> list[str]:
-        unknown = sorted(set(given) - {"all", *known})
+    def wanted(self, names: Sequence[str], known: Sequence[str]) -> list[str]:
+        unknown = sorted(set(names) - {"all", *known})
         if unknown:
             raise CommandError(
                 f"There is no bench {', '.join(unknown)}; there are: {', '.join(known)}, all.",
                 returncode=2,
             )
-        return [name for name in known if name in given or "all" in given]
+        return [name for name in known if name in names or "all" in names]
 
     def announce(self, chosen: Sequence[Any], machine: dict[str, Any], scale: float) -> None:
         self.say(

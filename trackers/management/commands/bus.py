@@ -15,10 +15,10 @@ from trackers.management.pageless import PagelessCommand
 
 BIND = "127.0.0.1:8100"
 # `manage.py` took these from .env; bus_wsgi decides about them itself.
-ITS_OWN = {"DATABASE_POOL", "DATABASE_STATEMENT_TIMEOUT"}
+OWN_VARIABLES = {"DATABASE_POOL", "DATABASE_STATEMENT_TIMEOUT"}
 # Longer than proxies keep an idle connection, so that they are the ones to close it.
 KEEP_ALIVE = 75
-MOST = 1000
+MAX_PROCESSES = 1000
 
 
 class Command(PagelessCommand):
@@ -27,25 +27,27 @@ class Command(PagelessCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--bind",
-            type=address,
+            type=bind_address,
             default=BIND,
             metavar="HOST:PORT",
             help=f"{BIND} by default; port 0: any",
         )
-        parser.add_argument("--workers", type=whole(1, MOST), default=2, help="worker processes")
         parser.add_argument(
-            "--threads", type=whole(1, MOST), default=8, help="threads in each process"
+            "--workers", type=whole(1, MAX_PROCESSES), default=2, help="worker processes"
+        )
+        parser.add_argument(
+            "--threads", type=whole(1, MAX_PROCESSES), default=8, help="threads in each process"
         )
 
     def handle(self, *args: Any, **options: Any) -> NoReturn:
-        kept = {name: value for name, value in os.environ.items() if name not in ITS_OWN}
+        kept = {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES}
         command = gunicorn(options["bind"], workers=options["workers"], threads=options["threads"])
         sys.stderr.flush()
         # In this same process, so that signals go to gunicorn.
         os.execve(sys.executable, command, kept)  # noqa: S606 - our own program
 
 
-def address(text: str) -> str:
+def bind_address(text: str) -> str:
     """What gunicorn understands; it ends with a traceback at a port that there is not."""
     if text.startswith(("unix:", "fd://")):
         return text

@@ -12,8 +12,7 @@ from django.core.management.base import CommandError
 from trackers import history
 from trackers.bus import tokens
 from trackers.management.pageless import PagelessCommand
-
-USAGE = 2
+from tweetwatch.command_line import EXIT_USAGE
 
 
 class Command(PagelessCommand):
@@ -41,10 +40,10 @@ class Command(PagelessCommand):
     def do_add(self, options: Mapping[str, Any]) -> None:
         try:
             scope = tokens.ROOT if options["root"] else tokens.CLIENT
-            token = tokens.make(options["name"], scope=scope)
+            token = tokens.make_token(options["name"], scope=scope)
         except ValueError as fault:
-            raise CommandError(str(fault), returncode=USAGE) from None
-        made = list(tokens.of_the_bus().filter(name=options["name"]))
+            raise CommandError(str(fault), returncode=EXIT_USAGE) from None
+        made = list(tokens.bus_tokens().filter(name=options["name"]))
         history.record(history.by_command(), made, "Added", flag=history.ADDITION)
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
@@ -53,18 +52,18 @@ class Command(PagelessCommand):
             self.stdout.write(token)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        for token in tokens.of_the_bus():
-            row = {"name": token.name, "token": tokens.shown(token), "scope": token.scope}
+        for token in tokens.bus_tokens():
+            row = {"name": token.name, "token": tokens.masked_token(token), "scope": token.scope}
             line = f"{token.name}  {row['token']}  {token.scope}  made {token.made_at:%Y-%m-%d}"
             self.stdout.write(json.dumps(row) if options["json"] else line)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        there = list(tokens.of_the_bus().filter(name=name))
+        there = list(tokens.bus_tokens().filter(name=name))
         if not there:
             raise CommandError(f"There is no token called {name}.")
-        tokens.revoke(there[0])
+        tokens.revoke_token(there[0])
         history.record(history.by_command(), there, "Removed", flag=history.DELETION)
         line = f"Revoked {name}'s token and removed its subscriber."
         self.stdout.write(json.dumps({"removed": name}) if options["json"] else line)

@@ -22,9 +22,9 @@ from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.xapi.wire import network
 from trackers.xapi.wire.transport import CANONICAL
+from tweetwatch.command_line import EXIT_USAGE
 
-USAGE = 2
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 
 
 class Command(PagelessCommand):
@@ -62,25 +62,25 @@ class Command(PagelessCommand):
         name = options["name"]
         if Credential.objects.filter(name=name).exists():
             raise CommandError(f"There is already a credential called {name}. Remove it first.")
-        given = {field: options[field] for field in ("name", "kind", "api")}
-        credential = Credential(**given, secrets=read_secrets(options["kind"]))
+        fields = {field: options[field] for field in ("name", "kind", "api")}
+        credential = Credential(**fields, secrets=read_secrets(options["kind"]))
         try:
             done = acts.add(
                 credential,
                 by_command(),
-                app=short("--app", options["app"]),
-                project=short("--project", options["project"]),
+                app=check_name_length("--app", options["app"]),
+                project=check_name_length("--project", options["project"]),
             )
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         except ValueError as error:
-            raise CommandError(str(error), returncode=USAGE) from None
+            raise CommandError(str(error), returncode=EXIT_USAGE) from None
         self.say(f"{done.said} Try it with `manage.py credential check {name}`.")
         self.show([describe(credential)], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         # Without the secrets: the list is needed most when a key of FIELD_KEYS is lost.
-        rows = [describe(credential) for credential in everyone()]
+        rows = [describe(credential) for credential in all_credentials()]
         if options["json"]:
             self.show(rows, options)
         elif rows:
@@ -89,7 +89,11 @@ class Command(PagelessCommand):
             self.say("No credentials yet. Add one: `manage.py credential add NAME --kind bearer`.")
 
     def do_check(self, options: Mapping[str, Any]) -> None:
-        names = [options["name"]] if options["name"] else [one.name for one in everyone()]
+        names = (
+            [options["name"]]
+            if options["name"]
+            else [credential.name for credential in all_credentials()]
+        )
         if not names:
             raise CommandError(
                 "No credentials to check. Add one: `manage.py credential add NAME --kind bearer`."
@@ -97,7 +101,7 @@ class Command(PagelessCommand):
         self.say_way()
         verdicts = []
         for name in names:
-            verdict = acts.check(find(name))
+            verdict = acts.check(find_credential(name))
             verdicts.append(verdict)
             if options["json"]:
                 self.show([verdict.to_dict()], options)
@@ -114,18 +118,18 @@ class Command(PagelessCommand):
             self.say(f"X is asked at {', '.join(filter(None, (address, taken)))}.")
 
     def do_disable(self, options: Mapping[str, Any]) -> None:
-        credential = find(options["name"])
+        credential = find_credential(options["name"])
         done = acts.disable([credential], by_command(), reason=options["reason"])
         self.say(done.said)
         self.show([describe(credential)], options)
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
-        credential = find(options["name"])
+        credential = find_credential(options["name"])
         self.say(acts.enable([credential], by_command()).said)
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
-        credential = find(options["name"])
+        credential = find_credential(options["name"])
         row = describe(credential)
         self.say(acts.remove(credential, by_command()).said)
         self.show([row], options)
@@ -139,17 +143,17 @@ class Command(PagelessCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def short(option: str, name: str) -> str:
-    if len(name) > LONGEST_NAME:
-        raise ValueError(f"{option}: A name can have at most {LONGEST_NAME} characters.")
+def check_name_length(option: str, name: str) -> str:
+    if len(name) > MAX_NAME_LENGTH:
+        raise ValueError(f"{option}: A name can have at most {MAX_NAME_LENGTH} characters.")
     return name
 
 
-def everyone() -> Iterator[Credential]:
+def all_credentials() -> Iterator[Credential]:
     return iter(Credential.objects.shown())
 
 
-def find(name: str) -> Credential:
+def find_credential(name: str) -> Credential:
     try:
         return Credential.objects.shown().get(name=name)
     except Credential.DoesNotExist:
@@ -167,7 +171,7 @@ def read_secrets(kind: str) -> dict[str, str]:
     if not text.strip():
         raise CommandError(
             f"Standard input is empty. Pipe in the secrets as one JSON object with {names}.",
-            returncode=USAGE,
+            returncode=EXIT_USAGE,
         )
     try:
         secrets = json.loads(text)
@@ -176,7 +180,7 @@ def read_secrets(kind: str) -> dict[str, str]:
     if not isinstance(secrets, dict):
         raise CommandError(
             f"Standard input is not a JSON object with {names}.",
-            returncode=USAGE,
+            returncode=EXIT_USAGE,
         )
     # An empty or null secret means a public client, which has none.
     return {name: value for name, value in secrets.items() if value or name not in optional}

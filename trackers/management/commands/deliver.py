@@ -16,7 +16,7 @@ from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 from trackers.management.pageless import PagelessCommand
 
-MOST_SLOTS = 20_000
+MAX_SLOTS = 20_000
 # For the database, the log, DNS look-ups.
 FILES_BESIDES = 600
 
@@ -30,18 +30,18 @@ class Command(PagelessCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--slots",
-            type=whole(1, MOST_SLOTS),
+            type=whole(1, MAX_SLOTS),
             default=2000,
             help="deliveries in progress at a time (2,000)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         slots = options["slots"]
-        make_room(slots)
+        raise_file_limit(slots)
         uvloop.run(deliver(settings_with(slots)))
 
 
-def make_room(slots: int) -> None:
+def raise_file_limit(slots: int) -> None:
     """Each delivery needs a socket, and a login shell often allows only a thousand files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = slots + FILES_BESIDES
@@ -66,8 +66,8 @@ def settings_with(slots: int) -> Settings:
     )
 
 
-async def deliver(given: Settings) -> None:
-    deliverer = Deliverer(given)
+async def deliver(delivery_settings: Settings) -> None:
+    deliverer = Deliverer(delivery_settings)
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:

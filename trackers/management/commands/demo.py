@@ -30,14 +30,14 @@ from django.utils import timezone
 from fakex.arguments import number, port, whole
 from fakex.options import MOST_TWEETS
 from trackers.management import demo_folder, demo_scene
-from trackers.management.children import Child, end
+from trackers.management.child_processes import Child, end_children
 from trackers.tweets.models import Tweet
 
-MARK = "TWEETWATCH_DEMO"
-PORT = 8000
-RESTARTS_MOST = 5
-FIRST_LOOKS_WITHIN = 60.0
-ENOUGH = 0.9
+DEMO_VARIABLE = "TWEETWATCH_DEMO"
+DEFAULT_PORT = 8000
+MAX_RESTARTS = 5
+FIRST_LOOKUPS_WITHIN = 60.0
+LOOKED_UP_SHARE = 0.9
 
 BANNER = """
   tweetwatch is running:  {address}
@@ -63,7 +63,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--port",
             type=port,
-            help=f"port of the pages; {PORT} by default, or any free one if that is in use; 0: any",
+            help=f"port of the pages; {DEFAULT_PORT} by default, or any free one if that is in "
+            "use; 0: any",
         )
         parser.add_argument(
             "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many tweets to track"
@@ -89,10 +90,10 @@ class Command(BaseCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, interrupt)
         directory: Path = options["directory"].resolve()
-        if os.environ.get(MARK) != str(directory):
-            begin_again(directory, workers=options["workers"])
+        if os.environ.get(DEMO_VARIABLE) != str(directory):
+            restart_with_settings(directory, workers=options["workers"])
         children: list[Child] = []
-        claimed = demo_folder.claim(directory)
+        claimed = demo_folder.lock_folder(directory)
         try:
             self.run(directory, children, options)
         except KeyboardInterrupt:
@@ -103,7 +104,7 @@ class Command(BaseCommand):
 
     def run(self, directory: Path, children: list[Child], options: dict[str, Any]) -> None:
         port = self.port_of_pages(options["port"])
-        logs = demo_folder.empty(directory)
+        logs = demo_folder.empty_folder(directory)
         address = f"http://127.0.0.1:{port}/"
 
         self.stdout.write("Starting PostgreSQL …")
@@ -113,7 +114,7 @@ class Command(BaseCommand):
         fake = self.start_fake(children, logs, options, start_ms=start_ms)
         self.stdout.write("Creating a week of history …")
         begun = timezone.now()
-        password = demo_scene.prepare(fake, demo_scene.world_of(options, start_ms=start_ms))
+        password = demo_scene.prepare_scene(fake, demo_scene.world_of(options, start_ms=start_ms))
         self.stdout.write("Starting the workers and the pages …")
         env = child_env(X_API_BASE_URL=fake)
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
@@ -139,10 +140,10 @@ class Command(BaseCommand):
     def port_of_pages(self, wanted: int | None) -> int:
         if wanted is not None:
             return free_port(wanted)
-        if is_free(PORT):
-            return PORT
+        if is_free(DEFAULT_PORT):
+            return DEFAULT_PORT
         port = free_port(0)
-        self.stdout.write(f"Port {PORT} is in use, so the pages are on port {port}.")
+        self.stdout.write(f"Port {DEFAULT_PORT} is in use, so the pages are on port {port}.")
         return port
 
     def start_fake(
@@ -150,10 +151,10 @@ class Command(BaseCommand):
     ) -> str:
         """The fake's address, once it listens."""
         port = free_port(0)
-        given = {"port": port, "start": start_ms} | {
+        flag_values = {"port": port, "start": start_ms} | {
             name: options[name] for name in ("seed", "tweets", "clock_speed")
         }
-        flags = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
+        flags = [f"--{name.replace('_', '-')}={value}" for name, value in flag_values.items()]
         command = [sys.executable, "-m", "fakex", *flags]
         fake = Child("the fake X", command, log=logs / "fakex.log", env=child_env())
         children.append(fake)
@@ -165,17 +166,17 @@ class Command(BaseCommand):
         are."""
         # Without those that the stream and the poll bring meanwhile.
         tweets = Tweet.objects.filter(tracked_at__lt=begun)
-        total, told = tweets.count(), 0
-        deadline = time.monotonic() + FIRST_LOOKS_WITHIN
+        total, reported = tweets.count(), 0
+        deadline = time.monotonic() + FIRST_LOOKUPS_WITHIN
         while True:
             self.look_after(children)
             done = tweets.filter(Q(measured_until__gte=begun) | Q(missing_since__gte=begun)).count()
-            if done > told:
+            if done > reported:
                 self.stdout.write(f"  {done:,} of {total:,} tweets looked up")
-                told = done
-            if done >= ENOUGH * total or (done and time.monotonic() > deadline):
+                reported = done
+            if done >= LOOKED_UP_SHARE * total or (done and time.monotonic() > deadline):
                 return total
-            if time.monotonic() > 2 * FIRST_LOOKS_WITHIN + deadline:
+            if time.monotonic() > 2 * FIRST_LOOKUPS_WITHIN + deadline:
                 lines = children[1].last_lines()
                 raise CommandError(f"No tweet was looked up. The end of the workers' log:\n{lines}")
             time.sleep(0.5)
@@ -196,7 +197,7 @@ class Command(BaseCommand):
             if not child.has_died():
                 continue
             died = f"{child.name} {child.how_it_died()}"
-            if child.restarts >= RESTARTS_MOST:
+            if child.restarts >= MAX_RESTARTS:
                 raise CommandError(f"{died} again. The end of its log:\n{child.last_lines()}")
             self.stderr.write(f"{died}; restarting it. Its log: {child.log}")
             time.sleep(0.5)
@@ -205,17 +206,17 @@ class Command(BaseCommand):
     def end(self, children: list[Child]) -> None:
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, signal.SIG_IGN)
-        for killed in end(children):
+        for killed in end_children(children):
             self.stderr.write(f"{killed} did not stop when asked, and was killed.")
         self.stdout.write("Everything has stopped.")
 
 
-def begin_again(directory: Path, *, workers: int) -> NoReturn:
+def restart_with_settings(directory: Path, *, workers: int) -> NoReturn:
     """Run the same command with the demo's settings in its environment, where they are read."""
     sys.stdout.flush()
     env = {
         **os.environ,
-        MARK: str(directory),
+        DEMO_VARIABLE: str(directory),
         "EMBEDDED_POSTGRES_DIR": str(directory / demo_folder.POSTGRES),
         # Empty: the demo never touches a database in use.
         "DATABASE_URL": "",
@@ -232,10 +233,10 @@ def begin_again(directory: Path, *, workers: int) -> NoReturn:
     os.execve(sys.executable, sys.orig_argv, env)  # noqa: S606 - this same program
 
 
-def child_env(**given: str) -> dict[str, str]:
+def child_env(**variables: str) -> dict[str, str]:
     """The web server decides about its connection pool itself."""
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_POOL"}
-    return {**kept, **given}
+    return {**kept, **variables}
 
 
 def gunicorn(port: int) -> list[str]:

@@ -15,7 +15,7 @@ from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.models import Tweet
 
 EXPORTS = {"samples": export_samples, "tweets": export_tweets}
-NAMED_MOST = 10
+MAX_IDS_NAMED = 10
 
 
 class Command(PagelessCommand):
@@ -27,7 +27,7 @@ class Command(PagelessCommand):
         parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        ids = [an_id(text) for some in options["tweet"] for text in some]
+        ids = [tweet_id_argument(text) for some in options["tweet"] for text in some]
         self.look_for(ids)
         out = sys.stdout.buffer
         # Lines that go to the terminal are progress enough.
@@ -43,17 +43,17 @@ class Command(PagelessCommand):
         known = set(Tweet.objects.filter(pk__in=ids).values_list("pk", flat=True))
         if not (missing := [str(id) for id in dict.fromkeys(ids) if id not in known]):
             return
-        more = f" and {len(missing) - NAMED_MOST:,} more" if len(missing) > NAMED_MOST else ""
-        told = (
-            f"Tweet{pluralize(len(missing))} {', '.join(missing[:NAMED_MOST])}{more} "
+        more = f" and {len(missing) - MAX_IDS_NAMED:,} more" if len(missing) > MAX_IDS_NAMED else ""
+        sentence = (
+            f"Tweet{pluralize(len(missing))} {', '.join(missing[:MAX_IDS_NAMED])}{more} "
             f"{pluralize(len(missing), 'is,are')} not tracked."
         )
         if not known:
-            raise CommandError(told)
-        self.stderr.write(told, lambda text: text)
+            raise CommandError(sentence)
+        self.stderr.write(sentence, lambda text: text)
 
 
-def an_id(text: str) -> int:
+def tweet_id_argument(text: str) -> int:
     id = id_of(text)
     if id is None:
         raise CommandError(f"{text!r} is not a tweet id.", returncode=2)

@@ -15,14 +15,13 @@ from django.core.management.base import CommandError
 from trackers.acts import Done
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
-from trackers.management.untracking import sure
+from trackers.management.untracking import confirm_or_stop
 from trackers.schedule.cost_words import Estimate
 from trackers.schedule.durations import parse, percentage, spell
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import Unconfirmed, replace, replan_all, weigh
-from trackers.schedule.validate import JITTER, Row
-
-USAGE = 2
+from trackers.schedule.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
+from trackers.schedule.validate import DEFAULT_JITTER, IntervalRow
+from tweetwatch.command_line import EXIT_USAGE
 
 
 class Command(PagelessCommand):
@@ -58,39 +57,45 @@ class Command(PagelessCommand):
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for interval in Interval.objects.all():
-            self.stdout.write(json.dumps(told(interval)) if options["json"] else sentence(interval))
+            self.stdout.write(
+                json.dumps(interval_json(interval))
+                if options["json"]
+                else describe_interval(interval)
+            )
 
     def do_set(self, options: Mapping[str, Any]) -> None:
         try:
             wanted = [row_of(text) for text in options["rows"]]
         except ValueError as error:
-            raise CommandError(str(error), returncode=USAGE) from None
+            raise CommandError(str(error), returncode=EXIT_USAGE) from None
         before = {row.younger_than: row for row in Interval.objects.all()}
-        rows = [jittery(row, before=before, jitter=options["jitter"]) for row in wanted]
+        rows = [with_jitter(row, before=before, jitter=options["jitter"]) for row in wanted]
         try:
             if options["dry_run"]:
-                costs = weigh(rows, is_confirmed=True)
-                self.stdout.write(json.dumps(json_of(costs)) if options["json"] else words(costs))
+                costs = weigh_cost(rows, is_confirmed=True)
+                self.stdout.write(
+                    json.dumps(costs_json(costs)) if options["json"] else describe_costs(costs)
+                )
                 return
             done = self.replace(rows, is_confirmed=options["yes"])
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         self.do_list(options)
         self.say(replan_all(by_command()).said if options["replan"] else done.said)
 
-    def replace(self, rows: Sequence[Row], *, is_confirmed: bool) -> Done:
+    def replace(self, rows: Sequence[IntervalRow], *, is_confirmed: bool) -> Done:
         try:
-            return replace(rows, by_command(), is_confirmed=is_confirmed)
+            return set_intervals(rows, by_command(), is_confirmed=is_confirmed)
         except Unconfirmed as asks:
-            self.say(words(asks.estimate))
-            confirm(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
-        return replace(rows, by_command(), is_confirmed=True)
+            self.say(describe_costs(asks.estimate))
+            confirm_costs(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
+        return set_intervals(rows, by_command(), is_confirmed=True)
 
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
 
 
-def row_of(text: str) -> Row:
+def row_of(text: str) -> IntervalRow:
     """18m=60s, or 18m=20s..5m@5%. Raises ValueError with a sentence."""
     age, equals, how = text.partition("=")
     if not equals:
@@ -98,25 +103,27 @@ def row_of(text: str) -> Row:
     between, at, share = how.partition("@")
     at_most, dots, at_least = between.partition("..")
     if not at and not dots:
-        return Row(parse(age), parse(how))
+        return IntervalRow(parse(age), parse(how))
     if not (at and dots):
         raise ValueError(
             f"“{text}” is only half of an adapting interval: write it as 18m=20s..5m@5%."
         )
     most, least = parse(at_most), parse(at_least)
     # If it is ever made a fixed row, it keeps the longest of its intervals.
-    return Row(parse(age), least, accuracy=percentage(share), at_most=most, at_least=least)
+    return IntervalRow(parse(age), least, accuracy=percentage(share), at_most=most, at_least=least)
 
 
-def jittery(row: Row, *, before: Mapping[timedelta, Interval], jitter: float | None) -> Row:
+def with_jitter(
+    row: IntervalRow, *, before: Mapping[timedelta, Interval], jitter: float | None
+) -> IntervalRow:
     """A row keeps the jitter of the old one with its bound, unless all are given a new one."""
     if jitter is None:
         known = before.get(row.younger_than)
-        jitter = known.jitter if known else JITTER
+        jitter = known.jitter if known else DEFAULT_JITTER
     return dataclasses.replace(row, jitter=jitter)
 
 
-def words(costs: Estimate) -> str:
+def describe_costs(costs: Estimate) -> str:
     return "\n".join(
         f"{line.what}: {line.now}."
         if line.now == line.after
@@ -125,7 +132,7 @@ def words(costs: Estimate) -> str:
     )
 
 
-def json_of(costs: Estimate) -> dict[str, object]:
+def costs_json(costs: Estimate) -> dict[str, object]:
     return {
         "times": round(costs.change.times, 3),
         "before": asdict(costs.change.before),
@@ -133,14 +140,16 @@ def json_of(costs: Estimate) -> dict[str, object]:
     }
 
 
-def confirm(question: str) -> None:
+def confirm_costs(question: str) -> None:
     """A person says yes; a program says --yes."""
     if not sys.stdin.isatty():
-        raise CommandError(f"{question} Confirm with --yes. Nothing was changed.", returncode=USAGE)
-    sure(question, yes=False)
+        raise CommandError(
+            f"{question} Confirm with --yes. Nothing was changed.", returncode=EXIT_USAGE
+        )
+    confirm_or_stop(question, yes=False)
 
 
-def told(interval: Interval) -> dict[str, object]:
+def interval_json(interval: Interval) -> dict[str, object]:
     at_most, at_least = interval.at_most, interval.at_least
     return {
         "younger_than": spell(interval.younger_than),
@@ -155,7 +164,7 @@ def told(interval: Interval) -> dict[str, object]:
     }
 
 
-def sentence(interval: Interval) -> str:
+def describe_interval(interval: Interval) -> str:
     """As `set` reads it, then in words."""
     disabled = "" if interval.enabled else ", disabled"
     return f"{interval.written:24} {interval.words}, jitter {interval.jitter:g}{disabled}"

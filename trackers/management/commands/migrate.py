@@ -21,9 +21,9 @@ from psycopg.errors import LockNotAvailable
 from fakex.arguments import whole
 from trackers.management.pageless import PagelessCommand
 
-WAITS = "1s"
+LOCK_TIMEOUT = "1s"
 # For the others to get through.
-PAUSE = 3.0
+RETRY_SECONDS = 3.0
 
 
 class Command(PagelessCommand, migrate.Command):
@@ -56,7 +56,7 @@ class Command(PagelessCommand, migrate.Command):
                         "again. What has been migrated so far stays."
                     ) from None
                 self.stdout.write("\n  a table is in use; trying again …")
-                time.sleep(PAUSE)
+                time.sleep(RETRY_SECONDS)
             finally:
                 self.wait_at_most("0")
 
@@ -65,7 +65,7 @@ class Command(PagelessCommand, migrate.Command):
     ) -> None:
         if action in ("apply_start", "unapply_start") and migration is not None:
             # Building an index concurrently waits for the others, and none of them for it.
-            self.wait_at_most(WAITS if migration.atomic else "0")
+            self.wait_at_most(LOCK_TIMEOUT if migration.atomic else "0")
         super().migration_progress_callback(action, migration, fake)
 
     def wait_at_most(self, how_long: str) -> None:

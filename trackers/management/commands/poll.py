@@ -20,13 +20,14 @@ from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.standing import standings
 from trackers.jobs import queue
 from trackers.management.pageless import PagelessCommand
-from trackers.management.sources import USAGE, facts, found, sentence
+from trackers.management.sources import describe_source, find_sources, source_json
 from trackers.schedule.durations import spoken
+from tweetwatch.command_line import EXIT_USAGE
 
 # What `source` does.
-OF_SOURCE = ("add", "list", "change", "pause", "resume", "remove")
+SOURCE_ACTIONS = ("add", "list", "change", "pause", "resume", "remove")
 # A longer wait is left to the cluster.
-WAITS_FOR = timedelta(seconds=5)
+MAX_WAIT = timedelta(seconds=5)
 
 
 class Command(PagelessCommand):
@@ -38,18 +39,20 @@ class Command(PagelessCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """`poll add …` used to exist: reported here, since its options are no longer ours."""
-        if argv[2:3] and argv[2] in OF_SOURCE:
+        if argv[2:3] and argv[2] in SOURCE_ACTIONS:
             self.say(f"Use `manage.py source {argv[2]} …`: `poll` only polls the sources it names.")
-            sys.exit(USAGE)
+            sys.exit(EXIT_USAGE)
         super().run_from_argv(argv)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.poll(found(options["ids"]), as_json=options["json"])
+        self.poll(find_sources(options["ids"]), as_json=options["json"])
 
     def poll(self, sources: Sequence[Source], *, as_json: bool) -> None:
         done = [self.poll_one(source) for source in sources]
         for standing in standings(sources, now=timezone.now()):
-            self.stdout.write(json.dumps(facts(standing)) if as_json else sentence(standing))
+            self.stdout.write(
+                json.dumps(source_json(standing)) if as_json else describe_source(standing)
+            )
         if not any(done):
             sys.exit(1)
 
@@ -79,7 +82,7 @@ class Command(PagelessCommand):
             due_at = SourcePoll.objects.filter(key=source.pk).values_list("due_at", flat=True)
             wait = (due_at.first() or timezone.now()) - timezone.now()
             if batch is not None and source.polled_at == before:
-                if wait > WAITS_FOR:
+                if wait > MAX_WAIT:
                     whole = timedelta(seconds=round(wait.total_seconds()))
                     self.say(f"{source} waits for {spoken(whole)}.")
                     return False

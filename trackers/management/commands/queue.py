@@ -9,10 +9,10 @@ from typing import Any
 
 from trackers import history
 from trackers.history import by_command
-from trackers.jobs.audit import Audit, audit
+from trackers.jobs.audit import Audit, audit_queue
 from trackers.jobs.models import Namespace, namespaces
 from trackers.management.pageless import PagelessCommand
-from trackers.management.status_words import how_many
+from trackers.management.status_lines import how_many
 
 
 class Command(PagelessCommand):
@@ -27,24 +27,24 @@ class Command(PagelessCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         is_sound = True
         for name in sorted(namespaces()):
-            told = audit(name, mend=options["mend"])
-            is_sound = is_sound and told.is_sound
-            if options["mend"] and not told.is_sound:
+            result = audit_queue(name, mend=options["mend"])
+            is_sound = is_sound and result.is_sound
+            if options["mend"] and not result.is_sound:
                 mended = list(Namespace.objects.filter(pk=name))
                 history.record(by_command(), mended, "Repaired its queue")
             self.stdout.write(
-                json.dumps({"namespace": name, **asdict(told)})
+                json.dumps({"namespace": name, **asdict(result)})
                 if options["json"]
-                else sentence(name, told, mended=options["mend"])
+                else describe_audit(name, result, mended=options["mend"])
             )
         if not (is_sound or options["mend"]):
             raise SystemExit(1)
 
 
-def sentence(name: str, told: Audit, *, mended: bool) -> str:
-    found = (
-        f"{name}: {how_many(told.jobs, 'keys', 'key')} in"
-        f" {how_many(told.buckets, 'buckets', 'bucket')}, {told.lost:,} lost,"
-        f" {told.doubled:,} doubled, {how_many(told.dead, 'dead entries', 'dead entry')}"
+def describe_audit(name: str, result: Audit, *, mended: bool) -> str:
+    summary = (
+        f"{name}: {how_many(result.jobs, 'keys', 'key')} in"
+        f" {how_many(result.buckets, 'buckets', 'bucket')}, {result.lost:,} lost,"
+        f" {result.doubled:,} doubled, {how_many(result.dead, 'dead entries', 'dead entry')}"
     )
-    return f"{found}; repaired" if mended and not told.is_sound else found
+    return f"{summary}; repaired" if mended and not result.is_sound else summary

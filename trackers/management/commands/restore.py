@@ -18,7 +18,7 @@ from trackers.history import by_command
 from trackers.management.table_bar import TableBar
 from trackers.tweets.models import Tweet
 
-NEXT = (
+NEXT_STEPS = (
     "Now start everything again. Overdue tweets are looked up, and sources and the "
     "stream catch up. User tokens that were renewed after the backup must be entered "
     "again: `manage.py credential check` shows which credentials X still accepts."
@@ -73,21 +73,21 @@ class Command(BaseCommand):
         self.bring_up_to_date(manifest)
         self.tell(options, manifest, f"Restored {options['file']}.")
         if not options["json"]:
-            self.stdout.write(NEXT)
+            self.stdout.write(NEXT_STEPS)
 
     def make_sure(self, options: dict[str, Any], there: Existing) -> None:
         if not there.tables:
             return
-        found = f"{there.tables} tables with about {there.rows:,} rows"
+        contents = f"{there.tables} tables with about {there.rows:,} rows"
         if not options["replace"]:
             raise CommandError(
-                f"The database is not empty: it has {found}. Restore into an empty one, or give "
+                f"The database is not empty: it has {contents}. Restore into an empty one, or give "
                 "--replace to remove all that is in it."
             )
         if not options["no_input"]:
             # Not on standard output, which is for the result.
             self.stderr.write(
-                f"Remove all that is in the database ({found})? Type “replace”: ",
+                f"Remove all that is in the database ({contents})? Type “replace”: ",
                 lambda text: text,
                 ending="",
             )
@@ -105,8 +105,8 @@ class Command(BaseCommand):
 
     def tell(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
         if options["json"]:
-            told = {"made_at": manifest.made_at.isoformat(), "version": manifest.version}
-            self.stdout.write(json.dumps({**told, "rows": manifest.rows}))
+            result = {"made_at": manifest.made_at.isoformat(), "version": manifest.version}
+            self.stdout.write(json.dumps({**result, "rows": manifest.rows}))
             return
         tweets = manifest.tables["public.trackers_tweet"].rows
         self.stdout.write(

@@ -21,15 +21,21 @@ from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import (
     KINDS,
     PRIORITIES,
-    USAGE,
-    add,
-    change,
-    facts,
-    found,
-    given,
-    sentence,
+    add_source,
+    change_source,
+    describe_source,
+    find_sources,
+    named_fields,
+    source_json,
 )
-from trackers.management.untracking import Interrupted, all_of, sure, tweets, untrack
+from trackers.management.untracking import (
+    Interrupted,
+    confirm_or_stop,
+    id_array,
+    tweet_count_text,
+    untrack_ids,
+)
+from tweetwatch.command_line import EXIT_USAGE
 from tweetwatch.interrupts import INTERRUPTED
 
 
@@ -44,7 +50,7 @@ class Command(PagelessCommand):
         new = actions.add_parser("add", help="add a source; it is polled at once")
         new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
         new.add_argument("words", nargs="+", metavar="OF", help="for example @nasa, or a query")
-        add_knobs(new)
+        add_settings_options(new)
         actions.add_parser("list", help="list the sources and their state")
         edit = actions.add_parser(
             "change", help="change a source; options left out keep their values"
@@ -53,7 +59,7 @@ class Command(PagelessCommand):
         edit.add_argument(
             "--of", help="a different account or query, which starts from the beginning"
         )
-        add_knobs(edit)
+        add_settings_options(edit)
         for name, what in (
             ("pause", "stop polling until resumed"),
             ("resume", "resume, with a poll at once"),
@@ -76,7 +82,7 @@ class Command(PagelessCommand):
         act(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        source = add(options["kind"], " ".join(options["words"]), given(options))
+        source = add_source(options["kind"], " ".join(options["words"]), named_fields(options))
         self.show([source], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -86,13 +92,14 @@ class Command(PagelessCommand):
         self.show(sources, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
-        [source] = found([options["id"]])
-        fields = given(options)
+        [source] = find_sources([options["id"]])
+        fields = named_fields(options)
         if not fields:
             raise CommandError(
-                "Give at least one option to change, such as --every or --pages.", returncode=USAGE
+                "Give at least one option to change, such as --every or --pages.",
+                returncode=EXIT_USAGE,
             )
-        self.say(change(source, fields).said)
+        self.say(change_source(source, fields).said)
         source.refresh_from_db()
         self.show([source], options)
 
@@ -103,64 +110,70 @@ class Command(PagelessCommand):
         self.each(options, acts.resume)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
-        sources = found(options["ids"])
+        sources = find_sources(options["ids"])
         for source in sources:
             self.remove(source, options)
 
     def each(self, options: Mapping[str, Any], act: Callable[[Source, Actor], Done]) -> None:
-        sources = found(options["ids"])
+        sources = find_sources(options["ids"])
         for source in sources:
             self.say(act(source, by_command()).said)
         if options["json"]:
-            self.show(found(options["ids"]), options)
+            self.show(find_sources(options["ids"]), options)
 
     def remove(self, source: Source, options: Mapping[str, Any]) -> None:
         with_tweets = options["with_tweets"]
         rows = only_here(source).values_list("pk", flat=True)
         if options["dry_run"]:
             of_it, alone = brought(source).count(), rows.count()
-            told = {"id": str(source.pk), "tweets": of_it, "only_from_there": alone}
+            result = {"id": str(source.pk), "tweets": of_it, "only_from_there": alone}
             self.tell(
                 options,
-                told,
-                f"{tweets(of_it)} came from {source}, {alone:,} of them only from there.",
+                result,
+                f"{tweet_count_text(of_it)} came from {source}, {alone:,} of them only from there.",
             )
             return
         untracked = 0
         if with_tweets:
             # Paused first, so that nothing comes in during the removal.
             count = rows.count()
-            sure(f"Remove {source} and untrack {tweets(count)}?", yes=options["yes"])
+            confirm_or_stop(
+                f"Remove {source} and untrack {tweet_count_text(count)}?", yes=options["yes"]
+            )
             acts.pause(source, by_command())
-            self.say(f"Untracking {tweets(count)} from {source}.")
+            self.say(f"Untracking {tweet_count_text(count)} from {source}.")
             try:
-                untracked = untrack(all_of(rows.iterator(chunk_size=10_000)))
+                untracked = untrack_ids(id_array(rows.iterator(chunk_size=10_000)))
             except Interrupted as interrupted:
                 self.say(
-                    f"Interrupted: {interrupted.done:,} of {tweets(count)} have been untracked. "
-                    f"{source} is paused. Run the same command to continue."
+                    f"Interrupted: {interrupted.done:,} of {tweet_count_text(count)} have been "
+                    f"untracked. {source} is paused. Run the same command to continue."
                 )
                 sys.exit(INTERRUPTED)
         name = str(source)
         acts.remove(source, by_command())
-        more = f" and untracked {tweets(untracked)}" if with_tweets else "; its tweets stay tracked"
-        told = {"id": str(source.pk), "removed": name, "untracked": untracked}
-        self.tell(options, told, f"Removed {name}{more}.")
+        more = (
+            f" and untracked {tweet_count_text(untracked)}"
+            if with_tweets
+            else "; its tweets stay tracked"
+        )
+        result = {"id": str(source.pk), "removed": name, "untracked": untracked}
+        self.tell(options, result, f"Removed {name}{more}.")
 
     def show(self, sources: Sequence[Source], options: Mapping[str, Any]) -> None:
         for standing in standings(sources, now=timezone.now()):
             self.stdout.write(
-                json.dumps(facts(standing)) if options["json"] else sentence(standing)
+                json.dumps(source_json(standing)) if options["json"] else describe_source(standing)
             )
 
-    def tell(self, options: Mapping[str, Any], told: Mapping[str, Any], sentence: str) -> None:
-        self.stdout.write(json.dumps(told) if options["json"] else sentence)
+    def tell(self, options: Mapping[str, Any], result: Mapping[str, Any], sentence: str) -> None:
+        self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
 
 
-def add_knobs(parser: ArgumentParser) -> None:
+def add_settings_options(parser: ArgumentParser) -> None:
     parser.add_argument("--every", help="time between polls, such as 90s, 5m or 1h 30m")
     parser.add_argument("--pages", help="most pages of 100 posts per poll")
     parser.add_argument("--backfill", help="how far back the first poll reads: such as 1d, or all")

@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from trackers.management.pageless import PagelessCommand
-from trackers.management.status import status
-from trackers.management.status_words import lines
+from trackers.management.status_json import status_json
+from trackers.management.status_lines import status_lines
 
 
 class Command(PagelessCommand):
@@ -16,9 +16,9 @@ class Command(PagelessCommand):
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = status()
+        figures = status_json()
         if options["json"]:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(figures))
             return
-        for line in lines(told):
+        for line in status_lines(figures):
             self.stdout.write(line)

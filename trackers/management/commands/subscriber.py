@@ -26,9 +26,13 @@ from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.standings import standings
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
-from trackers.management.subscribers import find, line_of, line_of_attempt, terms_of
-
-USAGE = 2
+from trackers.management.subscribers import (
+    describe_attempt,
+    describe_subscriber,
+    find_subscriber,
+    terms_of,
+)
+from tweetwatch.command_line import EXIT_USAGE
 
 
 class Command(PagelessCommand):
@@ -38,10 +42,10 @@ class Command(PagelessCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         add = actions.add_parser("add", help="add a subscriber; its signing key is shown once")
         add.add_argument("name")
-        add_terms(add, required=True)
+        add_terms_options(add, required=True)
         change = actions.add_parser("change", help="change a subscriber's options")
         change.add_argument("name")
-        add_terms(change, required=False)
+        add_terms_options(change, required=False)
         actions.add_parser("list", help="list the subscribers and their deliveries")
         for name, what in (
             ("pause", "send nothing, and keep its events until it is resumed"),
@@ -60,8 +64,10 @@ class Command(PagelessCommand):
         actions.add_parser("test", help="send a test event").add_argument("name")
         replay = actions.add_parser("replay", help="deliver the events of a period again")
         replay.add_argument("name")
-        replay.add_argument("--since", required=True, type=moment, metavar="TIME")
-        replay.add_argument("--until", type=moment, metavar="TIME", help="until now by default")
+        replay.add_argument("--since", required=True, type=time_argument, metavar="TIME")
+        replay.add_argument(
+            "--until", type=time_argument, metavar="TIME", help="until now by default"
+        )
         replay.add_argument("--dry-run", action="store_true", help="only count them")
         redeliver = actions.add_parser("redeliver", help="deliver a batch again")
         redeliver.add_argument("name")
@@ -79,38 +85,42 @@ class Command(PagelessCommand):
         do(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        with bad_input():
+        with report_bad_input():
             subscriber, key = acts.add(options["name"], terms_of(options), by_command())
         self.say(options, f"Added {subscriber}.")
         self.show_key(subscriber, key, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
-        with bad_input():
-            subscriber = acts.change(find(options["name"]), terms_of(options), by_command())
+        with report_bad_input():
+            subscriber = acts.change(
+                find_subscriber(options["name"]), terms_of(options), by_command()
+            )
         self.done(options, {"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         with transaction.atomic():
             fan_out_all()
-            found = standings(now=timezone.now())
-        for one in found:
-            told = described(one)
-            self.stdout.write(json.dumps(told) if options["json"] else line_of(told))
+            rows = standings(now=timezone.now())
+        for row in rows:
+            subscriber = described(row)
+            self.stdout.write(
+                json.dumps(subscriber) if options["json"] else describe_subscriber(subscriber)
+            )
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
-        done = acts.pause(find(options["name"]), by_command())
+        done = acts.pause(find_subscriber(options["name"]), by_command())
         self.done(options, {"paused": options["name"]}, done.said)
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
-        done = acts.resume(find(options["name"]), by_command())
+        done = acts.resume(find_subscriber(options["name"]), by_command())
         self.done(options, {"resumed": options["name"]}, done.said)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
-        done = acts.remove(find(options["name"]), by_command())
+        done = acts.remove(find_subscriber(options["name"]), by_command())
         self.done(options, {"removed": options["name"], "dropped": done.count}, done.said)
 
     def do_rotate_secret(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
+        subscriber = find_subscriber(options["name"])
         if options["end_overlap"]:
             done = acts.end_overlap(subscriber, by_command())
             self.done(options, {"name": subscriber.name}, done.said)
@@ -118,14 +128,14 @@ class Command(PagelessCommand):
             self.show_key(subscriber, acts.rotate_key(subscriber, by_command()), options)
 
     def do_test(self, options: Mapping[str, Any]) -> None:
-        done = acts.test(find(options["name"]), by_command())
+        done = acts.test(find_subscriber(options["name"]), by_command())
         self.done(options, {"tested": options["name"]}, done.said)
 
     def do_replay(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
+        subscriber = find_subscriber(options["name"])
         since, until = options["since"], options["until"] or timezone.now()
         if since >= until:
-            raise CommandError("--since must be before --until.", returncode=USAGE)
+            raise CommandError("--since must be before --until.", returncode=EXIT_USAGE)
         if options["dry_run"]:
             events = redelivery.count_replay(subscriber, since, until)
             sentence = (
@@ -139,7 +149,7 @@ class Command(PagelessCommand):
         self.done(options, result, sentence)
 
     def do_redeliver(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
+        subscriber = find_subscriber(options["name"])
         try:
             done = acts.redeliver(subscriber, by_command(), batch=options["batch"])
         except redelivery.NoSuchBatchError as error:
@@ -147,28 +157,30 @@ class Command(PagelessCommand):
         self.done(options, {"name": subscriber.name, "events": done.count}, done.said)
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
-        found = read_attempts(subscriber, limit=options["limit"], outcome=options["outcome"] or "")
-        for one in reversed(found):
-            told = shown(one)
-            self.stdout.write(json.dumps(told) if options["json"] else line_of_attempt(told))
-        if not found:
+        subscriber = find_subscriber(options["name"])
+        attempts = read_attempts(
+            subscriber, limit=options["limit"], outcome=options["outcome"] or ""
+        )
+        for row in reversed(attempts):
+            attempt = shown(row)
+            self.stdout.write(json.dumps(attempt) if options["json"] else describe_attempt(attempt))
+        if not attempts:
             self.say(options, f"There has been no such attempt to deliver to {subscriber}.")
 
     def show_key(self, subscriber: Subscriber, key: str, options: Mapping[str, Any]) -> None:
         self.say(options, "Its signing key (it will not be shown again):")
-        told = {"name": subscriber.name, "signing_secret": key}
-        self.stdout.write(json.dumps(told) if options["json"] else key)
+        result = {"name": subscriber.name, "signing_secret": key}
+        self.stdout.write(json.dumps(result) if options["json"] else key)
 
     def say(self, options: Mapping[str, Any], sentence: str) -> None:
         if not options["json"]:
             self.stderr.write(sentence, lambda text: text)
 
-    def done(self, options: Mapping[str, Any], told: dict[str, Any], sentence: str) -> None:
-        self.stdout.write(json.dumps(told) if options["json"] else sentence)
+    def done(self, options: Mapping[str, Any], result: dict[str, Any], sentence: str) -> None:
+        self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
 
-def moment(text: str) -> datetime:
+def time_argument(text: str) -> datetime:
     """A time in ISO 8601; without a zone it is UTC."""
     try:
         at = datetime.fromisoformat(text)
@@ -177,58 +189,64 @@ def moment(text: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def figure(text: str) -> tuple[str, int]:
+def at_least_argument(text: str) -> tuple[str, int]:
     try:
         return terms.at_least_of(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
 
 
-def header(text: str) -> tuple[str, str]:
+def header_argument(text: str) -> tuple[str, str]:
     try:
         return read_line(text)
     except ValidationError as error:
         raise ArgumentTypeError(error.message) from None
 
 
-def add_terms(parser: ArgumentParser, *, required: bool) -> None:
+def add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
     """The options of a new subscriber, or of a change: what is left out then stays."""
-    given = parser.add_argument
-    given("--callback", required=required, metavar="URL", help="where batches go")
-    given("--topic", required=required, action="append", metavar="T", dest="topics")
-    given("--max", type=int, metavar="N", help="most events in a batch (100 by default)")
-    given(
+    add_option = parser.add_argument
+    add_option("--callback", required=required, metavar="URL", help="where batches go")
+    add_option("--topic", required=required, action="append", metavar="T", dest="topics")
+    add_option("--max", type=int, metavar="N", help="most events in a batch (100 by default)")
+    add_option(
         "--timeout",
         type=int,
         metavar="MS",
         help="how long a batch waits for more events (500 by default)",
     )
-    given("--ordered", action=BooleanOptionalAction, help="one batch at a time, in order")
-    given(
+    add_option("--ordered", action=BooleanOptionalAction, help="one batch at a time, in order")
+    add_option(
         "--concurrency", type=int, metavar="N", help="most batches in flight at once (4 by default)"
     )
-    given("--rate", type=int, metavar="N", help="most events a second")
-    given("--format", choices=Subscriber.Format.values)
-    given("--uuid", help="user name of Basic auth, sent with each batch")
-    given("--header", type=header, action="append", metavar="'NAME: VALUE'", dest="headers",
-          help="sent with each batch; the value is not shown again")  # fmt: skip
-    given("--without-header", action="append", metavar="NAME", dest="without_headers")
-    given("--with-data", action=BooleanOptionalAction, help="send the tweet's figures too")
-    given("--each-change", action=BooleanOptionalAction,
+    add_option("--rate", type=int, metavar="N", help="most events a second")
+    add_option("--format", choices=Subscriber.Format.values)
+    add_option("--uuid", help="user name of Basic auth, sent with each batch")
+    add_option(
+        "--header",
+        type=header_argument,
+        action="append",
+        metavar="'NAME: VALUE'",
+        dest="headers",
+        help="sent with each batch; the value is not shown again",
+    )
+    add_option("--without-header", action="append", metavar="NAME", dest="without_headers")
+    add_option("--with-data", action=BooleanOptionalAction, help="send the tweet's figures too")
+    add_option("--each-change", action=BooleanOptionalAction,
           help="send every change, even if a newer one waits in the same batch")  # fmt: skip
-    given("--author", type=int, action="append", metavar="ID", dest="authors")
-    given("--source", type=int, action="append", metavar="ID", dest="sources")
-    given(
+    add_option("--author", type=int, action="append", metavar="ID", dest="authors")
+    add_option("--source", type=int, action="append", metavar="ID", dest="sources")
+    add_option(
         "--at-least",
-        type=figure,
+        type=at_least_argument,
         metavar="METRIC=N",
         help="only changes of tweets with this figure or more",
     )
 
 
 @contextmanager
-def bad_input() -> Iterator[None]:
+def report_bad_input() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise CommandError(" ".join(terms.sentences(error)), returncode=USAGE) from None
+        raise CommandError(" ".join(terms.sentences(error)), returncode=EXIT_USAGE) from None

@@ -19,8 +19,7 @@ from trackers.timelines import homes, store
 from trackers.timelines.acts import rebuild_all
 from trackers.timelines.listing import TimelineRow, listing, peek
 from trackers.timelines.models import Follower, Timeline
-
-USAGE = 2
+from tweetwatch.command_line import EXIT_USAGE
 
 
 class Command(PagelessCommand):
@@ -67,7 +66,7 @@ class Command(PagelessCommand):
         except store.SnapshotError as fault:
             raise CommandError(f"Nothing was changed. {fault}") from None
         except ValueError as fault:
-            raise CommandError(str(fault), returncode=USAGE) from None
+            raise CommandError(str(fault), returncode=EXIT_USAGE) from None
         except BrokenPipeError:
             raise
         except OSError as fault:
@@ -77,29 +76,35 @@ class Command(PagelessCommand):
 
     def do_show(self, options: Mapping[str, Any]) -> None:
         if options["name"] is None:
-            found = listing(
+            timelines = listing(
                 prefix=options["prefix"], after=options["after"], limit=options["limit"]
             )
-            for timeline in found:
-                told = json.dumps(told_of(timeline)) if options["json"] else line_of(timeline)
-                self.stdout.write(told)
+            for timeline in timelines:
+                text = (
+                    json.dumps(timeline_json(timeline))
+                    if options["json"]
+                    else describe_timeline(timeline)
+                )
+                self.stdout.write(text)
             return
         ask = store.Ask(
             options["name"], options["offset"], options["limit"], dedupe=options["dedupe"]
         )
         for entry in peek(ask):
-            self.stdout.write(json.dumps(told_entry(entry)) if options["json"] else line(entry))
+            self.stdout.write(
+                json.dumps(entry_json(entry)) if options["json"] else describe_entry(entry)
+            )
 
     def do_rebuild(self, options: Mapping[str, Any]) -> None:
         chosen = sorted(set(options["followers"]))
         if bool(chosen) == options["all"]:
-            raise CommandError("Give the ids of followers, or --all.", returncode=USAGE)
+            raise CommandError("Give the ids of followers, or --all.", returncode=EXIT_USAGE)
         if options["all"]:
             done = rebuild_all(by_command())
             self.tell(options, {"enqueued": done.count}, done.said)
             return
         known = set(Follower.objects.filter(pk__in=chosen).values_list("pk", flat=True))
-        if unknown := [str(one) for one in chosen if one not in known]:
+        if unknown := [str(id) for id in chosen if id not in known]:
             raise CommandError(f"Nothing was changed: there is no follower {', '.join(unknown)}.")
         for follower_id in chosen:
             homes.rebuild(follower_id)
@@ -111,9 +116,9 @@ class Command(PagelessCommand):
         try:
             idle = timedelta(days=days)
         except (OverflowError, ValueError):
-            raise CommandError(f"{days} is not a number of days.", returncode=USAGE) from None
+            raise CommandError(f"{days} is not a number of days.", returncode=EXIT_USAGE) from None
         if days < 0:
-            raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=USAGE)
+            raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=EXIT_USAGE)
         expired = store.expire(idle)
         history.record_many(by_command(), Timeline, expired, "Expired", flag=history.DELETION)
         self.tell(
@@ -126,12 +131,12 @@ class Command(PagelessCommand):
     def do_snapshot(self, options: Mapping[str, Any]) -> None:
         to_stdout = options["file"] == "-"
         timelines = store.snapshot(sys.stdout.buffer if to_stdout else options["file"])
-        told = f"Saved {timelines} timelines."
+        sentence = f"Saved {timelines} timelines."
         if to_stdout:
             sys.stdout.buffer.flush()
-            self.stderr.write(told, lambda text: text)
+            self.stderr.write(sentence, lambda text: text)
         else:
-            self.tell(options, {"timelines": timelines}, told)
+            self.tell(options, {"timelines": timelines}, sentence)
 
     def do_restore(self, options: Mapping[str, Any]) -> None:
         file = sys.stdin.buffer if options["file"] == "-" else options["file"]
@@ -143,30 +148,30 @@ class Command(PagelessCommand):
             f"Restored {timelines} timelines, except what was deleted since.",
         )
 
-    def tell(self, options: Mapping[str, Any], told: dict[str, int], sentence: str) -> None:
-        self.stdout.write(json.dumps(told) if options["json"] else sentence)
+    def tell(self, options: Mapping[str, Any], result: dict[str, int], sentence: str) -> None:
+        self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
 
-def told_of(timeline: TimelineRow) -> dict[str, object]:
+def timeline_json(timeline: TimelineRow) -> dict[str, object]:
     read_at = timeline.last_read_at.isoformat()
     return {"name": timeline.name, "live": timeline.live, "size": timeline.size, "read_at": read_at}
 
 
-def line_of(timeline: TimelineRow) -> str:
+def describe_timeline(timeline: TimelineRow) -> str:
     if not timeline.live:
         return f"{timeline.name}  missing, with tombstones"
     read_at = timeline.last_read_at.isoformat(sep=" ", timespec="minutes")
     return f"{timeline.name}  {timeline.size} entries, read {read_at}"
 
 
-def told_entry(entry: store.Entry) -> dict[str, str | None]:
+def entry_json(entry: store.Entry) -> dict[str, str | None]:
     secondary = None if entry.secondary is None else str(entry.secondary)
     metadata = base64.b64encode(entry.metadata).decode()
     return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}
 
 
-def line(entry: store.Entry) -> str:
+def describe_entry(entry: store.Entry) -> str:
     of = "" if entry.secondary is None else f"  of {entry.secondary}"
     text = entry.metadata.decode("utf-8", "backslashreplace")
-    shown = re.sub(r"[^\x20-\x7e]", lambda found: repr(found[0])[1:-1], text)
-    return f"{entry.id}{of}  {shown}".rstrip()
+    printable = re.sub(r"[^\x20-\x7e]", lambda match: repr(match[0])[1:-1], text)
+    return f"{entry.id}{of}  {printable}".rstrip()

@@ -33,12 +33,12 @@ from trackers.ingest.found import (
     id_of,
 )
 from trackers.ingest.track_all import track_stream
-from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
+from trackers.management.input_files import AT_TERMINAL, STDIN, open_input, require_input
 from trackers.management.pageless import PagelessCommand
 
-TOLD_ONE_BY_ONE = 1000
+MAX_LINES_SHOWN = 1000
 # How often progress is printed to a log, where no bar is shown.
-TELL_EVERY_SECONDS = 10.0
+PROGRESS_EVERY_SECONDS = 10.0
 
 
 class Command(PagelessCommand):
@@ -69,15 +69,15 @@ class Command(PagelessCommand):
                 "Give tweet ids, addresses or files; - reads standard input.",
                 returncode=2,
             )
-        given = [one for one in what if id_of(one) is not None]
-        files = [one for one in what if id_of(one) is None]
+        ids = [name for name in what if id_of(name) is not None]
+        files = [name for name in what if id_of(name) is None]
         for name in files:
-            demand(name)
+            require_input(name)
         self.total, self.rejected, self.warnings = TrackedLines(), 0, 0
         self.limits = Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
         began, name = time.monotonic(), ""
         try:
-            self.track(read_tweets(given, format="ids"), "the command line")
+            self.track(read_tweets(ids, format="ids"), "the command line")
             for name in files:
                 self.track_file(name, options)
         except TooLargeError as error:
@@ -103,13 +103,13 @@ class Command(PagelessCommand):
     def track_file(self, name: str, options: dict[str, Any]) -> None:
         came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
         before, unread = self.total.read, []
-        with opened(name) as file:
+        with open_input(name) as file:
             size = None if name == STDIN else Path(name).stat().st_size or None
-            progress = Progress(name, size, self.limits)
+            progress = FileProgress(name, size, self.limits)
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],
-                tell=lambda sentence: note(f"{name}: {sentence}"),
+                tell=lambda sentence: write_note(f"{name}: {sentence}"),
             )
             try:
                 for lines in progress.texts_of(file):
@@ -127,31 +127,31 @@ class Command(PagelessCommand):
         if unread:
             raise unread[0]
         if self.total.read == before:
-            note(f"{name}: There are no tweets in it.")
+            write_note(f"{name}: There are no tweets in it.")
 
     def track(self, stream: Iterable[FoundTweet | Rejected], came_from: str) -> None:
         for chunk in track_stream(stream, came_from=came_from):
             self.total.read += chunk.read
             self.total.tracked += chunk.tracked
             self.total.already += chunk.already
-            for one in chunk.rejected:
+            for rejected in chunk.rejected:
                 self.rejected += 1
-                self.tell(one)
+                self.tell(rejected)
             for odd in chunk.odd:
                 self.warnings += 1
                 self.warn(odd)
 
     def tell(self, rejected: Rejected) -> None:
-        if self.rejected <= TOLD_ONE_BY_ONE:
-            note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
-        elif self.rejected == TOLD_ONE_BY_ONE + 1:
-            note("Further rejected lines are counted, but not shown.")
+        if self.rejected <= MAX_LINES_SHOWN:
+            write_note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
+        elif self.rejected == MAX_LINES_SHOWN + 1:
+            write_note("Further rejected lines are counted, but not shown.")
 
     def warn(self, odd: FoundTweet) -> None:
-        if self.warnings <= TOLD_ONE_BY_ONE:
-            note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
-        elif self.warnings == TOLD_ONE_BY_ONE + 1:
-            note("Further warnings are counted, but not shown.")
+        if self.warnings <= MAX_LINES_SHOWN:
+            write_note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
+        elif self.warnings == MAX_LINES_SHOWN + 1:
+            write_note("Further warnings are counted, but not shown.")
 
     def say_so_far(self, began: float, *, as_json: bool) -> None:
         """Where one of several files is refused, those before it are tracked."""
@@ -180,7 +180,7 @@ class Command(PagelessCommand):
         )
 
 
-def with_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
+def peek_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
     """The file and its first bytes, unpacked; an archive that comes by a pipe is put on disk."""
     if file.seekable():
         head = file.read(len(ZIP))
@@ -197,11 +197,11 @@ def with_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
     return kept, head
 
 
-def note(sentence: str) -> None:
+def write_note(sentence: str) -> None:
     tqdm.write(sentence, file=sys.stderr)
 
 
-class Progress:
+class FileProgress:
     """Lines read, their rate, and percent of the bytes: as a bar, or a sentence now and then."""
 
     def __init__(self, name: str, size: int | None, limits: Limits) -> None:
@@ -220,15 +220,15 @@ class Progress:
             "taken": self._read,
         }
         if file.isatty():
-            note(AT_TERMINAL)
+            write_note(AT_TERMINAL)
             yield self._counted(lines_of(file, **limited))
             return
-        file, head = with_head(file)
+        file, head = peek_head(file)
         if not head.startswith(ZIP):
-            told = check_first_bytes(head) if head else ""
+            warning = check_first_bytes(head) if head else ""
             # The head of a pipe may end within a character.
-            if told and file.seekable():
-                note(f"{self._name}: {told}")
+            if warning and file.seekable():
+                write_note(f"{self._name}: {warning}")
             yield self._counted(lines_of(file, **limited))
             return
         # What is read of it is counted unpacked, and that total is unknown.
@@ -236,14 +236,14 @@ class Progress:
         archive = Archive(file)
         is_empty = True
         for member, _ in with_tweets(archive, limits=self._limits):
-            note(f"{self._name}: {member.name}")
+            write_note(f"{self._name}: {member.name}")
             self._taken, is_empty = 0, False
             yield self._counted(archive.lines(member.name, **limited))
         left_out = archive.told_of_left_out()
         if is_empty:
             raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
         if left_out:
-            note(f"{self._name}: {left_out}")
+            write_note(f"{self._name}: {left_out}")
 
     def _counted(self, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:
@@ -260,14 +260,14 @@ class Progress:
     def _tell(self) -> None:
         if not self._warned and (near := self._limits.near(self._read)):
             self._warned = True
-            note(f"{self._name}: {near}")
+            write_note(f"{self._name}: {near}")
         rate = self._lines / max(time.monotonic() - self._began, 0.001)
         if not self._bar.disable:
             self._bar.set_postfix_str(f"{self._lines:,} lines, {rate:,.0f}/s", refresh=False)
-        elif time.monotonic() - self._told > TELL_EVERY_SECONDS:
+        elif time.monotonic() - self._told > PROGRESS_EVERY_SECONDS:
             self._told = time.monotonic()
             part = f"{self._taken / self._size:.0%}, " if self._size else ""
-            note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
+            write_note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
 
     def end(self) -> None:
         self._bar.close()

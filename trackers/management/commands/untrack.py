@@ -11,20 +11,20 @@ from django.core.management.base import CommandError
 
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.sources.only_here import brought, only_here
-from trackers.management.given_tweets import GivenTweets
+from trackers.management.input_tweets import InputTweets
 from trackers.management.pageless import PagelessCommand
-from trackers.management.sources import USAGE
-from trackers.management.sources import found as sources_of
+from trackers.management.sources import find_sources as sources_of
 from trackers.management.untracking import (
     Ids,
     Interrupted,
-    all_of,
-    sure,
-    tracked,
-    tweets,
-    untrack,
+    confirm_or_stop,
+    id_array,
+    tracked_ids,
+    tweet_count_text,
+    untrack_ids,
 )
 from trackers.tweets.models import Author, Tweet
+from tweetwatch.command_line import EXIT_USAGE
 from tweetwatch.interrupts import INTERRUPTED
 
 
@@ -54,18 +54,22 @@ class Command(PagelessCommand):
         ids = self.chosen(options)
         counts = {"tweets": len(ids), "untracked": 0}
         if options["dry_run"]:
-            self.tell(options, counts, f"{tweets(len(ids))} would be untracked.")
+            self.tell(options, counts, f"{tweet_count_text(len(ids))} would be untracked.")
         elif ids:
-            sure(f"Untrack {tweets(len(ids))} and delete their whole history?", yes=options["yes"])
-            self.say(f"Untracking {tweets(len(ids))}.")
+            confirm_or_stop(
+                f"Untrack {tweet_count_text(len(ids))} and delete their whole history?",
+                yes=options["yes"],
+            )
+            self.say(f"Untracking {tweet_count_text(len(ids))}.")
             try:
-                counts["untracked"] = untrack(ids)
+                counts["untracked"] = untrack_ids(ids)
             except Interrupted as interrupted:
                 self.say(
-                    f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} have been untracked."
+                    f"Interrupted: {interrupted.done:,} of {tweet_count_text(len(ids))} have been "
+                    "untracked."
                 )
                 sys.exit(INTERRUPTED)
-            self.tell(options, counts, f"Untracked {tweets(counts['untracked'])}.")
+            self.tell(options, counts, f"Untracked {tweet_count_text(counts['untracked'])}.")
         else:
             self.tell(options, counts, "None of these tweets is tracked.")
         if not ids:
@@ -74,18 +78,18 @@ class Command(PagelessCommand):
     def chosen(self, options: dict[str, Any]) -> Ids:
         named = [bool(options[name]) for name in ("what", "source", "author")]
         if sum(named) != 1:
-            raise CommandError("Give tweets, a --source or an --author.", returncode=USAGE)
+            raise CommandError("Give tweets, a --source or an --author.", returncode=EXIT_USAGE)
         if options["only_from_there"] and not options["source"]:
-            raise CommandError("--only-from-there needs a --source.", returncode=USAGE)
+            raise CommandError("--only-from-there needs a --source.", returncode=EXIT_USAGE)
         if options["source"]:
             [source] = sources_of([options["source"]])
             rows = only_here(source) if options["only_from_there"] else brought(source)
-            return all_of(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+            return id_array(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
         if options["author"]:
             rows = Tweet.objects.filter(author__in=authors_of(options["author"]))
-            return all_of(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
-        given = GivenTweets(self.say, format=options["format"], column=options["column"])
-        return tracked(all_of(given.ids(options["what"])))
+            return id_array(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+        input_tweets = InputTweets(self.say, format=options["format"], column=options["column"])
+        return tracked_ids(id_array(input_tweets.ids(options["what"])))
 
     def tell(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
         self.stdout.write(json.dumps(counts) if options["json"] else sentence)
@@ -99,10 +103,12 @@ def authors_of(named: str) -> list[int]:
     name = named.strip().removeprefix("@").strip()
     if not name:
         # Authors whose name is not known yet have an empty one.
-        raise CommandError("--author: Enter a name, such as @nasa, or an id.", returncode=USAGE)
-    found = [int(name)] if name.isascii() and name.isdigit() and len(name) < 20 else []
-    if named.startswith("@") or not found:
-        found = list(Author.objects.filter(username__iexact=name).values_list("pk", flat=True))
-    if not found:
+        raise CommandError(
+            "--author: Enter a name, such as @nasa, or an id.", returncode=EXIT_USAGE
+        )
+    ids = [int(name)] if name.isascii() and name.isdigit() and len(name) < 20 else []
+    if named.startswith("@") or not ids:
+        ids = list(Author.objects.filter(username__iexact=name).values_list("pk", flat=True))
+    if not ids:
         raise CommandError(f"There is no tracked tweet by @{name}.")
-    return found
+    return ids

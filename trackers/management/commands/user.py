@@ -17,9 +17,9 @@ from trackers import history, roles
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.tokens import acts
+from tweetwatch.command_line import EXIT_USAGE
 
-USAGE = 2
-NONE = "none"
+NO_ROLE = "none"
 
 
 class Command(PagelessCommand):
@@ -35,7 +35,7 @@ class Command(PagelessCommand):
         add.add_argument("--email", default="")
         role = actions.add_parser("role", help="give it this role in place of any other")
         role.add_argument("name")
-        role.add_argument("role", choices=[*roles.ROLES, NONE])
+        role.add_argument("role", choices=[*roles.ROLES, NO_ROLE])
         actions.add_parser("list", help="list all accounts and their roles")
         unlock = actions.add_parser("unlock", help="forget an account's failed logins")
         unlock.add_argument("name")
@@ -51,52 +51,54 @@ class Command(PagelessCommand):
         user = User(username=options["name"], email=options["email"])
         try:
             user.full_clean(exclude=["password"])
-            acts.add_user(user, asked_for(), by_command(), role=options["role"])
+            acts.add_user(user, read_password(), by_command(), role=options["role"])
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         self.tell(options, user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
-        user = named(options["name"])
-        acts.set_role(user, None if options["role"] == NONE else options["role"], by_command())
+        user = find_user(options["name"])
+        acts.set_role(user, None if options["role"] == NO_ROLE else options["role"], by_command())
         self.tell(options, user)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        for user in User.objects.exclude(username=history.COMMANDS).order_by("username"):
+        for user in User.objects.exclude(username=history.COMMANDS_ACCOUNT).order_by("username"):
             self.tell(options, user)
 
     def do_unlock(self, options: Mapping[str, Any]) -> None:
-        user = named(options["name"])
+        user = find_user(options["name"])
         done = acts.unlock([user], by_command(), address=options["address"])
         self.tell(options, user, done.said)
 
-    def tell(self, options: Mapping[str, Any], user: User, said: str = "") -> None:
-        told = {
+    def tell(self, options: Mapping[str, Any], user: User, sentence: str = "") -> None:
+        result = {
             "name": user.username,
             "roles": roles.roles_of(user),
             "is_administrator": user.is_superuser,
             "is_active": user.is_active,
         }
-        self.stdout.write(json.dumps(told) if options["json"] else said or sentence(user))
+        self.stdout.write(
+            json.dumps(result) if options["json"] else sentence or describe_user(user)
+        )
 
 
-def sentence(user: User) -> str:
+def describe_user(user: User) -> str:
     what = "administrator" if user.is_superuser else " and ".join(roles.roles_of(user))
     return f"{user.username}: {what or 'no role'}{'' if user.is_active else ', not active'}"
 
 
-def named(name: str) -> User:
-    found = User.objects.filter(username=name).first()
-    if found is None:
+def find_user(name: str) -> User:
+    user = User.objects.filter(username=name).first()
+    if user is None:
         raise CommandError(f"There is no account called {name}.")
-    return found
+    return user
 
 
-def asked_for() -> str:
+def read_password() -> str:
     """Never an argument: those stay in the shell's history."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     password = getpass("Password: ")
     if getpass("Again: ") != password:
-        raise CommandError("The two passwords differ. Nothing was added.", returncode=USAGE)
+        raise CommandError("The two passwords differ. Nothing was added.", returncode=EXIT_USAGE)
     return password

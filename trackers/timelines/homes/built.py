@@ -28,7 +28,7 @@ from trackers.timelines.homes.since import read_since
 from trackers.timelines.models import BuiltHome, HomeRebuild, HomeSettings
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
-from tweetwatch.database import ask as ask_all
+from tweetwatch.database import fetch_together as ask_all
 
 REBUILD = HomeRebuild.namespace
 

@@ -17,23 +17,23 @@ from trackers.timelines.homes import embedding
 from trackers.timelines.homes.built import Built
 from trackers.timelines.homes.page import Embedded
 from trackers.timelines.store import Bounds, Entry
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 OF = "(SELECT id FROM trackers_timeline WHERE name = %(name)s AND live)"
-OLDER = plain(f"""
+OLDER = compact_sql(f"""
     SELECT entry_id FROM trackers_timelineentry
     WHERE timeline_id = {OF} AND dead_at IS NULL
       AND entry_id < %(before)s::bigint AND entry_id >= %(floor)s::bigint
     ORDER BY entry_id DESC LIMIT %(limit)s::int
 """)
-NEWER = plain(f"""
+NEWER = compact_sql(f"""
     SELECT entry_id FROM trackers_timelineentry
     WHERE timeline_id = {OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
     ORDER BY entry_id LIMIT %(limit)s::int
 """)
 # The store cuts off the oldest, so the timeline is complete from its oldest entry on, which becomes
 # the floor. Where nothing can have been cut, the floor stays.
-RAISE = plain("""
+RAISE = compact_sql("""
     UPDATE trackers_builthome f SET floor = oldest.id
     FROM (
         SELECT home.follower_id, e.entry_id AS id
@@ -48,7 +48,7 @@ RAISE = plain("""
     WHERE f.follower_id = oldest.follower_id AND f.strategy = 'cache' AND f.floor < oldest.id
 """)
 # No row once the store has expired the timeline: it cannot be read then.
-STATE = plain("""
+STATE = compact_sql("""
     SELECT f.floor, f.built_at, t.read_on < (now() AT TIME ZONE 'UTC')::date AS due
     FROM trackers_builthome f CROSS JOIN LATERAL (
         SELECT read_on FROM trackers_timeline

@@ -14,13 +14,13 @@ from django.conf import settings
 
 from trackers.timelines.homes.page import Embedded
 from trackers.timelines.locks import lock
-from tweetwatch.database import array, cursor, plain
-from tweetwatch.pieces import Deadline, Worked, in_pieces
+from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
 HOMES_AT_ONCE = 50
 
 # For an edited tweet, the version that was seen first. A name is kept if it is known by then.
-FIRST_SEEN = plain("""
+FIRST_SEEN = compact_sql("""
     SELECT t.id, coalesce(first.text, x.text), nullif(a.name, '')
     FROM unnest(%(ids)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (
@@ -37,7 +37,7 @@ IS_SHOWN = """
     coalesce((SELECT gone_at IS NULL FROM trackers_tweet WHERE id = e.entry_id LIMIT 1)
              AND (SELECT true FROM trackers_tweettext WHERE tweet_id = e.entry_id LIMIT 1), false)
 """
-KEPT = plain(f"""
+KEPT = compact_sql(f"""
     SELECT e.entry_id, e.metadata
     FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
         SELECT entry_id, metadata FROM trackers_timelineentry
@@ -100,7 +100,7 @@ def parse_metadata(metadata: bytes, fields: Sequence[str]) -> Embedded:
     return Embedded(text=texts.get("text"), author=texts.get("author"))
 
 
-def forget_hidden(*, deadline: Deadline) -> Worked:
+def forget_hidden(*, deadline: Deadline) -> PieceWork:
     """Delete from all homes what they store of tweets that X no longer shows."""
     after = "home:"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 # Scalar subqueries, as the planner may answer EXISTS from a hash of a whole table.
 IS_BROUGHT = """
@@ -29,7 +29,7 @@ ASKED = f"""
         FROM trackers_tweet t WHERE t.id = asked.id LIMIT 1
     ) tweet ON true
 """
-SHOWN = plain(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {ASKED} ORDER BY asked.nth")
+SHOWN = compact_sql(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {ASKED} ORDER BY asked.nth")
 # Also the home's state in the same snapshot: at least one row.
 STILL_SHOWN = f"""
     SELECT asked.id, tweet.is_shown IS TRUE, state.floor, state.built_at
@@ -38,7 +38,7 @@ STILL_SHOWN = f"""
 """
 
 # Works for untracked tweets too: one that is tracked again is back.
-UNBROUGHT = plain(f"""
+UNBROUGHT = compact_sql(f"""
     SELECT asked.id
     FROM unnest(%(ids)s::bigint[]) AS asked(id)
     LEFT JOIN LATERAL (
@@ -49,7 +49,7 @@ UNBROUGHT = plain(f"""
 
 @cache
 def still_shown(state: str) -> str:
-    return plain(STILL_SHOWN.format(state=state))
+    return compact_sql(STILL_SHOWN.format(state=state))
 
 
 def unbrought(follower_id: int, ids: Sequence[int]) -> list[int]:

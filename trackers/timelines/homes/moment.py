@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tweetwatch.database import ask
+from tweetwatch.database import fetch_together
 
 DatabaseRow = tuple[Any, ...]
 
@@ -28,7 +28,7 @@ class Moment:
 def now() -> str:
     """Call it before the page is read: what comes in between is then returned twice, rather than
     not at all."""
-    return text_of(*ask(*CLOCK_QUERIES))
+    return text_of(*fetch_together(*CLOCK_QUERIES))
 
 
 def text_of(number: Sequence[DatabaseRow], snapshot: Sequence[DatabaseRow]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from trackers.timelines.homes.page import Way
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.database import plain
+from tweetwatch.database import compact_sql
 
 # At most this many candidates are searched for in this way.
 MAX_NEARBY = 100
@@ -22,7 +22,7 @@ MAX_READ_EACH, MIN_READ_TOGETHER = 40, 400
 # How many tweets of all sources make up the neighbourhood.
 NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
 
-FOLLOWED = plain(f"""
+FOLLOWED = compact_sql(f"""
     SELECT count(*) FROM (
         SELECT FROM trackers_follow WHERE follower_id = %(follower)s
         LIMIT {MIN_READ_TOGETHER + 1}) f
@@ -107,7 +107,7 @@ SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
 
 
 def on_the_way(statement: str, way: Way) -> str:
-    return plain(statement.format(**SQL_OF_DIRECTION[way]))
+    return compact_sql(statement.format(**SQL_OF_DIRECTION[way]))
 
 
 TOGETHER_OF, EACH_OF = (

@@ -24,7 +24,7 @@ from trackers.timelines.homes.page import (
 from trackers.timelines.homes.since import read_since
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
-from tweetwatch.database import ask as ask_all
+from tweetwatch.database import fetch_together as ask_all
 
 # {beyond}, {within}: < and >= on the way to older tweets.
 # LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null means all that

@@ -9,7 +9,7 @@ from functools import cache
 
 from trackers.timelines.homes import moment
 from trackers.timelines.homes.nearby import FOLLOWED
-from tweetwatch.database import plain
+from tweetwatch.database import compact_sql
 
 # `due`: whether the strategy has to be notified of this read (`Built.touch`).
 STATE = """
@@ -41,7 +41,7 @@ STANDS = f"""
 
 @cache
 def standing(state: str) -> str:
-    return plain(STANDS.format(state=state))
+    return compact_sql(STANDS.format(state=state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from django.db import connection
 from django.utils import timezone
 
 from trackers.timelines.models import HomeReads
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 ADDED_EVERY = 1.0
 READS_KEPT_FOR = timedelta(days=90)
 
 # In the same order everywhere, to avoid deadlocks. Not flushed: a crash may lose it.
-ADD = plain("""
+ADD = compact_sql("""
     INSERT INTO trackers_homereads AS r (day, served_by, pages)
     SELECT (now() AT TIME ZONE 'UTC')::date, served_by, pages
     FROM unnest(%(served_by)s::text[], %(pages)s::bigint[]) AS counted(served_by, pages)

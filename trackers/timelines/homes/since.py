@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from trackers.timelines.homes import moment
 from trackers.timelines.homes.page import Page
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.database import cursor, plain
+from tweetwatch.database import compact_sql, cursor
 
 MAX_NEWER = 800
 # An arrival whose number was drawn before the page's last number, but committed after it, may be
@@ -52,7 +52,7 @@ NEW = """
 """
 # After a restore on another server, old rows may have transaction ids beyond any snapshot's: these
 # are told apart by their numbers.
-SINCE_CLOCK = plain(
+SINCE_CLOCK = compact_sql(
     NEW.format(
         look_back=LOOK_BACK,
         most=MAX_NEWER,
@@ -64,7 +64,7 @@ SINCE_CLOCK = plain(
 # Arrivals of the tweet's own transaction came with it, not after it. The bound on `came_at`, longer
 # than any transaction, keeps out rows from before a restore on another server, whose transaction
 # ids may be greater, as above.
-SINCE_TWEET = plain(
+SINCE_TWEET = compact_sql(
     NEW.format(
         look_back=LOOK_BACK,
         most=MAX_NEWER,

@@ -11,14 +11,14 @@ from typing import ClassVar
 
 from trackers.timelines.homes.built import Built, put_into
 from trackers.timelines.models import SizedBucket
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 # How many buckets are read at once, beyond those that a page fills.
 EXTRA_BUCKETS = 4
 
 # `known`: what is already in some bucket. New tweets are usually newer than all others, so the
 # index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
-PUT = plain("""
+PUT = compact_sql("""
     WITH known AS MATERIALIZED (
         SELECT follower.id AS follower_id, one.id
         FROM unnest(%(followers)s::bigint[]) AS follower(id)
@@ -51,7 +51,7 @@ PUT = plain("""
         max_id = greatest(b.max_id, excluded.max_id)
 """)
 # The next buckets after the last one that was read, by (max_id, n).
-YOUNGEST = plain("""
+YOUNGEST = compact_sql("""
     SELECT max_id, n, ids FROM trackers_sizedbucket
     WHERE follower_id = %(follower)s AND max_id <= %(upto)s::bigint AND min_id < %(before)s::bigint
       AND (max_id, n) < (%(upto)s::bigint, %(n)s::int) AND max_id >= %(floor)s::bigint
@@ -59,12 +59,12 @@ YOUNGEST = plain("""
 """)
 # First the buckets by their greatest ids, with enough tweets to tell how far the page may reach
 # (OLDEST); then all tweets in that range (BETWEEN).
-OLDEST = plain("""
+OLDEST = compact_sql("""
     SELECT ids FROM trackers_sizedbucket
     WHERE follower_id = %(follower)s AND max_id > %(after)s::bigint
     ORDER BY max_id LIMIT %(buckets)s::int
 """)
-BETWEEN = plain("""
+BETWEEN = compact_sql("""
     SELECT one.id
     FROM trackers_sizedbucket b CROSS JOIN LATERAL unnest(b.ids) AS one(id)
     WHERE b.follower_id = %(follower)s AND b.max_id > %(after)s::bigint

@@ -12,7 +12,7 @@ from typing import ClassVar
 from trackers.timelines.homes.built import Built, put_into
 from trackers.timelines.models import TimedBucket
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, ms_of
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, compact_sql, cursor
 
 DAY_MS = 86_400_000
 # The last sequential id, without a time.
@@ -20,7 +20,7 @@ LAST_COUNTED = 29_700_859_247
 
 # Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
 # bucket, so nothing has to be sorted.
-PUT = plain(f"""
+PUT = compact_sql(f"""
     WITH sheets AS MATERIALIZED (
         SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
         FROM (
@@ -47,7 +47,7 @@ PUT = plain(f"""
     WHERE NOT b.ids @> excluded.ids
 """)
 # Reads bucket after bucket until there are enough, and no further.
-OLDER = plain("""
+OLDER = compact_sql("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
     WHERE b.follower_id = %(follower)s
@@ -55,7 +55,7 @@ OLDER = plain("""
       AND one.id < %(before)s::bigint AND one.id >= %(floor)s::bigint
     ORDER BY b.bucket DESC, one.nth LIMIT %(limit)s::int
 """)
-NEWER = plain("""
+NEWER = compact_sql("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
     WHERE b.follower_id = %(follower)s AND b.bucket >= %(first)s::int AND b.bucket > %(beyond)s::int

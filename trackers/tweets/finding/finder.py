@@ -13,31 +13,31 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from trackers.tweets.finding import names, texts
-from trackers.tweets.finding.way import Look, Way
-from trackers.tweets.finding.words import Search, read
+from trackers.tweets.finding.direction import Direction, FoundIds
+from trackers.tweets.finding.words import Search, parse_search
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.bounded import enforce
 from tweetwatch.pieces import Deadline
+from tweetwatch.time_limits import enforce_deadline
 
 # The limit for a whole search; most take a few hundredths of it.
-SEARCH_TAKES = timedelta(seconds=1)
+SEARCH_TIMEOUT = timedelta(seconds=1)
 # How many candidates are searched, in growing steps. The first steps show whether words are
 # frequent.
 FIRST_STEPS = (200, 1800)
 LAST_STEPS = (8000,)
 # The most matches that a step returns for frequent words, even if the caller keeps few of them.
-MATCHES_MOST = 500
+MAX_MATCHES = 500
 
-AN_ID = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
+ID_OR_LINK = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
 
 NO_WORD = "It contains no word to search for."
 NAMES_TOO_MANY = (
-    f"More than {names.AUTHORS_MOST} authors have this name. Enter @name for the tweets of one."
+    f"More than {names.MAX_AUTHORS} authors have this name. Enter @name for the tweets of one."
 )
 FIRST_AUTHORS = (
-    f"More than {names.AUTHORS_MOST} names start like this; these are tweets of the first "
-    f"{names.AUTHORS_MOST}."
+    f"More than {names.MAX_AUTHORS} names start like this; these are tweets of the first "
+    f"{names.MAX_AUTHORS}."
 )
 
 
@@ -45,7 +45,7 @@ class TooMany(Exception):
     """Not all matches can be found, and the caller wants all or none."""
 
 
-Source = Callable[[Way, int], Look]
+Source = Callable[[Direction, int], FoundIds]
 Sieve = Callable[[list[int]], list[int]]
 
 
@@ -63,12 +63,12 @@ def of_version(id: int) -> list[int]:
     return list(TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True))
 
 
-def all_of_them(ids: list[int]) -> list[int]:
+def keep_all(ids: list[int]) -> list[int]:
     return ids
 
 
-def from_where_it_begins(way: Way) -> Way:
-    return way
+def start_unchanged(direction: Direction) -> Direction:
+    return direction
 
 
 def are_too_many(matched: int) -> bool:
@@ -77,7 +77,7 @@ def are_too_many(matched: int) -> bool:
     looked = sum(FIRST_STEPS)
     if texts.may_be_rare(matched, looked=looked):
         return False
-    return texts.at_all() > looked + sum(LAST_STEPS)
+    return texts.estimate_texts() > looked + sum(LAST_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,143 +90,147 @@ class Finder:
 
     deadline: Deadline
     most: int
-    sieve: Sieve = all_of_them
+    sieve: Sieve = keep_all
     few: Source | None = None
-    start: Callable[[Way], Way] = from_where_it_begins
+    start: Callable[[Direction], Direction] = start_unchanged
     all_or_none: bool = False
 
-    def find(self, typed: str, way: Way) -> Finds:
+    def find(self, typed: str, direction: Direction) -> Finds:
         """By id or link, by @author, or by words of the text or the author's name."""
         whole = typed.strip()
-        if found := AN_ID.fullmatch(whole):
-            id = min(int(found[1]), LARGEST_ID)
-            return Finds(way.in_order(self.sieve([id, *of_version(id)])))
+        if match := ID_OR_LINK.fullmatch(whole):
+            id = min(int(match[1]), LARGEST_ID)
+            return Finds(direction.in_order(self.sieve([id, *of_version(id)])))
         if len(whole) > 1 and whole.startswith("@") and " " not in whole:
-            return self.by_username(whole[1:], way)
-        return self.by_words(typed.lstrip(), way)
+            return self.by_username(whole[1:], direction)
+        return self.by_words(typed.lstrip(), direction)
 
     def among(self, typed: str, ids: list[int]) -> list[int]:
         """The ids that `find` would find, in the given order."""
         whole = typed.strip()
-        if found := AN_ID.fullmatch(whole):
-            one = min(int(found[1]), LARGEST_ID)
-            return [id for id in ids if id in (one, *of_version(one))]
+        if match := ID_OR_LINK.fullmatch(whole):
+            wanted = min(int(match[1]), LARGEST_ID)
+            return [id for id in ids if id in (wanted, *of_version(wanted))]
         if len(whole) > 1 and whole.startswith("@") and " " not in whole:
-            kept, authors = set(), names.called(whole[1:]).ids
+            kept, authors = set(), names.authors_called(whole[1:]).ids
         else:
-            words = read(typed.lstrip())
+            words = parse_search(typed.lstrip())
             if words is None:
                 return []
-            kept = set(texts.among(ids, words))
-            authors = names.named(whole, words).ids if words.is_bare else []
+            kept = set(texts.matching_ids(ids, words))
+            authors = names.authors_matching(whole, words).ids if words.is_bare else []
         if authors:
             theirs = Tweet.objects.filter(id__among=ids, author__in=authors)
             kept |= set(theirs.values_list("pk", flat=True))
         return [id for id in ids if id in kept]
 
-    def by_username(self, name: str, way: Way) -> Finds:
-        authors = names.called(name)
+    def by_username(self, name: str, direction: Direction) -> Finds:
+        authors = names.authors_called(name)
         note = FIRST_AUTHORS if authors.more else ""
-        return replace(self.by_authors(authors.ids, way), note=note)
+        return replace(self.by_authors(authors.ids, direction), note=note)
 
-    def by_words(self, typed: str, way: Way) -> Finds:
-        words = read(typed)
+    def by_words(self, typed: str, direction: Direction) -> Finds:
+        words = parse_search(typed)
         if words is None:
             return Finds(note=NO_WORD)
-        enforce(self.deadline)
-        authors = names.named(typed.strip(), words) if words.is_bare else names.Authors([])
-        found = self.by_texts(words, way)
+        enforce_deadline(self.deadline)
+        authors = (
+            names.authors_matching(typed.strip(), words) if words.is_bare else names.Authors([])
+        )
+        finds = self.by_texts(words, direction)
         if authors.more:
-            return replace(found, note=NAMES_TOO_MANY)
+            return replace(finds, note=NAMES_TOO_MANY)
         if not authors.ids:
-            return found
-        return self.merged(way, found, self.by_authors(authors.ids, way))
+            return finds
+        return self.merged(direction, finds, self.by_authors(authors.ids, direction))
 
-    def by_texts(self, words: Search, way: Way) -> Finds:
+    def by_texts(self, words: Search, direction: Direction) -> Finds:
         """Search the next texts; if few match, query the index for all that have the words."""
         if self.few:
-            return self.through(self.few, lambda ids: self.said(texts.among(ids, words)), way)
+            return self.through(
+                self.few, lambda ids: self.said(texts.matching_ids(ids, words)), direction
+            )
         matched = 0
 
-        def next_texts(way: Way, looked: int) -> Look:
+        def next_texts(direction: Direction, looked: int) -> FoundIds:
             nonlocal matched
-            look = texts.in_texts(words, way, looked=looked, most=MATCHES_MOST)
+            look = texts.search_next_texts(words, direction, looked=looked, most=MAX_MATCHES)
             matched += len(look.ids)
             if self.all_or_none and look.until is not None and are_too_many(matched):
                 raise TooMany
             return look
 
-        found = self.through(next_texts, self.said, way, FIRST_STEPS)
-        if found.until is None or len(found.ids) == self.most:
-            return found
-        enforce(self.deadline)
+        finds = self.through(next_texts, self.said, direction, FIRST_STEPS)
+        if finds.until is None or len(finds.ids) == self.most:
+            return finds
+        enforce_deadline(self.deadline)
         if texts.may_be_rare(matched, looked=sum(FIRST_STEPS)):
-            every = texts.all_of(words)
+            every = texts.all_matches(words)
             if every is not None:
-                return Finds(self.said(way.in_order(every))[: self.most])
-        return self.further(found, next_texts, self.said, way)
+                return Finds(self.said(direction.in_order(every))[: self.most])
+        return self.further(finds, next_texts, self.said, direction)
 
-    def by_candidates(self, source: Source, way: Way) -> Finds:
+    def by_candidates(self, source: Source, direction: Direction) -> Finds:
         """What the sieve keeps, whatever the text."""
-        found = self.through(source, self.sieve, way, FIRST_STEPS)
-        if found.until is None or len(found.ids) == self.most:
-            return found
-        return self.further(found, source, self.sieve, way)
+        finds = self.through(source, self.sieve, direction, FIRST_STEPS)
+        if finds.until is None or len(finds.ids) == self.most:
+            return finds
+        return self.further(finds, source, self.sieve, direction)
 
-    def further(self, found: Finds, source: Source, sieve: Sieve, way: Way) -> Finds:
+    def further(self, finds: Finds, source: Source, sieve: Sieve, direction: Direction) -> Finds:
         """Continue where more is expected (`start`); if nothing is there, where the search ended.
 
         So a few matches may be skipped, but never all of them.
         """
-        assert found.until is not None
-        here = way.on_from(found.until)
+        assert finds.until is not None
+        here = direction.on_from(finds.until)
         there = self.start(here)
         more = Finds()
         if there != here:
             more = self.through(source, sieve, there)
         if not more.ids:
             more = self.through(source, sieve, here, LAST_STEPS)
-        return Finds([*found.ids, *more.ids][: self.most], more.until)
+        return Finds([*finds.ids, *more.ids][: self.most], more.until)
 
-    def by_authors(self, authors: Sequence[int], way: Way) -> Finds:
-        def tweets(way: Way, looked: int) -> Look:
-            return names.of_authors(authors, way, most=looked)
+    def by_authors(self, authors: Sequence[int], direction: Direction) -> Finds:
+        def tweets(direction: Direction, looked: int) -> FoundIds:
+            return names.of_authors(authors, direction, most=looked)
 
-        return self.through(tweets, self.sieve, way)
+        return self.through(tweets, self.sieve, direction)
 
     def through(
         self,
         source: Source,
         sieve: Sieve,
-        way: Way,
+        direction: Direction,
         steps: Sequence[int] = (),
     ) -> Finds:
         kept: list[int] = []
         for step in steps or (*FIRST_STEPS, *LAST_STEPS):
-            enforce(self.deadline)
-            look = source(way, step)
+            enforce_deadline(self.deadline)
+            look = source(direction, step)
             kept += sieve(look.ids) if look.ids else []
             if look.until is None:
                 return Finds(kept[: self.most])
-            way = way.on_from(look.until)
+            direction = direction.on_from(look.until)
             if len(kept) >= self.most:
                 break
-        return Finds(kept[: self.most], way.beyond)
+        return Finds(kept[: self.most], direction.beyond)
 
     def said(self, ids: list[int]) -> list[int]:
         """Leave out tweets that are gone, whose texts may still be there, and sieve the rest."""
-        found = Tweet.objects.filter(id__among=ids, gone_at=None)
-        shown = set(found.values_list("pk", flat=True))
-        return self.sieve([id for id in ids if id in shown])
+        tweets = Tweet.objects.filter(id__among=ids, gone_at=None)
+        present = set(tweets.values_list("pk", flat=True))
+        return self.sieve([id for id in ids if id in present])
 
-    def merged(self, way: Way, one: Finds, other: Finds) -> Finds:
+    def merged(self, direction: Direction, first: Finds, other: Finds) -> Finds:
         """Merge both, up to where both have searched."""
-        known = [self.known_until(found) for found in (one, other)]
-        until = way.nearest([id for id in known if id is not None])
-        ids = way.in_order([*one.ids, *other.ids])
+        known = [self.known_until(finds) for finds in (first, other)]
+        until = direction.nearest([id for id in known if id is not None])
+        ids = direction.in_order([*first.ids, *other.ids])
         if until is not None:
-            ids = [id for id in ids if not way.on_from(until).leads_to(id)]
+            ids = [id for id in ids if not direction.on_from(until).leads_to(id)]
         return Finds(ids[: self.most], until)
 
-    def known_until(self, found: Finds) -> int | None:
-        return found.ids[-1] if len(found.ids) == self.most else found.until
+    def known_until(self, finds: Finds) -> int | None:
+        return finds.ids[-1] if len(finds.ids) == self.most else finds.until

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trackers.tweets.finding.way import Look, Way
-from trackers.tweets.finding.words import WORDS, Search
-from tweetwatch.bounded import only_bitmaps
+from trackers.tweets.finding.direction import Direction, FoundIds
+from trackers.tweets.finding.words import TEXT_WORDS, Search
 from tweetwatch.database import cursor
+from tweetwatch.time_limits import only_bitmaps
 
 # The tweets of at most this many authors are merged.
-AUTHORS_MOST = 20
+MAX_AUTHORS = 20
 # Too many names begin with a shorter prefix.
-NAME_LEAST = 3
+MIN_NAME_LENGTH = 3
 USERNAME = re.compile(r"\w{1,50}")
-AFTER_ALL = "\U0010ffff"
+LAST_CHARACTER = "\U0010ffff"
 
 # In the index's byte order an exact match comes before longer names that begin with it.
 BY_USERNAME = """
@@ -25,7 +25,7 @@ BY_USERNAME = """
     ORDER BY lower(username) COLLATE "C" LIMIT %(most)s
 """
 BY_NAME = f"""
-    SELECT id FROM trackers_author WHERE {WORDS.format("name")} @@ %(query)s::tsquery
+    SELECT id FROM trackers_author WHERE {TEXT_WORDS.format("name")} @@ %(query)s::tsquery
     LIMIT %(most)s
 """
 OF_AUTHORS = """
@@ -46,11 +46,11 @@ class Authors:
     more: bool = False
 
 
-def called(name: str) -> Authors:
+def authors_called(name: str) -> Authors:
     """Authors with this user name, in any case; if none, those whose user name begins with it."""
-    found = by_username(name.lower())
-    exactly = [id for id, username in found if username == name.lower()]
-    return first(exactly or [id for id, _ in found])
+    rows = by_username(name.lower())
+    exactly = [id for id, username in rows if username == name.lower()]
+    return first_authors(exactly or [id for id, _ in rows])
 
 
 def is_known(name: str) -> bool:
@@ -58,30 +58,30 @@ def is_known(name: str) -> bool:
     return any(username == name.lower() for _, username in by_username(name.lower()))
 
 
-def named(typed: str, search: Search) -> Authors:
+def authors_matching(typed: str, search: Search) -> Authors:
     """Authors whose user name begins with what was typed, or whose name has its words."""
     ids = []
     if USERNAME.fullmatch(typed):
         ids += [id for id, _ in by_username(typed.lower())]
-    if len(ids) <= AUTHORS_MOST and (len(typed) >= NAME_LEAST or not typed.isascii()):
-        given = {"query": search.loose, "most": AUTHORS_MOST + 1}
+    if len(ids) <= MAX_AUTHORS and (len(typed) >= MIN_NAME_LENGTH or not typed.isascii()):
+        params = {"query": search.loose, "most": MAX_AUTHORS + 1}
         with only_bitmaps(), cursor() as db:
-            ids += [row[0] for row in db.execute(BY_NAME, given) if row[0] not in ids]
-    return first(ids)
+            ids += [row[0] for row in db.execute(BY_NAME, params) if row[0] not in ids]
+    return first_authors(ids)
 
 
-def first(ids: list[int]) -> Authors:
-    return Authors(ids[:AUTHORS_MOST], more=len(ids) > AUTHORS_MOST)
+def first_authors(ids: list[int]) -> Authors:
+    return Authors(ids[:MAX_AUTHORS], more=len(ids) > MAX_AUTHORS)
 
 
 def by_username(beginning: str) -> list[tuple[int, str]]:
-    given = {"first": beginning, "last": beginning + AFTER_ALL, "most": AUTHORS_MOST + 1}
+    params = {"first": beginning, "last": beginning + LAST_CHARACTER, "most": MAX_AUTHORS + 1}
     with cursor() as db:
-        return [(id, username) for id, username in db.execute(BY_USERNAME, given) if username]
+        return [(id, username) for id, username in db.execute(BY_USERNAME, params) if username]
 
 
-def of_authors(authors: Sequence[int], way: Way, *, most: int) -> Look:
-    given = {"authors": list(authors), "beyond": way.beyond, "most": most}
+def of_authors(authors: Sequence[int], direction: Direction, *, most: int) -> FoundIds:
+    params = {"authors": list(authors), "beyond": direction.beyond, "most": most}
     with cursor() as db:
-        ids = [row[0] for row in db.execute(way.sql(OF_AUTHORS, UP), given)]
-    return Look(ids, until=ids[-1] if len(ids) == most else None)
+        ids = [row[0] for row in db.execute(direction.sql(OF_AUTHORS, UP), params)]
+    return FoundIds(ids, until=ids[-1] if len(ids) == most else None)

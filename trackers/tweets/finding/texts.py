@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackers.tweets.finding.way import Look, Way
-from trackers.tweets.finding.words import WORDS, Search
-from tweetwatch.bounded import only_bitmaps
+from trackers.tweets.finding.direction import Direction, FoundIds
+from trackers.tweets.finding.words import TEXT_WORDS, Search
 from tweetwatch.database import cursor
+from tweetwatch.time_limits import only_bitmaps
 
 # Words with up to this many matches are rare: all are read and sorted at once.
-RARE = 3000
+MAX_RARE_MATCHES = 3000
 # For a phrase the text of each match must be parsed.
-RARE_PHRASE = 1000
+MAX_RARE_PHRASE_MATCHES = 1000
 
 # The inner LIMIT is a fence: no more texts are read, whatever the planner assumes about the words.
 TEXTS = f"""
@@ -26,7 +26,8 @@ TEXTS = f"""
         SELECT tweet_id, text FROM trackers_tweettext
         WHERE tweet_id < %(beyond)s ORDER BY tweet_id DESC LIMIT %(looked)s
     ) looked
-    WHERE text ILIKE ALL (%(patterns)s::text[]) AND {WORDS.format("text")} @@ %(exact)s::tsquery
+    WHERE text ILIKE ALL (%(patterns)s::text[])
+      AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery
     ORDER BY tweet_id DESC LIMIT %(most)s
 """
 LOOKED_UNTIL = """
@@ -35,10 +36,10 @@ LOOKED_UNTIL = """
 """
 
 # Only among given ids.
-AMONG = f"""
+MATCHING_TEXTS = f"""
     SELECT tweet_id FROM trackers_tweettext
     WHERE tweet_id = ANY(%(ids)s::bigint[]) AND text ILIKE ALL (%(patterns)s::text[])
-      AND {WORDS.format("text")} @@ %(exact)s::tsquery
+      AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery
 """
 
 # Unordered: a bitmap scan of the index on words returns the first rows without fetching the others.
@@ -46,14 +47,14 @@ AMONG = f"""
 ALL_RARE = f"""
     WITH candidate AS MATERIALIZED (
         SELECT tweet_id, text FROM trackers_tweettext
-        WHERE {WORDS.format("text")} @@ %(loose)s::tsquery LIMIT %(rare)s + 1
+        WHERE {TEXT_WORDS.format("text")} @@ %(loose)s::tsquery LIMIT %(rare)s + 1
     )
     SELECT (SELECT count(*) FROM candidate),
            ARRAY (SELECT tweet_id FROM candidate
                   WHERE %(plain)s OR text ILIKE ALL (%(patterns)s::text[])
-                                     AND {WORDS.format("text")} @@ %(exact)s::tsquery)
+                                     AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery)
 """
-TEXTS_AT_ALL = "SELECT reltuples FROM pg_class WHERE oid = 'trackers_tweettext'::regclass"
+ESTIMATE_TEXTS = "SELECT reltuples FROM pg_class WHERE oid = 'trackers_tweettext'::regclass"
 
 UP = {
     statement: statement.replace("< %(beyond)s", "> %(beyond)s").replace("id DESC", "id")
@@ -61,45 +62,45 @@ UP = {
 }
 
 
-def in_texts(search: Search, way: Way, *, looked: int, most: int) -> Look:
+def search_next_texts(search: Search, direction: Direction, *, looked: int, most: int) -> FoundIds:
     """At most `most` tweets whose text matches, among the next `looked` texts."""
-    given = {"beyond": way.beyond, "looked": looked}
+    params = {"beyond": direction.beyond, "looked": looked}
     with cursor() as db:
         words = {"patterns": list(search.patterns), "exact": search.exact, "most": most}
-        ids = [row[0] for row in db.execute(way.sql(TEXTS, UP), given | words)]
+        ids = [row[0] for row in db.execute(direction.sql(TEXTS, UP), params | words)]
         if len(ids) == most:
-            return Look(ids, until=ids[-1])
-        last = db.execute(way.sql(LOOKED_UNTIL, UP), given).fetchone()
-    return Look(ids, until=last[0] if last else None)
+            return FoundIds(ids, until=ids[-1])
+        last = db.execute(direction.sql(LOOKED_UNTIL, UP), params).fetchone()
+    return FoundIds(ids, until=last[0] if last else None)
 
 
-def among(ids: Sequence[int], search: Search) -> list[int]:
+def matching_ids(ids: Sequence[int], search: Search) -> list[int]:
     """The ids whose text matches, in the given order."""
-    given = {"ids": list(ids), "patterns": list(search.patterns), "exact": search.exact}
+    params = {"ids": list(ids), "patterns": list(search.patterns), "exact": search.exact}
     with cursor() as db:
-        matching = {row[0] for row in db.execute(AMONG, given)}
+        matching = {row[0] for row in db.execute(MATCHING_TEXTS, params)}
     return [id for id in ids if id in matching]
 
 
-def all_of(search: Search) -> list[int] | None:
+def all_matches(search: Search) -> list[int] | None:
     """Every tweet whose text matches, unordered; None when too many have the words."""
-    given = {"exact": search.exact, "loose": search.loose, "patterns": list(search.patterns)}
-    rare = RARE if search.is_plain else RARE_PHRASE
+    params = {"exact": search.exact, "loose": search.loose, "patterns": list(search.patterns)}
+    rare = MAX_RARE_MATCHES if search.is_plain else MAX_RARE_PHRASE_MATCHES
     with only_bitmaps(), cursor() as db:
-        row = db.execute(ALL_RARE, given | {"plain": search.is_plain, "rare": rare}).fetchone()
+        row = db.execute(ALL_RARE, params | {"plain": search.is_plain, "rare": rare}).fetchone()
     assert row is not None
     candidates, ids = row
     return ids if candidates <= rare else None
 
 
-def may_be_rare(found: int, *, looked: int) -> bool:
+def may_be_rare(matches: int, *, looked: int) -> bool:
     """Whether `found` matches in `looked` texts suggest no more than RARE in all texts."""
-    return found * at_all() <= RARE * looked
+    return matches * estimate_texts() <= MAX_RARE_MATCHES * looked
 
 
-def at_all() -> float:
+def estimate_texts() -> float:
     """About how many texts there are; 0 if that is not known yet."""
     with cursor() as db:
-        row = db.execute(TEXTS_AT_ALL).fetchone()
+        row = db.execute(ESTIMATE_TEXTS).fetchone()
     assert row is not None
     return max(row[0], 0.0)

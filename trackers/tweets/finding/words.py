@@ -19,25 +19,25 @@ from tweetwatch.database import cursor
 
 LINKS = r"https?://\S+"
 # Thai and Lao, Burmese, Khmer, Japanese and Chinese.
-UNPARTED = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
+UNSPACED_SCRIPTS = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
 # The index uses exactly this expression: changing it takes a migration of the index.
-PARTED = (
+SPLIT_TEXT = (
     r"translate(regexp_replace(regexp_replace({}, '" + LINKS + r"', ' ', 'gi'),"
-    r" '([" + UNPARTED + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
+    r" '([" + UNSPACED_SCRIPTS + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
 )
-WORDS = f"to_tsvector('simple', {PARTED})"
+TEXT_WORDS = f"to_tsvector('simple', {SPLIT_TEXT})"
 
 
 def words_of(column: str) -> Func:
     """The words of a text, for an index."""
-    template = WORDS.replace("{}", "%(expressions)s")
+    template = TEXT_WORDS.replace("{}", "%(expressions)s")
     return Func(column, template=template, output_field=SearchVectorField())
 
 
 # "a phrase", -"not this one", or anything between spaces.
 TERM = re.compile(r'(?P<no>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
-PIECE = re.compile(r"[^\W_]+")
-PIECES_MOST = 8
+WORD_PIECE = re.compile(r"[^\W_]+")
+MAX_PATTERNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +68,31 @@ class Search:
         return self.exact == self.loose
 
 
-def terms(typed: str) -> Iterator[Term]:
+def split_terms(typed: str) -> Iterator[Term]:
     """The terms; the last word is unfinished, a prefix, unless something follows it."""
-    for found in TERM.finditer(typed):
-        if found["word"] is None:
-            yield Term(found["phrase"], wanted=not found["no"], quoted=True)
-        elif found["word"].startswith("-"):
-            yield Term(found["word"][1:], wanted=False)
+    for match in TERM.finditer(typed):
+        if match["word"] is None:
+            yield Term(match["phrase"], wanted=not match["no"], quoted=True)
+        elif match["word"].startswith("-"):
+            yield Term(match["word"][1:], wanted=False)
         else:
-            yield Term(found["word"], unfinished=found.end() == len(typed))
+            yield Term(match["word"], unfinished=match.end() == len(typed))
 
 
-READ = f"""
-    SELECT phraseto_tsquery('simple', {PARTED.format("term")})::text,
-           plainto_tsquery('simple', {PARTED.format("term")})::text
+PARSE_TERMS = f"""
+    SELECT phraseto_tsquery('simple', {SPLIT_TEXT.format("term")})::text,
+           plainto_tsquery('simple', {SPLIT_TEXT.format("term")})::text
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS told(term, place) ORDER BY place
 """
 
 
-def read(typed: str) -> Search | None:
+def parse_search(typed: str) -> Search | None:
     """The search for what was typed; None if it has no word, or only words to exclude."""
-    told = list(terms(re.sub(LINKS, " ", typed, flags=re.IGNORECASE)))
+    terms = list(split_terms(re.sub(LINKS, " ", typed, flags=re.IGNORECASE)))
     with cursor() as db:
-        queries = db.execute(READ, {"terms": [term.text for term in told]}).fetchall()
+        queries = db.execute(PARSE_TERMS, {"terms": [term.text for term in terms]}).fetchall()
     exact, loose, patterns = [], [], []
-    for term, (phrase, plain) in zip(told, queries, strict=True):
+    for term, (phrase, plain) in zip(terms, queries, strict=True):
         if not phrase:
             continue
         if not term.wanted:
@@ -102,9 +102,9 @@ def read(typed: str) -> Search | None:
         end = ":*" if term.unfinished else ""
         exact.append(f"({phrase}{end})")
         loose.append(f"({plain}{end})")
-        patterns += [f"%{piece}%" for piece in PIECE.findall(term.text)]
+        patterns += [f"%{piece}%" for piece in WORD_PIECE.findall(term.text)]
     if not loose:
         return None
-    bare = all(term.wanted and not term.quoted for term in told)
-    longest = sorted(patterns, key=len, reverse=True)[:PIECES_MOST]
+    bare = all(term.wanted and not term.quoted for term in terms)
+    longest = sorted(patterns, key=len, reverse=True)[:MAX_PATTERNS]
     return Search(" & ".join(exact), " & ".join(loose), tuple(longest), bare)

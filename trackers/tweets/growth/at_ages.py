@@ -12,9 +12,9 @@ from tweetwatch.database import array, cursor
 from tweetwatch.statements import fill, statement
 
 # A count says nothing about an age if it was last measured at less than half of that age.
-STALE = 0.5
-FLOOR = timedelta(minutes=2)
-LEAST_MONTH = timedelta(days=28)
+MAX_STALE_SHARE = 0.5
+ALWAYS_NEAR = timedelta(minutes=2)
+SHORTEST_MONTH = timedelta(days=28)
 
 
 class Born(NamedTuple):
@@ -24,7 +24,7 @@ class Born(NamedTuple):
     at: datetime
 
 
-class Reading(NamedTuple):
+class CountsAtAge(NamedTuple):
     """`counts`: those of the tweet at this age, as last measured at `measured_at`."""
 
     tweet_id: int
@@ -34,14 +34,14 @@ class Reading(NamedTuple):
 
     def is_near(self, born: datetime) -> bool:
         """Whether it was measured recently enough to be called the count at this age."""
-        return born + self.age - self.measured_at <= max(FLOOR, STALE * self.age)
+        return born + self.age - self.measured_at <= max(ALWAYS_NEAR, MAX_STALE_SHARE * self.age)
 
 
 AT_AGES = statement(__file__, "at_ages", open=["slices", "arrays", "columns", "elements"])
 
 
 @cache
-def for_metrics(metrics: tuple[str, ...]) -> str:
+def statement_for(metrics: tuple[str, ...]) -> str:
     """The statement for these of the METRICS."""
     assert set(metrics) <= set(METRICS)
     parts = {
@@ -59,23 +59,23 @@ def at_ages(
     *,
     now: datetime,
     metrics: tuple[str, ...] = METRICS,
-) -> dict[int, list[Reading]]:
+) -> dict[int, list[CountsAtAge]]:
     """The readings of each tweet by increasing age; none for ages before its first measurement.
 
     Ages that it has not reached by `now` are left out.
     """
     asked = list(tweets)
-    found: dict[int, list[Reading]] = {one.id: [] for one in asked}
+    by_tweet: dict[int, list[CountsAtAge]] = {tweet.id: [] for tweet in asked}
     if not asked or not ages:
-        return found
-    given = {
-        "ids": array(one.id for one in asked),
-        "born": [one.at for one in asked],
+        return by_tweet
+    params = {
+        "ids": array(tweet.id for tweet in asked),
+        "born": [tweet.at for tweet in asked],
         "ages": list(ages),
         "now": now,
-        "months": max(ages) // LEAST_MONTH + 3,
+        "months": max(ages) // SHORTEST_MONTH + 3,
     }
     with cursor() as db:
-        for id, age, at, *counts in db.execute(for_metrics(metrics), given, binary=True):
-            found[id].append(Reading(id, age, at, tuple(counts)))
-    return found
+        for id, age, at, *counts in db.execute(statement_for(metrics), params, binary=True):
+            by_tweet[id].append(CountsAtAge(id, age, at, tuple(counts)))
+    return by_tweet

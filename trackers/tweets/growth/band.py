@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.tweets.growth.at_ages import Born, Reading
+from trackers.tweets.growth.at_ages import Born, CountsAtAge
 
 # Fewer say nothing about what is usual.
-ENOUGH = 4
+MIN_KNOWN_COUNTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Middle:
 def middle(counts: Iterable[int | None]) -> Middle | None:
     """The quartiles; None if too few counts are known."""
     known = sorted(count for count in counts if count is not None)
-    if len(known) < ENOUGH:
+    if len(known) < MIN_KNOWN_COUNTS:
         return None
     return Middle(quantile(known, 0.25), quantile(known, 0.5), quantile(known, 0.75), len(known))
 
@@ -40,16 +40,16 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def counts_at(
-    readings: Mapping[int, Sequence[Reading]], tweets: Iterable[Born]
+    readings: Mapping[int, Sequence[CountsAtAge]], tweets: Iterable[Born]
 ) -> dict[timedelta, list[tuple[int | None, ...]]]:
     """The counts, by age, of all tweets that were measured near that age."""
-    born = {one.id: one.at for one in tweets}
-    found: dict[timedelta, list[tuple[int | None, ...]]] = {}
+    born = {tweet.id: tweet.at for tweet in tweets}
+    counts_by_age: dict[timedelta, list[tuple[int | None, ...]]] = {}
     for id, of_tweet in readings.items():
         for reading in of_tweet:
             if reading.is_near(born[id]):
-                found.setdefault(reading.age, []).append(reading.counts)
-    return found
+                counts_by_age.setdefault(reading.age, []).append(reading.counts)
+    return counts_by_age
 
 
 def band(
@@ -57,7 +57,7 @@ def band(
 ) -> dict[timedelta, Middle]:
     """The quartiles, by increasing age, of the metric at this place in the counts."""
     made = {age: middle(counts[place] for counts in at[age]) for age in sorted(at)}
-    return {age: found for age, found in made.items() if found}
+    return {age: quartiles for age, quartiles in made.items() if quartiles}
 
 
 def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> list[timedelta]:

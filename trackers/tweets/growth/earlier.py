@@ -23,22 +23,23 @@ OWN_POSTS = """
       AND said.retweeted IS NULL
     ORDER BY t.id DESC
 """
-COLUMNS = "id, created_at, measurements, version_of"
+TWEET_COLUMNS = "id, created_at, measurements, version_of"
 OF_AUTHOR = OWN_POSTS.format(
     newest=f"""
-        SELECT {COLUMNS} FROM trackers_tweet
+        SELECT {TWEET_COLUMNS} FROM trackers_tweet
         WHERE author_id = %(author)s AND id < %(below)s ORDER BY id DESC LIMIT %(most)s
     """
 )
 OF_ANYBODY = OWN_POSTS.format(
     newest=f"""
-        SELECT {COLUMNS} FROM trackers_tweet WHERE id < %(below)s ORDER BY id DESC LIMIT %(most)s
+        SELECT {TWEET_COLUMNS} FROM trackers_tweet
+        WHERE id < %(below)s ORDER BY id DESC LIMIT %(most)s
     """
 )
 OF_THESE = OWN_POSTS.format(
     newest=f"""
         SELECT tweet.* FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
-            SELECT {COLUMNS} FROM trackers_tweet WHERE id = asked.id LIMIT 1
+            SELECT {TWEET_COLUMNS} FROM trackers_tweet WHERE id = asked.id LIMIT 1
         ) AS tweet
     """
 )
@@ -46,20 +47,20 @@ OF_THESE = OWN_POSTS.format(
 
 def of_author(author_id: int, *, most: int, below: int = LARGEST_ID) -> list[Born]:
     """The author's newest tweets with an id lower than `below`, newest first."""
-    return read(OF_AUTHOR, {"author": author_id, "below": below, "most": most})
+    return read_born(OF_AUTHOR, {"author": author_id, "below": below, "most": most})
 
 
 def of_anybody(*, most: int, older_than: timedelta, now: datetime) -> list[Born]:
     """The newest tweets older than that, newest first."""
     below = first_id_at(int((now - older_than).timestamp() * 1000))
-    return read(OF_ANYBODY, {"below": below, "most": most})
+    return read_born(OF_ANYBODY, {"below": below, "most": most})
 
 
 def of_these(ids: list[int]) -> list[Born]:
     """Those of these ids that can be compared, newest first."""
-    return read(OF_THESE, {"ids": array(ids)})
+    return read_born(OF_THESE, {"ids": array(ids)})
 
 
-def read(statement: str, given: dict[str, object]) -> list[Born]:
+def read_born(statement: str, params: dict[str, object]) -> list[Born]:
     with cursor() as db:
-        return [Born(*row) for row in db.execute(statement, given)]
+        return [Born(*row) for row in db.execute(statement, params)]

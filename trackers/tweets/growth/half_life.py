@@ -30,7 +30,7 @@ def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLi
     if not count or count < 2:
         return None
     with cursor() as db:
-        given = {"id": id, "born": born, "half": -(-count // 2)}
-        row = db.execute(REACHED.format(metric=metric), given).fetchone()
+        params = {"id": id, "born": born, "half": -(-count // 2)}
+        row = db.execute(REACHED.format(metric=metric), params).fetchone()
     first, reached = row or (None, None)
     return HalfLife(reached - born, reached == first) if reached else None

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 
 from trackers.tweets.growth.band import quantile
 
-FULL = timedelta(days=1)
+FULL_AGE = timedelta(days=1)
 # How many finished tweets a projection needs, and how many tested ones show its accuracy.
-ENOUGH, TESTED = 5, 3
+MIN_FINISHED, MIN_TESTED = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastTweet:
     """An earlier tweet: its count at the age in question, and a day after it was posted."""
 
     born: datetime
@@ -48,13 +48,13 @@ class Projection:
     large_error: float
 
 
-def project(count: int | None, past: Sequence[Past], *, age: timedelta) -> Projection | None:
+def project(count: int | None, past: Sequence[PastTweet], *, age: timedelta) -> Projection | None:
     """The final count of a tweet of this age with this count; None: not enough is known."""
-    usable = [one for one in past if one.early > 0 and one.late > 0]
+    usable = [tweet for tweet in past if tweet.early > 0 and tweet.late > 0]
     errors = past_errors(usable, age=age)
-    if not count or len(usable) < ENOUGH or len(errors) < TESTED:
+    if not count or len(usable) < MIN_FINISHED or len(errors) < MIN_TESTED:
         return None
-    factors = sorted(one.factor for one in usable)
+    factors = sorted(tweet.factor for tweet in usable)
     return Projection(
         total=round(count * quantile(factors, 0.5)),
         low=round(count * quantile(factors, 0.25)),
@@ -66,17 +66,17 @@ def project(count: int | None, past: Sequence[Past], *, age: timedelta) -> Proje
     )
 
 
-def past_errors(past: Sequence[Past], *, age: timedelta) -> list[float]:
+def past_errors(past: Sequence[PastTweet], *, age: timedelta) -> list[float]:
     """The errors that projections of these would have had, in increasing order.
 
     Each tweet is projected from those that were a day old when it had this age; without enough of
     them it is left out.
     """
     errors = []
-    for one in past:
-        then = one.born + age
-        factors = sorted(other.factor for other in past if other.born + FULL <= then)
-        if len(factors) >= ENOUGH:
-            projected = one.early * quantile(factors, 0.5)
-            errors.append(abs(projected - one.late) / one.late)
+    for tweet in past:
+        then = tweet.born + age
+        factors = sorted(other.factor for other in past if other.born + FULL_AGE <= then)
+        if len(factors) >= MIN_FINISHED:
+            projected = tweet.early * quantile(factors, 0.5)
+            errors.append(abs(projected - tweet.late) / tweet.late)
     return sorted(errors)

@@ -10,14 +10,14 @@ from trackers.tweets.movers.models import MoverPlaces, Window
 from tweetwatch.database import cursor
 
 # How many places of each list are stored.
-MOST = 100
+MAX_PLACES = 100
 # A list is compared with places whose age is between this and twice this.
-KEPT_FOR = timedelta(minutes=5)
+COMPARED_AFTER = timedelta(minutes=5)
 # A minute's run may come a moment early.
 EARLY = timedelta(seconds=20)
 
 # A row per list. Each read ends at the LIMIT, in the order of the index.
-REMEMBER = """
+STORE_PLACES = """
     INSERT INTO trackers_moverplaces AS p (minutes, metric, at, ids)
     SELECT l.minutes, l.metric, %(now)s, ARRAY(
         SELECT tweet_id FROM trackers_mover m
@@ -38,17 +38,17 @@ class Places:
     of: dict[int, int]
 
 
-def remember(*, now: datetime) -> None:
+def store_places(*, now: datetime) -> None:
     lists = [(int(window), metric) for window in Window for metric in METRICS]
-    given = {
+    params = {
         "minutes": [minutes for minutes, _ in lists],
         "metrics": [metric for _, metric in lists],
         "now": now,
-        "old": now - KEPT_FOR + EARLY,
-        "most": MOST,
+        "old": now - COMPARED_AFTER + EARLY,
+        "most": MAX_PLACES,
     }
     with cursor() as db:
-        db.execute(REMEMBER, given)
+        db.execute(STORE_PLACES, params)
 
 
 def places(window: Window, metric: str) -> Places | None:

@@ -11,13 +11,13 @@ from trackers.jobs import schedules
 from trackers.tweets.tags import ending
 from trackers.tweets.tags.models import Tag
 
-SWEEP = "trackers.tasks.sweep_tags"
+SWEEP_TASK = "trackers.tasks.sweep_tags"
 
 
-def merge(tags: Sequence[Tag], actor: Actor, *, into: Tag) -> Done:
+def merge_tags(tags: Sequence[Tag], actor: Actor, *, into: Tag) -> Done:
     """Give the tweets of these tags the one `into`, and remove the others."""
-    count = ending.end(tags, into=into)
-    schedules.run_soon(SWEEP)
+    count = ending.end_tags(tags, into=into)
+    schedules.run_soon(SWEEP_TASK)
     if not count:
         return Done("Nothing was merged: the tags are gone. Reload this list.", is_done=False)
     history.record(actor, tags, f"Merged into “{into}”")
@@ -26,10 +26,10 @@ def merge(tags: Sequence[Tag], actor: Actor, *, into: Tag) -> Done:
     )
 
 
-def remove(tags: Sequence[Tag], actor: Actor) -> Done:
+def remove_tags(tags: Sequence[Tag], actor: Actor) -> Done:
     """Take them off all tweets, and remove them."""
-    count = ending.end(tags)
-    schedules.run_soon(SWEEP)
+    count = ending.end_tags(tags)
+    schedules.run_soon(SWEEP_TASK)
     if not count:
         return Done("Nothing to remove: removed already. Reload this list.", is_done=False)
     history.record(actor, tags, "Removed from all tweets", flag=history.DELETION)

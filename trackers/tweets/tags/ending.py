@@ -12,29 +12,29 @@ from django.db.models.functions import Now
 
 from trackers.tweets.tags.models import Tag
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 from tweetwatch.statements import statement
 
 # Rows per transaction.
-PIECE = 5000
+ROWS_PER_SWEEP = 5000
 
-SWEEP = statement(__file__, "sweep", piece=PIECE)
+SWEEP = statement(__file__, "sweep", piece=ROWS_PER_SWEEP)
 # Both are bounded: larger numbers need not be exact. Ordered, or the planner would scan the table
 # for the rows of a tag that it assumes to be frequent.
-LEFT = """
+SWEEP_LEFT = """
     SELECT count(*) FROM trackers_tag tag CROSS JOIN LATERAL (
         SELECT FROM trackers_tweettag WHERE tag_id = tag.id ORDER BY tweet_id LIMIT 100000) of
     WHERE tag.ended_at IS NOT NULL
 """
-COUNTED_MOST = 10_000
-ON_TWEETS = """
+MAX_COUNTED = 10_000
+COUNT_TAGGED = """
     SELECT count(*) FROM (
         SELECT FROM trackers_tweettag WHERE tag_id = %(tag)s
         ORDER BY tweet_id LIMIT %(most)s + 1) counted
 """
 
 
-def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
+def end_tags(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
     """Remove tags, or merge them into another one; return how many. `sweep` does the rest. Does
     nothing if the other one is ended itself."""
     ids = {tag.pk for tag in tags}
@@ -51,7 +51,7 @@ def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
     return len(ended)
 
 
-def sweep(*, deadline: Deadline) -> Worked:
+def sweep_ended(*, deadline: Deadline) -> PieceWork:
     """Move or delete the rows of ended tags, and then the tags."""
 
     def piece() -> int | None:
@@ -59,20 +59,20 @@ def sweep(*, deadline: Deadline) -> Worked:
         if tag is None:
             return None
         with cursor() as db:
-            found = db.execute(SWEEP, {"tag": tag.pk, "into": tag.into_id}).fetchone()
-        assert found is not None
-        if not found[0]:
+            row = db.execute(SWEEP, {"tag": tag.pk, "into": tag.into_id}).fetchone()
+        assert row is not None
+        if not row[0]:
             tag.delete()
-        return int(found[0])
+        return int(row[0])
 
-    return in_pieces("ended tags", piece, left=left, deadline=deadline)
+    return in_pieces("ended tags", piece, left=rows_left, deadline=deadline)
 
 
-def left() -> int:
+def rows_left() -> int:
     """About how many rows wait; at least one while an ended tag exists."""
-    return max(count(LEFT, {}), Tag.objects.exclude(ended_at=None).count())
+    return max(select_count(SWEEP_LEFT, {}), Tag.objects.exclude(ended_at=None).count())
 
 
-def on_tweets(tag: Tag, most: int = COUNTED_MOST) -> int:
+def count_tagged(tag: Tag, most: int = MAX_COUNTED) -> int:
     """How many tweets have the tag, up to one more than `most`."""
-    return count(ON_TWEETS, {"tag": tag.pk, "most": most})
+    return select_count(COUNT_TAGGED, {"tag": tag.pk, "most": most})

@@ -15,7 +15,7 @@ from django.db.models.functions import Lower
 if TYPE_CHECKING:
     from typing import Self
 
-NAME_MOST = 40
+MAX_NAME_LENGTH = 40
 
 
 class TagQuerySet(models.QuerySet["Tag"]):
@@ -34,7 +34,7 @@ class Tag(models.Model):
     """`ended_at`: since when it is being removed, or merged `into` another one."""
 
     name = models.CharField(
-        max_length=NAME_MOST, help_text=f"Up to {NAME_MOST} characters, without commas."
+        max_length=MAX_NAME_LENGTH, help_text=f"Up to {MAX_NAME_LENGTH} characters, without commas."
     )
     ended_at = models.DateTimeField(null=True, editable=False)
     into = models.ForeignKey(

@@ -6,45 +6,47 @@ import unicodedata
 
 from django.db import IntegrityError, transaction
 
-from trackers.tweets.tags.models import NAME_MOST, Tag
+from trackers.tweets.tags.models import MAX_NAME_LENGTH, Tag
 
 # How many are offered in a list to choose from.
-OFFERED_MOST = 200
+MAX_OFFERED = 200
 
 
-class TagName(ValueError):
+class InvalidTagName(ValueError):
     """A tag cannot have this name; the message says why, and what to do."""
 
 
-def cleaned(typed: str) -> str:
+def clean_name(typed: str) -> str:
     """The name as typed, without a leading #. Raises TagName if it is not allowed."""
     name = " ".join(unicodedata.normalize("NFC", typed).split()).removeprefix("#").strip()
     if not name:
-        raise TagName("The tag needs a name.")
-    if len(name) > NAME_MOST:
-        raise TagName(f"The name of a tag has up to {NAME_MOST} characters. Choose a shorter one.")
+        raise InvalidTagName("The tag needs a name.")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidTagName(
+            f"The name of a tag has up to {MAX_NAME_LENGTH} characters. Choose a shorter one."
+        )
     if "," in name:
-        raise TagName("A tag has no comma in its name. Add one tag at a time.")
+        raise InvalidTagName("A tag has no comma in its name. Add one tag at a time.")
     if not name.isprintable():
-        raise TagName("This name has characters that cannot be shown. Type it again.")
+        raise InvalidTagName("This name has characters that cannot be shown. Type it again.")
     return name
 
 
-def named(typed: str) -> Tag | None:
+def find_tag(typed: str) -> Tag | None:
     """The tag of this name, ignoring case."""
     try:
-        name = cleaned(typed)
-    except TagName:
+        name = clean_name(typed)
+    except InvalidTagName:
         return None
     return Tag.objects.called(name).first()
 
 
-def made(typed: str) -> Tag:
+def get_or_create_tag(typed: str) -> Tag:
     """The tag of this name, created if there is none. Raises TagName if it is not allowed."""
-    name = cleaned(typed)
+    name = clean_name(typed)
     while True:
-        if found := named(name):
-            return found
+        if tag := find_tag(name):
+            return tag
         try:
             with transaction.atomic():
                 return Tag.objects.create(name=name)
@@ -53,6 +55,6 @@ def made(typed: str) -> Tag:
             continue
 
 
-def offered() -> list[str]:
+def offered_tags() -> list[str]:
     """The names of tags, in alphabetical order."""
-    return list(Tag.objects.live().by_name().values_list("name", flat=True)[:OFFERED_MOST])
+    return list(Tag.objects.live().by_name().values_list("name", flat=True)[:MAX_OFFERED])

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models.functions import Lower
 
-from trackers.tweets.finding.way import Look, Way
+from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.tags.models import TweetTag
 from tweetwatch.database import cursor
 
 # SHARE: ending the tag waits for this, or it is ended already. KEY SHARE, in the order of the ids:
 # untracking a tweet meanwhile also deletes its tags, and measuring it does not wait.
 # LATERAL: by the primary key, whatever the statistics say.
-PUT = """
+TAG_TWEETS = """
     WITH tag AS MATERIALIZED (
         SELECT id FROM trackers_tag WHERE id = %(tag)s AND ended_at IS NULL FOR SHARE
     ),
@@ -26,45 +26,45 @@ PUT = """
     SELECT tag.id, held.id FROM tag CROSS JOIN held
     ON CONFLICT DO NOTHING
 """
-TAKE = """
+UNTAG_TWEETS = """
     DELETE FROM trackers_tweettag
     WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
 """
 
 
-def put(tag: int, ids: Iterable[int]) -> int:
+def tag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Tag these tweets; return how many did not have the tag. 0 if the tag is ended."""
     with cursor() as db:
-        return db.execute(PUT, {"tag": tag, "ids": sorted(ids)}).rowcount
+        return db.execute(TAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
-def take(tag: int, ids: Iterable[int]) -> int:
+def untag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Remove the tag from these tweets; return how many had it."""
     with cursor() as db:
-        return db.execute(TAKE, {"tag": tag, "ids": sorted(ids)}).rowcount
+        return db.execute(UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def tags_of(ids: Sequence[int]) -> dict[int, list[str]]:
     """The names of the tags of each tweet that has one, in alphabetical order."""
     rows = TweetTag.objects.filter(tweet_id__in=ids, tag__ended_at=None)
-    found: dict[int, list[str]] = defaultdict(list)
+    names_by_tweet: dict[int, list[str]] = defaultdict(list)
     for id, name in rows.order_by(Lower("tag__name")).values_list("tweet_id", "tag__name"):
-        found[id].append(name)
-    return dict(found)
+        names_by_tweet[id].append(name)
+    return dict(names_by_tweet)
 
 
-def tagged(tag: int, way: Way, most: int) -> Look:
+def candidates_tagged(tag: int, direction: Direction, most: int) -> FoundIds:
     """The next tweets with this tag, by the primary key."""
     rows = TweetTag.objects.filter(tag=tag)
-    if way.up:
-        rows = rows.filter(tweet_id__gt=way.beyond).order_by("tweet_id")
+    if direction.up:
+        rows = rows.filter(tweet_id__gt=direction.beyond).order_by("tweet_id")
     else:
-        rows = rows.filter(tweet_id__lt=way.beyond).order_by("-tweet_id")
+        rows = rows.filter(tweet_id__lt=direction.beyond).order_by("-tweet_id")
     ids = list(rows.values_list("tweet_id", flat=True)[:most])
-    return Look(ids, until=ids[-1] if len(ids) == most else None)
+    return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def among(tag: int, ids: set[int]) -> set[int]:
+def tagged_among(tag: int, ids: set[int]) -> set[int]:
     """Those of these tweets that have the tag."""
     rows = TweetTag.objects.filter(tag=tag, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))

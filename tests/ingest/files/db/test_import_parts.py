@@ -88,7 +88,7 @@ def test_every_part_knows_the_table_it_is_of(delimiter):
 
 def test_a_lease_that_was_lost_writes_nothing():
     report = started(f"{A}\nbad\n")
-    late = queue.claim("import:part")
+    late = queue.claim_batch("import:part")
     queue.schedule("import:part", late.keys[0], timedelta(0))
     work()
 
@@ -101,7 +101,7 @@ def test_a_lease_that_was_lost_writes_nothing():
 
 def test_a_lease_that_was_lost_before_the_other_is_done_writes_nothing_either():
     report = started(f"{A}\n")
-    late = queue.claim("import:part")
+    late = queue.claim_batch("import:part")
     queue.schedule("import:part", late.keys[0], timedelta(0))
 
     tasks.import_part(late)
@@ -115,7 +115,7 @@ def test_a_lease_that_was_lost_before_the_other_is_done_writes_nothing_either():
 
 def test_a_part_that_fails_in_the_middle_is_done_again_and_counted_once(monkeypatch):
     report = started(f"{A}\n{B}\nbad\n")
-    batch = queue.claim("import:part")
+    batch = queue.claim_batch("import:part")
     # As if the database went away at the last statement.
     with monkeypatch.context() as patch:
         patch.setattr("trackers.ingest.files.import_part.COUNT_PART", "SELECT 1 / 0")
@@ -145,7 +145,7 @@ def test_a_paused_import_waits_and_goes_on_when_it_is_resumed():
 
 def test_a_source_that_is_removed_takes_along_what_waits():
     report = started("\n".join(str(FIRST + n) for n in range(5000)))
-    batch = queue.claim("import:part")
+    batch = queue.claim_batch("import:part")
 
     life.remove([report.pk])
     tasks.import_part(batch)

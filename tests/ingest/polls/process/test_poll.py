@@ -30,7 +30,7 @@ from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, SourceTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.schedule import steer
+from trackers.schedule import tweet_changes
 from trackers.tweets.models import Tweet, TweetText
 from trackers.updater.models import TweetUpdate
 
@@ -125,7 +125,7 @@ def test_polls_and_look_ups_of_one_day_cost_what_x_bills(x, account):
     poll(source)
     queues.set_due(TweetUpdate, timezone.now() - timedelta(seconds=5))
     for _ in range(5):
-        batch = queue.claim("tweet:update")
+        batch = queue.claim_batch("tweet:update")
         if batch is None:
             break
         tasks.update_tweets(batch)
@@ -158,7 +158,7 @@ def test_a_tweet_that_a_person_untracked_does_not_come_back_with_the_next_poll(x
     release(x, authors=[account[0]], count=20)
     poll(source)
     unwanted = max(yielded(source))
-    steer.untrack([unwanted])
+    tweet_changes.untrack_tweets([unwanted])
 
     poll(source)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.jobs.cluster.running import poll
 from trackers.jobs.models import Worker
-from trackers.jobs.processes.heartbeats import forget_the_silent
+from trackers.jobs.processes.heartbeats import prune_silent_clusters
 
 
 def test_every_process_has_a_row_that_is_renewed(cluster):
@@ -97,6 +97,6 @@ def test_clusters_that_were_silent_for_an_hour_are_forgotten(django_db_blocker):
                 seen_at=now - age * pid / 2,
             )
 
-    assert forget_the_silent() == 2
+    assert prune_silent_clusters() == 2
 
     assert set(Worker.objects.values_list("host", flat=True)) == {"heard"}

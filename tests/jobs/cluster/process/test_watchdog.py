@@ -13,7 +13,15 @@ from django.utils import timezone
 from tests.jobs.cluster.running import poll
 from tests.queues import fill_buckets, put
 from trackers.jobs import queue
-from trackers.jobs.processes.watchdog import Due, Overdue, Reading, State, Watchdog, barks, read
+from trackers.jobs.processes.watchdog import (
+    ClusterState,
+    DueQueue,
+    DueReading,
+    OverdueQueue,
+    Watchdog,
+    barks,
+    read_due_queues,
+)
 from trackers.updater.models import TweetUpdate
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -25,7 +33,7 @@ def ago(seconds):
 
 
 def owed(*, due=1000, since=1000, lease=LEASE):
-    return Overdue("tweet:update", lease, ago(due), ago(since))
+    return OverdueQueue("tweet:update", lease, ago(due), ago(since))
 
 
 @pytest.mark.parametrize(
@@ -46,21 +54,21 @@ def owed(*, due=1000, since=1000, lease=LEASE):
     ],
 )
 def test_it_barks_at_work_owed_and_not_done(started, done, overdue, bark):
-    state = State(NOW, ago(started), done and ago(done), tuple(overdue))
+    state = ClusterState(NOW, ago(started), done and ago(done), tuple(overdue))
 
     assert bool(barks(state)) is bark
 
 
 def test_the_bark_says_what_and_since_when():
-    assert barks(State(NOW, ago(1000), ago(500), (owed(due=300),))) == (
+    assert barks(ClusterState(NOW, ago(1000), ago(500), (owed(due=300),))) == (
         "tweet:update has had work due since 2026-11-21 11:55:00, "
         "and this cluster has finished nothing since 2026-11-21 11:51:40. It stops."
     )
 
 
 def reading(seconds, *, due=True):
-    found = (Due("tweet:update", LEASE, ago(5000)),) if due else ()
-    return Reading(ago(-seconds), None, found)
+    found = (DueQueue("tweet:update", LEASE, ago(5000)),) if due else ()
+    return DueReading(ago(-seconds), None, found)
 
 
 def since(readings):
@@ -90,11 +98,11 @@ def test_it_remembers_since_when_work_is_owed(readings, owed_since):
 def test_what_somebody_has_claimed_is_not_owed():
     now = timezone.now()
     put(TweetUpdate, 1, now - timedelta(hours=1))
-    assert [due.namespace for due in read(connection, uuid4()).due] == ["tweet:update"]
+    assert [due.namespace for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
 
-    assert queue.claim("tweet:update").keys == (1,)
+    assert queue.claim_batch("tweet:update").keys == (1,)
 
-    assert read(connection, uuid4()).due == ()
+    assert read_due_queues(connection, uuid4()).due == ()
 
 
 def stick(cluster):

@@ -25,7 +25,7 @@ from tests.timelines.homes.world import bring, source, tweet
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.timelines.models import Follower
-from trackers.tokens import addresses
+from trackers.tokens import feed_addresses
 from trackers.tokens.models import FeedAddress, FeedState
 from trackers.tokens.secret import digest_of
 from trackers.tweets.models import Author, Tweet, TweetText
@@ -42,7 +42,7 @@ def bob(db):
 
 @pytest.fixture
 def secret(bob):
-    return addresses.make(bob.pk, now=timezone.now())
+    return feed_addresses.make_address(bob.pk, now=timezone.now())
 
 
 @pytest.fixture
@@ -152,20 +152,20 @@ def test_an_address_ends_when_it_is_revoked_or_a_new_one_is_made(client, bob, se
 
     assert (status(secret), status("x" * 43), status("²")) == ({200}, {404}, {404})
 
-    newer = addresses.make(bob.pk, now=timezone.now())
+    newer = feed_addresses.make_address(bob.pk, now=timezone.now())
     assert (status(secret), status(newer)) == ({404}, {200})
     bob.user.is_active = False
     bob.user.save()
     assert status(newer) == {404}
     bob.user.is_active = True
     bob.user.save()
-    assert addresses.revoke(bob.pk)
-    assert (status(newer), addresses.revoke(bob.pk)) == ({404}, False)
+    assert feed_addresses.revoke_address(bob.pk)
+    assert (status(newer), feed_addresses.revoke_address(bob.pk)) == ({404}, False)
 
 
 def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
     team = Follower.objects.create(team=Group.objects.create(name="desk"))
-    secret = addresses.make(team.pk, now=timezone.now())
+    secret = feed_addresses.make_address(team.pk, now=timezone.now())
 
     assert b"Home of desk" in client.get(f"/feeds/{secret}/home.atom").content
     for id in (1, 2**63):

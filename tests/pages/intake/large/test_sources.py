@@ -10,7 +10,7 @@ from django.contrib.admin.models import DELETION, LogEntry
 
 from tests import queues
 from tests.pages.sources import gap, listed, now, paged, some_staff, source, words
-from trackers.dashboards.sources.list_views import MOST
+from trackers.dashboards.sources.list_views import MAX_SOURCES
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
@@ -232,7 +232,7 @@ def test_trouble_comes_first_then_the_name(staff):
 
 def test_of_very_many_those_in_trouble_are_shown(staff):
     Source.objects.bulk_create(
-        Source(kind="search", of=f"a{n:03}", priority=2) for n in range(MOST + 1)
+        Source(kind="search", of=f"a{n:03}", priority=2) for n in range(MAX_SOURCES + 1)
     )
     source("search", "zebra", problem="X says no", priority=0)
 

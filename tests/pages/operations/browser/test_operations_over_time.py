@@ -10,8 +10,8 @@ import pytest
 from tests.factories import TweetUpdateFactory
 from tests.pages.looking import looking
 from tests.pages.sources import some_staff, words
-from trackers.dashboards.operations.database import checks, sized
-from trackers.dashboards.operations.over_time import SPANS, starts
+from trackers.dashboards.operations.database import checks, format_bytes
+from trackers.dashboards.operations.over_time import SPANS, bar_starts
 from trackers.jobs.horizon import Horizon
 from trackers.jobs.observed.database import Health, PartitionsOf, Table
 from trackers.jobs.observed.minutes import QueueHour, QueueMinute
@@ -76,7 +76,7 @@ def test_bars_lie_where_the_database_puts_the_figures(name):
     """date_bin of PostgreSQL counts from the same epoch."""
     span, at = SPANS[name], datetime(2026, 3, 29, 1, 59, 59, tzinfo=UTC)
 
-    found = starts(span, now=at)
+    found = bar_starts(span, now=at)
 
     assert len(found) == span.over // span.step + 1
     assert at - span.step < found[-1] <= at
@@ -187,13 +187,13 @@ def test_old_rows_that_an_import_brought_are_no_alarm():
 
 
 def test_sizes_are_said_in_a_unit_that_fits():
-    assert [sized(one) for one in (0, 1023, 1536, 3 * 2**40)] == [
+    assert [format_bytes(one) for one in (0, 1023, 1536, 3 * 2**40)] == [
         "0 bytes", "1,023 bytes", "1.5 kB", "3.0 TB",
     ]  # fmt: skip
 
 
 def test_a_locked_table_leaves_the_page_as_it_is(staff, monkeypatch):
-    monkeypatch.setattr("trackers.jobs.observed.database.TAKES_MOST", timedelta(0))
+    monkeypatch.setattr("trackers.jobs.observed.database.HEALTH_TIMEOUT", timedelta(0))
 
     page = staff.get("/operations/").content.decode()
 

@@ -123,7 +123,7 @@ def test_nothing_is_claimed_and_the_stream_and_the_chores_rest(settings):
     settings.X_API_BASE_URL = "http://127.0.0.1:9"
     pause_all(by="bob")
 
-    assert queue.claim("tweet:update") is None
+    assert queue.claim_batch("tweet:update") is None
     with pytest.raises(NoTurnError, match="Everything is paused"):
         payer()
     with pytest.raises(NoTurnError, match="Everything is paused"):

@@ -13,12 +13,12 @@ import pytest
 from django.core.management import call_command
 
 from tests.factories import AppFactory, ProjectFactory
-from trackers.dashboards.days import NOT_STRETCHED
+from trackers.dashboards.days_table import NOT_STRETCHED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET
 from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.stretch_history import StretchMinute
 from trackers.schedule.stretch_words import ALL_FIXED
-from trackers.schedule.stretched import StretchMinute
 
 pytestmark = pytest.mark.django_db
 

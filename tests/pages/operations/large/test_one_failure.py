@@ -12,7 +12,7 @@ import pytest
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.sources import now, source, words
 from trackers.credentials import selection, sentences
-from trackers.dashboards.words import coded
+from trackers.dashboards.words import with_code
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.requests import NoTurnError, payer
@@ -170,4 +170,4 @@ def test_budgets_of_several_projects_are_named():
 
 
 def test_a_command_in_a_sentence_is_code_and_nothing_else_is_markup():
-    assert coded("Run `a <b>` <i>.") == "Run <code>a &lt;b&gt;</code> &lt;i&gt;."
+    assert with_code("Run `a <b>` <i>.") == "Run <code>a &lt;b&gt;</code> &lt;i&gt;."

@@ -16,13 +16,13 @@ from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
-from trackers.jobs.figures import MOST
 from trackers.jobs.models import Tally, Worker
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.pausing import pause_all
+from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.money.projects import Project
 from trackers.tweets.movers.models import Mover, Window
-from trackers.tweets.movers.places import remember
+from trackers.tweets.movers.places import store_places
 
 pytestmark = pytest.mark.django_db
 HX = {"HX-Request": "true"}
@@ -239,12 +239,12 @@ def test_what_grows_fastest_is_a_list_by_window_and_metric(staff):
 def test_arrows_say_who_rose_since_some_minutes_ago(staff):
     first, second, third = fast(30, 20, 10)
     start = now() - timedelta(minutes=12)
-    remember(now=start)
+    store_places(now=start)
     assert "same place" not in read(staff, "/?part=fastest")
 
     Mover.objects.filter(tweet=third).update(velocity=40)
-    remember(now=start + timedelta(minutes=2))
-    remember(now=start + timedelta(minutes=6))
+    store_places(now=start + timedelta(minutes=2))
+    store_places(now=start + timedelta(minutes=6))
     page = read(staff, "/?part=fastest")
 
     assert order(staff.get("/?part=fastest")) == [third.pk, first.pk, second.pk]
@@ -299,4 +299,4 @@ def test_the_page_reads_no_more_rows_however_many_tweets_there_are(staff, monkey
     seen = [one for one in watch.reached if one.table in tables]
     assert len(seen) > 10
     # The planner's walk of a bucket's keys may go a bucket further.
-    assert [one for one in seen if one.rows > MOST + 100] == []
+    assert [one for one in seen if one.rows > MAX_COUNTED_KEYS + 100] == []

@@ -125,7 +125,7 @@ def test_what_came_in_is_told_by_the_day(staff, ada):
 
 
 def test_more_than_are_counted_is_said_as_that(staff, ada, monkeypatch):
-    monkeypatch.setattr(posted, "MOST", 2)
+    monkeypatch.setattr(posted, "MAX_COUNTED_TWEETS", 2)
     monkeypatch.setattr("trackers.dashboards.authors.views.MOST", 2)
     for low in range(4):
         posted_tweet(ada, HOUR, low)
@@ -197,7 +197,7 @@ def test_nothing_on_the_page_grows_with_the_number_of_tweets():
     )
     given = {"author": busiest, "from_id": 0, "most": 10}
 
-    for statement in (posted.BY_DAY, posted.TRACKED):
+    for statement in (posted.BY_DAY, posted.COUNT_TRACKED):
         [(told,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
         reached = [one for one in nodes(told[0]["Plan"]) if "Index Name" in one]
         assert {one["Index Name"] for one in reached} == {"tweet_by_author"}

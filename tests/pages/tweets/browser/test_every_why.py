@@ -11,17 +11,17 @@ from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
 from tests.pages.browser.test_axe import faults
 from tests.pages.looking import looking
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.intervals import current
-from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.why import (
+from trackers.schedule.explanation import (
     CLOSES,
     EARLIER,
     EVENING,
     MORNING,
     PUT_OFF,
     TOMORROW,
-    Waiting,
+    ExplainedWait,
 )
+from trackers.schedule.intervals import current
+from trackers.schedule.models import Interval, Stretch
 from trackers.updater.models import TweetUpdate
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -77,7 +77,7 @@ def said():
         wait = times * adapted_wait(*of)
         given = {"age": age, "pace": pace, "due": now + wait * SECOND}
         looked_at(len(found) + 1, now, **given)
-        waiting = Waiting(age.total_seconds(), pace, wait, now.timestamp())
+        waiting = ExplainedWait(age.total_seconds(), pace, wait, now.timestamp())
         # At some times of the day one of them is moved up to the day's last looks.
         closes = waiting.closes_the_day and wait < 0.99 * adapted_wait(*of, WINDOWS)
         found[len(found) + 1] = CLOSES if closes else sentence

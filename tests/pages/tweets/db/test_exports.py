@@ -17,7 +17,7 @@ from tests.api.conftest import Program, end
 from trackers.dashboards.exports import as_file
 from tweetwatch import tables
 from tweetwatch.http import sending
-from tweetwatch.tables import FORMS, GROUP, Column, Table
+from tweetwatch.tables import FORMS, ROWS_PER_GROUP, Column, Table
 
 AT = datetime(2026, 3, 5, 12, 0, 0, 1500, tzinfo=UTC)
 COLUMNS = [
@@ -100,7 +100,7 @@ def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
     end(response)
 
     assert all(len(block) < 2_000_000 for block in blocks)
-    assert read <= 4 * GROUP
+    assert read <= 4 * ROWS_PER_GROUP
 
 
 def test_another_form_is_not_found(rf):
@@ -122,7 +122,7 @@ def test_without_pyarrow_the_next_step_is_said(rf, staff, monkeypatch):
 @pytest.mark.django_db
 def test_few_files_are_sent_at_once_and_the_page_says_when_to_try_again(staff):
     paths = ("/tweets/export.csv", "/operations/queues.jsonl", "/following/follows.csv")
-    held = [staff.get(path) for path in paths[: sending.AT_ONCE]]
+    held = [staff.get(path) for path in paths[: sending.MAX_FILES_SENT]]
     for path in paths:
         answer = staff.get(path)
         assert (answer.status_code, answer["Retry-After"]) == (503, "5")
@@ -138,7 +138,7 @@ def test_few_files_are_sent_at_once_and_the_page_says_when_to_try_again(staff):
         answer = staff.head(path)
         assert (answer.status_code, answer.getvalue()) == (200, b"")
         end(answer)
-    assert sending.places._value == sending.AT_ONCE
+    assert sending.places._value == sending.MAX_FILES_SENT
 
 
 @pytest.mark.django_db
@@ -151,4 +151,4 @@ def test_a_file_of_a_page_and_one_of_the_api_share_the_places(staff):
     assert owner.status == 503
     for one in held:
         end(one)
-    assert sending.places._value == sending.AT_ONCE
+    assert sending.places._value == sending.MAX_FILES_SENT

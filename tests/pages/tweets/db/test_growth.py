@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from tests.factories import TweetFactory, figures, id_born, post
 from tests.pages.conftest import born, flat, measure, watched
 from trackers import history
-from trackers.dashboards.tweets.outlook import standing
+from trackers.dashboards.tweets.outlook import compare_to_usual
 from trackers.milestones.models import Milestone
 from trackers.tweets.growth.band import Middle
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
-from trackers.tweets.versions import Seen, learn
+from trackers.tweets.versions import SeenVersion, learn
 
 pytestmark = pytest.mark.django_db
 
@@ -145,7 +145,7 @@ def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
     ],
 )  # fmt: skip
 def test_a_standing_is_said_in_words(count, words):
-    assert standing(count, Middle(10, 15, 20, 9)) == words
+    assert compare_to_usual(count, Middle(10, 15, 20, 9)) == words
 
 
 def test_what_happened_is_a_list_and_marks(staff):
@@ -155,7 +155,7 @@ def test_what_happened_is_a_list_and_marks(staff):
         measure(tweet, seconds, likes=likes)
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
-    learn([Seen(edited, born() + timedelta(seconds=200))])
+    learn([SeenVersion(edited, born() + timedelta(seconds=200))])
     history.record(User.objects.get(), [tweet], "Pause, on its page.")
     other = watched(9)
     history.record(User.objects.get(), [other], "Untouched, on its page.")

@@ -9,13 +9,13 @@ import pytest
 from django.db.models import F
 
 from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
-from trackers.dashboards.tweets.next_look import reason
+from trackers.dashboards.tweets.next_check import explain_next_check
 from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.explanation import EVENING, MORNING, TOMORROW
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.stretch_history import StretchMinute
 from trackers.schedule.stretch_words import of_windows
-from trackers.schedule.stretched import StretchMinute
-from trackers.schedule.why import EVENING, MORNING, TOMORROW
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
@@ -96,7 +96,7 @@ MIDNIGHT = datetime(2027, 3, 10, tzinfo=UTC)
     ],
 )
 def test_which_money_it_waits_for(now, due_at, said):
-    assert reason(Tweet(), due_at, Plan(()), now=now, waits_for_money=True) == said
+    assert explain_next_check(Tweet(), due_at, Plan(()), now=now, waits_for_money=True) == said
 
 
 def test_one_whose_next_day_is_begun_later(staff):

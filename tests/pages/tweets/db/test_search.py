@@ -158,7 +158,7 @@ def test_a_rare_word_is_found_however_old_it_is(staff, monkeypatch, words):
 
 def test_a_word_that_was_frequent_long_ago_is_found_by_looking_further(staff, monkeypatch):
     narrow(monkeypatch)
-    monkeypatch.setattr(texts, "RARE", 10)
+    monkeypatch.setattr(texts, "MAX_RARE_MATCHES", 10)
     old = [watched(low, text="the cup").id for low in range(40)]
     for low in range(100, 170):
         watched(low, text="the news")

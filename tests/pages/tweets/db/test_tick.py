@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from tests.pages.conftest import born, measure, watched
-from trackers.dashboards.tweets.curve import Curve, series
+from trackers.dashboards.tweets.curve import Curve, totals_series
 from trackers.jobs.models import Worker
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetText
@@ -91,7 +91,7 @@ def test_the_holes_of_a_curve_cost_little():
 
     # Three times as many points are drawn; when each looked at each hole it was 180 times as long.
     assert seconds(many) < 40 * seconds(none)
-    made = series(Tweet(id=1), many, range="all")
+    made = totals_series(Tweet(id=1), many, range="all")
     assert made["series"]["likes"].count(None) == 3000
 
 
@@ -100,7 +100,7 @@ def seconds(curve):
     taken = []
     for _ in range(3):
         began = time.process_time()
-        series(Tweet(id=1), curve, range="all")
+        totals_series(Tweet(id=1), curve, range="all")
         taken.append(time.process_time() - began)
     return min(taken)
 

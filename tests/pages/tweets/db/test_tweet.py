@@ -12,7 +12,7 @@ from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
-from trackers.tweets.versions import Seen, learn
+from trackers.tweets.versions import SeenVersion, learn
 from trackers.updater.models import TweetUpdate
 from tweetwatch.clock_times import iso
 
@@ -86,7 +86,7 @@ def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
     tweet = watched(text="hopefuly")
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
-    learn([Seen(edited, born())])
+    learn([SeenVersion(edited, born())])
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
@@ -119,7 +119,7 @@ def test_what_x_tells_besides_is_on_the_page(staff):
 def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
     first, second = watched(1, tracked_at=born()), watched(2, due_in=60)
     edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
-    learn([Seen(edited, born())])
+    learn([SeenVersion(edited, born())])
     TweetUpdate.objects.filter(pk=second.id).delete()
 
     page = flat(staff.get(f"/tweets/{second.id}/"))

@@ -12,7 +12,7 @@ from tests.pages.conftest import flat
 from tests.pages.home.homes import bring, followed, further, home_of, shown, source, team, tweet
 from tests.pages.sources import words
 from trackers.dashboards.columns.models import Column
-from trackers.dashboards.columns.views import MOST
+from trackers.dashboards.columns.views import MAX_COLUMNS
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
@@ -97,10 +97,10 @@ def test_the_same_is_no_column_twice(staff):
 
 
 def test_there_is_an_end_to_columns(staff):
-    for _ in range(MOST + 1):
+    for _ in range(MAX_COLUMNS + 1):
         page = add(staff, f"source:{source()}")
 
-    assert Column.objects.count() == MOST
+    assert Column.objects.count() == MAX_COLUMNS
     assert "Remove one first" in words(page.content.decode())
 
 

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.factories import TweetFactory, figures, id_born
 from tests.pages.conftest import born, watched
 from tests.pages.sources import source
-from trackers.dashboards.compare.asked import asked_of
+from trackers.dashboards.compare.query import parse_compare_query
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
@@ -180,11 +180,11 @@ def test_links_and_blanks_are_taken_and_the_address_is_written_in_one_way():
     )
     given["scale"], given["metric"] = "log", "likes"
 
-    asked = asked_of(given)
+    asked = parse_compare_query(given)
 
     assert asked.ids == (20, 21, 22, 23)
     assert asked.address() == "ids=20,21,22,23&metric=likes&scale=log"
-    assert asked_of(QueryDict(asked.address())) == asked
+    assert parse_compare_query(QueryDict(asked.address())) == asked
     assert asked.without(21) == "ids=20,22,23&metric=likes&scale=log"
 
 

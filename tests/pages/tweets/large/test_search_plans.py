@@ -20,18 +20,18 @@ from django.utils import timezone
 
 from tests.jobs.plans import buffers, nodes
 from tests.pages.many import FILL_MOVERS, TABLES, fill
-from trackers.dashboards.tweets.list_views import answered
+from trackers.dashboards.tweets.list_views import sorted_or_newest
 from trackers.listing import search as tweets_search
 from trackers.listing import sorts
-from trackers.listing.search import counted_all
-from trackers.listing.wanted import wanted
+from trackers.listing.query import parse_query
+from trackers.listing.search import count_tweets
 from trackers.tweets.finding import texts
-from trackers.tweets.finding.way import Way
-from trackers.tweets.finding.words import read
+from trackers.tweets.finding.direction import Direction
+from trackers.tweets.finding.words import parse_search
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers import keep
-from tweetwatch.bounded import bounded, only_bitmaps
+from trackers.tweets.movers import update
 from tweetwatch.database import cursor
+from tweetwatch.time_limits import limit_time, only_bitmaps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -110,7 +110,7 @@ TOUCHED = """
     FROM pg_stat_xact_user_tables WHERE relname = ANY(%s)
 """
 # 10,000 texts are looked through, RARE are fetched beside them; an author and a text to each row.
-MOST_ROWS = 2 * 10_000 + 2 * texts.RARE
+MOST_ROWS = 2 * 10_000 + 2 * texts.MAX_RARE_MATCHES
 # With filters, each of 10,000 candidates may be looked up in four tables.
 MOST_FILTERED = 4 * 10_000
 
@@ -137,7 +137,7 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
         monkeypatch.setattr(module, "SEARCH_TAKES", timedelta(minutes=1))
     fill(TWEETS)
     with cursor() as db:
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
         db.execute("ANALYZE trackers_mover")
     ids = Tweet.objects.order_by("-pk").values_list("pk", flat=True)
     places = {
@@ -149,20 +149,20 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
     for place, before in places.items():
         for mode in ("auto", "force_generic_plan"):
             for name, query in SEARCHES.items():
-                asked = wanted(QueryDict(query + before))
+                asked = parse_query(QueryDict(query + before))
                 rows[name, place, mode] = rows_read(asked, mode=mode)
 
     for name, query in ORDERS.items():
         for mode in ("auto", "force_generic_plan"):
-            rows[name, "first", mode] = rows_read(wanted(QueryDict(query)), mode=mode)
-    assert counted_all() == min(TWEETS, 10_001)
+            rows[name, "first", mode] = rows_read(parse_query(QueryDict(query)), mode=mode)
+    assert count_tweets() == min(TWEETS, 10_001)
 
     plans = {name: explain(*given) for name, given in PLANS.items()}
 
     with capsys.disabled():
         print(f"\n{TWEETS:,} tweets; rows read:")
         for name in (*SEARCHES, *ORDERS):
-            took = TOOK[wanted(QueryDict((SEARCHES | ORDERS)[name])).here]
+            took = TOOK[parse_query(QueryDict((SEARCHES | ORDERS)[name])).here]
             reads = [f"{n:>7,}" for (one, *_), n in rows.items() if one == name]
             print(f"{name:36}{min(took):6.0f} to {max(took):.0f} ms", *reads)
         for name, told in plans.items():
@@ -179,15 +179,15 @@ def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_need
     # More than the steps of a search could look through.
     fill(12_000)
     with cursor() as db:
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
-    asked = wanted(QueryDict("q=the&sort=likes"))
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
+    asked = parse_query(QueryDict("q=the&sort=likes"))
 
     with transaction.atomic(), cursor() as db:
         before = touched(db)["trackers_tweettext"]
-        page = answered(asked, now=timezone.now())
+        page = sorted_or_newest(asked, now=timezone.now())
         after = touched(db)["trackers_tweettext"]
 
-    assert (len(page.tweets), page.note) == (50, sorts.RANKED)
+    assert (len(page.tweets), page.note) == (50, sorts.RANKED_NOTE)
     assert page.older
     # With so few tweets it takes 700 texts, not 200, to show that it is frequent; then 200 of the
     # list are looked through, and 50 are shown.
@@ -207,7 +207,7 @@ def rows_read(asked, *, mode):
         with transaction.atomic(), cursor() as db:
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
             before, began = touched(db), time.perf_counter()
-            answered(asked, now=timezone.now())
+            sorted_or_newest(asked, now=timezone.now())
             TOOK.setdefault(asked.here, []).append((time.perf_counter() - began) * 1000)
             after = touched(db)
     assert {table for table in after if after[table].scans > before[table].scans} == set(), asked
@@ -220,19 +220,19 @@ def touched(db):
 
 
 def explain(statement, typed):
-    words = read(typed)
+    words = parse_search(typed)
     given = {
         "exact": words.exact,
         "loose": words.loose,
         "patterns": list(words.patterns),
         "plain": words.is_plain,
-        "rare": texts.RARE if words.is_plain else texts.RARE_PHRASE,
-        "beyond": Way().beyond,
+        "rare": texts.MAX_RARE_MATCHES if words.is_plain else texts.MAX_RARE_PHRASE_MATCHES,
+        "beyond": Direction().beyond,
         "looked": 10_000,
         "most": 51,
     }
     only = only_bitmaps() if statement is texts.ALL_RARE else nullcontext()
-    with bounded(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
+    with limit_time(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
         query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}"
         return db.execute(query, given).fetchone()[0][0]
 

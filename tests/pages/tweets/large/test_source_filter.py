@@ -10,7 +10,7 @@ from tests.pages.conftest import watched
 from tests.pages.sources import now, source, words
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.ingest.sources.models import SourceTweet
-from trackers.listing.search import PAGE
+from trackers.listing.search import LIST_PAGE_SIZE
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +53,7 @@ def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
 
 
 def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
-    monkeypatch.setattr("trackers.dashboards.tweets.list_views.SOURCES_MOST", 3)
+    monkeypatch.setattr("trackers.dashboards.tweets.list_views.MAX_SOURCES_OFFERED", 3)
     made, first, *_ = source(), *(source(kind="import", of=f"{n}.txt") for n in range(4))
 
     def choices(query):
@@ -67,13 +67,13 @@ def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
 
 def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
     made = source(yielded=60)
-    tweets = [watched(n) for n in range(PAGE + 5)]
+    tweets = [watched(n) for n in range(LIST_PAGE_SIZE + 5)]
     yielded(made, *tweets)
 
     first = staff.get(f"/tweets/?source={made.pk}")
     older = first.context["page"].older
 
-    assert len(shown(first)) == PAGE
+    assert len(shown(first)) == LIST_PAGE_SIZE
     assert f"source={made.pk}" in older
     assert shown(staff.get(f"/tweets/?{older}")) == [tweet.pk for tweet in reversed(tweets[:5])]
 

@@ -15,12 +15,12 @@ from tests.pages.conftest import flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.ingest.sources.models import SourceTweet
-from trackers.listing.matching import matching
-from trackers.listing.wanted import wanted
+from trackers.listing.matching import matching_tweets
+from trackers.listing.query import parse_query
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.tags import tagging
-from trackers.tweets.tags.names import made, offered
+from trackers.tweets.tags.names import get_or_create_tag, offered_tags
 
 pytestmark = pytest.mark.django_db
 LIST, MANY, ACT = "/tweets/", "/tweets/many/", "/tweets/many/act"
@@ -40,7 +40,7 @@ def three():
 
 
 def put(name, *ids):
-    tagging.put(made(name).pk, ids)
+    tagging.tag_tweets(get_or_create_tag(name).pk, ids)
 
 
 def told(page):
@@ -135,7 +135,7 @@ def test_ticked_tweets_are_tagged_with_their_number_before(staff, three):
 )
 def test_what_cannot_be_done_is_said(staff, three, given, says):
     assert says in told(staff.post(ACT, given, follow=True))
-    assert offered() == []
+    assert offered_tags() == []
     assert staff.post(ACT, {"act": "eat", "all": "1"}).status_code == 404
 
 
@@ -206,7 +206,7 @@ def test_all_that_match_are_those_of_the_list(staff, three, query):
     query = query.replace("source=1", f"source={there.pk}")
     Tweet.objects.filter(pk=three[1]).update(gone_at=timezone.now())
 
-    found = matching(wanted(QueryDict(query)), now=timezone.now())
+    found = matching_tweets(parse_query(QueryDict(query)), now=timezone.now())
 
     listed = shown(staff.get(f"{LIST}?{query}"))
     assert sorted(found.values_list("pk", flat=True), reverse=True) == listed
@@ -214,6 +214,6 @@ def test_all_that_match_are_those_of_the_list(staff, three, query):
 
 
 def test_an_id_of_the_list_is_matched(three):
-    found = matching(wanted(QueryDict(f"q={three[1]}")), now=timezone.now())
+    found = matching_tweets(parse_query(QueryDict(f"q={three[1]}")), now=timezone.now())
 
     assert [tweet.pk for tweet in found] == [three[1]]

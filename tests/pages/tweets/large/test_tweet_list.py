@@ -17,12 +17,12 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import shown
-from trackers.dashboards.tweets.list_acts import VIEWS_MOST
-from trackers.dashboards.tweets.saved import SavedView
+from trackers.dashboards.tweets.list_acts import MAX_SAVED_VIEWS
+from trackers.dashboards.tweets.models import SavedView
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing import sorts
 from trackers.tweets.models import Tweet, TweetText
-from trackers.tweets.movers import keep
+from trackers.tweets.movers import update
 from trackers.tweets.movers.models import Mover
 from tweetwatch.pieces import Deadline
 
@@ -50,7 +50,7 @@ def grow(tweet, *figures):
     """Measured with so many likes, a minute after the other until now; then the lists are kept."""
     for place, likes in enumerate(figures):
         measure(tweet, 60 + 60 * place, likes=likes, impressions=likes)
-    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_every_column_sorts(staff, three, query, order):
 
 
 def test_of_many_tweets_the_highest_are_listed_and_the_rest_is_said(staff, three, monkeypatch):
-    monkeypatch.setattr(sorts, "SORTED_MOST", 2)
-    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+    monkeypatch.setattr(sorts, "MAX_SORTED", 2)
+    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
 
     assert shown(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
     narrowed = staff.get(LIST, {"sort": "likes", "min_likes": "15"})
@@ -138,7 +138,7 @@ def test_orders_have_numbered_pages(staff):
         grow_by = low + 1
         measure(tweet, 60, likes=0)
         measure(tweet, 120, likes=grow_by)
-    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
     in_order = [tweet.pk for tweet in tweets[::-1]]
 
     for sort in ("likes", "gain-likes-60"):
@@ -230,10 +230,10 @@ def test_a_view_needs_a_name_and_there_are_not_endlessly_many(staff):
     )
     me = User.objects.get(username="ada")
     SavedView.objects.bulk_create(
-        SavedView(user=me, name=f"view {n}", query="") for n in range(VIEWS_MOST)
+        SavedView(user=me, name=f"view {n}", query="") for n in range(MAX_SAVED_VIEWS)
     )
     staff.post("/tweets/views/save", {"name": "one more", "query": ""})
-    assert SavedView.objects.count() == VIEWS_MOST
+    assert SavedView.objects.count() == MAX_SAVED_VIEWS
 
 
 def test_what_is_pasted_is_tracked_and_what_is_wrong_is_named(staff):
@@ -275,7 +275,7 @@ def exported(staff, **query):
 
 
 def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, monkeypatch):
-    monkeypatch.setattr("trackers.listing.lines.AT_ONCE", 7)
+    monkeypatch.setattr("trackers.listing.export.ROWS_PER_READ", 7)
     tweets = [watched(low, author_id=8 + low % 2, username="ab"[low % 2], text="=1+1")
               for low in range(60)]  # fmt: skip
     for low, tweet in enumerate(tweets):

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from trackers.dashboards.tweets.curve import Curve, thinned
+from trackers.dashboards.tweets.curve import Curve, runs_to_draw
 from trackers.dashboards.words import lasting, signed
 from trackers.schedule.intervals import Plan, Tier
 from trackers.tweets.history import Run
@@ -76,7 +76,7 @@ def test_an_interval_that_was_shortened_in_the_middle_leaves_no_hole():
 def test_very_many_runs_are_thinned_but_never_their_holes_nor_their_ends():
     runs = [run(place * S) for place in range(10_000)]
 
-    kept = thinned(Curve(runs, frozenset({4001})))
+    kept = runs_to_draw(Curve(runs, frozenset({4001})))
 
     assert len(kept) < 2500
     assert {0, 4000, 4001, 9999} <= set(kept)

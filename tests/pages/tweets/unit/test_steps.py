@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.dashboards.tweets.curve import Curve, thinned
-from trackers.dashboards.tweets.steps import days, rates
+from trackers.dashboards.tweets.curve import Curve, runs_to_draw
+from trackers.dashboards.tweets.growth import daily_steps, hourly_steps
 from trackers.tweets.history import Run
 
 BORN = datetime(2026, 1, 1, 22, tzinfo=UTC)
@@ -25,7 +25,7 @@ def likes(steps):
 def test_a_rate_is_what_was_gained_between_two_measurements_per_hour():
     runs = [run(0 * H, 0), run(H, 10), run(3 * H, 10, 5 * H), run(6 * H, 4)]
 
-    found = rates(runs, frozenset())
+    found = hourly_steps(runs, frozenset())
 
     assert likes(found) == [10, 0, 0, -6]
     assert [step.per_hour("bookmarks") for step in found] == [None] * 4
@@ -34,19 +34,19 @@ def test_a_rate_is_what_was_gained_between_two_measurements_per_hour():
 def test_a_hole_has_no_rate():
     runs = [run(0 * H, 0), run(H, 10), run(9 * H, 90), run(10 * H, 95)]
 
-    found = rates(runs, frozenset({2}))
+    found = hourly_steps(runs, frozenset({2}))
 
     assert [(step.since - BORN, step.until - BORN) for step in found] == [
         (0 * H, H),
         (9 * H, 10 * H),
     ]
-    assert rates([], frozenset()) == rates([run(H, 1)], frozenset()) == []
+    assert hourly_steps([], frozenset()) == hourly_steps([run(H, 1)], frozenset()) == []
 
 
 def test_steps_of_seconds_are_joined_so_that_a_rate_is_no_noise():
     runs = [run(place * M / 10, place) for place in range(101)]
 
-    found = rates(runs, frozenset())
+    found = hourly_steps(runs, frozenset())
 
     assert {step.until - step.since for step in found} == {2 * M}
     assert likes(found) == pytest.approx([600] * 5)
@@ -55,18 +55,18 @@ def test_steps_of_seconds_are_joined_so_that_a_rate_is_no_noise():
 def test_a_day_is_what_it_ends_with_beyond_what_it_began_with():
     runs = [run(H, 5), run(3 * H, 8), run(20 * H, 20), run(30 * H, 21)]
 
-    found = days(runs, frozenset(), born=BORN)
+    found = daily_steps(runs, frozenset(), born=BORN)
 
     # Posted at 22:00: two hours of the first day, which begins with nothing.
     assert [step.gained["likes"] for step in found] == [5, 15, 1]
-    assert days(runs, frozenset(), born=BORN - 48 * H)[0].gained["likes"] == 0
-    assert days([], frozenset(), born=BORN) == []
+    assert daily_steps(runs, frozenset(), born=BORN - 48 * H)[0].gained["likes"] == 0
+    assert daily_steps([], frozenset(), born=BORN) == []
 
 
 def test_a_day_of_which_a_part_was_not_measured_says_so():
     runs = [run(H, 5), run(20 * H, 20), run(30 * H, 21), run(31 * H, 22)]
 
-    found = days(runs, frozenset({1}), born=BORN)
+    found = daily_steps(runs, frozenset({1}), born=BORN)
 
     assert [step.gap for step in found] == [True, True, False]
     assert [step.gained["likes"] for step in found] == [5, 15, 2]
@@ -76,7 +76,7 @@ def test_a_fall_is_drawn_however_few_points_there_are():
     runs = [run(place * M, place) for place in range(5000)]
     runs[3333] = run(3333 * M, 17)
 
-    kept = thinned(Curve(runs, frozenset()), 200)
+    kept = runs_to_draw(Curve(runs, frozenset()), 200)
 
     assert {0, 3332, 3333, 4999} <= set(kept)
     assert len(kept) <= 210

@@ -10,7 +10,7 @@ import pytest
 
 from tests.timelines.homes.sessions import session
 from tests.timelines.homes.world import bring, deliver_all, follower, source, store, tweet
-from trackers.schedule.steer import untrack
+from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.timelines import homes
 from trackers.timelines.homes import moment
 
@@ -73,7 +73,7 @@ def test_a_follow_and_what_is_gone_are_no_news(home):
     clock = homes.home_page(me).clock
     homes.follow(me, source_id=third)
     bring(one, tweet(2), tweet(3))
-    untrack([tweet(2)])
+    untrack_tweets([tweet(2)])
 
     assert homes.home_since(me, clock=clock).ids == (tweet(3),)
 

@@ -23,7 +23,7 @@ from trackers import tasks
 from trackers.arrivals.models import Arrival, Origin, TimelineDelivery
 from trackers.ingest.sources import life
 from trackers.jobs import queue
-from trackers.schedule.steer import untrack
+from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.timelines import deliver, homes, store
 from trackers.timelines.models import (
     BuiltHome,
@@ -159,7 +159,7 @@ def test_deletion_untracking_and_removal_reach_every_home_at_once():
     deliver_all()
 
     Tweet.objects.filter(pk=tweet(5)).update(gone_at="2026-11-20T00:00Z")
-    untrack([tweet(3)])
+    untrack_tweets([tweet(3)])
     assert assert_same(me) == [tweet(day) for day in (9, 4, 2, 1, 0)]
 
     Tweet.objects.filter(pk=tweet(5)).update(gone_at=None)

@@ -15,7 +15,7 @@ from trackers.timelines import deliver, homes, removed_followers
 from trackers.timelines.homes import embedding
 from trackers.timelines.homes.nearby import NEAR_EACH
 from trackers.timelines.models import Follower
-from tweetwatch.database import cursor, plain
+from tweetwatch.database import compact_sql, cursor
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -86,6 +86,6 @@ def test_what_is_embedded_and_the_hourly_chores_are_found_by_key(monkeypatch):
     reached = [reach for reach in seen.reached if reach.table in GROWING]
     asked = {reach.statement for reach in reached}
     for known in (embedding.KEPT, embedding.FIRST_SEEN, embedding.FORGET, deliver.FORGET_OLD):
-        assert any(plain(known).startswith(one[:60]) for one in asked), known
+        assert any(compact_sql(known).startswith(one[:60]) for one in asked), known
     assert not [reach for reach in reached if reach.how == "Seq Scan" and reach.rows > 100]
     assert max(reach.rows for reach in reached) <= FEW, max(reached, key=lambda one: one.rows)

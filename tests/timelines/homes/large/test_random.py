@@ -29,7 +29,7 @@ from tests.timelines.homes.world import (
 )
 from trackers.arrivals.models import Arrival, Origin, TimelineDelivery
 from trackers.ingest.sources import life
-from trackers.schedule.steer import untrack
+from trackers.schedule.tweet_changes import untrack_tweets
 from trackers.timelines import deliver, homes
 from trackers.timelines.homes import nearby
 from trackers.timelines.models import DeliveryMark, Follower
@@ -120,7 +120,7 @@ class Homes(RuleBasedStateMachine):
     def untrack(self, which):
         if self.author:
             id = sorted(self.author)[which % len(self.author)]
-            untrack([id])
+            untrack_tweets([id])
             self.author.pop(id)
             self.gone.discard(id)
 
@@ -162,7 +162,7 @@ class Homes(RuleBasedStateMachine):
     def teardown(self):
         Follower.objects.all().delete()
         life.remove(id for id in getattr(self, "sources", ()) if id)
-        untrack(Tweet.objects.values_list("pk", flat=True))
+        untrack_tweets(Tweet.objects.values_list("pk", flat=True))
         for model in (Origin, Arrival, TimelineDelivery, DeliveryMark):
             model.objects.all().delete()
 

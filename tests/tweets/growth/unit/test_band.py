@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.tweets.growth.at_ages import Born, Reading
+from trackers.tweets.growth.at_ages import Born, CountsAtAge
 from trackers.tweets.growth.band import ages, band, counts_at, middle
 
 H = timedelta(hours=1)
@@ -27,7 +27,7 @@ def test_a_middle_is_that_of_the_known_counts():
 def test_what_was_measured_long_before_an_age_is_left_out():
     tweets = [Born(id, BORN) for id in range(6)]
     readings = {
-        one.id: [Reading(one.id, 4 * H, BORN + late * H, (one.id, None))]
+        one.id: [CountsAtAge(one.id, 4 * H, BORN + late * H, (one.id, None))]
         for one, late in zip(tweets, (4, 3, 2, 2, 1.9, 0), strict=True)
     }
 

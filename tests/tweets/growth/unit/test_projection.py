@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.tweets.growth.projection import Past, past_errors, project
+from trackers.tweets.growth.projection import PastTweet, past_errors, project
 
 H = timedelta(hours=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -14,7 +14,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 def pasts(*grown, every=30 * H):
     """Tweets of (early, late), posted one after the other."""
-    return [Past(START + place * every, *one) for place, one in enumerate(grown)]
+    return [PastTweet(START + place * every, *one) for place, one in enumerate(grown)]
 
 
 def test_tweets_that_all_doubled_project_the_double_without_an_error():

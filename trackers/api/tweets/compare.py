@@ -1,0 +1,92 @@
+"""Tweets side by side in the API: what each had at the same ages, as its page reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Schema
+from pydantic import StringConstraints
+
+from trackers.api.tweet_bodies import FiguresOut, TweetOut, tweet_json
+from trackers.api.tweets.detail import VIEW
+from trackers.api.tweets.routers import many
+from trackers.api.wire.auth import require_permission
+from trackers.api.wire.fields import ids_of
+from trackers.api.wire.response_fields import LengthOut, TimeOut
+from trackers.schedule.durations import parse
+from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
+from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.snowflake import born_at
+from tweetwatch.clock_times import iso
+
+MIN_COMPARED, MAX_COMPARED, MAX_AGES = 2, 6, 24
+DEFAULT_AGES = "15m,1h,6h,24h,7d"
+MAX_AGE = timedelta(days=36500)
+CommaSeparated = Annotated[str, StringConstraints(max_length=400)]
+MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
+
+
+class AtAgeOut(FiguresOut):
+    """Its metrics at this age, as last measured by then; all null if it was not measured around
+    that age, or has not reached it."""
+
+    age: LengthOut
+    measured_at: TimeOut | None
+
+
+class ComparedOut(Schema):
+    tweet: TweetOut
+    at: list[AtAgeOut]
+
+
+class CompareOut(Schema):
+    tweets: list[ComparedOut]
+
+
+@many.get("/compare", response=CompareOut, openapi_extra=MAY_BE_MISSING)
+def compare(
+    request: HttpRequest, ids: CommaSeparated, ages: CommaSeparated = DEFAULT_AGES
+) -> dict[str, Any]:
+    """2 to 6 tweets by comma-separated ids, in this order, at up to 24 `ages`."""
+    require_permission(request, VIEW)
+    wanted, lengths = ids_in(ids), ages_in(ages)
+    tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(wanted)
+    if missing := [str(id) for id in wanted if id not in tweets]:
+        raise LookupError(f"Tweet {', '.join(missing)} is not tracked.")
+    born = {id: Born(id, one.created_at or born_at(id)) for id, one in tweets.items()}
+    readings = at_ages(born.values(), sorted(set(lengths)), now=timezone.now())
+    near = {id: [one for one in some if one.is_near(born[id].at)] for id, some in readings.items()}
+    return {"tweets": [compared_json(tweets[id], near[id], lengths) for id in wanted]}
+
+
+def compared_json(
+    tweet: Tweet, readings: Sequence[CountsAtAge], ages: Sequence[timedelta]
+) -> dict[str, Any]:
+    """`readings`: by age, of those ages alone that it had reached and that were measured before."""
+    at = {reading.age: reading for reading in readings}
+    return {"tweet": tweet_json(tweet), "at": [at_age_json(age, at.get(age)) for age in ages]}
+
+
+def at_age_json(age: timedelta, reading: CountsAtAge | None) -> dict[str, Any]:
+    if reading is None:
+        return {"age": age, "measured_at": None, **dict.fromkeys(METRICS)}
+    figures = dict(zip(METRICS, reading.counts, strict=True))
+    return {"age": age, "measured_at": iso(reading.measured_at), **figures}
+
+
+def ids_in(text: str) -> list[int]:
+    ids = ids_of(text)
+    if not MIN_COMPARED <= len(ids) <= MAX_COMPARED:
+        raise ValueError(f"ids: {MIN_COMPARED} to {MAX_COMPARED} different tweets are compared.")
+    return ids
+
+
+def ages_in(text: str) -> list[timedelta]:
+    ages = [parse(word) for word in text.split(",")]
+    if len(ages) > MAX_AGES or any(not timedelta(0) < age <= MAX_AGE for age in ages):
+        raise ValueError(f"ages: up to {MAX_AGES} durations, such as {DEFAULT_AGES}.")
+    return ages

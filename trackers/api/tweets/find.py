@@ -1,0 +1,19 @@
+"""The tweet that an address names."""
+
+from __future__ import annotations
+
+from trackers.tweets.models import Tweet, TweetVersion
+
+NOT_TRACKED = "Tweet {} is not tracked."
+
+
+def find_tweet(id: int) -> Tweet:
+    """By its id, or that of one of its versions; LookupError, which is 404, if there is none."""
+    tweets = Tweet.objects.select_related("author", "tweettext")
+    tweet = tweets.filter(pk=id).first()
+    if tweet is None:
+        versions = TweetVersion.objects.filter(pk=id).values("tweet_id")
+        tweet = tweets.filter(pk__in=versions).first()
+    if tweet is None:
+        raise LookupError(NOT_TRACKED.format(id))
+    return tweet

@@ -1,0 +1,59 @@
+"""What grows fastest, in the API: the lists that the workers keep every minute."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest
+from ninja import Query, Schema
+
+from trackers.api.tweet_bodies import TweetOut, tweet_json
+from trackers.api.tweets.detail import VIEW
+from trackers.api.tweets.routers import many
+from trackers.api.wire.auth import require_permission
+from trackers.api.wire.response_fields import TimeOut
+from trackers.tweets.movers.models import Mover, Window
+from tweetwatch.clock_times import iso
+
+MAX_LEADERS = 200
+WINDOWS = {"15m": Window.QUARTER, "1h": Window.HOUR, "24h": Window.DAY}
+Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
+
+
+class LeaderOut(Schema):
+    """The gain between two measurements, at `since` and `until`; `velocity` is per hour."""
+
+    tweet: TweetOut
+    gain: int
+    velocity: float
+    since: TimeOut
+    until: TimeOut
+
+
+class LeadersOut(Schema):
+    leaders: list[LeaderOut]
+
+
+@many.get("/leaderboard", response=LeadersOut)
+def leaderboard(
+    request: HttpRequest,
+    metric: Metric = "impressions",
+    window: Literal["15m", "1h", "24h"] = "1h",
+    by: Literal["gain", "velocity"] = "velocity",
+    limit: Annotated[int, Query(ge=1, le=MAX_LEADERS)] = 50,
+) -> dict[str, Any]:
+    """Fastest first. The workers update the lists every minute."""
+    require_permission(request, VIEW)
+    movers = Mover.objects.fastest(WINDOWS[window], metric, by=by)[:limit]
+    return {
+        "leaders": [
+            {
+                "tweet": tweet_json(mover.tweet),
+                "gain": mover.gain,
+                "velocity": mover.velocity,
+                "since": iso(mover.since),
+                "until": iso(mover.until),
+            }
+            for mover in movers
+        ]
+    }

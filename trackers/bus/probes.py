@@ -1,0 +1,73 @@
+"""Probes: is the bus there, can it reach its database, are more deliverers needed?"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Router
+
+from trackers.bus.auth import EITHER
+from trackers.bus.bodies import NO_CONTENT, PongOut
+from tweetwatch.database import cursor
+from tweetwatch.http.refusals import Refused
+
+router = Router()
+
+DUE_WITHIN = timedelta(seconds=1)
+SLOW_SECONDS = 1.0
+
+# Batches that could be sent now or soon, of subscribers that may be sent anything now. Counting
+# stops at the number that makes the answer slow.
+COUNT_DUE = """
+    SELECT count(*) FROM (
+        SELECT FROM trackers_subscriberstate st
+        JOIN trackers_subscriber s ON s.id = st.subscriber_id
+        JOIN trackers_eventbatch b ON b.subscriber_id = s.id
+        WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
+          AND (st.not_before IS NULL OR st.not_before <= clock_timestamp() + %(soon)s)
+          AND (b.state = 'ready'
+               OR b.state = 'early' AND b.deadline <= clock_timestamp() + %(soon)s)
+        LIMIT %(most)s
+    ) due
+"""
+
+
+@router.get("/pulse", auth=EITHER, response=NO_CONTENT)
+def pulse(request: HttpRequest) -> None:
+    with cursor() as db:
+        db.execute("SELECT 1")
+
+
+@router.get("/pulse/scaling", auth=EITHER, response=NO_CONTENT)
+def scaling(request: HttpRequest) -> None:
+    """Slow while the deliverers fall behind, which is the signal that autoscalers expect."""
+    with cursor() as db:
+        row: Any = db.execute(
+            COUNT_DUE, {"soon": DUE_WITHIN, "most": settings.BUS_SCALE_ABOVE}
+        ).fetchone()
+    if row[0] >= settings.BUS_SCALE_ABOVE:
+        time.sleep(SLOW_SECONDS)
+
+
+@router.get("/health", response=dict[str, str])
+def health(request: HttpRequest) -> dict[str, str]:
+    refuse_credentials(request)
+    return {}
+
+
+@router.get("/health/ping", response=PongOut)
+@router.get("/health/ping.json", response=PongOut, include_in_schema=False)
+def ping(request: HttpRequest) -> dict[str, str]:
+    refuse_credentials(request)
+    return {"pong": timezone.now().isoformat()}
+
+
+def refuse_credentials(request: HttpRequest) -> None:
+    """As in Routemaster: a client that sends credentials expects them to be checked."""
+    if "Authorization" in request.headers:
+        raise Refused(401, "Ask for this without credentials.")

@@ -1,0 +1,184 @@
+"""Looks and tweet-days of yesterday, today and tomorrow in a table, and what stretches waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.words import Moment, ago, commas, dollars
+from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Stretch
+from trackers.schedule.stretch_history import StretchSpan, by_time
+from trackers.schedule.stretch_words import VISIBLE, sentences, times
+
+STRETCHES_SHOWN, STRETCH_STEP = timedelta(days=1), timedelta(minutes=30)
+STEPS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
+DASH = "–"
+NOT_STRETCHED = "No wait was stretched in the last 24 hours."
+
+
+@dataclass(frozen=True, slots=True)
+class DayRow:
+    """`off`: how far the forecast was off."""
+
+    what: str
+    looks: str
+    tweet_days: str
+    off: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    name: str
+    so_far: str
+    expected: str
+    money: str
+    tomorrow: str
+    foreseen: str
+    came: str
+
+
+@dataclass(frozen=True, slots=True)
+class StretchRow:
+    at: str
+    windows: str
+    money: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastDay:
+    """The stretches of the last day. `said`: the highest, in words."""
+
+    said: str
+    chart: BarChart
+    lines: tuple[StretchRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DaysTable:
+    """`counted`: when, if that is long ago. `why`: what is not known. `is_fixed`: no row adapts."""
+
+    lines: tuple[DayRow, ...]
+    why: str
+    counted: Moment | None
+    stretch: tuple[str, ...]
+    is_fixed: bool
+    last_day: LastDay | None
+    projects: tuple[ProjectRow, ...]
+
+
+def days_table(plan: Plan, *, now: datetime, is_whole: bool = False) -> DaysTable:
+    """`is_whole`: with the projects."""
+    days = stored_forecast(now=now, with_projects=is_whole)
+    return DaysTable(
+        lines=day_rows(days),
+        why=days.why,
+        counted=counted_when(days, now=now),
+        stretch=tuple(sentences(plan, Stretch.objects.filter(pk=Stretch.ONLY).first())),
+        is_fixed=not plan.adapts,
+        last_day=last_day(by_time(over=STRETCHES_SHOWN, step=STRETCH_STEP), now=now)
+        if plan.adapts
+        else None,
+        projects=tuple(project_row(project) for project in days.projects),
+    )
+
+
+def counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
+    at = days.today.counted_at
+    return ago(at, now=now) if at and not days.is_fresh else None
+
+
+def day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
+    today, tomorrow, yesterday = days.today, days.tomorrow, days.yesterday
+    return (
+        DayRow("Today so far", rounded(today.looks), rounded(today.tweet_days)),
+        DayRow(
+            "Today by midnight",
+            rounded(today.expected_looks),
+            rounded(today.expected_tweet_days),
+        ),
+        DayRow(
+            "Tomorrow",
+            rounded(tomorrow.expected_looks),
+            rounded(tomorrow.expected_tweet_days),
+        ),
+        DayRow(
+            "Yesterday, forecast",
+            rounded(yesterday.foreseen_looks),
+            rounded(yesterday.foreseen_tweet_days),
+        ),
+        DayRow(
+            "Yesterday, actual",
+            rounded(yesterday.looks),
+            rounded(yesterday.tweet_days),
+            off=(
+                forecast_error(yesterday.looks, yesterday.foreseen_looks),
+                forecast_error(yesterday.tweet_days, yesterday.foreseen_tweet_days),
+            ),
+        ),
+    )
+
+
+def rounded(value: float | None) -> str:
+    return DASH if value is None else commas(round(value))
+
+
+def forecast_error(came: float | None, foreseen: float | None) -> str:
+    """What came against the forecast: +2%."""
+    if came is None or not foreseen:
+        return ""
+    share = round(100 * (came / foreseen - 1))
+    return f"+{share}%" if share > 0 else f"−{-share}%" if share else "as forecast"
+
+
+def project_row(project: ProjectForecast) -> ProjectRow:
+    spends = None if project.expected is None else Decimal(round(project.expected)) * project.price
+    return ProjectRow(
+        name=project.name,
+        so_far=rounded(project.so_far),
+        expected=rounded(project.expected),
+        money=DASH if spends is None else dollars(spends),
+        tomorrow=rounded(project.tomorrow),
+        foreseen=rounded(project.foreseen_yesterday),
+        came=rounded(project.yesterday),
+    )
+
+
+def last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | None:
+    """None where it was not worked out."""
+    if not stretches:
+        return None
+    windows, money = (
+        max(stretch.windows for stretch in stretches),
+        max(stretch.money for stretch in stretches),
+    )
+    by_start = {stretch.at: stretch for stretch in stretches}
+    last = now - (now - STEPS_COUNT_FROM) % STRETCH_STEP
+    slots = [
+        by_start.get(last - STRETCH_STEP * back)
+        for back in range(STRETCHES_SHOWN // STRETCH_STEP, -1, -1)
+    ]
+    sentence = (
+        NOT_STRETCHED
+        if max(windows, money) < VISIBLE
+        else f"Highest in the last 24 hours: {times(windows)} for X's windows, "
+        f"{times(money)} for money."
+    )
+    # Above 1, so that a day without a stretch is empty.
+    drawn = [max(stretch.windows, stretch.money) - 1 if stretch else None for stretch in slots]
+    return LastDay(
+        said=sentence,
+        chart=BarChart(drawn, sentence),
+        lines=tuple(
+            StretchRow(
+                f"{stretch.at.astimezone(UTC):%Y-%m-%d %H:%M}",
+                times(stretch.windows),
+                times(stretch.money),
+            )
+            for stretch in reversed(stretches)
+        ),
+    )

@@ -1,0 +1,48 @@
+"""What was done, by worker and minute: written once a batch, read by status and the pages."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tweetwatch.database import cursor
+from tweetwatch.statements import statement
+
+COUNT_BATCH = statement(__file__, "count_done")
+
+HOST = socket.gethostname()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDone:
+    """Figures of one batch. `late` counts its keys in the classes of `Tally.LATENESS`. `requests`:
+    how many requests its keys went out in, which is what `Tally.batches` counts."""
+
+    requests: int = 1
+    asked: int = 0
+    measured: int = 0
+    changed: int = 0
+    missing: int = 0
+    failed: int = 0
+    late: Sequence[int] = ()
+
+
+def count_batch(namespace: str, done: BatchDone) -> None:
+    with cursor() as db:
+        db.execute(
+            COUNT_BATCH,
+            {
+                "namespace": namespace,
+                "host": HOST,
+                "pid": os.getpid(),
+                "requests": done.requests,
+                "asked": done.asked,
+                "measured": done.measured,
+                "changed": done.changed,
+                "missing": done.missing,
+                "failed": done.failed,
+                "late": list(done.late),
+            },
+        )

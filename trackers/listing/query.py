@@ -1,0 +1,196 @@
+"""What the address of the tweets page asks for: a search, filters, an order, columns, a place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from trackers.tweets.models import METRICS
+from trackers.tweets.movers.models import Window
+from trackers.tweets.snowflake import LARGEST_ID, first_id_at
+from trackers.updater.states import STATES
+
+AGE_FILTERS = {
+    "1h": ("the last hour", timedelta(hours=1)),
+    "24h": ("the last 24 hours", timedelta(days=1)),
+    "7d": ("the last 7 days", timedelta(days=7)),
+    "30d": ("the last 30 days", timedelta(days=30)),
+}
+MAX_LEAST = 10**15
+# Besides the tweet itself.
+LIST_COLUMNS = (
+    "tags", "curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
+)  # fmt: skip
+# The default columns.
+DEFAULT_COLUMNS = LIST_COLUMNS[1:]
+SORT_COLUMNS = ("author", "checked", "next", *METRICS)
+GROWTH_SORT = re.compile(
+    rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """An order by one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window;
+    without a column, newest first. `up`: lowest first."""
+
+    by: str = ""
+    metric: str = ""
+    window: Window | None = None
+    up: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.by}-{self.metric}-{self.window.value}" if self.window else self.by
+
+
+NEWEST_FIRST = Sort()
+
+
+@dataclass(frozen=True, slots=True)
+class TweetQuery:
+    """`before` and `after` are ids: the page begins below `before`, or ends above `after`. An order
+    other than newest first has numbered pages instead."""
+
+    words: str = ""
+    state: str = ""
+    source: int | None = None
+    tag: str = ""
+    author: str = ""
+    lang: str = ""
+    age: str = ""
+    since: date | None = None
+    until: date | None = None
+    least: tuple[tuple[str, int], ...] = ()
+    sort: Sort = NEWEST_FIRST
+    columns: tuple[str, ...] = DEFAULT_COLUMNS
+    before: int | None = None
+    after: int | None = None
+    number: int = 1
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.words or self.filtered)
+
+    @property
+    def filtered(self) -> bool:
+        return bool(self.state or self.source or self.hidden_filters)
+
+    @property
+    def hidden_filters(self) -> bool:
+        """Whether filters behind "More filters" are set."""
+        return bool(
+            self.tag or self.author or self.lang or self.age or self.since or self.until
+            or self.least
+        )  # fmt: skip
+
+    @property
+    def is_first(self) -> bool:
+        return self.before is None and self.after is None and self.number == 1
+
+    def posted(self, now: datetime) -> tuple[int, int]:
+        """The range of ids for the time of posting asked for: the lowest, and the first above."""
+        low, high = 0, LARGEST_ID
+        if self.age:
+            low = first_id_from(now - AGE_FILTERS[self.age][1])
+        if self.since:
+            low = max(low, first_id_from(midnight(self.since)))
+        if self.until:
+            high = first_id_from(midnight(self.until) + timedelta(days=1))
+        return low, high
+
+    def address(self, **place: Any) -> str:
+        """The query of this list, on its first page or at a place in it."""
+        there = replace(self, **{"before": None, "after": None, "number": 1, **place})
+        params: dict[str, Any] = {
+            "q": there.words, "state": there.state, "source": there.source,
+            "tag": there.tag, "author": there.author, "lang": there.lang, "age": there.age,
+            "since": there.since, "until": there.until,
+            **{f"min_{metric}": number for metric, number in there.least},
+            "sort": there.sort.name, "order": "up" if there.sort.up else "",
+            "columns": ",".join(there.columns) if there.columns != DEFAULT_COLUMNS else "",
+            "before": there.before, "after": there.after,
+            "page": there.number if there.number > 1 else None,
+        }  # fmt: skip
+        return urlencode({name: value for name, value in params.items() if value})
+
+    @property
+    def here(self) -> str:
+        return self.address(before=self.before, after=self.after, number=self.number)
+
+    def sorted_by(self, by: str) -> TweetQuery:
+        """Where a column's heading leads: to this order, then its reverse, then newest first."""
+        if self.sort.by != by or self.sort.window:
+            return replace(self, sort=Sort(by, up=by in ("author", "next")))
+        turned = Sort(by, up=not self.sort.up)
+        return replace(
+            self, sort=NEWEST_FIRST if turned.up == (by in ("author", "next")) else turned
+        )
+
+
+def parse_query(query: QueryDict) -> TweetQuery:
+    """Read the address, ignoring anything invalid in it."""
+    state, age = query.get("state", ""), query.get("age", "")
+    words = query.get("q", "").replace("\0", "")[:200]
+    chosen = [name for part in query.getlist("columns") for name in part.split(",")]
+    columns = tuple(name for name in LIST_COLUMNS if name in chosen)
+    return TweetQuery(
+        # A space after the last word means that the word is complete.
+        words=words.lstrip() if words.strip() else "",
+        state=state if state in STATES else "",
+        source=parse_id(query.get("source", "")),
+        tag=" ".join(query.get("tag", "").replace("\0", "").split())[:60],
+        author=query.get("author", "").replace("\0", "").strip()[:60],
+        lang=lang if re.fullmatch(r"[a-z]{2,3}", lang := query.get("lang", "").lower()) else "",
+        age=age if age in AGE_FILTERS else "",
+        since=parse_day(query.get("since", "")),
+        until=parse_day(query.get("until", "")),
+        least=tuple(
+            (metric, least)
+            for metric in METRICS
+            if (least := parse_number(query.get(f"min_{metric}", "")))
+        ),
+        sort=parse_sort(query.get("sort", ""), up=query.get("order") == "up"),
+        columns=columns or DEFAULT_COLUMNS,
+        before=parse_id(query.get("before", "")),
+        after=parse_id(query.get("after", "")),
+        number=min(parse_number(query.get("page", "")) or 1, 1000),
+    )
+
+
+def parse_sort(text: str, *, up: bool) -> Sort:
+    if text in SORT_COLUMNS:
+        return Sort(text, up=up)
+    if match := GROWTH_SORT.fullmatch(text):
+        return Sort(match[1], match[2], Window(int(match[3])))
+    return NEWEST_FIRST
+
+
+def parse_id(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"\d{1,19}", text) and int(text) <= LARGEST_ID else None
+
+
+def parse_number(text: str) -> int | None:
+    text = text.replace(",", "").strip()
+    return min(int(text), MAX_LEAST) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def parse_day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if 2006 <= day.year <= 2100 else None
+
+
+def midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def first_id_from(at: datetime) -> int:
+    return first_id_at(int(at.timestamp() * 1000))

@@ -1,0 +1,260 @@
+"""The figures of `manage.py status`, as one object for JSON."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from trackers.credentials.models import Credential
+from trackers.events.minutes import Hour
+from trackers.events.subscribers.listing import described
+from trackers.forecasts.models import ForecastDay
+from trackers.ingest.sources.models import Stream
+from trackers.ingest.sources.standing import Standing
+from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.pausing import PausedAll
+from trackers.money.summary import MoneySummary
+from trackers.schedule.stretch_words import room, sentences
+from trackers.status import Status
+from trackers.timelines.statistics import Timelines
+from tweetwatch import VERSION
+from tweetwatch.clock_times import iso
+
+
+def status_json() -> dict[str, Any]:
+    """Shapes and names are public (docs/commands.md). Times are ISO 8601 in UTC."""
+    status = Status()
+    tweets, queue = status.tweets, status.tweet_queue
+    of_project = {row.project.pk: row for row in status.projects}
+    return {
+        "version": VERSION,
+        "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
+        "paused": pause_json(status.paused),
+        "tracked": tweets.tracked,
+        "resting": status.resting,
+        "due": queue.due,
+        "oldest_due_seconds": queue.oldest_due_seconds,
+        "oldest_urgent_seconds": queue.oldest_urgent_seconds,
+        "in_flight": queue.in_flight,
+        "checked_last_minute": queue.checked_last_minute,
+        "lateness_p50_seconds": queue.lateness_p50_seconds,
+        "lateness_p99_seconds": queue.lateness_p99_seconds,
+        "batch_fill": queue.batch_fill,
+        "catch_up_seconds": whole_seconds(status.catch_up.length),
+        "oldest_snapshot_seconds": status.oldest_snapshot.seconds,
+        "isolated": queue.isolated,
+        "gone": tweets.gone,
+        "unclear": tweets.unclear,
+        "days": days_json(status),
+        "stretch": stretch_json(status),
+        "namespaces": [namespace_json(row, status) for row in status.namespaces],
+        "projects": [project_json(row) for row in status.projects],
+        "credentials": [
+            credential_json(row, of_project.get(row.app.project_id)) for row in status.credentials
+        ],
+        "workers": [worker_json(row) for row in status.workers],
+        "sources": [source_json(row) for row in status.sources_and_imports],
+        "stream": stream_json(status.stream),
+        "timelines": timelines_json(status.timelines),
+        "events": events_json(status),
+    }
+
+
+def pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
+    """None unless everything is paused."""
+    if pause is None:
+        return None
+    return {"since": iso(pause.since), "by": pause.by, "because": pause.because}
+
+
+def days_json(status: Status) -> dict[str, Any]:
+    """Looks and tweet-days; null where nothing is known, and `why` says so."""
+    today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
+    return {
+        "counted_at": iso(today.counted_at),
+        "foreseen_at": iso(today.expected_at),
+        "why": status.days.why,
+        "today": {**counted_json(today), **expected_json(today)},
+        "tomorrow": expected_json(tomorrow),
+        "yesterday": {
+            **counted_json(yesterday),
+            "foreseen_looks": rounded(yesterday.foreseen_looks),
+            "foreseen_tweet_days": rounded(yesterday.foreseen_tweet_days),
+        },
+        "projects": [
+            {
+                "name": project.name,
+                "tweet_days": project.so_far,
+                "expected_today": rounded(project.expected),
+                "expected_tomorrow": rounded(project.tomorrow),
+                "foreseen_yesterday": rounded(project.foreseen_yesterday),
+                "yesterday": project.yesterday,
+            }
+            for project in status.days_of_projects
+        ],
+    }
+
+
+def counted_json(day: ForecastDay) -> dict[str, int | None]:
+    return {"looks": day.looks, "tweet_days": day.tweet_days}
+
+
+def expected_json(day: ForecastDay) -> dict[str, int | None]:
+    return {
+        "expected_looks": rounded(day.expected_looks),
+        "expected_tweet_days": rounded(day.expected_tweet_days),
+    }
+
+
+def rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def stretch_json(status: Status) -> dict[str, Any]:
+    """By how much adapting waits are longer, 1 for not at all; null where no interval adapts."""
+    row, past = status.stretch, status.stretches
+    return {
+        "windows": row.windows if row else None,
+        "money": row.money if row else None,
+        "windows_room": room(row) if row else None,
+        "most_windows_day": max((hour.windows for hour in past), default=None),
+        "most_money_day": max((hour.money for hour in past), default=None),
+        "accuracy_asked": status.accuracy_asked,
+        "accuracy_now": status.accuracy_now,
+        "why": list(sentences(status.plan, row)),
+    }
+
+
+def events_json(status: Status) -> dict[str, Any]:
+    hours, live = status.topic_hours, status.live
+    return {
+        "staged": status.staged,
+        "topics": [
+            {
+                "name": row.name,
+                "publisher": row.publisher or None,
+                "events": row.events,
+                "per_minute": hours.get(row.pk, Hour()).per_minute,
+            }
+            for row in status.topics
+        ],
+        "live": {"open": live.open, "places": live.places, "processes": live.processes},
+        "subscribers": [described(row) for row in status.subscribers],
+    }
+
+
+def namespace_json(namespace: Namespace, status: Status) -> dict[str, Any]:
+    held = namespace.held(now=status.now)
+    queue = status.queues.get(namespace.name)
+    return {
+        "name": namespace.name,
+        "due": queue.due if queue else 0,
+        "held_until": iso(namespace.held_until) if held else None,
+        "held_because": namespace.held_because if held else "",
+        "paused": namespace.paused,
+    }
+
+
+def project_json(books: MoneySummary) -> dict[str, Any]:
+    """Tweet-days, and US dollars as numbers; both including what is reserved."""
+    return {
+        "name": books.project.name,
+        "day": books.day.isoformat(),
+        "tweet_days_today": books.spent.posts_today,
+        "tweet_days_month": books.spent.posts_month,
+        "money_today": float(books.spent.money_today),
+        "money_month": float(books.spent.money_month),
+        "left_today": books.left,
+        "waiting": books.waiting,
+        "runs_dry_at": iso(books.runs_dry_at),
+        "stopped_until": iso(books.project.stopped_until),
+        "stopped_because": books.project.stopped_because,
+        "drift": books.project.drift,
+    }
+
+
+def credential_json(credential: Credential, of_project: MoneySummary | None) -> dict[str, Any]:
+    return {
+        "name": credential.name,
+        "app": credential.app.name,
+        "project": credential.project.name,
+        "state": credential.state,
+        "reason": credential.reason,
+        "endpoints": [
+            {
+                "endpoint": window.endpoint,
+                "limit": window.limit,
+                "remaining": window.remaining,
+                "resets_at": iso(window.resets_at),
+            }
+            for window in credential.told()
+        ],
+        # The project's figures: X bills the project, whichever credential asks.
+        "tweet_days_today": of_project.spent.posts_today if of_project else None,
+        "tweet_days_month": of_project.spent.posts_month if of_project else None,
+    }
+
+
+def worker_json(worker: Worker) -> dict[str, Any]:
+    return {
+        "cluster": str(worker.cluster),
+        "host": worker.host,
+        "pid": worker.pid,
+        "started_at": iso(worker.started_at),
+        "seen_at": iso(worker.seen_at),
+        "doing": worker.doing or worker.kind,
+    }
+
+
+def source_json(standing: Standing) -> dict[str, Any]:
+    return {
+        "id": str(standing.source.pk),
+        "kind": standing.source.kind,
+        "of": standing.source.of,
+        "state": standing.state,
+        "polled_at": iso(standing.source.polled_at),
+        "next_poll_at": iso(standing.next_poll_at),
+        "yielded": standing.source.yielded,
+        "again": standing.source.again,
+        "leaked": standing.source.leaked,
+        "gaps_open": standing.gaps_open,
+        "gaps_lost": standing.gaps_lost,
+    }
+
+
+def stream_json(stream: Stream | None) -> dict[str, Any] | None:
+    """None if `stream` was never started."""
+    if stream is None:
+        return None
+    return {
+        "state": stream.state,
+        "because": stream.because,
+        "heard_at": iso(stream.heard_at),
+        "lines": stream.lines,
+        "duplicates": stream.duplicates,
+        "garbled": stream.garbled,
+        "connects": stream.connects,
+        "rules_of_others": stream.rules_of_others,
+    }
+
+
+def timelines_json(figures: Timelines) -> dict[str, Any]:
+    return {
+        "lag_seconds": figures.lag_seconds,
+        "behind": figures.behind,
+        "hit_rate": figures.hit_rate,
+        "followers": figures.followers,
+        "follows": figures.follows,
+        "timelines": figures.timelines,
+        "entries": figures.entries,
+        "store_bytes": figures.store_bytes,
+        "bucket_bytes": figures.bucket_bytes,
+        "homes": [
+            {"strategy": key, "built": home.built, "building": home.building}
+            for key, home in figures.homes.items()
+        ],
+    }
+
+
+def whole_seconds(length: timedelta | None) -> int | None:
+    return None if length is None else round(length.total_seconds())

@@ -1,0 +1,68 @@
+"""The stretches of the last day: a row a minute, so a page can say since when and how much.
+
+restretch ─ note ─> StretchMinute ─ by_time ─> pages, `status`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import models
+
+from trackers.schedule.models import Stretch
+from tweetwatch.database import cursor
+
+
+class StretchMinute(models.Model):
+    """The largest stretches computed in a minute."""
+
+    minute = models.DateTimeField(primary_key=True)
+    windows = models.FloatField()
+    money = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+
+RECORD_STRETCH = """
+    INSERT INTO trackers_stretchminute AS one (minute, windows, money)
+    VALUES (date_trunc('minute', %(at)s), %(windows)s, %(money)s)
+    ON CONFLICT (minute) DO UPDATE SET
+        windows = greatest(one.windows, excluded.windows),
+        money = greatest(one.money, excluded.money)
+"""
+PRUNE_STRETCHES = "DELETE FROM trackers_stretchminute WHERE minute < now() - interval '25 hours'"
+
+BY_TIME = """
+    SELECT date_bin(%(step)s, minute, 'epoch'::timestamptz), max(windows), max(money)
+    FROM trackers_stretchminute
+    WHERE minute >= date_bin(%(step)s, now() - %(over)s, 'epoch'::timestamptz)
+    GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StretchSpan:
+    """The largest stretches from `at` on."""
+
+    at: datetime
+    windows: float
+    money: float
+
+
+def record_stretch(row: Stretch) -> None:
+    params = {"at": row.taken_at, "windows": row.windows, "money": row.money}
+    with cursor() as db:
+        db.execute(RECORD_STRETCH, params)
+
+
+def prune_stretches() -> int:
+    with cursor() as db:
+        return db.execute(PRUNE_STRETCHES).rowcount
+
+
+def by_time(*, over: timedelta, step: timedelta) -> list[StretchSpan]:
+    """Oldest first, without steps in which nothing was computed."""
+    with cursor() as db:
+        return [StretchSpan(*row) for row in db.execute(BY_TIME, {"over": over, "step": step})]

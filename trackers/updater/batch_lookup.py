@@ -1,0 +1,194 @@
+"""One batch: look up ─> compare ─> save ─> promote.
+
+claimed ids ─> requests and their money ─> X's answers ─> a verdict per tweet ─> one statement
+A failure is returned as a value that says what happened to the batch. No transaction is open during
+a request to X.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError, InterfaceError
+
+from trackers.credentials import selection
+from trackers.credentials.cooldowns import cooldown_after
+from trackers.jobs import queue, task_time
+from trackers.jobs.queue import Batch
+from trackers.money import ledger
+from trackers.tweets.paid import mark_paid
+from trackers.updater.before import Before, read_before
+from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
+from trackers.updater.reserve import Granted, Held, Waiting, reserve_batch
+from trackers.updater.save import Saved
+from trackers.updater.verdicts import CheckRules
+from trackers.updater.write import write_answers
+from trackers.xapi.errors import Depleted, NotReady, Refused
+from trackers.xapi.results import Lookup, Shown
+from tweetwatch.database import DatabaseClock
+
+
+@dataclass(frozen=True, slots=True)
+class LookupSettings:
+    """How to ask X, and when tweets that it no longer shows are looked up again."""
+
+    base_url: str
+    timeout: timedelta
+    confirm_gone_after: timedelta
+    gone_every: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """X's answers for a batch are saved; requests without an answer are in `failed`.
+
+    `unclear`: tweets for which X's answer is unreadable or absent for the first time, and why.
+    `room`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
+    tweets of these requests stay claimed, as after a crash.
+    """
+
+    batch: Batch
+    answers: Sequence[Answered] = field(repr=False)
+    saved: Saved = field(repr=False)
+    unclear: Mapping[int, str] = field(repr=False)
+    failed: Sequence[Failed] = ()
+    broke: Sequence[Exception] = ()
+    room: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTotals:
+    """X's answers in numbers; `left`: requests left, by the credential's name."""
+
+    asked: int
+    measured: int
+    missing: int
+    broken: int
+    unread: int
+    left: Mapping[str, int | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request without an answer.
+
+    `another_may`: another credential may succeed at once. `needs_no_backoff`: the namespace need
+    not back off, since a rest, a used-up window or budget, or the renewal of its tokens already
+    keeps this credential from asking.
+    """
+
+    batch: Batch
+    credential: str
+    because: str
+    another_may: bool = False
+    needs_no_backoff: bool = False
+
+
+def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | Waiting:
+    """Look up the tweets of the batch and save what X says about them."""
+    # Taken before the database's time is read, so no measurement is dated before X's answer.
+    began = time.monotonic()
+    before = read_before(batch.keys)
+    batch = only_tracked(batch, before)
+    if not batch.keys:
+        return Waiting()
+    granted = reserve_batch(batch, before, timeout=settings.timeout)
+    if not isinstance(granted, Granted):
+        return granted
+    clock = DatabaseClock(before.now, began)
+    lease_ends = clock.monotonic_at(batch.expires_at)
+    sender = Sender(settings.base_url, settings.timeout, before, lease_ends, clock)
+    answers: list[Answered] = []
+    failures: list[Failed] = []
+    broke: list[Exception] = []
+    for outcome in look_up(granted.requests, sender):
+        match outcome:
+            case Answered():
+                answers.append(outcome)
+            case Unanswered():
+                name = outcome.grant.turn.credential.name
+                is_first = all(other.credential != name for other in failures)
+                try:
+                    # Recorded at once, so that others do not try the same meanwhile.
+                    failures.append(settle_failure(outcome, now=before.now if is_first else None))
+                except (DatabaseError, InterfaceError) as error:
+                    # The other answers must still be saved once the database is back.
+                    broke.append(error)
+            case Broke():
+                broke.append(outcome.error)
+    rules = CheckRules(before.plan, settings.confirm_gone_after, settings.gone_every)
+    until = min(lease_ends, task_time.ends_at())
+    saved, unclear = write_answers(batch, answers, before, rules, until=until)
+    return LookedUp(batch, answers, saved, unclear, failures, broke, granted.room)
+
+
+def only_tracked(batch: Batch, before: Before) -> Batch:
+    """Take what X need not be asked for out of the queue.
+
+    Versions of other tweets rest, and those tweets are looked up instead. Keys without a tweet are
+    left when somebody untracked it while its job was being put back, for a resume or a refresh.
+    """
+    over = before.untracked | {
+        id for id, prior in before.odd.items() if prior.version_of is not None
+    }
+    if not over:
+        return batch
+    queue.finish(batch.only(over), {})
+    return batch.without(over)
+
+
+def settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
+    """Record the failure, and count what it may have cost.
+
+    With `now`, also record a refusal of the keys, or a project without money. To be given for only
+    one of the requests that went out together.
+    """
+    asked, error = unanswered.grant, unanswered.error
+    turn = asked.turn
+    selection.settle_failed(turn, error, now=now)
+    if error.sent and error.maybe_billed:
+        # Counted, and marked as paid: an hour of such replies costs each tweet only once.
+        mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
+        ledger.count_as_billed(asked.payment)
+    else:
+        ledger.cancel(asked.payment)
+    # The credential is not used for a while (turns.settle_failed); the others continue.
+    rests = cooldown_after(error) is not None
+    return Failed(
+        asked.batch,
+        turn.credential.name,
+        str(error),
+        another_may=rests or isinstance(error, Refused | NotReady | Depleted),
+        needs_no_backoff=rests or isinstance(error, NotReady | Depleted),
+    )
+
+
+def sum_up(answers: Sequence[Answered], saved: Saved) -> AnswerTotals:
+    lookups = [answer.reply for answer in answers if isinstance(answer.reply, Lookup)]
+    counts_only = [answer.reply for answer in answers if isinstance(answer.reply, Shown)]
+    measured = {id for answer in lookups for id in answer.posts}.union(
+        *(answer.ids for answer in counts_only)
+    )
+    return AnswerTotals(
+        asked=sum(len(answer.grant.batch.keys) for answer in answers),
+        measured=len(saved.ours & measured),
+        missing=sum(len(answer.missing) for answer in lookups),
+        broken=sum(len(answer.broken) for answer in lookups),
+        unread=sum(len(answer.unread) for answer in lookups),
+        left=requests_left(answers),
+    )
+
+
+def requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
+    """Requests left, by the credential's name: the lowest number that X reported."""
+    left: dict[str, int | str] = {}
+    for answer in answers:
+        name, window = answer.grant.turn.credential.name, answer.reply.window
+        known = left.get(name)
+        if window and (not isinstance(known, int) or window.remaining < known):
+            left[name] = window.remaining
+        left.setdefault(name, "unknown")
+    return left

@@ -1,0 +1,144 @@
+"""Rationing: when the day's money is short, the oldest tweets wait first.
+
+what must still be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
+The floors are stored on the project's row, where each batch reads them (trackers.money.balances).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from trackers.money.balances import Balance, read_balances
+from trackers.schedule.intervals import Plan
+from trackers.updater.evening_release import LAST_CALL, release_spare
+from trackers.updater.needs import FULL_DAY, ProjectNeeds, dry_at, read_needs
+from trackers.updater.reserve import EVENING
+from tweetwatch.database import array, cursor
+
+STORE_RATION = """
+    UPDATE trackers_project
+    SET floors = %(floors)s::jsonb, rationed_at = %(now)s, floors_wanted_at = NULL,
+        needs = %(needs)s, waiting = %(waiting)s, runs_dry_at = %(dry_at)s
+    WHERE id = %(project)s
+"""
+
+# Clears projects that have no budget, or no longer have one. Usually writes nothing.
+CLEAR_RATIONS = """
+    UPDATE trackers_project
+    SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
+        needs = NULL, waiting = 0, runs_dry_at = NULL
+    WHERE id <> ALL(%(but)s::bigint[])
+      AND (rationed_at IS NOT NULL OR floors_wanted_at IS NOT NULL)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ration:
+    """`floors` by tier, youngest first; empty when there is enough for all.
+
+    `needs`: tweet-days that the rest of the day would take; `waiting`: how many of these must wait
+    for the next day. `spare`: tweet-days that are not expected to be needed today.
+    """
+
+    floors: tuple[int, ...]
+    needs: int
+    waiting: int
+    spare: int = 0
+
+
+def compute_ration(
+    left: int, needs: Sequence[int], expected: int, variances: Sequence[float] = ()
+) -> Ration:
+    """What a tweet of each tier leaves to younger ones, with `left` tweet-days until midnight.
+
+    `needs`: tweets to be paid for in each tier, youngest first, with the `variances` of these
+    numbers if they are estimates; `expected`: tweets yet to arrive, younger than all of these.
+    """
+    total = sum(needs) + expected
+    # The variance of the arrivals is their expected number; those of younger tiers' estimates add
+    # up. Tier n reserves n standard deviations, so that a surprise costs the oldest first. What is
+    # left of that goes in the evening to those that waited (trackers.updater.reserve, .leftover).
+    uncertain = accumulate(variances or [0.0] * len(needs), initial=float(expected))
+    surprises = [round(math.sqrt(variance) * tier) for tier, variance in enumerate(uncertain)][
+        : len(needs)
+    ]
+    spare = left - total - max(surprises, default=0)
+    if spare >= 0:
+        return Ration((), total, 0, spare)
+    younger = accumulate(needs[:-1], initial=expected)
+    # New tweets are in the first tier, which leaves nothing to others.
+    floors = (
+        need + surprise if tier else 0
+        for tier, (need, surprise) in enumerate(zip(younger, surprises, strict=True))
+    )
+    return Ration(tuple(floors), total, max(total - left, 0))
+
+
+def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
+    """Write the floors of every project with a budget; return the names of those that are short.
+
+    Each project is committed separately, so an interrupted run keeps what it has written.
+    """
+    all_purses = read_balances()
+    limited = [purse for purse in all_purses if purse.left is not None and plan.tiers]
+    with cursor() as db:
+        db.execute(CLEAR_RATIONS, {"but": array(purse.project for purse in limited)})
+    if not limited:
+        return []
+    # The projects' clocks differ by seconds. At midnight, projects still in the old day keep that
+    # day's floors until the next minute.
+    day = max(purse.day for purse in limited)
+    limited = [purse for purse in limited if purse.day == day]
+    next_day = now + (limited[0].next_day() - limited[0].now)
+    needed = read_needs(plan, now=now, day=day, next_day=next_day)
+    usable = [purse for purse in all_purses if purse.usable]
+    cannot_pay = [purse.project for purse in all_purses if not purse.usable]
+    # Tweets that have no project go to the one with the most money left: to one without a budget.
+    # While X refuses that one, the others pay (`shares`).
+    has_unlimited = any(purse.left is None and purse.trusted for purse in usable)
+    homeless_to = 0 if has_unlimited else len(usable)
+    short = []
+    for purse in limited:
+        # A project that cannot pay now keeps floors for its own tweets, for when it can.
+        to = homeless_to if purse.usable else 0
+        part = needed.of(purse.project, homeless_to=to, cannot_pay=cannot_pay)
+        if ration_project(purse, part, plan, now=now).waiting and purse.usable:
+            short.append(purse.name)
+    return short
+
+
+def ration_project(purse: Balance, part: ProjectNeeds, plan: Plan, *, now: datetime) -> Ration:
+    assert purse.left is not None
+    rest_of_day = (purse.next_day() - purse.now) / FULL_DAY
+    counts = [round(count) for count in part.counts]
+    ration = compute_ration(purse.left, counts, round(part.arrivals * rest_of_day), part.variances)
+    store_ration(
+        purse, plan, ration, dry_at(part.due, purse.left, now=now) if ration.waiting else None
+    )
+    if ration.spare and purse.usable and LAST_CALL <= purse.next_day() - purse.now <= EVENING:
+        release_spare(purse, ration.spare, now=now)
+    return ration
+
+
+def store_ration(purse: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None) -> None:
+    floors = [
+        [tier.younger_than.total_seconds(), floor]
+        for tier, floor in zip(plan.tiers, ration.floors, strict=False)
+    ]
+    params: dict[str, Any] = {
+        "project": purse.project,
+        "floors": json.dumps(floors),
+        # By X's clock, which says what day it is.
+        "now": purse.now,
+        "needs": ration.needs,
+        "waiting": ration.waiting,
+        "dry_at": runs_dry_at,
+    }
+    with cursor() as db:
+        db.execute(STORE_RATION, params)

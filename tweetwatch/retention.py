@@ -1,0 +1,53 @@
+"""Rows that are kept for a time, or for a shorter one when there are very many of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
+
+# The newest of the surplus rows, by the index on their times.
+FIND_SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
+PRUNE_ROWS = """
+    DELETE FROM {table} WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM {table} WHERE {which} AND at <= %(before)s ORDER BY at LIMIT {at_once}))
+"""
+COUNT_PRUNABLE = """
+    SELECT count(*) FROM (
+        SELECT FROM {table} WHERE {which} AND at <= %(before)s LIMIT 100000) left_over
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Some rows of a table that has the time of each in `at`."""
+
+    table: str
+    # Which rows, as a condition; there is an index on their times.
+    which: str
+    # What people call these rows.
+    what: str
+    lasts: timedelta
+    # Of more than this many, the oldest go sooner.
+    most: int
+    # Rows that one statement deletes.
+    at_once: int
+
+    def forget(self, *, now: datetime, deadline: Deadline, most: int | None = None) -> PieceWork:
+        """Those past their time, and the oldest of more than `most`."""
+        before = now - self.lasts
+        with cursor() as db:
+            most = self.most if most is None else most
+            row = db.execute(self.sql(FIND_SURPLUS), {"most": most}).fetchone()
+        return delete_in_pieces(
+            self.what,
+            self.sql(PRUNE_ROWS),
+            left=self.sql(COUNT_PRUNABLE),
+            params={"before": max(before, row[0]) if row else before},
+            deadline=deadline,
+        )
+
+    def sql(self, statement: str) -> str:
+        return statement.format(table=self.table, which=self.which, at_once=self.at_once)
