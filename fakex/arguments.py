@@ -6,14 +6,14 @@ import math
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
-MOST_PORTS = 65_535
+_MOST_PORTS = 65_535
 
 
 def port(text: str) -> int:
     """The port to listen on; 0 takes any free one."""
     value = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= value <= MOST_PORTS:
-        raise ArgumentTypeError(f"{text} is not a port: one is a number from 0 to {MOST_PORTS:,}")
+    if not 0 <= value <= _MOST_PORTS:
+        raise ArgumentTypeError(f"{text} is not a port: one is a number from 0 to {_MOST_PORTS:,}")
     return value
 
 

@@ -13,7 +13,7 @@ USER_TWEETS, MENTIONS = "GET /2/users/:id/tweets", "GET /2/users/:id/mentions"
 SEARCH, LIST_TWEETS = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
 STREAM, RULES = "GET /2/tweets/search/stream", "GET /2/tweets/search/stream/rules"
 CHANGE_RULES = "POST /2/tweets/search/stream/rules"
-ROUTES = {
+_ROUTES = {
     ("GET", "/2/tweets"): TWEETS,
     ("GET", "/2/users"): USERS,
     ("GET", "/2/users/by"): USERS_BY,
@@ -27,7 +27,7 @@ ROUTES = {
     ("POST", "/2/tweets/search/stream/rules"): CHANGE_RULES,
 }
 # Paths with a subject in them, which the group captures.
-NAMED = (
+_NAMED = (
     (re.compile(r"/2/users/by/username/([^/]+)\Z"), USERNAME),
     (re.compile(r"/2/users/([^/]+)/tweets\Z"), USER_TWEETS),
     (re.compile(r"/2/users/([^/]+)/mentions\Z"), MENTIONS),
@@ -54,12 +54,12 @@ class Request:
 
 def find_endpoint(method: str, path: str) -> tuple[str, str] | None:
     """The endpoint and the subject that the path names, or None when X has no such path."""
-    endpoint = ROUTES.get((method, path))
+    endpoint = _ROUTES.get((method, path))
     if endpoint is not None:
         return endpoint, ""
     if method != "GET":
         return None
-    for pattern, named in NAMED:
+    for pattern, named in _NAMED:
         if found := pattern.match(path):
             return named, found[1]
     return None

@@ -16,7 +16,7 @@ from fakex.account.windows import Scope
 from fakex.world.seeded import FaultAnswer, World
 from fakex.world.traits import Counts
 
-MOST_ENTRIES = 50_000  # some 120 MB of ids
+_MOST_ENTRIES = 50_000  # some 120 MB of ids
 
 
 @dataclass(slots=True)
@@ -128,7 +128,7 @@ class Log:
     def __init__(self) -> None:
         self.detail: Literal["full", "counts"] = "full"
         self.totals = Totals()
-        self._entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+        self._entries: deque[Entry] = deque(maxlen=_MOST_ENTRIES)
         self._next = 1
 
     def clear(self) -> None:

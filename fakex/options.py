@@ -18,11 +18,11 @@ from fakex.world.ids import Ids
 from fakex.world.seeded import World
 from fakex.x import X
 
-TWEETS_AT_FIRST = 10_000
+_TWEETS_AT_FIRST = 10_000
 MOST_TWEETS = 1_000_000_000
-CENTURY_S = 3.2e9
+_CENTURY_S = 3.2e9
 # The year 2286.
-MOST_MS = 10**13
+_MOST_MS = 10**13
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -30,12 +30,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=port, default=9100, help="0 takes any free port")
     parser.add_argument("--seed", type=int, default=1, help="which world")
-    parser.add_argument("--tweets", type=some, default=TWEETS_AT_FIRST, help="tweets enumerated")
+    parser.add_argument("--tweets", type=some, default=_TWEETS_AT_FIRST, help="tweets enumerated")
     parser.add_argument(
         "--clock-speed", type=number(0, 1e6, above=True), default=1.0, help="world seconds a second"
     )
     parser.add_argument(
-        "--start", type=whole(0, MOST_MS), default=None, help="epoch ms of its start; now"
+        "--start", type=whole(0, _MOST_MS), default=None, help="epoch ms of its start; now"
     )
     parser.add_argument(
         "--posts",
@@ -45,7 +45,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ahead",
-        type=number(-CENTURY_S, CENTURY_S),
+        type=number(-_CENTURY_S, _CENTURY_S),
         default=0.0,
         help="seconds its clock is ahead",
     )
@@ -58,7 +58,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: dict[str, Any]) -> None:
     """Serve the world that the options describe until told to stop; SystemExit with a sentence
     if that is not possible."""
-    tls = speaking_tls(options["tls"]) if options["tls"] else None
+    tls = _speaking_tls(options["tls"]) if options["tls"] else None
     ahead_ms = round(1000 * options["ahead"])
     start_ms = options["start"] if options["start"] is not None else real_ms() + ahead_ms
     world = World(
@@ -85,7 +85,7 @@ def run(options: dict[str, Any]) -> None:
         ) from None
 
 
-def speaking_tls(pem: str) -> ssl.SSLContext:
+def _speaking_tls(pem: str) -> ssl.SSLContext:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         tls.load_cert_chain(pem)

@@ -26,13 +26,13 @@ from fakex.world.clock import real_ms
 from fakex.world.seeded import World
 from fakex.x import X
 
-LONGEST_LINE = 1 << 17
+_LONGEST_LINE = 1 << 17
 # At shutdown pending replies get this long, twice; 0 would mean waiting without limit.
-PATIENCE_S = 0.1
-FAKE_NOW = "X-Fake-Now"
-FAKE_NOW_REFUSED = {
+_PATIENCE_S = 0.1
+_FAKE_NOW = "X-Fake-Now"
+_FAKE_NOW_REFUSED = {
     "title": "Invalid Request",
-    "detail": f"{FAKE_NOW} is epoch milliseconds, and PUT /_fake/clock must allow_fake_now first",
+    "detail": f"{_FAKE_NOW} is epoch milliseconds, and PUT /_fake/clock must allow_fake_now first",
     "status": 400,
 }
 
@@ -76,11 +76,11 @@ class Server:
             subject=found[1],
             origin=f"{http.scheme}://{http.host}",
         )
-        said = http.headers.get(FAKE_NOW)
+        said = http.headers.get(_FAKE_NOW)
         if said is None:
             return await self._answer(http, request, fake_ms=None)
         if not (self._x.settings.allow_fake_now and said.isascii() and said.isdigit()):
-            return self._refuse(problem(400, FAKE_NOW_REFUSED))
+            return self._refuse(problem(400, _FAKE_NOW_REFUSED))
         return await self._answer(http, request, fake_ms=int(said))
 
     async def _answer(
@@ -248,8 +248,8 @@ async def serve(x: X, *, host: str, port: int, tls: ssl.SSLContext | None = None
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    server = web.Server(Server(x).handle, max_line_size=LONGEST_LINE, access_log=None)
-    runner = web.ServerRunner(server, shutdown_timeout=PATIENCE_S)
+    server = web.Server(Server(x).handle, max_line_size=_LONGEST_LINE, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=_PATIENCE_S)
     await runner.setup()
     site = web.TCPSite(runner, host, port, ssl_context=tls)
     await site.start()

@@ -55,7 +55,7 @@ from fakex.world.feeds import Feeds
 from fakex.world.said import newest_of
 from fakex.world.seeded import Moment, World
 
-APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
+_APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
 
 
 class X:
@@ -138,7 +138,7 @@ class X:
             reply = Reply(0, b"")
         elif isinstance(ask, Invalid):
             reply = self._invalid(request.endpoint, ask)
-        elif request.endpoint in APP_ONLY and caller.kind != "bearer":
+        elif request.endpoint in _APP_ONLY and caller.kind != "bearer":
             reply = self._user_context(caller)
         elif isinstance(ask, UsageAsk):
             reply = self._usage(ask, caller, now_ms)

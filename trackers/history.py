@@ -61,7 +61,7 @@ def by_api(user: Person) -> Actor:
 
 def by_command() -> Actor:
     return Actor(
-        commands_account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}"
+        _commands_account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}"
     )
 
 
@@ -73,7 +73,7 @@ def record(who: Actor | Person, chosen: Sequence[Model], what: str, *, flag: int
     if len(chosen) > MAX_LINES:
         record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
         return
-    who_id, what = account_and_text(who, what)
+    who_id, what = _account_and_text(who, what)
     if len(chosen) == 1:
         LogEntry.objects.log_actions(who_id, chosen, flag, what, single_object=True)
     else:
@@ -92,7 +92,7 @@ def record_many(
     """One line about this many rows of a model, or about `more` than this many; none about none."""
     if not count:
         return
-    who_id, what = account_and_text(who, what)
+    who_id, what = _account_and_text(who, what)
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
     LogEntry.objects.create(
         user_id=who_id,
@@ -103,14 +103,14 @@ def record_many(
     )
 
 
-def account_and_text(who: Actor | Person, what: str) -> tuple[int, str]:
+def _account_and_text(who: Actor | Person, what: str) -> tuple[int, str]:
     """The account's id and the text. Of a person without a door `what` is the whole text."""
     if isinstance(who, Actor):
         return int(who.user.pk or 0), f"{what}, {who.through}."
     return int(who.pk or 0), what
 
 
-def commands_account() -> User:
+def _commands_account() -> User:
     """The account of the command line, which has no password and may not log in."""
     made, is_new = User.objects.get_or_create(
         username=COMMANDS_ACCOUNT, defaults={"is_active": False}

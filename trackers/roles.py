@@ -25,14 +25,14 @@ MAY = {
 # Whose accounts may open the admin; the others use the pages.
 IN_THE_ADMIN = (OPERATOR, OWNER)
 
-OURS = "trackers"
+_OURS = "trackers"
 # What only an owner sees: who may come in from outside.
-HIDDEN = {
+_HIDDEN = {
     *("apitoken", "apiuse", "feedaddress", "feedstate", "idempotencykey", "wronglogin"),
 }
 # What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
 # money (intervals, projects, credentials) and who may come in.
-RUN = {
+_RUN = {
     *("tweet", "author", "source", "import", "gap", "bulkact"),
     *("subscriber", "topic", "milestone", "column", "savedview", "follower", "follow"),
     *("tag", "tweettag"),
@@ -40,40 +40,40 @@ RUN = {
     "alertrule",
 }
 # The queues are there, and are paused and resumed.
-CHANGED = {"namespace"}
+_CHANGED = {"namespace"}
 # Of other applications, an owner's: accounts, groups, the history, failed tasks.
-OWNED_ELSEWHERE = {
+_OWNED_ELSEWHERE = {
     "auth": {"user", "group"},
     "admin": {"logentry"},
     "django_q": {"success", "failure", "schedule", "ormq"},
 }
 # Of these an operator sees what failed and what is planned.
-SEEN_ELSEWHERE = [f"view_{model}" for model in sorted(OWNED_ELSEWHERE["django_q"])]
-ACTS = ("add", "change", "delete")
+_SEEN_ELSEWHERE = [f"view_{model}" for model in sorted(_OWNED_ELSEWHERE["django_q"])]
+_ACTS = ("add", "change", "delete")
 # Of these, it comes last in INSTALLED_APPS: once its permissions are made, all are.
-LAST_TO_MIGRATE = "django_q"
+_LAST_TO_MIGRATE = "django_q"
 
 
-def permissions_of(role: str) -> Q:
+def _permissions_of(role: str) -> Q:
     """Which permissions the role has, as a filter on them."""
-    seen = Q(content_type__app_label=OURS, codename__startswith="view_")
-    seen &= ~Q(content_type__model__in=HIDDEN)
+    seen = Q(content_type__app_label=_OURS, codename__startswith="view_")
+    seen &= ~Q(content_type__model__in=_HIDDEN)
     if role == VIEWER:
         return seen
     if role == OPERATOR:
-        run = [f"{act}_{model}" for model in sorted(RUN) for act in ACTS]
-        run += [f"change_{model}" for model in sorted(CHANGED)]
-        tasks = Q(content_type__app_label="django_q", codename__in=SEEN_ELSEWHERE)
-        return seen | tasks | Q(content_type__app_label=OURS, codename__in=run)
-    everything = Q(content_type__app_label=OURS)
-    for label, models in OWNED_ELSEWHERE.items():
+        run = [f"{act}_{model}" for model in sorted(_RUN) for act in _ACTS]
+        run += [f"change_{model}" for model in sorted(_CHANGED)]
+        tasks = Q(content_type__app_label="django_q", codename__in=_SEEN_ELSEWHERE)
+        return seen | tasks | Q(content_type__app_label=_OURS, codename__in=run)
+    everything = Q(content_type__app_label=_OURS)
+    for label, models in _OWNED_ELSEWHERE.items():
         everything |= Q(content_type__app_label=label, content_type__model__in=models)
     return everything
 
 
 def make_roles(sender: AppConfig, using: str, apps: Apps, **_: Any) -> None:
     """After each `migrate`, when the permissions of new models are there."""
-    if sender.label != LAST_TO_MIGRATE:
+    if sender.label != _LAST_TO_MIGRATE:
         return
     try:
         groups, permissions = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
@@ -83,7 +83,7 @@ def make_roles(sender: AppConfig, using: str, apps: Apps, **_: Any) -> None:
     with transaction.atomic(using=using):
         for role in ROLES:
             group, _is_new = groups.objects.using(using).get_or_create(name=role)
-            group.permissions.set(permissions.objects.using(using).filter(permissions_of(role)))
+            group.permissions.set(permissions.objects.using(using).filter(_permissions_of(role)))
 
 
 def roles_of(user: User) -> list[str]:

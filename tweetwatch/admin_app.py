@@ -19,10 +19,10 @@ class AdminConfig(SimpleAdminConfig):
     """
 
     def ready(self) -> None:
-        checks.register(check_admin, checks.Tags.admin)
+        checks.register(_check_admin, checks.Tags.admin)
 
 
-def check_admin(
+def _check_admin(
     app_configs: Sequence[AppConfig] | None, **options: Any
 ) -> list[checks.CheckMessage]:
     admin.autodiscover()

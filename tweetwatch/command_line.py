@@ -15,10 +15,10 @@ from contextlib import suppress
 
 from tweetwatch.interrupts import INTERRUPTED, INTERRUPTED_SENTENCE, keep_status, raise_on_interrupt
 
-EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
-MAX_ERROR_LENGTH = 500
+_EXIT_DONE, _EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+_MAX_ERROR_LENGTH = 500
 # Errors of writing to a standard output, which are no fault of a file.
-OUTPUT_FAULTS = {
+_OUTPUT_FAULTS = {
     errno.ENOSPC: "there is no space left on it",
     errno.EBADF: "it is closed",
     errno.EIO: "the device does not accept it",
@@ -27,16 +27,16 @@ OUTPUT_FAULTS = {
 
 def run_command(argv: Sequence[str]) -> int:
     """Run the command that the arguments name; its exit status."""
-    open_what_is_closed()
-    if wrong := next((argument for argument in argv[1:] if not is_utf8(argument)), None):
-        say(
-            f"The argument {quoted_argument(wrong)} is not UTF-8. Give it in UTF-8, or rename the "
+    _open_what_is_closed()
+    if wrong := next((argument for argument in argv[1:] if not _is_utf8(argument)), None):
+        _say(
+            f"The argument {_quoted_argument(wrong)} is not UTF-8. Give it in UTF-8, or rename the "
             "file."
         )
         return EXIT_USAGE
     try:
         try:
-            status = execute(argv)
+            status = _execute(argv)
         finally:
             # Here, where it can be reported, and not when the interpreter ends.
             sys.stdout.flush()
@@ -44,23 +44,23 @@ def run_command(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         # A second Ctrl-C ends what still takes its time.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        say(INTERRUPTED_SENTENCE)
+        _say(INTERRUPTED_SENTENCE)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough.
-        drop_output()
-        return keep_status(EXIT_DONE)
+        _drop_output()
+        return keep_status(_EXIT_DONE)
     except Exception as error:
-        sentence = sentence_of(error)
+        sentence = _sentence_of(error)
         if sentence is None or "--traceback" in argv:
             raise
         if isinstance(error, OSError):
-            drop_output()
-        say(sentence)
-        return keep_status(EXIT_FAILED)
+            _drop_output()
+        _say(sentence)
+        return keep_status(_EXIT_FAILED)
 
 
-def execute(argv: Sequence[str]) -> int:
+def _execute(argv: Sequence[str]) -> int:
     import django
     from django.core.management import execute_from_command_line
 
@@ -71,21 +71,21 @@ def execute(argv: Sequence[str]) -> int:
         execute_from_command_line(list(argv))
     except SystemExit as ending:
         if isinstance(ending.code, str):
-            say(ending.code)
-            return EXIT_FAILED
+            _say(ending.code)
+            return _EXIT_FAILED
         # Django has said so already, but ends with 1.
-        return EXIT_USAGE if is_unknown(argv) else ending.code or EXIT_DONE
-    return EXIT_DONE
+        return EXIT_USAGE if _is_unknown(argv) else ending.code or _EXIT_DONE
+    return _EXIT_DONE
 
 
-def is_unknown(argv: Sequence[str]) -> bool:
+def _is_unknown(argv: Sequence[str]) -> bool:
     from django.core.management import get_commands
 
     named = argv[1] if len(argv) > 1 else "help"
     return not named.startswith("-") and named not in {"help", "version", *get_commands()}
 
 
-def sentence_of(error: Exception) -> str | None:
+def _sentence_of(error: Exception) -> str | None:
     """What happened and what to do, if the cause is outside the program; else None."""
     import psycopg
     from django.core.exceptions import ImproperlyConfigured
@@ -105,38 +105,38 @@ def sentence_of(error: Exception) -> str | None:
             error.__cause__, psycopg.errors.InsufficientPrivilege
         ):
             return (
-                f"The database does not let our account do this: {one_line(error)}. "
+                f"The database does not let our account do this: {_one_line(error)}. "
                 "docs/postgresql.md says what it may do."
             )
         case Exception() if isinstance(error, (*LOST, psycopg.OperationalError)):
             return (
-                f"The database cannot be used: {one_line(error)}. Check DATABASE_URL, and that "
+                f"The database cannot be used: {_one_line(error)}. Check DATABASE_URL, and that "
                 "PostgreSQL runs."
             )
         case OSError():
-            return file_sentence(error)
+            return _file_sentence(error)
         case EOFError() if sys.stdin.isatty():
             # Ctrl-D, where something was asked for.
             return "The input ended before everything was entered."
     return None
 
 
-def file_sentence(error: OSError) -> str | None:
+def _file_sentence(error: OSError) -> str | None:
     if error.filename:
         return f"{os.fsdecode(error.filename)}: {error.strerror}."
-    if error.errno in OUTPUT_FAULTS:
-        return f"Standard output cannot be written: {OUTPUT_FAULTS[error.errno]}."
+    if error.errno in _OUTPUT_FAULTS:
+        return f"Standard output cannot be written: {_OUTPUT_FAULTS[error.errno]}."
     return None
 
 
-def one_line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """Without libpq's question, which ours replaces."""
     lines = [line.strip() for line in str(error).splitlines()]
     text = " ".join(line for line in lines if not line.startswith("Is the server")).rstrip(".")
-    return text if len(text) <= MAX_ERROR_LENGTH else f"{text[: MAX_ERROR_LENGTH - 1]}…"
+    return text if len(text) <= _MAX_ERROR_LENGTH else f"{text[: _MAX_ERROR_LENGTH - 1]}…"
 
 
-def is_utf8(argument: str) -> bool:
+def _is_utf8(argument: str) -> bool:
     try:
         argument.encode()
     except UnicodeEncodeError:
@@ -144,16 +144,16 @@ def is_utf8(argument: str) -> bool:
     return True
 
 
-def quoted_argument(argument: str) -> str:
+def _quoted_argument(argument: str) -> str:
     return f"“{os.fsencode(argument).decode(errors='backslashreplace')}”"
 
 
-def say(sentence: str) -> None:
+def _say(sentence: str) -> None:
     with suppress(OSError):
         print(sentence, file=sys.stderr, flush=True)
 
 
-def open_what_is_closed() -> None:
+def _open_what_is_closed() -> None:
     """Give the descriptors 0, 1 and 2 to files: the next socket would get one that is free.
 
     Standard output then still refuses what is written, since it is opened for reading alone.
@@ -167,7 +167,7 @@ def open_what_is_closed() -> None:
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
-def drop_output() -> None:
+def _drop_output() -> None:
     """Discard what is left in the buffer, or it would be tried again at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -54,22 +54,22 @@ class Idle(threading.local):
         return self.cursors
 
 
-idle = Idle()
+_idle = Idle()
 
 
 @contextmanager
 def cursor() -> Iterator[Cursor]:
     connection.ensure_connection()
-    waiting = idle.on(connection.connection)
+    waiting = _idle.on(connection.connection)
     if connection.queries_logged:
         waiting = []
-    made = waiting.pop() if waiting else new_cursor()
+    made = waiting.pop() if waiting else _new_cursor()
     with connection.wrap_database_errors:
         yield made
     waiting.append(made)
 
 
-def new_cursor() -> Cursor:
+def _new_cursor() -> Cursor:
     made = (LoggedCursor if connection.queries_logged else Cursor)(connection.connection)
     # psycopg's own, in C: a history of 10,000 samples is read in a third of the time.
     made.adapters.register_loader("timestamptz", TimestamptzLoader)

@@ -24,16 +24,16 @@ from tweetwatch.mail_server import Server
 from tweetwatch.proxy import Proxy, is_loopback
 
 # Nothing starts without these; if the environment has them, no file is needed.
-NEEDED = ("SECRET_KEY", "FIELD_KEYS")
-MAIL_PORTS = {"smtp+tls": 587, "smtp+ssl": 465, "smtp": 25}
-TRUTHS = {"true", "false", "1", "0", "yes", "no", "on", "off"}
-DECADE = 10.0 * 365 * 86400
-HOW_TO_MAKE = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-HOW_TO_SIGN = (
+_NEEDED = ("SECRET_KEY", "FIELD_KEYS")
+_MAIL_PORTS = {"smtp+tls": 587, "smtp+ssl": 465, "smtp": 25}
+_TRUTHS = {"true", "false", "1", "0", "yes", "no", "on", "off"}
+_DECADE = 10.0 * 365 * 86400
+_HOW_TO_MAKE = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+_HOW_TO_SIGN = (
     "make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))' "
     "(`make` writes a .env with fresh keys when there is none)"
 )
-HOW_TO_ENCRYPT = (
+_HOW_TO_ENCRYPT = (
     "make one with: python -c 'from cryptography.fernet import Fernet; "
     "print(Fernet.generate_key().decode())' "
     "(`make` writes a .env with fresh keys when there is none)"
@@ -51,9 +51,9 @@ def refuse_other_systems(system: str) -> None:
 def read_env_file(path: Path) -> None:
     """Take from the file, if there is one, what the environment does not set."""
     fault = why_unreadable(path)
-    if fault and not all(os.environ.get(name) for name in NEEDED):
+    if fault and not all(os.environ.get(name) for name in _NEEDED):
         raise ImproperlyConfigured(
-            f"{fault}, and {' and '.join(NEEDED)} are not in the environment either. "
+            f"{fault}, and {' and '.join(_NEEDED)} are not in the environment either. "
             "Make it this user's own (chown, chmod 600), or run as its owner."
         )
     if not fault:
@@ -90,29 +90,29 @@ class Environment(environ.Env):
     def secret_key(self) -> str:
         key: str = self.str("SECRET_KEY", default="")
         if not key:
-            refuse_setting("SECRET_KEY", "is missing", HOW_TO_SIGN)
+            refuse_setting("SECRET_KEY", "is missing", _HOW_TO_SIGN)
         if len(key) < 50:
             fault = f"is too short: it has {len(key)} characters and needs 50"
-            refuse_setting("SECRET_KEY", fault, HOW_TO_SIGN)
+            refuse_setting("SECRET_KEY", fault, _HOW_TO_SIGN)
         return key
 
     def field_keys(self) -> list[str]:
         """Fernet keys, newest first; the older ones only decrypt, so that keys can be rotated."""
         keys = self.texts("FIELD_KEYS")
         if not keys:
-            refuse_setting("FIELD_KEYS", "is missing", HOW_TO_ENCRYPT)
+            refuse_setting("FIELD_KEYS", "is missing", _HOW_TO_ENCRYPT)
         for place, key in enumerate(keys, start=1):
             try:
                 Fernet(key)
             except ValueError:
-                refuse_setting("FIELD_KEYS", f"has a bad key at position {place}", HOW_TO_ENCRYPT)
+                refuse_setting("FIELD_KEYS", f"has a bad key at position {place}", _HOW_TO_ENCRYPT)
         return keys
 
     def metrics_key(self) -> str:
         """The key that Prometheus must send; "" if nobody may ask."""
         key = self.text("METRICS_KEY")
         if key and (len(key) < 16 or not key.isascii()):
-            refuse_setting("METRICS_KEY", "must be at least 16 ASCII characters", HOW_TO_MAKE)
+            refuse_setting("METRICS_KEY", "must be at least 16 ASCII characters", _HOW_TO_MAKE)
         return key
 
     def text(self, name: str) -> str:
@@ -125,7 +125,7 @@ class Environment(environ.Env):
         return list(filter(None, self.list(name, cast=str.strip, default=[])))
 
     def truth(self, name: str, *, default: bool) -> bool:
-        if name in self and self.text(name).lower() not in TRUTHS:
+        if name in self and self.text(name).lower() not in _TRUTHS:
             fault = f"is {self.text(name)!r}, which is neither true nor false"
             refuse_setting(name, fault, f"{name}=true")
         truth: bool = self.bool(name, default=default)
@@ -135,7 +135,7 @@ class Environment(environ.Env):
         return int(self._within(least, most, name, default, int, "a whole number"))
 
     def seconds(
-        self, name: str, *, default: float, least: float = 0.0, most: float = DECADE
+        self, name: str, *, default: float, least: float = 0.0, most: float = _DECADE
     ) -> timedelta:
         # Not `float` itself, for which django-environ takes "5 min" for 5.
         cast = partial(float)
@@ -234,8 +234,8 @@ class Environment(environ.Env):
             return None
         how = f"{name}=smtp+tls://user:password@mail.example:587 (@ in a password is %40, / is %2F)"
         host = self._host(name, "is not the address of a mail server", how)
-        if host.scheme not in MAIL_PORTS:
-            refuse_setting(name, f"must begin with one of {', '.join(MAIL_PORTS)}", how)
+        if host.scheme not in _MAIL_PORTS:
+            refuse_setting(name, f"must begin with one of {', '.join(_MAIL_PORTS)}", how)
         user, password = _login(host, name, how)
         if user and not password:
             refuse_setting(name, "has a user name without a password", how)
@@ -248,7 +248,7 @@ class Environment(environ.Env):
         if timeout.total_seconds() > task_timeout / 2:
             fault = f"is more than half of TASK_TIMEOUT ({task_timeout} s)"
             refuse_setting("EMAIL_TIMEOUT", fault, "EMAIL_TIMEOUT=10")
-        port = host.port or MAIL_PORTS[host.scheme]
+        port = host.port or _MAIL_PORTS[host.scheme]
         security = host.scheme.partition("+")[2]
         return Server(host.hostname or "", port, sender, timeout, user, password, security)
 

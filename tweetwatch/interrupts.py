@@ -23,16 +23,16 @@ def exit_on_interrupt() -> None:
         # Python would give the signal back to the kernel at its very end, which then kills a
         # program whose work is done. The first to be registered is the last to run.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, exit_interrupted)
+        signal.signal(signal.SIGINT, _exit_interrupted)
 
 
 def raise_on_interrupt() -> None:
     """From here on Ctrl-C is a KeyboardInterrupt, so that a command can tidy up."""
-    if signal.getsignal(signal.SIGINT) is exit_interrupted:
+    if signal.getsignal(signal.SIGINT) is _exit_interrupted:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
     os.write(2, f"{INTERRUPTED_SENTENCE}\n".encode())
     os._exit(INTERRUPTED)
 

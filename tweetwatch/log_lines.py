@@ -18,26 +18,26 @@ from typing import Any
 from tweetwatch.http.secret_paths import SECRET
 
 # What every record has; the rest was given as `extra`.
-RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
+_RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
 # Names of what is never written, whatever it holds.
-HIDDEN_NAMES = re.compile(
+_HIDDEN_NAMES = re.compile(
     r"secret|password|authorization|cookie|api_?key|(^|_)token$", re.IGNORECASE
 )
 # What Django adds, and has no short form.
-LEFT_OUT = {"request", "status_code", "server_time"}
+_LEFT_OUT = {"request", "status_code", "server_time"}
 
-working_context: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed
+_working_context: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed
 
 
 @contextmanager
 def working_on(**fields: Any) -> Iterator[None]:
     """Until the block ends, the lines of this thread name these, as task="tweet:update"."""
-    token = working_context.set({**working_context.get(), **fields})
+    token = _working_context.set({**_working_context.get(), **fields})
     try:
         yield
     finally:
-        working_context.reset(token)
+        _working_context.reset(token)
 
 
 class JSONLines(logging.Formatter):
@@ -47,24 +47,24 @@ class JSONLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "process": record.process,
-            "message": without_secrets(record.getMessage()),
+            "message": _without_secrets(record.getMessage()),
         }
-        extra = {name: value for name, value in vars(record).items() if name not in RECORD_FIELDS}
-        for name, value in {**working_context.get(), **extra}.items():
-            if name not in LEFT_OUT:
-                line.setdefault(name, log_value(name, value))
+        extra = {name: value for name, value in vars(record).items() if name not in _RECORD_FIELDS}
+        for name, value in {**_working_context.get(), **extra}.items():
+            if name not in _LEFT_OUT:
+                line.setdefault(name, _log_value(name, value))
         if record.exc_info:
-            line["exception"] = without_secrets(self.formatException(record.exc_info))
+            line["exception"] = _without_secrets(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)
 
 
-def log_value(name: str, value: Any) -> Any:
-    if HIDDEN_NAMES.search(name):
+def _log_value(name: str, value: Any) -> Any:
+    if _HIDDEN_NAMES.search(name):
         return "…"
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return without_secrets(str(value))
+    return _without_secrets(str(value))
 
 
-def without_secrets(text: str) -> str:
-    return BEARER.sub(r"\1\2…", SECRET.sub(r"\1…", text))
+def _without_secrets(text: str) -> str:
+    return _BEARER.sub(r"\1\2…", SECRET.sub(r"\1…", text))

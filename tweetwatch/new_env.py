@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-ENV_PATH = Path(__file__).resolve().parent.parent / ".env"
+_ENV_PATH = Path(__file__).resolve().parent.parent / ".env"
 
 
-def write_env(path: Path) -> bool:
+def _write_env(path: Path) -> bool:
     """False if the file exists: keys that encrypted something are never replaced."""
     text = (
         "# Made for this machine; every variable is explained in .env.example.\n"
@@ -30,5 +30,7 @@ def write_env(path: Path) -> bool:
 
 if __name__ == "__main__":
     print(
-        f"wrote {ENV_PATH} with fresh keys" if write_env(ENV_PATH) else f"{ENV_PATH} already exists"
+        f"wrote {_ENV_PATH} with fresh keys"
+        if _write_env(_ENV_PATH)
+        else f"{_ENV_PATH} already exists"
     )

@@ -14,8 +14,8 @@ from django.db.backends.signals import connection_created
 
 # Every such database has it, and none since.
 OLD_MIGRATION = ("trackers", "0001_initial")
-HAS_MIGRATIONS = "SELECT to_regclass('django_migrations') IS NOT NULL"
-IS_OLD = "SELECT EXISTS (SELECT FROM django_migrations WHERE app = %s AND name = %s)"
+_HAS_MIGRATIONS = "SELECT to_regclass('django_migrations') IS NOT NULL"
+_IS_OLD = "SELECT EXISTS (SELECT FROM django_migrations WHERE app = %s AND name = %s)"
 
 
 class OldDatabaseError(ImproperlyConfigured):
@@ -27,17 +27,17 @@ class OldDatabaseError(ImproperlyConfigured):
 
 
 def refuse_old_databases() -> None:
-    connection_created.connect(refuse_old_database, dispatch_uid="old databases")
+    connection_created.connect(_refuse_old_database, dispatch_uid="old databases")
 
 
-def refuse_old_database(connection: BaseDatabaseWrapper, **_: Any) -> None:
+def _refuse_old_database(connection: BaseDatabaseWrapper, **_: Any) -> None:
     """Once in a process; the databases beside ours, such as a server's own, do not count."""
     if connection.alias != DEFAULT_DB_ALIAS:
         return
     with connection.cursor() as cursor:
-        cursor.execute(HAS_MIGRATIONS)
+        cursor.execute(_HAS_MIGRATIONS)
         if cursor.fetchone() == (True,):
-            cursor.execute(IS_OLD, OLD_MIGRATION)
+            cursor.execute(_IS_OLD, OLD_MIGRATION)
             if cursor.fetchone() == (True,):
                 # Else the next to ask would get this connection.
                 connection.close()

@@ -18,30 +18,30 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-MADE_AHEAD = timedelta(days=3)
+_MADE_AHEAD = timedelta(days=3)
 STAMP = "%Y%m%d%H"
 DAY_SPAN = timedelta(days=1)
 
-FIND_PARTITIONS = """
+_FIND_PARTITIONS = """
     SELECT child.relname
     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
     WHERE inhparent = to_regclass(%(table)s) ORDER BY child.relname
 """
 
 # A partition cannot be created for rows that are already in the default one.
-FIND_DEFAULT_ROWS = """
+_FIND_DEFAULT_ROWS = """
     SELECT EXISTS (SELECT FROM {default} WHERE {column} >= {start} AND {column} < {end})
 """
 
 # Creating or dropping one locks the parent, and while that waits for a long reader, every save
 # waits for it. Better to give up soon and try again at the next housekeeping.
-SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
+_SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
 
-MAKE_PARTITION = """
+_MAKE_PARTITION = """
     CREATE TABLE IF NOT EXISTS {name} PARTITION OF {table} FOR VALUES FROM ({start}) TO ({end})
 """
-LOCK_PARTITION = "LOCK TABLE ONLY {table}, {name} IN ACCESS EXCLUSIVE MODE"
-DROP_PARTITION = "DROP TABLE {name}"
+_LOCK_PARTITION = "LOCK TABLE ONLY {table}, {name} IN ACCESS EXCLUSIVE MODE"
+_DROP_PARTITION = "DROP TABLE {name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Partitioned:
     def existing(self) -> list[Partition]:
         """The existing partitions, oldest first, without the default one."""
         with cursor() as db:
-            names = [row[0] for row in db.execute(FIND_PARTITIONS, {"table": self.table})]
+            names = [row[0] for row in db.execute(_FIND_PARTITIONS, {"table": self.table})]
         return [
             self.beginning(
                 datetime.strptime(name[len(self.table) + 1 :], STAMP).replace(tzinfo=UTC)
@@ -91,7 +91,7 @@ class Partitioned:
         there = set(self.existing())
         wanted = self.covering(now)
         made = 0
-        while wanted.start <= now + MADE_AHEAD:
+        while wanted.start <= now + _MADE_AHEAD:
             if wanted not in there:
                 made += self.make(wanted)
             wanted = self.beginning(wanted.end)
@@ -109,11 +109,11 @@ class Partitioned:
         }
         try:
             with transaction.atomic(), cursor() as db:
-                db.execute(SET_LOCK_TIMEOUT)
-                row = db.execute(sql.SQL(FIND_DEFAULT_ROWS).format(**words)).fetchone()
+                db.execute(_SET_LOCK_TIMEOUT)
+                row = db.execute(sql.SQL(_FIND_DEFAULT_ROWS).format(**words)).fetchone()
                 if row and row[0]:
                     return False
-                db.execute(sql.SQL(MAKE_PARTITION).format(**words))
+                db.execute(sql.SQL(_MAKE_PARTITION).format(**words))
         # IntegrityError: a save was faster, so its row is in the default partition now; or another
         # housekeeper was.
         except (OperationalError, IntegrityError) as busy:
@@ -126,12 +126,12 @@ class Partitioned:
         words = {"table": sql.Identifier(self.table), "name": sql.Identifier(name)}
         try:
             with transaction.atomic(), cursor() as db:
-                db.execute(SET_LOCK_TIMEOUT)
-                db.execute(sql.SQL(LOCK_PARTITION).format(**words))
+                db.execute(_SET_LOCK_TIMEOUT)
+                db.execute(sql.SQL(_LOCK_PARTITION).format(**words))
                 row = db.execute(unless).fetchone()
                 if row is None or row[0]:
                     return False
-                db.execute(sql.SQL(DROP_PARTITION).format(**words))
+                db.execute(sql.SQL(_DROP_PARTITION).format(**words))
         except OperationalError as busy:
             logger.warning("partition %s is not dropped yet: %s", name, str(busy).strip())
             return False

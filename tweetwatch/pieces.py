@@ -15,8 +15,8 @@ from django.db import transaction
 from tweetwatch.database import cursor
 
 # A lock of the transaction, not of the session: PgBouncer may run each in another session.
-TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
-WAIT_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+_WAIT_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def delete_in_pieces(
 def take_work_lock(work: str) -> bool:
     """Take the lock on the work for this transaction; False if another process has it."""
     with cursor() as db:
-        row = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
+        row = db.execute(_TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
     return bool(row and row[0])
 
 
@@ -111,7 +111,7 @@ def wait_for_work(work: str) -> None:
     """Keep other processes from the work of that name until this transaction ends; a piece of it
     that is under way is waited for."""
     with cursor() as db:
-        db.execute(WAIT_LOCK, {"work": f"tweetwatch: {work}"})
+        db.execute(_WAIT_LOCK, {"work": f"tweetwatch: {work}"})
 
 
 def select_count(statement: str, params: Mapping[str, object]) -> int:

@@ -9,12 +9,12 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 # The newest of the surplus rows, by the index on their times.
-FIND_SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
-PRUNE_ROWS = """
+_FIND_SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
+_PRUNE_ROWS = """
     DELETE FROM {table} WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM {table} WHERE {which} AND at <= %(before)s ORDER BY at LIMIT {at_once}))
 """
-COUNT_PRUNABLE = """
+_COUNT_PRUNABLE = """
     SELECT count(*) FROM (
         SELECT FROM {table} WHERE {which} AND at <= %(before)s LIMIT 100000) left_over
 """
@@ -40,11 +40,11 @@ class Retention:
         before = now - self.lasts
         with cursor() as db:
             most = self.most if most is None else most
-            row = db.execute(self.sql(FIND_SURPLUS), {"most": most}).fetchone()
+            row = db.execute(self.sql(_FIND_SURPLUS), {"most": most}).fetchone()
         return delete_in_pieces(
             self.what,
-            self.sql(PRUNE_ROWS),
-            left=self.sql(COUNT_PRUNABLE),
+            self.sql(_PRUNE_ROWS),
+            left=self.sql(_COUNT_PRUNABLE),
             params={"before": max(before, row[0]) if row else before},
             deadline=deadline,
         )

@@ -27,7 +27,7 @@ from tweetwatch.csv_lines import Echo, without_formula
 
 ColumnKind = Literal["id", "text", "whole", "number", "yes_no", "time"]
 # Lines that are sent together, and rows of a row group in Parquet.
-LINES_PER_BLOCK, ROWS_PER_GROUP = 500, 10_000
+_LINES_PER_BLOCK, ROWS_PER_GROUP = 500, 10_000
 
 NO_PARQUET = (
     "Parquet files need the package pyarrow, which is not installed here. Choose CSV or JSONL, or "
@@ -75,16 +75,16 @@ def has_parquet() -> bool:
     return find_spec("pyarrow") is not None
 
 
-def as_csv(table: Table) -> Iterator[bytes]:
+def _as_csv(table: Table) -> Iterator[bytes]:
     writer = csv.writer(Echo(), lineterminator="\n")
     kinds = [column.kind for column in table.columns]
     yield writer.writerow([column.name for column in table.columns]).encode()
-    for rows in row_pieces(table.rows, LINES_PER_BLOCK):
-        lines = (writer.writerow(list(map(csv_value, kinds, row))) for row in rows)
+    for rows in _row_pieces(table.rows, _LINES_PER_BLOCK):
+        lines = (writer.writerow(list(map(_csv_value, kinds, row))) for row in rows)
         yield "".join(lines).encode()
 
 
-def csv_value(kind: ColumnKind, value: Any) -> Any:
+def _csv_value(kind: ColumnKind, value: Any) -> Any:
     if value is None:
         return ""
     if kind == "text":
@@ -96,17 +96,17 @@ def csv_value(kind: ColumnKind, value: Any) -> Any:
     return value
 
 
-def as_jsonl(table: Table) -> Iterator[bytes]:
+def _as_jsonl(table: Table) -> Iterator[bytes]:
     names = [column.name for column in table.columns]
     kinds = [column.kind for column in table.columns]
-    for rows in row_pieces(table.rows, LINES_PER_BLOCK):
+    for rows in _row_pieces(table.rows, _LINES_PER_BLOCK):
         yield b"".join(
-            orjson.dumps(dict(zip(names, map(json_value, kinds, row), strict=True))) + b"\n"
+            orjson.dumps(dict(zip(names, map(_json_value, kinds, row), strict=True))) + b"\n"
             for row in rows
         )
 
 
-def json_value(kind: ColumnKind, value: Any) -> Any:
+def _json_value(kind: ColumnKind, value: Any) -> Any:
     if value is None:
         return None
     if kind == "id":
@@ -114,7 +114,7 @@ def json_value(kind: ColumnKind, value: Any) -> Any:
     return iso(value, to="microseconds") if kind == "time" else value
 
 
-def as_parquet(table: Table) -> Iterator[bytes]:
+def _as_parquet(table: Table) -> Iterator[bytes]:
     import pyarrow
     from pyarrow import parquet
 
@@ -127,7 +127,7 @@ def as_parquet(table: Table) -> Iterator[bytes]:
     kinds = [column.kind for column in table.columns]
     written = PieceFile()
     with parquet.ParquetWriter(pyarrow.PythonFile(written, mode="w"), schema) as writer:
-        for rows in row_pieces(table.rows, ROWS_PER_GROUP):
+        for rows in _row_pieces(table.rows, ROWS_PER_GROUP):
             values = [
                 [str(row[place]) if kind == "id" and row[place] is not None else row[place]
                  for row in rows]
@@ -167,14 +167,14 @@ class PieceFile:
         return data
 
 
-def row_pieces(rows: Iterable[Sequence[Any]], most: int) -> Iterator[list[Sequence[Any]]]:
+def _row_pieces(rows: Iterable[Sequence[Any]], most: int) -> Iterator[list[Sequence[Any]]]:
     iterator = iter(rows)
     while piece := list(islice(iterator, most)):
         yield piece
 
 
 FORMS = {
-    "csv": Form("CSV", "text/csv; charset=utf-8", as_csv),
-    "jsonl": Form("JSONL", "application/x-ndjson", as_jsonl),
-    "parquet": Form("Parquet", "application/vnd.apache.parquet", as_parquet),
+    "csv": Form("CSV", "text/csv; charset=utf-8", _as_csv),
+    "jsonl": Form("JSONL", "application/x-ndjson", _as_jsonl),
+    "parquet": Form("Parquet", "application/vnd.apache.parquet", _as_parquet),
 }

@@ -13,12 +13,12 @@ from psycopg.errors import QueryCanceled
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-READ_SETTINGS = "SELECT current_setting('statement_timeout'), current_setting('enable_seqscan')"
-SET_SETTINGS = (
+_READ_SETTINGS = "SELECT current_setting('statement_timeout'), current_setting('enable_seqscan')"
+_SET_SETTINGS = (
     "SELECT set_config('statement_timeout', %s, true), set_config('enable_seqscan', %s, true)"
 )
-SET_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
-SET_INDEX_SCANS = "SELECT set_config('enable_indexscan', %s, true)"
+_SET_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
+_SET_INDEX_SCANS = "SELECT set_config('enable_indexscan', %s, true)"
 
 
 class TookTooLong(Exception):
@@ -28,7 +28,7 @@ class TookTooLong(Exception):
 def enforce_deadline(deadline: Deadline) -> None:
     """Limit each following statement to the time that is left now; call it again in between."""
     with cursor() as db:
-        db.execute(SET_TIMEOUT, (_time_left(deadline),))
+        db.execute(_SET_TIMEOUT, (_time_left(deadline),))
 
 
 def _time_left(deadline: Deadline) -> str:
@@ -47,12 +47,12 @@ def limit_time(limit: timedelta) -> Iterator[Deadline]:
     deadline = Deadline.after(limit.total_seconds())
     try:
         with transaction.atomic(), cursor() as db:
-            before = db.execute(READ_SETTINGS).fetchone()
+            before = db.execute(_READ_SETTINGS).fetchone()
             assert before is not None
-            db.execute(SET_SETTINGS, (_time_left(deadline), "off"))
+            db.execute(_SET_SETTINGS, (_time_left(deadline), "off"))
             yield deadline
             # Within an outer transaction the settings would outlast this block.
-            db.execute(SET_SETTINGS, before)
+            db.execute(_SET_SETTINGS, before)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TookTooLong from error
@@ -67,6 +67,6 @@ def only_bitmaps() -> Iterator[None]:
     there are too few.
     """
     with transaction.atomic(savepoint=False), cursor() as db:
-        db.execute(SET_INDEX_SCANS, ("off",))
+        db.execute(_SET_INDEX_SCANS, ("off",))
         yield
-        db.execute(SET_INDEX_SCANS, ("on",))
+        db.execute(_SET_INDEX_SCANS, ("on",))

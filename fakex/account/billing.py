@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from fakex.account.terms import LONGEST_LAG_S, Terms
 
 DAY_MS = 86_400_000
-EPOCH = date(1970, 1, 1).toordinal()
+_EPOCH = date(1970, 1, 1).toordinal()
 Short = Literal["cap", "credits"]
 UserRead = tuple[str, int]  # endpoint and user: X does not deduplicate users across endpoints
 
@@ -183,7 +183,7 @@ class Project:
 
 @lru_cache(maxsize=512)
 def day_name(number: int) -> str:
-    return date.fromordinal(EPOCH + number).isoformat()
+    return date.fromordinal(_EPOCH + number).isoformat()
 
 
 @lru_cache(maxsize=512)

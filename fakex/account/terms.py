@@ -23,15 +23,15 @@ class Terms:
     empty_refuses_all: bool = False
 
 
-LIMITS = {"credits_micro", "spend_limit_micro", "monthly_cap"}
-TERMS = {term.name for term in fields(Terms)}
+_LIMITS = {"credits_micro", "spend_limit_micro", "monthly_cap"}
+_TERMS = {term.name for term in fields(Terms)}
 
 
 def read_term(name: str, value: Any) -> Any:
-    if name not in TERMS:
-        raise ValueError(f"unknown terms: {name}; known: {', '.join(sorted(TERMS))}")
+    if name not in _TERMS:
+        raise ValueError(f"unknown terms: {name}; known: {', '.join(sorted(_TERMS))}")
     if value is None:
-        if name not in LIMITS:
+        if name not in _LIMITS:
             raise ValueError(f"{name} needs a number")
         return None
     number = float(value) if name == "usage_lag_s" else int(value)

@@ -29,7 +29,7 @@ from fakex.endpoints import (
     USERS_BY,
 )
 
-WINDOW_S = 900.0
+_WINDOW_S = 900.0
 Scope = Literal["token", "app", "project"]
 
 
@@ -39,12 +39,12 @@ class Limit:
 
     token: int | None
     app: int | None
-    window: float = WINDOW_S
+    window: float = _WINDOW_S
     project: int | None = None
 
 
 # The pay-per-use table of 2026; for users and v1.1, the last published one.
-DEFAULTS = {
+_DEFAULTS = {
     TWEETS: Limit(token=5000, app=3500),
     USERS: Limit(token=900, app=300),
     USERS_BY: Limit(token=900, app=300),
@@ -79,7 +79,7 @@ class Window:
 
 class Windows:
     def __init__(self) -> None:
-        self.limits: dict[str, Limit] = dict(DEFAULTS)
+        self.limits: dict[str, Limit] = dict(_DEFAULTS)
         self._open: dict[tuple[str, str, str], Window] = {}
 
     def limit(self, changes: Mapping[str, Mapping[str, Any]]) -> None:

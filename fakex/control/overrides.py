@@ -8,7 +8,7 @@ from typing import Any, get_args
 from fakex.world.seeded import Override, State
 from fakex.world.traits import Counts
 
-V2_NAMES = {
+_V2_NAMES = {
     "retweet_count": "retweets",
     "reply_count": "replies",
     "like_count": "likes",
@@ -26,7 +26,7 @@ def read_override(given: Mapping[str, Any]) -> Override:
     metrics = given.get("metrics")
     if metrics is None:
         return Override(state)
-    counts = {V2_NAMES.get(name, name): int(value) for name, value in metrics.items()}
+    counts = {_V2_NAMES.get(name, name): int(value) for name, value in metrics.items()}
     if min(counts.values(), default=0) < 0:
         raise ValueError("metrics are 0 or more")
     if unknown := set(counts) - set(Counts._fields):

@@ -19,12 +19,12 @@ from fakex.world.seeded import World
 from fakex.x import X
 
 MOST_A_SECOND = 1_000_000
-COUNT = 100_000
+_COUNT = 100_000
 # A request from the far future may read all of a flow at once: half a minute at this many.
 MOST_POSTS = 1_000_000
-LAG = {field.name for field in fields(Lag)}
-SHARES = {"replies", "retweets", "quotes", "mentions", "links", "tagged"}
-FLOW = SHARES | {"rate", "rate_each", "count", "authors", "starts_in_s", "lag", "tags", "seed"}
+_LAG = {field.name for field in fields(Lag)}
+_SHARES = {"replies", "retweets", "quotes", "mentions", "links", "tagged"}
+_FLOW = _SHARES | {"rate", "rate_each", "count", "authors", "starts_in_s", "lag", "tags", "seed"}
 
 
 class Appearing:
@@ -135,13 +135,13 @@ class Appearing:
 
 def read_flow(given: Mapping[str, Any], world: World, *, number: int, now_ms: int) -> Flow:
     """A flow as `POST /_fake/posts` describes it; ValueError or LookupError when it is invalid."""
-    if unknown := set(given) - FLOW:
+    if unknown := set(given) - _FLOW:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
     authors = _authors(given.get("authors"), world)
     rate = (
         float(given["rate_each"]) * len(authors) if "rate_each" in given else given.get("rate", 1)
     )
-    micro_rate, count = round(float(rate) * 1e6), int(given.get("count", COUNT))
+    micro_rate, count = round(float(rate) * 1e6), int(given.get("count", _COUNT))
     if not 0 < micro_rate <= MOST_A_SECOND * 1_000_000:
         raise ValueError(f"rate is 0.000001 to {MOST_A_SECOND} a second")
     if not 1 <= count <= MOST_POSTS:
@@ -156,7 +156,7 @@ def read_flow(given: Mapping[str, Any], world: World, *, number: int, now_ms: in
         authors=authors,
         lag=_lag(given.get("lag") or {}),
         tags=tuple(str(tag).removeprefix("#") for tag in given.get("tags", ())),
-        **{name: _share(name, given[name]) for name in SHARES.intersection(given)},
+        **{name: _share(name, given[name]) for name in _SHARES.intersection(given)},
     )
 
 
@@ -173,8 +173,8 @@ def _authors(given: Any, world: World) -> tuple[int, ...]:
 
 
 def _lag(given: Mapping[str, Any]) -> Lag:
-    if unknown := set(given) - LAG:
-        raise ValueError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(LAG))}")
+    if unknown := set(given) - _LAG:
+        raise ValueError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(_LAG))}")
     lag: dict[str, Any] = {}
     for name, value in given.items():
         if name.endswith("_share"):

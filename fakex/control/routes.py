@@ -28,18 +28,18 @@ from fakex.world.clock import real_ms
 from fakex.world.seeded import Nature
 from fakex.x import X
 
-IDS_A_CHUNK = 10_000
-LARGEST_BODY = 64 << 20
-NATURE = {field.name for field in fields(Nature)}
+_IDS_A_CHUNK = 10_000
+_LARGEST_BODY = 64 << 20
+_NATURE = {field.name for field in fields(Nature)}
 # `keep` is for the command line only: existing writers would not notice a change.
-ELSEWHERE = {"keep", "latency_ms", "token_latency_ms", "allow_fake_now"}
-SETTINGS = {field.name for field in fields(Settings)} - ELSEWHERE
-CHOICES = {
+_ELSEWHERE = {"keep", "latency_ms", "token_latency_ms", "allow_fake_now"}
+_SETTINGS = {field.name for field in fields(Settings)} - _ELSEWHERE
+_CHOICES = {
     "depleted": ("credits", "credits-depleted"),
     "usage_numbers": ("strings", "ints"),
     "old_versions": ("newest", "own"),
 }
-CLOCK = {"clock_speed", "ahead_s", "billing_offset_s", "allow_fake_now"}
+_CLOCK = {"clock_speed", "ahead_s", "billing_offset_s", "allow_fake_now"}
 
 
 class Control:
@@ -100,7 +100,7 @@ class Control:
         }
 
     def _set_clock(self, rest: str, query: Params, body: Body) -> Any:
-        if not body or (unknown := set(body) - CLOCK):
+        if not body or (unknown := set(body) - _CLOCK):
             raise ValueError(f"unknown: {', '.join(sorted(unknown)) if body else 'nothing given'}")
         x, speed = self._x, float(body.get("clock_speed", self._x.world.clock.speed))
         offset_s = float(body.get("billing_offset_s", x.ledger.offset_ms / 1000))
@@ -126,19 +126,19 @@ class Control:
         }
 
     def _set_world(self, rest: str, query: Params, body: Body) -> Any:
-        if unknown := set(body) - NATURE - SETTINGS:
+        if unknown := set(body) - _NATURE - _SETTINGS:
             raise ValueError(f"unknown settings: {', '.join(sorted(unknown))}")
         if body.get("engagement", "natural") not in ("natural", "busy"):
             raise ValueError("engagement is natural or busy")
         x = self._x
         if "authors" in body and (x.world.lists or x.world.flows.flows):
             raise ValueError("there are lists or posts of the authors: forget these first")
-        nature = {n: type(getattr(Nature(), n))(body[n]) for n in NATURE.intersection(body)}
+        nature = {n: type(getattr(Nature(), n))(body[n]) for n in _NATURE.intersection(body)}
         if nature:
             x.replace_world(replace(x.world, nature=replace(x.world.nature, **nature)))
-        for name in SETTINGS.intersection(body):
-            if name in CHOICES and body[name] not in CHOICES[name]:
-                raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
+        for name in _SETTINGS.intersection(body):
+            if name in _CHOICES and body[name] not in _CHOICES[name]:
+                raise ValueError(f"{name} is one of {', '.join(_CHOICES[name])}")
             setattr(x.settings, name, _kind_of(name)(body[name]))
         x.credentials.canonical_base = x.settings.canonical_base
         return self._show_world(rest, query, body)
@@ -241,8 +241,8 @@ class Control:
             return _json({"total": ids.tweets, "ids": list(map(str, ids.between(offset, end)))})
         response = web.StreamResponse(headers={"content-type": "text/plain"})
         await response.prepare(http)
-        for first in range(offset, end, IDS_A_CHUNK):
-            lines = map(str, ids.between(first, min(end, first + IDS_A_CHUNK)))
+        for first in range(offset, end, _IDS_A_CHUNK):
+            lines = map(str, ids.between(first, min(end, first + _IDS_A_CHUNK)))
             await response.write(("\n".join(lines) + "\n").encode())
         await response.write_eof()
         return response
@@ -250,7 +250,7 @@ class Control:
 
 async def _read(http: web.BaseRequest) -> bytes:
     # The server's limit on bodies is for X's requests; a list of overrides may be long.
-    return await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
+    return await http.clone(client_max_size=_LARGEST_BODY).read() if http.can_read_body else b""
 
 
 def _kind_of(name: str) -> type:

@@ -14,8 +14,8 @@ from fakex.world.ids import LOW_BITS, TWEPOCH_MS
 from fakex.world.said import UNTOLD, edited
 from fakex.x import X
 
-MOST_EDITS = 5
-SAYS = {"text", "media_keys", "withheld"}
+_MOST_EDITS = 5
+_SAYS = {"text", "media_keys", "withheld"}
 
 
 class Sayings:
@@ -28,7 +28,7 @@ class Sayings:
         }
 
     def _say(self, rest: str, _query: Params, body: Body) -> Any:
-        if not body or (unknown := set(body) - SAYS):
+        if not body or (unknown := set(body) - _SAYS):
             raise ValueError(f"unknown: {', '.join(sorted(unknown)) if body else 'nothing given'}")
         post_id, world = self._known(rest), self._x.world
         was = world.said.get(post_id, UNTOLD)
@@ -44,8 +44,8 @@ class Sayings:
     def _edit(self, rest: str, _query: Params, body: Body) -> Any:
         """A new version, born now; X allows five per post."""
         post_id, world, now_ms = self._known(rest), self._x.world, self._x.now_ms()
-        if len(world.said.get(post_id, UNTOLD).versions) > MOST_EDITS:
-            raise ValueError(f"a post is edited {MOST_EDITS} times at the most")
+        if len(world.said.get(post_id, UNTOLD).versions) > _MOST_EDITS:
+            raise ValueError(f"a post is edited {_MOST_EDITS} times at the most")
         new_id = (now_ms - TWEPOCH_MS) << LOW_BITS
         while world.traits(new_id):
             new_id += 1

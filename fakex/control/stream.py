@@ -13,7 +13,7 @@ from fakex.streams.delivery import Farewells, StreamSettings, disconnection
 from fakex.streams.rules import Refuses, StreamRules
 from fakex.x import X
 
-STREAM_SETTINGS = {name: type(value) for name, value in asdict(StreamSettings()).items()}
+_STREAM_SETTINGS = {name: type(value) for name, value in asdict(StreamSettings()).items()}
 
 
 class StreamControl:
@@ -62,9 +62,9 @@ class StreamControl:
         refuses = given.pop("rule_refusals", rules.refuses)
         if refuses not in get_args(Refuses):
             raise ValueError(f"rule_refusals is one of {', '.join(get_args(Refuses))}")
-        if unknown := given.keys() - STREAM_SETTINGS.keys():
+        if unknown := given.keys() - _STREAM_SETTINGS.keys():
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-        changes = {name: STREAM_SETTINGS[name](value) for name, value in given.items()}
+        changes = {name: _STREAM_SETTINGS[name](value) for name, value in given.items()}
         if delay_s < 0 or most < 0 or any(value < 0 for value in changes.values()):
             raise ValueError("all are 0 or more")
         self._streams.settings = replace(self._streams.settings, **changes)

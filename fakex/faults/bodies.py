@@ -10,9 +10,11 @@ from fakex.wire import problems
 from fakex.wire.replies import Reply, problem, v1_problem
 
 # What the machine in front of X sends itself.
-EDGE = b"error code: 1015"
-HTML = b"<!DOCTYPE html><html><head><title>X</title></head><body>Something went wrong</body></html>"
-PROBLEMS = {
+_EDGE = b"error code: 1015"
+_HTML = (
+    b"<!DOCTYPE html><html><head><title>X</title></head><body>Something went wrong</body></html>"
+)
+_PROBLEMS = {
     "429": (429, problems.TOO_MANY),
     "429_past": (429, problems.TOO_MANY),
     "429_twice": (429, problems.TOO_MANY),
@@ -23,7 +25,7 @@ PROBLEMS = {
     "403_forbidden": (403, problems.FORBIDDEN),
     "404": (404, problems.NOT_FOUND),
 }
-V1_PROBLEMS = {
+_V1_PROBLEMS = {
     "429": (429, 88),
     "429_past": (429, 88),
     "429_twice": (429, 88),
@@ -34,7 +36,7 @@ V1_PROBLEMS = {
     "403": (403, 453),
 }
 # Those whose type names X's host, which a rule may set with params.host.
-HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
+_HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
     "429_cap": (429, problems.usage_capped),
     "429_connections": (429, problems.too_many_connections),
     "402_credits": (402, problems.credits),
@@ -44,10 +46,10 @@ HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
 }
 # X sends no rate headers with a 401. Requests answered by a 5xx, or by a 429 of the machine in
 # front, never reached the windows.
-WITHOUT_HEADERS = frozenset({"401", "429_edge", "500", "503_json", "503_text", "redirect"})
-USED_UP = frozenset({"429", "429_past", "429_twice"})
-PAST_S = -5
-ELSEWHERE = "https://api.x.com"
+_WITHOUT_HEADERS = frozenset({"401", "429_edge", "500", "503_json", "503_text", "redirect"})
+_USED_UP = frozenset({"429", "429_past", "429_twice"})
+_PAST_S = -5
+_ELSEWHERE = "https://api.x.com"
 
 
 def fault_reply(
@@ -59,9 +61,9 @@ def fault_reply(
     sent as is, and a redirect leads to params.to.
     """
     reply = _reply(rule.kind, endpoint, rule.params.get("host") or host)
-    if rule.kind in USED_UP:
+    if rule.kind in _USED_UP:
         reply.budget, reply.twice = _used_up(rule, budget, now_ms), rule.kind == "429_twice"
-    elif rule.params.get("headers") is False or rule.kind in WITHOUT_HEADERS:
+    elif rule.params.get("headers") is False or rule.kind in _WITHOUT_HEADERS:
         reply.budget = None
     elif rule.kind.startswith("429"):
         reply.budget = _with_room(budget, now_ms)
@@ -69,7 +71,7 @@ def fault_reply(
         reply.budget = budget
     if rule.kind == "redirect":
         path = endpoint.partition(" ")[2]
-        reply.headers = {"location": str(rule.params.get("to", ELSEWHERE)) + path}
+        reply.headers = {"location": str(rule.params.get("to", _ELSEWHERE)) + path}
     if "retry_after" in rule.params:
         reply.headers = {"retry-after": str(rule.params["retry_after"])}
     if rule.params.get("headers") == "reset" and reply.budget:
@@ -84,17 +86,17 @@ def _reply(kind: str, endpoint: str, host: str) -> Reply:
     if kind == "redirect":
         return Reply(308, b"", "text/plain")
     if kind == "429_edge":
-        return Reply(429, EDGE, "text/plain; charset=UTF-8")
+        return Reply(429, _EDGE, "text/plain; charset=UTF-8")
     if kind == "html":
-        return Reply(200, HTML, "text/html; charset=utf-8")
+        return Reply(200, _HTML, "text/html; charset=utf-8")
     if kind == "garbage_list":
         return Reply(200, b'["what","is","this"]')
-    if "/1.1/" in endpoint and kind in V1_PROBLEMS:
-        return v1_problem(*V1_PROBLEMS[kind])
-    if kind in HOSTED:
-        status, write = HOSTED[kind]
+    if "/1.1/" in endpoint and kind in _V1_PROBLEMS:
+        return v1_problem(*_V1_PROBLEMS[kind])
+    if kind in _HOSTED:
+        status, write = _HOSTED[kind]
         return problem(status, write(host))
-    return problem(*PROBLEMS[kind])
+    return problem(*_PROBLEMS[kind])
 
 
 def _used_up(rule: Rule, budget: Budget | None, now_ms: int) -> Budget | None:
@@ -105,7 +107,7 @@ def _used_up(rule: Rule, budget: Budget | None, now_ms: int) -> Budget | None:
     if rule.params.get("headers") is False:
         return None
     limit, reset_s = (budget.limit, budget.reset_s) if budget else (1, now_ms // 1000 + 1)
-    reset_in = rule.params.get("reset_in", PAST_S if rule.kind == "429_past" else None)
+    reset_in = rule.params.get("reset_in", _PAST_S if rule.kind == "429_past" else None)
     if reset_in is not None:
         reset_s = now_ms // 1000 + int(reset_in)
     if "reset" in rule.params:

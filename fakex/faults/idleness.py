@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-HOW = ("fin", "rst", "forget", "swallow")
+_HOW = ("fin", "rst", "forget", "swallow")
 # With this linger option, closing sends RST.
-AT_ONCE = struct.pack("ii", 1, 0)
-NOTICE_S = 0.05
+_AT_ONCE = struct.pack("ii", 1, 0)
+_NOTICE_S = 0.05
 
 
 @dataclass(slots=True)
@@ -41,8 +41,8 @@ class Idleness:
     def set(self, given: Mapping[str, Any]) -> None:
         """Take `{"idle_s": ..., "how": ...}`, or nothing to keep connections again."""
         how = str(given.get("how", "fin"))
-        if how not in HOW:
-            raise ValueError(f"how is one of {', '.join(HOW)}")
+        if how not in _HOW:
+            raise ValueError(f"how is one of {', '.join(_HOW)}")
         self.idle_s = float(given["idle_s"]) if given else None
         for used in self._used.values():
             if used.ends is not None:
@@ -69,8 +69,8 @@ class Idleness:
             return False
         self.counts["lost"] += 1
         while self.how == "swallow" and not transport.is_closing():
-            await asyncio.sleep(NOTICE_S)
-        reset(transport)
+            await asyncio.sleep(_NOTICE_S)
+        _reset(transport)
         return True
 
     def rests(self, transport: asyncio.Transport | None) -> None:
@@ -84,15 +84,15 @@ class Idleness:
 
     def _close(self, transport: asyncio.Transport) -> None:
         if self.how == "rst":
-            reset(transport)
+            _reset(transport)
         else:
             transport.close()
         # The loop closes the socket a little later: count it only when it is closed.
-        asyncio.get_running_loop().call_later(NOTICE_S, self.counts.update, ("closed",))
+        asyncio.get_running_loop().call_later(_NOTICE_S, self.counts.update, ("closed",))
 
 
-def reset(transport: asyncio.Transport) -> None:
+def _reset(transport: asyncio.Transport) -> None:
     found = transport.get_extra_info("socket")
     if found is not None:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
     transport.abort()

@@ -45,11 +45,11 @@ REPLY_KINDS = (
 )
 # Kinds answered with a made-up body, and kinds that disturb the sending of a real one. A `reset`
 # comes before X does anything; if a reply is lost or broken, its request was done and billed.
-SENDING_KINDS = frozenset({"slow", "reset", "lose_answer", "truncated", "bad_chunk", "no_date"})
+_SENDING_KINDS = frozenset({"slow", "reset", "lose_answer", "truncated", "bad_chunk", "no_date"})
 HANGING_UP = frozenset({"reset", "lose_answer"})
 # Kinds whose replies cannot be read to the end.
 SPOILT = HANGING_UP | {"truncated", "bad_chunk"}
-BODY_KINDS = frozenset(REPLY_KINDS) - SENDING_KINDS
+BODY_KINDS = frozenset(REPLY_KINDS) - _SENDING_KINDS
 
 
 @dataclass(slots=True)

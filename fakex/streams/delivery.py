@@ -27,8 +27,8 @@ from fakex.world.feeds import Feeds, Post, is_shown
 from fakex.world.ids import mix
 from fakex.world.seeded import World
 
-TICK_S = 0.005
-MOST_KEPT = 200_000
+_TICK_S = 0.005
+_MOST_KEPT = 200_000
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Streams:
         self.connections: dict[int, Connection] = {}
         self.garbled_next = 0
         self.farewells = Farewells()
-        self.sent: deque[Sent] = deque(maxlen=MOST_KEPT)
+        self.sent: deque[Sent] = deque(maxlen=_MOST_KEPT)
         self._numbers, self._seqs = count(1), count(1)
         self._pump: asyncio.Task[None] | None = None
         self._listed: list[Post] = []
@@ -121,7 +121,7 @@ class Streams:
             now_ms = world.clock.now_ms()
             for post in self._appeared(world, now_ms):
                 self._deliver(post, world, now_ms)
-            await asyncio.sleep(TICK_S)
+            await asyncio.sleep(_TICK_S)
 
     def _appeared(self, world: World, now_ms: int) -> Iterator[Post]:
         """Posts that appeared since the last call or shortly before it, in that order."""

@@ -19,10 +19,10 @@ from fakex.wire.queries import BadQuery, Query, read_query
 from fakex.wire.replies import Reply, problem
 from fakex.world.seeded import World
 
-LONGEST_RULE = 1024
-MOST_RULES = 1000
-PLACES_BEGIN = 1 << 20
-FOR_EVER = float("inf")
+_LONGEST_RULE = 1024
+_MOST_RULES = 1000
+_PLACES_BEGIN = 1 << 20
+_FOR_EVER = float("inf")
 # What a bad rule costs the others in its request. each: nothing. all: none is added, and X
 # complains of the bad one only. whole: X answers 400 without naming any.
 Refuses = Literal["each", "all", "whole"]
@@ -36,7 +36,7 @@ class StreamRule:
     value: str
     tag: str | None
     from_ms: float
-    until_ms: float = FOR_EVER
+    until_ms: float = _FOR_EVER
 
     def to_dict(self) -> dict[str, str]:
         told = {"value": self.value, "id": self.id}
@@ -51,7 +51,7 @@ class StreamRules:
     per app."""
 
     def __init__(self) -> None:
-        self.delay_s, self.most = 20.0, MOST_RULES
+        self.delay_s, self.most = 20.0, _MOST_RULES
         self.refuses: Refuses = "each"
         self._apps: dict[str, dict[str, StreamRule]] = {}
         self._going: dict[str, list[StreamRule]] = {}
@@ -81,7 +81,7 @@ class StreamRules:
         key = rule.value, tuple(world.names.items())
         found = self._queries.get(key)
         if found is None:
-            found = read_query(rule.value, author_of(world), longest=LONGEST_RULE)
+            found = read_query(rule.value, author_of(world), longest=_LONGEST_RULE)
             self._queries[key] = found
         return found
 
@@ -109,14 +109,14 @@ class StreamRules:
                 errors.append(problems.duplicate_rule(value, known[value], host))
                 continue
             try:
-                read_query(value, author_of(world), longest=LONGEST_RULE)
+                read_query(value, author_of(world), longest=_LONGEST_RULE)
             except BadQuery as bad:
                 errors.append(problems.invalid_rule(value, str(bad), host))
                 continue
             if len(known) >= self.most:
                 errors.append(problems.too_many_rules(value, host))
                 continue
-            place = PLACES_BEGIN + next(self._serials) % PLACES_BEGIN
+            place = _PLACES_BEGIN + next(self._serials) % _PLACES_BEGIN
             rule_id = str(world.ids.put(now_ms, place))
             known[value] = rule_id
             acts_ms = now_ms + self.delay_s * 1000

@@ -10,9 +10,9 @@ from aiohttp import web
 from fakex.streams.connections import Connection, Line
 from fakex.streams.delivery import Streams
 
-KEEPALIVE = b"\r\n"
+_KEEPALIVE = b"\r\n"
 # How soon a lost client is noticed while there is nothing to send.
-NOTICE_S = 0.05
+_NOTICE_S = 0.05
 
 
 async def send(
@@ -44,7 +44,7 @@ async def _send_all(
             await _write(response, connection, line, streams)
             quiet_since = time.monotonic()
         elif time.monotonic() - quiet_since >= streams.settings.keepalive_s:
-            await response.write(KEEPALIVE)
+            await response.write(_KEEPALIVE)
             quiet_since = time.monotonic()
 
 
@@ -52,7 +52,7 @@ async def _doze(connection: Connection) -> None:
     """Wait briefly for something to happen."""
     connection.woken.clear()
     try:
-        await asyncio.wait_for(connection.woken.wait(), NOTICE_S)
+        await asyncio.wait_for(connection.woken.wait(), _NOTICE_S)
     except TimeoutError:
         return
 
@@ -63,7 +63,7 @@ async def _write(
     how, text = line.how, line.text
     if streams.garbled_next > 0:
         streams.garbled_next -= 1
-        how, text = "garbled", garble(text)
+        how, text = "garbled", _garble(text)
     # Logged before it is sent, so that a client that has read a line finds it in the log.
     streams.note(connection, line, how)
     connection.lines += 1
@@ -86,6 +86,6 @@ async def _end(http: web.BaseRequest, response: web.StreamResponse, connection: 
         await response.write_eof()
 
 
-def garble(text: bytes) -> bytes:
+def _garble(text: bytes) -> bytes:
     """Half a line with bytes that are not text; still one line."""
     return text[: len(text) // 2].rstrip(b"\r\n") + b"\xff\xfe\r\n"

@@ -16,7 +16,7 @@ from oauthlib.oauth1.rfc5849.request_validator import RequestValidator
 from fakex.account.callers import Caller, fingerprint, read_caller
 from fakex.wire.oauth2 import Grants
 
-NO_CREDENTIALS, BAD_BEARER, BAD_SIGNATURE = "no credentials", "bad bearer", "bad signature"
+NO_CREDENTIALS, BAD_BEARER, _BAD_SIGNATURE = "no credentials", "bad bearer", "bad signature"
 
 
 class Signer(NamedTuple):
@@ -105,9 +105,9 @@ class Credentials(RequestValidator):
         try:
             valid, request = self._endpoint.validate_request(url, method, form or None, headers)
         except (OAuth1Error, ValueError):
-            return BAD_SIGNATURE
+            return _BAD_SIGNATURE
         if not valid:
-            return BAD_SIGNATURE
+            return _BAD_SIGNATURE
         return self._signers[request.client_key, request.resource_owner_key].caller
 
     # The rest is what oauthlib requires of its validators; X's keys have no common length.

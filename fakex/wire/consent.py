@@ -15,7 +15,7 @@ from html import escape
 from urllib.parse import parse_qsl, urlencode
 
 PATH = "/i/oauth2/authorize"
-CODE_LIVES_MS = 30_000
+_CODE_LIVES_MS = 30_000
 # The scope without which X issues no refresh token.
 OFFLINE = "offline.access"
 
@@ -52,8 +52,8 @@ class Consents:
 
     def show(self, query: str, *, now_ms: int) -> Shown:
         given = dict(parse_qsl(query))
-        if fault := fault_in(given):
-            return Shown(400, page(f"Something went wrong: {fault}"))
+        if fault := _fault_in(given):
+            return Shown(400, _page(f"Something went wrong: {fault}"))
         state, back = given["state"], given["redirect_uri"]
         match given.get("answer"):
             case "allow":
@@ -63,14 +63,14 @@ class Consents:
                     back,
                     given["code_challenge"],
                     given["scope"],
-                    now_ms + CODE_LIVES_MS,
+                    now_ms + _CODE_LIVES_MS,
                 )
                 return Shown(302, location=f"{back}?{urlencode({'state': state, 'code': code})}")
             case "deny":
                 denied = urlencode({"error": "access_denied", "state": state})
                 return Shown(302, location=f"{back}?{denied}")
             case _:
-                return Shown(200, question(given))
+                return Shown(200, _question(given))
 
     def take(self, form: Mapping[str, str], *, now_ms: int) -> Consent | None:
         """The consent that this form's code is for; the code works only once."""
@@ -86,7 +86,7 @@ class Consents:
         return consent.client_id if consent else ""
 
 
-def fault_in(given: Mapping[str, str]) -> str:
+def _fault_in(given: Mapping[str, str]) -> str:
     needed = ("client_id", "redirect_uri", "scope", "state", "code_challenge")
     if missing := [name for name in needed if not given.get(name)]:
         return f"{', '.join(missing)} is missing"
@@ -101,11 +101,11 @@ def challenge_of(verifier: str) -> str:
     return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
-def question(given: Mapping[str, str]) -> str:
+def _question(given: Mapping[str, str]) -> str:
     def link(answer: str) -> str:
         return escape(f"{PATH}?{urlencode({**given, 'answer': answer})}")
 
-    return page(
+    return _page(
         f"<p>The app {escape(given['client_id'])} wants to access your X account, with "
         f"{escape(given['scope'])}.</p>"
         f'<p><a id="allow" href="{link("allow")}">Authorize app</a></p>'
@@ -113,5 +113,5 @@ def question(given: Mapping[str, str]) -> str:
     )
 
 
-def page(body: str) -> str:
+def _page(body: str) -> str:
     return f'<!doctype html><html lang="en"><title>fake X</title><h1>fake X</h1>{body}</html>'

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-DAY_S = 86_400
-MINUTES = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(1440)]
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_DAY_S = 86_400
+_MINUTES = [f"{minute // 60:02}:{minute % 60:02}" for minute in range(1440)]
 
 
 @lru_cache(maxsize=8192)
@@ -19,15 +19,15 @@ def v2_string(text: str) -> str:
     plain = json.dumps(text, ensure_ascii=False)
     if plain.isascii():
         return plain
-    escaped = ASTRAL.sub(lambda found: json.dumps(found[0])[1:-1], plain)
+    escaped = _ASTRAL.sub(lambda found: json.dumps(found[0])[1:-1], plain)
     return escaped.encode().decode("latin-1")
 
 
 def v2_time(at_ms: int) -> str:
     """Whole seconds with `.000Z`, as X sends."""
-    day, second = divmod(at_ms // 1000, DAY_S)
+    day, second = divmod(at_ms // 1000, _DAY_S)
     minute, second = divmod(second, 60)
-    return f"{_date(day)}T{MINUTES[minute]}:{second:02}.000Z"
+    return f"{_date(day)}T{_MINUTES[minute]}:{second:02}.000Z"
 
 
 def v1_time(at_ms: int) -> str:
@@ -41,4 +41,4 @@ def v1_dump(body: Any) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _date(day: int) -> str:
-    return datetime.fromtimestamp(day * DAY_S, UTC).date().isoformat()
+    return datetime.fromtimestamp(day * _DAY_S, UTC).date().isoformat()

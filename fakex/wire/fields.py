@@ -40,12 +40,12 @@ TWEET_FIELDS = (
     "promoted_metrics",
     "article",
 )
-RENAMED = {
+_RENAMED = {
     "edit_history_tweet_ids": "edit_history_post_ids",
     "referenced_tweets": "referenced_posts",
     "note_tweet": "note_post",
 }
-POST_FIELDS = tuple(RENAMED.get(name, name) for name in TWEET_FIELDS)
+POST_FIELDS = tuple(_RENAMED.get(name, name) for name in TWEET_FIELDS)
 
 USER_FIELDS = (
     "affiliation",

@@ -13,7 +13,7 @@ from fakex.world.said import UNTOLD, cut
 from fakex.world.seeded import FaultAnswer, Moment, World
 from fakex.world.traits import Figures, Traits
 
-TRUE = {"true", "t", "1"}
+_TRUE = {"true", "t", "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ def read_lookup(query: str, form: str) -> Lookup | None:
         return None
     return Lookup(
         ids=readable,
-        map=given.get("map", "").lower() in TRUE,
-        trim_user=given.get("trim_user", "").lower() in TRUE,
-        entities=given.get("include_entities", "true").lower() in TRUE,
+        map=given.get("map", "").lower() in _TRUE,
+        trim_user=given.get("trim_user", "").lower() in _TRUE,
+        entities=given.get("include_entities", "true").lower() in _TRUE,
         extended=given.get("tweet_mode") == "extended",
     )
 
@@ -53,7 +53,7 @@ def lookup_body(
         if tweet is None or isinstance(said, str) or fault in ("omitted", "not_found"):
             found[text] = None
         else:
-            status = status_v1(tweet, said, lookup, world=world, moment=moment)
+            status = _status_v1(tweet, said, lookup, world=world, moment=moment)
             if fault in ("broken", "missing"):
                 status |= {"retweet_count": "many", "favorite_count": None}
             elif fault == "null_count":
@@ -63,7 +63,7 @@ def lookup_body(
     return v1_dump({"id": found} if lookup.map else shown), len(shown)
 
 
-def status_v1(
+def _status_v1(
     tweet: Traits, figures: Figures, lookup: Lookup, *, world: World, moment: Moment
 ) -> dict[str, Any]:
     content = world.content(tweet)

@@ -21,8 +21,8 @@ from fakex.account.callers import Caller, fingerprint, read_caller
 from fakex.wire.consent import OFFLINE, Consents
 from fakex.wire.replies import Reply
 
-EXPIRES_IN_S = 7200
-SCOPE = "users.read tweet.read offline.access"
+_EXPIRES_IN_S = 7200
+_SCOPE = "users.read tweet.read offline.access"
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Grants:
         self.consents = Consents()
 
     def register(self, given: Mapping[str, Any], *, now_ms: int) -> Grant:
-        expires_in = given.get("expires_in", EXPIRES_IN_S)
+        expires_in = given.get("expires_in", _EXPIRES_IN_S)
         grant = Grant(
             caller=read_caller(
                 given, "oauth2", secret=given["refresh_token"], app=given["client_id"]
@@ -125,7 +125,7 @@ class Grants:
         grant.expires_at_ms = _end(grant.expires_in, now_ms)
         grant.rotations += 1
         self._keep(grant)
-        return _tokens(grant, SCOPE)
+        return _tokens(grant, _SCOPE)
 
     def _holder_of_code(
         self, given: Mapping[str, str], authorization: str | None
@@ -161,8 +161,8 @@ class Grants:
             client_secret=self.consents.secrets.get(consent.client_id),
             access_token=_new_token(),
             refresh_token=refresh,
-            expires_in=EXPIRES_IN_S,
-            expires_at_ms=_end(EXPIRES_IN_S, now_ms),
+            expires_in=_EXPIRES_IN_S,
+            expires_at_ms=_end(_EXPIRES_IN_S, now_ms),
         )
         self._keep(grant)
         return _tokens(grant, consent.scope)
@@ -175,7 +175,7 @@ class Grants:
 def _tokens(grant: Grant, scope: str) -> Reply:
     body = {
         "token_type": "bearer",
-        "expires_in": EXPIRES_IN_S if grant.expires_in is None else grant.expires_in,
+        "expires_in": _EXPIRES_IN_S if grant.expires_in is None else grant.expires_in,
         "access_token": grant.access_token,
         "scope": scope,
     }

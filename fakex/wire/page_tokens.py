@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fakex.world.ids import MASK, mix
 
-ID_BYTES, CHECK_BYTES = 8, 4
+_ID_BYTES, _CHECK_BYTES = 8, 4
 
 
 class Place(NamedTuple):
@@ -26,7 +26,7 @@ def write_token(place: Place, *, listing: int) -> str:
     """The token of a place in the listing whose 64-bit name is `listing`."""
     hidden = place.id ^ listing >> 1
     check = mix((hidden + listing + place.to_newer) & MASK) & 0xFFFFFFFF
-    raw = hidden.to_bytes(ID_BYTES) + check.to_bytes(CHECK_BYTES)
+    raw = hidden.to_bytes(_ID_BYTES) + check.to_bytes(_CHECK_BYTES)
     return base64.b32hexencode(raw).decode().rstrip("=").lower()
 
 
@@ -36,7 +36,7 @@ def read_token(token: str, *, listing: int) -> Place | None:
         raw = base64.b32hexdecode(token.upper() + "=" * (-len(token) % 8))
     except (binascii.Error, ValueError):
         return None
-    tweet_id = int.from_bytes(raw[:ID_BYTES]) ^ listing >> 1
+    tweet_id = int.from_bytes(raw[:_ID_BYTES]) ^ listing >> 1
     for place in (Place(tweet_id, False), Place(tweet_id, True)):
         if write_token(place, listing=listing) == token:
             return place

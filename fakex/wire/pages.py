@@ -25,7 +25,7 @@ from fakex.world.feeds import Feeds, Post, is_shown, newest_first, oldest_first
 from fakex.world.ids import MASK, mix
 from fakex.world.seeded import Moment, World
 
-LONGEST_QUERY = 512
+_LONGEST_QUERY = 512
 
 
 class Refused(Exception):
@@ -133,7 +133,7 @@ class Pages:
     def query(self, text: str, world: World) -> Query:
         """The query of a search; raises Invalid."""
         try:
-            return read_query(text, author_of(world), longest=LONGEST_QUERY)
+            return read_query(text, author_of(world), longest=_LONGEST_QUERY)
         except BadQuery as bad:
             message = f"There were errors processing your request: {bad}"
             raise Invalid([("query", [text], message)]) from bad

@@ -9,8 +9,8 @@ import orjson
 
 Problem = dict[str, Any]
 
-ACCOUNT = 1700000000000000000
-USER_CONTEXTS = "OAuth 1.0a User Context, OAuth 2.0 User Context"
+_ACCOUNT = 1700000000000000000
+_USER_CONTEXTS = "OAuth 1.0a User Context, OAuth 2.0 User Context"
 APP_CONTEXT = "OAuth 2.0 Application-Only"
 
 UNAUTHORIZED: Problem = {
@@ -51,7 +51,7 @@ NOT_FOUND: Problem = {
 }
 
 
-def kind(name: str, host: str) -> str:
+def _kind(name: str, host: str) -> str:
     return f"https://{host}/2/problems/{name}"
 
 
@@ -64,7 +64,7 @@ def invalid_request(complaints: Sequence[tuple[str, Sequence[str], str]], host: 
         ],
         "title": "Invalid Request",
         "detail": "One or more parameters to your request was invalid.",
-        "type": kind("invalid-request", host),
+        "type": _kind("invalid-request", host),
     }
 
 
@@ -76,7 +76,7 @@ def tweet_not_found(tweet_id: str, host: str) -> Problem:
         "resource_type": "tweet",
         "parameter": "ids",
         "resource_id": tweet_id,
-        "type": kind("resource-not-found", host),
+        "type": _kind("resource-not-found", host),
     }
 
 
@@ -89,7 +89,7 @@ def tweet_not_authorized(tweet_id: str, host: str) -> Problem:
         "title": "Authorization Error",
         "value": tweet_id,
         "detail": f"Sorry, you are not authorized to see the Tweet with ids: [{tweet_id}].",
-        "type": kind("not-authorized-for-resource", host),
+        "type": _kind("not-authorized-for-resource", host),
     }
 
 
@@ -101,7 +101,7 @@ def user_not_found(value: str, parameter: str, host: str) -> Problem:
         "resource_type": "user",
         "parameter": parameter,
         "resource_id": value,
-        "type": kind("resource-not-found", host),
+        "type": _kind("resource-not-found", host),
     }
 
 
@@ -112,7 +112,7 @@ def user_suspended(value: str, parameter: str, host: str) -> Problem:
         "resource_id": value,
         "resource_type": "user",
         "title": "Forbidden",
-        "type": kind("resource-not-found", host),
+        "type": _kind("resource-not-found", host),
         "value": value,
     }
 
@@ -126,7 +126,7 @@ def user_not_authorized(value: str, parameter: str, host: str) -> Problem:
         "title": "Authorization Error",
         "value": value,
         "detail": f"Sorry, you are not authorized to see the user with {parameter}: [{value}].",
-        "type": kind("not-authorized-for-resource", host),
+        "type": _kind("not-authorized-for-resource", host),
     }
 
 
@@ -138,7 +138,7 @@ def list_not_found(list_id: str, host: str) -> Problem:
         "resource_type": "list",
         "parameter": "id",
         "resource_id": list_id,
-        "type": kind("resource-not-found", host),
+        "type": _kind("resource-not-found", host),
     }
 
 
@@ -152,31 +152,31 @@ def not_enrolled(host: str) -> Problem:
         "title": "Client Forbidden",
         "required_enrollment": "Appropriate Level of API Access",
         "reason": "client-not-enrolled",
-        "type": kind("client-forbidden", host),
+        "type": _kind("client-forbidden", host),
     }
 
 
 def unsupported_authentication(
-    host: str, *, used: str = APP_CONTEXT, instead: str = USER_CONTEXTS
+    host: str, *, used: str = APP_CONTEXT, instead: str = _USER_CONTEXTS
 ) -> Problem:
     return {
         "title": "Unsupported Authentication",
         "detail": f"Authenticating with {used} is forbidden for this endpoint.  "
         f"Supported authentication types are [{instead}].",
-        "type": kind("unsupported-authentication", host),
+        "type": _kind("unsupported-authentication", host),
         "status": 403,
     }
 
 
 def usage_capped(host: str) -> Problem:
     return {
-        "account_id": ACCOUNT,
+        "account_id": _ACCOUNT,
         "product_name": "standard-basic",
         "title": "UsageCapExceeded",
         "period": "Monthly",
         "scope": "Product",
         "detail": "Usage cap exceeded: Monthly product cap",
-        "type": kind("usage-capped", host),
+        "type": _kind("usage-capped", host),
     }
 
 
@@ -185,7 +185,7 @@ def too_many_connections(host: str) -> Problem:
         "title": "ConnectionException",
         "detail": "This stream is currently at the maximum allowed connection limit.",
         "connection_issue": "TooManyConnections",
-        "type": kind("streaming-connection", host),
+        "type": _kind("streaming-connection", host),
     }
 
 
@@ -194,7 +194,7 @@ def no_rules(host: str) -> Problem:
         "title": "ConnectionException",
         "detail": "Rules must be configured before connecting to this stream.",
         "connection_issue": "RuleConfigurationIssue",
-        "type": kind("streaming-connection", host),
+        "type": _kind("streaming-connection", host),
     }
 
 
@@ -206,7 +206,7 @@ def disconnected(why: str, host: str) -> Problem:
                 "title": "operational-disconnect",
                 "disconnect_type": why,
                 "detail": "This stream has been disconnected upstream for operational reasons.",
-                "type": kind("operational-disconnect", host),
+                "type": _kind("operational-disconnect", host),
             }
         ]
     }
@@ -217,7 +217,7 @@ def duplicate_rule(value: str, rule_id: str, host: str) -> Problem:
         "value": value,
         "id": rule_id,
         "title": "DuplicateRule",
-        "type": kind("duplicate-rules", host),
+        "type": _kind("duplicate-rules", host),
     }
 
 
@@ -226,7 +226,7 @@ def invalid_rule(value: str, why: str, host: str) -> Problem:
         "value": value,
         "details": [why],
         "title": "UnprocessableEntity",
-        "type": kind("invalid-rules", host),
+        "type": _kind("invalid-rules", host),
     }
 
 
@@ -235,7 +235,7 @@ def too_many_rules(value: str, host: str) -> Problem:
         "value": value,
         "detail": "Your app has reached the maximum number of rules.",
         "title": "RulesCapExceeded",
-        "type": kind("rule-cap", host),
+        "type": _kind("rule-cap", host),
     }
 
 
@@ -246,11 +246,11 @@ def no_such_rule(host: str) -> Problem:
 
 def credits(host: str) -> Problem:
     return {
-        "account_id": ACCOUNT,
+        "account_id": _ACCOUNT,
         "title": "CreditsDepleted",
-        "detail": f"Your enrolled account [{ACCOUNT}] does not have any credits to fulfill this "
+        "detail": f"Your enrolled account [{_ACCOUNT}] does not have any credits to fulfill this "
         "request.",
-        "type": kind("credits", host),
+        "type": _kind("credits", host),
     }
 
 
@@ -259,11 +259,11 @@ def credits_depleted(host: str) -> Problem:
         "detail": "credits depleted",
         "status": 402,
         "title": "Payment Required",
-        "type": kind("credits-depleted", host),
+        "type": _kind("credits-depleted", host),
     }
 
 
-V1_MESSAGES = {
+_V1_MESSAGES = {
     17: "No user matches for specified terms.",
     18: "Too many terms specified in query.",
     32: "Could not authenticate you.",
@@ -280,4 +280,4 @@ V1_MESSAGES = {
 
 
 def v1_error(code: int, message: str | None = None) -> bytes:
-    return orjson.dumps({"errors": [{"code": code, "message": message or V1_MESSAGES[code]}]})
+    return orjson.dumps({"errors": [{"code": code, "message": message or _V1_MESSAGES[code]}]})

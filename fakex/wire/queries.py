@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from fakex.world.feeds import WORD, Words
 
-PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[^\s()"]+)')
-OPERATOR = re.compile(r"([a-z_]+):(.+)\Z", re.DOTALL)
+_PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[^\s()"]+)')
+_OPERATOR = re.compile(r"([a-z_]+):(.+)\Z", re.DOTALL)
 # Operators that X accepts only together with others.
-NARROWING = frozenset({"is", "has", "lang"})
-PRODUCT = "Operator is not available in current product or product packaging. "
-LISTED = "Please refer to complete available operator list"
+_NARROWING = frozenset({"is", "has", "lang"})
+_PRODUCT = "Operator is not available in current product or product packaging. "
+_LISTED = "Please refer to complete available operator list"
 
 Match = Callable[[Words], bool]
 Resolve = Callable[[str], int | None]
@@ -65,7 +65,7 @@ def _take_apart(text: str) -> list[tuple[str, int]]:
     parts: list[tuple[str, int]] = []
     place, end = 0, len(text.rstrip())
     while place < end:
-        found = PART.match(text, place)
+        found = _PART.match(text, place)
         if found is None:
             raise BadQuery(
                 f"no viable alternative at character '{text[place]}' (at position {place + 1})"
@@ -125,7 +125,7 @@ def _read_all(
 def _read_term(part: str, position: int, author_of: Resolve) -> Term:
     if part.startswith("-") and len(part) > 1:
         return _not(_read_term(part[1:], position + 1, author_of))
-    operator = OPERATOR.match(part)
+    operator = _OPERATOR.match(part)
     if operator and operator[1] not in ("http", "https"):
         return _read_operator(operator[1], operator[2].strip('"'), position, author_of)
     if part.startswith("#") and len(part) > 1:
@@ -153,15 +153,15 @@ def _read_operator(name: str, value: str, position: int, author_of: Resolve) -> 
     if name == "lang":
         lang = value.lower()
         return Term(lambda words: words.content.lang == lang, stands_alone=False)
-    narrowing = NARROWED.get(f"{name}:{value}")
+    narrowing = _NARROWED.get(f"{name}:{value}")
     if narrowing is None:
         raise BadQuery(
-            f"Reference to invalid operator '{name}'. {PRODUCT}{LISTED} (at position {position})"
+            f"Reference to invalid operator '{name}'. {_PRODUCT}{_LISTED} (at position {position})"
         )
     return Term(narrowing, stands_alone=False)
 
 
-NARROWED: Mapping[str, Match] = {
+_NARROWED: Mapping[str, Match] = {
     "is:retweet": lambda words: words.post.kind == "retweet",
     "is:reply": lambda words: words.post.kind == "reply",
     "is:quote": lambda words: words.post.kind == "quote",

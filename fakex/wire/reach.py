@@ -14,7 +14,7 @@ from fakex.wire.requests_pages import PageAsk
 from fakex.wire.requests_v2 import Invalid
 from fakex.world.ids import DAY, LOW_BITS, TWEPOCH_MS
 
-SEARCHED_MS = 7 * DAY
+_SEARCHED_MS = 7 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def bounds_of(ask: PageAsk, settings: Settings, *, now_ms: int) -> Bounds:
     start_ms, end_ms = ask.start_ms, ask.end_ms
     if ask.endpoint == SEARCH:
         _refuse_too_far(ask, settings, now_ms)
-        start_ms = max(start_ms or 0, now_ms - SEARCHED_MS)
+        start_ms = max(start_ms or 0, now_ms - _SEARCHED_MS)
         if end_ms is None:
             end_ms = now_ms - round(settings.search_newest_s * 1000)
     if start_ms is not None:
@@ -45,7 +45,7 @@ def bounds_of(ask: PageAsk, settings: Settings, *, now_ms: int) -> Bounds:
 
 def _refuse_too_far(ask: PageAsk, settings: Settings, now_ms: int) -> None:
     """X's complaints about a search that starts too early or ends too late."""
-    oldest_ms, least_s = now_ms - SEARCHED_MS, settings.search_end_s
+    oldest_ms, least_s = now_ms - _SEARCHED_MS, settings.search_end_s
     since, complaints = _minute(oldest_ms), []
     for name, value in (("since_id", ask.since_id), ("until_id", ask.until_id)):
         if value is not None and value < _first_id(oldest_ms):

@@ -33,10 +33,10 @@ from fakex.wire.requests_v2 import (
 )
 from fakex.wire.usage import UsageAsk, read_usage
 
-MOST_IDS_V1 = 100
-NOTHING = Ask([], Shape())
+_MOST_IDS_V1 = 100
+_NOTHING = Ask([], Shape())
 # Read only once the caller is known.
-UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
+_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
 Wish = Ask | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
 
 
@@ -52,8 +52,8 @@ class Readers:
 
     def read(self, request: Request) -> Wish | Invalid:
         endpoint = request.endpoint
-        if endpoint in UNREAD:
-            return NOTHING
+        if endpoint in _UNREAD:
+            return _NOTHING
         try:
             if endpoint in self._lists:
                 return self._lists[endpoint].read(request.query)
@@ -75,6 +75,6 @@ def _read_lookup(request: Request) -> Lookup:
     lookup = read_lookup(request.query, request.form)
     if lookup is None:
         raise Invalid([])
-    if len(lookup.ids) > MOST_IDS_V1:
+    if len(lookup.ids) > _MOST_IDS_V1:
         raise Invalid([], lookup.ids)
     return lookup

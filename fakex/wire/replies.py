@@ -17,10 +17,10 @@ from fakex.wire import problems
 from fakex.wire.problems import Problem
 from fakex.world.seeded import FaultAnswer
 
-JSON, PROBLEM_JSON = "application/json; charset=utf-8", "application/problem+json"
-GZIP_ABOVE = 200
+_JSON, _PROBLEM_JSON = "application/json; charset=utf-8", "application/problem+json"
+_GZIP_ABOVE = 200
 
-HEADERS = CIMultiDict(
+_HEADERS = CIMultiDict(
     {
         "api-version": "2.167",
         "cache-control": "no-cache, no-store, max-age=0",
@@ -47,7 +47,7 @@ class Reply:
 
     status: int
     body: bytes
-    content_type: str = JSON
+    content_type: str = _JSON
     budget: Budget | None = None
     answered: bool = False
     tweets: int = 0
@@ -61,7 +61,7 @@ class Reply:
 
 
 def problem(status: int, body: Problem) -> Reply:
-    return Reply(status, orjson.dumps(body), PROBLEM_JSON)
+    return Reply(status, orjson.dumps(body), _PROBLEM_JSON)
 
 
 def v1_problem(status: int, code: int) -> Reply:
@@ -69,7 +69,7 @@ def v1_problem(status: int, code: int) -> Reply:
 
 
 def headers_of(reply: Reply, *, took_ms: int) -> CIMultiDict[str]:
-    headers = HEADERS.copy()
+    headers = _HEADERS.copy()
     headers["content-type"] = reply.content_type
     headers["x-response-time"] = str(took_ms)
     headers["x-transaction-id"] = f"{next(_transactions) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
@@ -87,7 +87,7 @@ def headers_of(reply: Reply, *, took_ms: int) -> CIMultiDict[str]:
 def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
     headers = headers_of(reply, took_ms=took_ms)
     body = reply.body
-    if zipped and len(body) > GZIP_ABOVE:
+    if zipped and len(body) > _GZIP_ABOVE:
         body = gzip.compress(body, compresslevel=1)
         headers["content-encoding"] = "gzip"
     return web.Response(body=body, status=reply.status, headers=headers)

@@ -14,9 +14,9 @@ from fakex.endpoints import LIST_TWEETS, MENTIONS, SEARCH, USER_TWEETS
 from fakex.wire.fields import OTHER_PARAMETERS
 from fakex.wire.requests_v2 import ID, Complaint, Invalid, Shape, Shapes
 
-BETWEEN = ("since_id", "until_id", "start_time", "end_time")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
-EXCLUDABLE = frozenset({"replies", "retweets"})
+_BETWEEN = ("since_id", "until_id", "start_time", "end_time")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
+_EXCLUDABLE = frozenset({"replies", "retweets"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Sort:
 
 
 SORTS = {
-    USER_TWEETS: Sort((*BETWEEN, "exclude", "max_results", "pagination_token"), 5, 10, depth=3200),
-    MENTIONS: Sort((*BETWEEN, "max_results", "pagination_token"), 5, 10, depth=800),
+    USER_TWEETS: Sort((*_BETWEEN, "exclude", "max_results", "pagination_token"), 5, 10, depth=3200),
+    MENTIONS: Sort((*_BETWEEN, "max_results", "pagination_token"), 5, 10, depth=800),
     SEARCH: Sort(
-        ("query", *BETWEEN, "max_results", "next_token", "pagination_token", "sort_order"),
+        ("query", *_BETWEEN, "max_results", "next_token", "pagination_token", "sort_order"),
         10,
         10,
         subject="query",
@@ -134,7 +134,7 @@ def _time(name: str, given: dict[str, str], complaints: list[Complaint]) -> int 
     if value is None:
         return None
     try:
-        if TIME.match(value):
+        if _TIME.match(value):
             return round(datetime.fromisoformat(value).timestamp() * 1000)
     except ValueError:
         pass
@@ -145,7 +145,7 @@ def _time(name: str, given: dict[str, str], complaints: list[Complaint]) -> int 
 
 def _exclude(given: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
     values = {value for value in given.get("exclude", "").split(",") if value}
-    for value in sorted(values - EXCLUDABLE):
+    for value in sorted(values - _EXCLUDABLE):
         message = f"The `exclude` query parameter value [{value}] is not one of [replies,retweets]"
         complaints.append(("exclude", [value], message))
     return frozenset(values)

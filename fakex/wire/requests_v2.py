@@ -193,7 +193,7 @@ def _too_many(name: str, values: int) -> str:
     )
 
 
-KNOWN_VALUES: dict[str, tuple[str, ...]] = {
+_KNOWN_VALUES: dict[str, tuple[str, ...]] = {
     "tweet.fields": TWEET_FIELDS,
     "post.fields": POST_FIELDS,
     "user.fields": USER_FIELDS,
@@ -203,7 +203,7 @@ KNOWN_VALUES: dict[str, tuple[str, ...]] = {
 
 def _unknown_values(found: dict[str, set[str]]) -> list[Complaint]:
     complaints: list[Complaint] = []
-    for name, known in KNOWN_VALUES.items():
+    for name, known in _KNOWN_VALUES.items():
         for value in sorted(found.get(name, set()).difference(known)):
             listing = ",".join(known)
             message = f"The `{name}` query parameter value [{value}] is not one of [{listing}]"

@@ -31,22 +31,22 @@ class Told(NamedTuple):
     plain_ms: int
 
 
-WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {
+_WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {
     "not_found": problems.tweet_not_found,
     "not_authorized": problems.tweet_not_authorized,
 }
 
 
 # Most counts are small, and looking one up takes half the time of formatting it.
-MOST_WRITTEN = 1 << 16
-WRITTEN = [str(number) for number in range(MOST_WRITTEN)]
+_MOST_WRITTEN = 1 << 16
+_WRITTEN = [str(number) for number in range(_MOST_WRITTEN)]
 
 # What follows the head of a tweet whose metrics a fault has removed or spoilt.
-SPOILT = {
+_SPOILT = {
     "missing": "}",
     "broken": ',"public_metrics":{"retweet_count":"many","like_count":null}}',
 }
-A_LIKE_COUNT, NO_LIKE_COUNT = re.compile(r'"like_count":\d+'), '"like_count":null'
+_A_LIKE_COUNT, _NO_LIKE_COUNT = re.compile(r'"like_count":\d+'), '"like_count":null'
 
 
 class TweetWriter:
@@ -96,17 +96,17 @@ class TweetWriter:
             if faulted and text in faulted:
                 said = _spoil(said, faulted[text])
             if isinstance(said, str):
-                if said in WHY_NOT_SHOWN:
-                    errors.append(WHY_NOT_SHOWN[said](text, host))
-                if said not in SPOILT:
+                if said in _WHY_NOT_SHOWN:
+                    errors.append(_WHY_NOT_SHOWN[said](text, host))
+                if said not in _SPOILT:
                     continue
-                data.append(head + SPOILT[said].replace("retweet_count", self._reposts))
+                data.append(head + _SPOILT[said].replace("retweet_count", self._reposts))
             elif not metrics:
                 data.append(head + "}")
             elif faulted and faulted.get(text) == "null_count":
-                data.append(head + reposts + A_LIKE_COUNT.sub(NO_LIKE_COUNT, metrics_text(said)))
+                data.append(head + reposts + _A_LIKE_COUNT.sub(_NO_LIKE_COUNT, _metrics_text(said)))
             else:
-                data.append(head + reposts + metrics_text(said))
+                data.append(head + reposts + _metrics_text(said))
             shown.append(tweet[0])
             if authors:
                 seen.append(tweet)
@@ -145,7 +145,7 @@ class TweetWriter:
             if tweet is None:
                 return None
             plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
-            found = Told(tweet, write_head(tweet, self.shape, world), plain_ms)
+            found = Told(tweet, _write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
                 return found  # it may exist only because of an override, which can be lifted
         if len(self._known) >= self._keep // 2:
@@ -154,14 +154,14 @@ class TweetWriter:
         return found
 
 
-def metrics_text(figures: Figures) -> str:
+def _metrics_text(figures: Figures) -> str:
     """A tweet's counts, from the first number on, and its closing braces."""
     shares, replies, likes, quotes, bookmarks, views = figures
     try:
         return (
-            f'{WRITTEN[shares]},"reply_count":{WRITTEN[replies]},"like_count":{WRITTEN[likes]},'
-            f'"quote_count":{WRITTEN[quotes]},"bookmark_count":{WRITTEN[bookmarks]},'
-            f'"impression_count":{WRITTEN[views] if views < MOST_WRITTEN else views}}}}}'
+            f'{_WRITTEN[shares]},"reply_count":{_WRITTEN[replies]},"like_count":{_WRITTEN[likes]},'
+            f'"quote_count":{_WRITTEN[quotes]},"bookmark_count":{_WRITTEN[bookmarks]},'
+            f'"impression_count":{_WRITTEN[views] if views < _MOST_WRITTEN else views}}}}}'
         )
     except IndexError:
         return (
@@ -170,7 +170,7 @@ def metrics_text(figures: Figures) -> str:
         )
 
 
-def write_head(tweet: Traits, shape: Shape, world: World) -> str:
+def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
     """The tweet's JSON without metrics and closing brace, as Latin-1 text."""
     fields, tweet_id = shape.fields, tweet.id
     said = world.said.get(tweet_id, UNTOLD)
@@ -219,7 +219,7 @@ def _told(said: Said, text: str, shape: Shape) -> str:
     return "".join(f',"{name}":{orjson.dumps(told[name]).decode("latin-1")}' for name in told)
 
 
-REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
+_REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
 
 
 def _references(content: posts.Content, shape: Shape, world: World) -> str:
@@ -229,7 +229,7 @@ def _references(content: posts.Content, shape: Shape, world: World) -> str:
         text += f',"in_reply_to_user_id":"{world.people[content.to].id}"'
     if "referenced_tweets" in shape.fields:
         name = "referenced_posts" if shape.posts else "referenced_tweets"
-        kind = REFERENCES[content.kind]
+        kind = _REFERENCES[content.kind]
         text += f',"{name}":[{{"type":"{kind}","id":"{content.about}"}}]'
     return text
 
@@ -260,4 +260,4 @@ def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnsw
     """An answer with its fault applied: only metrics that are there can be spoilt."""
     if fault == "null_count":
         return said
-    return said if isinstance(said, str) and fault in SPOILT else fault
+    return said if isinstance(said, str) and fault in _SPOILT else fault

@@ -18,7 +18,7 @@ from fakex.account.billing import DAY_MS, Project, day_name, month_of
 from fakex.settings import Numbers
 from fakex.wire.requests_v2 import Complaint, Invalid
 
-FIELDS = (
+_FIELDS = (
     "cap_reset_day",
     "daily_client_app_usage",
     "daily_project_usage",
@@ -26,37 +26,37 @@ FIELDS = (
     "project_id",
     "project_usage",
 )
-AT_FIRST = frozenset({"cap_reset_day", "project_cap", "project_id", "project_usage"})
-MOST_DAYS, DAYS = 90, 7
-USUAL_CAP = 3_000_000
+_AT_FIRST = frozenset({"cap_reset_day", "project_cap", "project_id", "project_usage"})
+_MOST_DAYS, _DAYS = 90, 7
+_USUAL_CAP = 3_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class UsageAsk:
-    days: int = DAYS
-    fields: frozenset[str] = AT_FIRST
+    days: int = _DAYS
+    fields: frozenset[str] = _AT_FIRST
     ids: list[str] = field(default_factory=list)
 
 
 def read_usage(query: str) -> UsageAsk:
     """The days and fields asked for; raises Invalid with all complaints."""
     given = dict(parse_qsl(query))
-    days, asked = given.pop("days", str(DAYS)), given.pop("usage.fields", "")
+    days, asked = given.pop("days", str(_DAYS)), given.pop("usage.fields", "")
     named = [name for name in asked.split(",") if name]
     complaints: list[Complaint] = [
         (name, [value], f"The query parameter [{name}] is not one of [days,usage.fields]")
         for name, value in given.items()
     ]
-    if not (days.isascii() and days.isdigit() and 1 <= int(days) <= MOST_DAYS):
-        message = f"The `days` query parameter value [{days}] is not between 1 and {MOST_DAYS}"
+    if not (days.isascii() and days.isdigit() and 1 <= int(days) <= _MOST_DAYS):
+        message = f"The `days` query parameter value [{days}] is not between 1 and {_MOST_DAYS}"
         complaints.append(("days", [days], message))
     for name in named:
-        if name not in FIELDS:
+        if name not in _FIELDS:
             message = f"The `usage.fields` query parameter value [{name}] is not one of "
-            complaints.append(("usage.fields", [name], f"{message}[{','.join(FIELDS)}]"))
+            complaints.append(("usage.fields", [name], f"{message}[{','.join(_FIELDS)}]"))
     if complaints:
         raise Invalid(complaints)
-    return UsageAsk(int(days), frozenset(named) | {"project_id"} if named else AT_FIRST)
+    return UsageAsk(int(days), frozenset(named) | {"project_id"} if named else _AT_FIRST)
 
 
 def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers) -> bytes:
@@ -71,7 +71,7 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
     by_day[today] += drift
     month = month_of(today)
     days = range(today, today - ask.days, -1)
-    project_id = numeric_id(project.name)
+    project_id = _numeric_id(project.name)
     data: dict[str, Any] = {
         "cap_reset_day": 1,
         "daily_client_app_usage": [
@@ -82,16 +82,16 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
             "project_id": number(project_id),
             "usage": _usage({n: by_day[n] for n in days if n in by_day}.items(), number),
         },
-        "project_cap": number(project.terms.monthly_cap or USUAL_CAP),
+        "project_cap": number(project.terms.monthly_cap or _USUAL_CAP),
         "project_id": str(project_id),
         "project_usage": number(
             max(0, sum(posts for n, posts in by_day.items() if month_of(n) == month))
         ),
     }
-    return orjson.dumps({"data": {name: data[name] for name in FIELDS if name in ask.fields}})
+    return orjson.dumps({"data": {name: data[name] for name in _FIELDS if name in ask.fields}})
 
 
-def numeric_id(name: str) -> int:
+def _numeric_id(name: str) -> int:
     """A numeric id, such as X uses, for a project or an app."""
     return 10_000_000 + zlib.crc32(name.encode()) % 10_000_000
 
@@ -104,7 +104,7 @@ def _app_usage(
 ) -> dict[str, Any]:
     usage = _usage(((n, by_app[n][app]) for n in days if n in by_app and app in by_app[n]), number)
     return {
-        "client_app_id": str(numeric_id(app)),
+        "client_app_id": str(_numeric_id(app)),
         "usage": usage,
         "usage_result_count": len(usage),
     }

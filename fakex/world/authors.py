@@ -9,9 +9,9 @@ from fakex.world.ids import HOUR, MASK, mix
 from fakex.world.texts import FIRST_NAMES, LAST_NAMES
 
 AuthorState = Literal["live", "protected", "suspended"]
-NEVER = float("inf")
-LONGEST_NAME = 15
-EARLIEST_MS = 1167609600000  # 2007-01-01
+_NEVER = float("inf")
+_LONGEST_NAME = 15
+_EARLIEST_MS = 1167609600000  # 2007-01-01
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Author:
     username: str
     name: str
     created_ms: int
-    protected_from: float = NEVER
-    protected_until: float = NEVER
-    suspended_from: float = NEVER
+    protected_from: float = _NEVER
+    protected_until: float = _NEVER
+    suspended_from: float = _NEVER
 
     @property
     def troubled(self) -> bool:
-        return min(self.protected_from, self.suspended_from) < NEVER
+        return min(self.protected_from, self.suspended_from) < _NEVER
 
     def state(self, elapsed_ms: float) -> AuthorState:
         if elapsed_ms >= self.suspended_from:
@@ -52,15 +52,15 @@ def invent(number: int, *, seed: int, protected: float, suspended: float) -> Aut
         id=10_000_000 + number * 7_919 + (draw >> 48) % 7_919,
         username=_username(f"{first}_{last}", number),
         name=f"{first} {last}",
-        created_ms=EARLIEST_MS + (draw >> 20 & 0xFFFF) * 6 * HOUR,
-        suspended_from=since if is_suspended else NEVER,
-        protected_from=since if is_protected else NEVER,
+        created_ms=_EARLIEST_MS + (draw >> 20 & 0xFFFF) * 6 * HOUR,
+        suspended_from=since if is_suspended else _NEVER,
+        protected_from=since if is_protected else _NEVER,
         # One protected account in four opens again, so some hidden tweets come back.
-        protected_until=max(since, 0.0) + 6 * HOUR if draw >> 60 < 4 else NEVER,
+        protected_until=max(since, 0.0) + 6 * HOUR if draw >> 60 < 4 else _NEVER,
     )
 
 
 def _username(name: str, number: int) -> str:
     """ASCII letters, digits and _, within X's limit of length; the number makes it unique."""
     plain = name.encode("ascii", "ignore").decode().lower()
-    return f"{plain[: LONGEST_NAME - len(str(number))]}{number}"
+    return f"{plain[: _LONGEST_NAME - len(str(number))]}{number}"

@@ -24,11 +24,11 @@ from fakex.world.traits import HIDEABLE, Traits
 
 # How many of the world's first tweets timelines and searches include; reading all could take a
 # minute.
-MOST_FIRST = 20_000
-MOST_FEEDS = 2_000
-MOST_WORDS = 20_000
+_MOST_FIRST = 20_000
+_MOST_FEEDS = 2_000
+_MOST_WORDS = 20_000
 WORD = re.compile(r"\w+")
-BY_ID = attrgetter("id")
+_BY_ID = attrgetter("id")
 
 
 class Post(NamedTuple):
@@ -92,13 +92,13 @@ class Feeds:
         feed = self._feeds.get(key)
         if feed is None:
             feed = self._feeds[key] = Feed()
-            if len(self._feeds) > MOST_FEEDS:
+            if len(self._feeds) > _MOST_FEEDS:
                 self._feeds.popitem(last=False)
         self._feeds.move_to_end(key)
         if feed.read < len(self._posts):
             feed.posts.extend(filter(match, islice(self._posts, feed.read, None)))
             # Almost sorted already: mostly one run, or two to merge.
-            feed.posts.sort(key=BY_ID)
+            feed.posts.sort(key=_BY_ID)
             feed.read = len(self._posts)
         return feed.posts
 
@@ -107,7 +107,7 @@ class Feeds:
             return Words(post, _content(post, world))
         found = self._words.get(post.id)
         if found is None:
-            if len(self._words) >= MOST_WORDS:
+            if len(self._words) >= _MOST_WORDS:
                 self._words.clear()
             found = self._words[post.id] = Words(post, _content(post, world))
         return found
@@ -151,7 +151,7 @@ def is_shown(post: Post, world: World, moment: Moment) -> bool:
 
 def newest_first(posts: list[Post], *, below: int | None, above: int) -> Iterator[Post]:
     """The posts with `above` < id < `below`; None is no bound."""
-    end = len(posts) if below is None else bisect_left(posts, below, key=BY_ID)
+    end = len(posts) if below is None else bisect_left(posts, below, key=_BY_ID)
     for place in range(end - 1, -1, -1):
         post = posts[place]
         if post.id <= above:
@@ -160,12 +160,12 @@ def newest_first(posts: list[Post], *, below: int | None, above: int) -> Iterato
 
 
 def oldest_first(posts: list[Post], *, above: int) -> Iterator[Post]:
-    yield from islice(posts, bisect_left(posts, above + 1, key=BY_ID), None)
+    yield from islice(posts, bisect_left(posts, above + 1, key=_BY_ID), None)
 
 
 def _first(world: World) -> Iterator[Post]:
     """The world's own tweets, all of which existed at its start."""
-    for tweet_id in world.ids.between(0, MOST_FIRST):
+    for tweet_id in world.ids.between(0, _MOST_FIRST):
         tweet = world.traits(tweet_id)
         if tweet is not None:
             yield Post(tweet_id, tweet.born_ms, tweet, "original", None, tweet.text)

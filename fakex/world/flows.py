@@ -15,11 +15,11 @@ from fakex.world.ids import LOW_BITS, MASK, TWEPOCH_MS, Ids, mix
 from fakex.world.traits import GAUSS
 
 # Of the 2^22 ids in a millisecond the upper half is for flows: flow number, then turn.
-FLOWS_BEGIN = 1 << 21
-FLOW_BITS, TURN_BITS = 9, 12
-MOST_FLOWS, MOST_A_MS = 1 << FLOW_BITS, 1 << TURN_BITS
-LONGEST_USUAL_MS = 1_000
-RATE_UNIT = 1_000_000_000  # rates are whole posts per million seconds; births, whole ms
+_FLOWS_BEGIN = 1 << 21
+_FLOW_BITS, _TURN_BITS = 9, 12
+MOST_FLOWS, _MOST_A_MS = 1 << _FLOW_BITS, 1 << _TURN_BITS
+_LONGEST_USUAL_MS = 1_000
+_RATE_UNIT = 1_000_000_000  # rates are whole posts per million seconds; births, whole ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Lag:
             least, most = self.late_ms
         else:
             usual_ms = self.usual_ms * exp(0.5 * GAUSS[draw >> 48 & 0xFFFF])
-            return int(min(usual_ms, max(LONGEST_USUAL_MS, self.usual_ms)))
+            return int(min(usual_ms, max(_LONGEST_USUAL_MS, self.usual_ms)))
         return int(least + place * (most - least))
 
     @property
     def longest_ms(self) -> int:
-        longest = max(LONGEST_USUAL_MS, int(self.usual_ms))
+        longest = max(_LONGEST_USUAL_MS, int(self.usual_ms))
         longest = max(longest, self.late_ms[1] if self.late_share else 0)
         return max(longest, self.very_late_ms[1] if self.very_late_share else 0)
 
@@ -83,17 +83,17 @@ class Flow:
         return self.number, self.set_ms
 
     def born_ms(self, number: int) -> int:
-        return self.from_ms + number * RATE_UNIT // self.micro_rate
+        return self.from_ms + number * _RATE_UNIT // self.micro_rate
 
     def first_at(self, at_ms: int) -> int:
         """The number of the first post born at `at_ms` or later; 0 to `count`."""
         since = at_ms - self.from_ms
-        return min(self.count, max(0, -(-since * self.micro_rate // RATE_UNIT)))
+        return min(self.count, max(0, -(-since * self.micro_rate // _RATE_UNIT)))
 
     def id_at(self, number: int, ids: Ids) -> int:
         born_ms = self.born_ms(number)
         turn = number - self.first_at(born_ms)
-        return ids.put(born_ms, FLOWS_BEGIN | self.number << TURN_BITS | turn)
+        return ids.put(born_ms, _FLOWS_BEGIN | self.number << _TURN_BITS | turn)
 
     def visible_ms(self, number: int) -> int:
         return max(self.set_ms, self.born_ms(number) + self.lag.of(self.draw(number, 1)))
@@ -108,7 +108,7 @@ class Flow:
     def to_dict(self, now_ms: int) -> dict[str, Any]:
         born = self.first_at(now_ms + 1)
         return {
-            **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in HIDDEN},
+            **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in _HIDDEN},
             "lag": {f.name: getattr(self.lag, f.name) for f in fields(Lag)},
             "rate": self.micro_rate / 1_000_000,
             "until_ms": self.born_ms(self.count),
@@ -117,7 +117,7 @@ class Flow:
         }
 
 
-HIDDEN = frozenset({"lag", "authors", "micro_rate", "seed"})
+_HIDDEN = frozenset({"lag", "authors", "micro_rate", "seed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ class Flows:
         if not self.flows or tweet_id >> 63:
             return None
         place = ids.place(tweet_id)
-        flow = self.flows.get(place >> TURN_BITS & (MOST_FLOWS - 1))
-        if place < FLOWS_BEGIN or flow is None:
+        flow = self.flows.get(place >> _TURN_BITS & (MOST_FLOWS - 1))
+        if place < _FLOWS_BEGIN or flow is None:
             return None
         born_ms = (tweet_id >> LOW_BITS) + TWEPOCH_MS
-        number = flow.first_at(born_ms) + (place & (MOST_A_MS - 1))
+        number = flow.first_at(born_ms) + (place & (_MOST_A_MS - 1))
         if born_ms < flow.from_ms or number >= flow.count or flow.born_ms(number) != born_ms:
             return None
         return flow, number

@@ -17,8 +17,8 @@ from fakex.world.flows import Flow
 from fakex.world.ids import Ids
 
 Kind = Literal["original", "reply", "retweet", "quote"]
-FARTHEST_BACK = 500
-TAG = re.compile(r"#(\w+)")
+_FARTHEST_BACK = 500
+_TAG = re.compile(r"#(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ def kind_of(flow: Flow, number: int) -> Kind:
 def plain(sentence: int) -> Content:
     """A post of the world's first tweets: a sentence and its tags."""
     lang, text = texts.write(sentence)
-    return Content(lang, text, tags=tuple(TAG.findall(text)) if "#" in text else ())
+    return Content(lang, text, tags=tuple(_TAG.findall(text)) if "#" in text else ())
 
 
 def rewritten(content: Content, text: str | None) -> Content:
     """The same post with another text, if there is one: its tags are read again, names are not."""
     if text is None:
         return content
-    return replace(content, text=text, tags=tuple(TAG.findall(text)), mentions=(), links=())
+    return replace(content, text=text, tags=tuple(_TAG.findall(text)), mentions=(), links=())
 
 
 def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> Content:
@@ -71,7 +71,7 @@ def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> C
     lang, text = texts.write(draw & 0xFFF)
     about = _back(flow, number) if kind != "original" else None
     to = flow.author(about) if kind == "reply" and about is not None else None
-    tags, mentioned, words = list(TAG.findall(text)), [], [text]
+    tags, mentioned, words = list(_TAG.findall(text)), [], [text]
     if to is not None:
         mentioned.append(to)
         words.insert(0, f"@{people[to].username}")
@@ -116,7 +116,7 @@ def _share(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> Co
 
 def _back(flow: Flow, number: int) -> int:
     """The earlier post that a reply, retweet or quote is about."""
-    return number - 1 - flow.draw(number, 6) % min(number, FARTHEST_BACK)
+    return number - 1 - flow.draw(number, 6) % min(number, _FARTHEST_BACK)
 
 
 def _is_source(flow: Flow, number: int) -> bool:

@@ -13,7 +13,7 @@ class Phrasebook(NamedTuple):
     endings: tuple[str, ...]
 
 
-ENGLISH = Phrasebook(
+_ENGLISH = Phrasebook(
     "en",
     (
         "Our new paper",
@@ -50,25 +50,25 @@ ENGLISH = Phrasebook(
         "\U0001f941 again",
     ),
 )
-GERMAN = Phrasebook(
+_GERMAN = Phrasebook(
     "de",
     ("Die Straßenbahn", "Unser Garten", "Das Büro", "Der Vertrag"),
     ("fährt wieder", "ist endlich fertig", "bleibt heute geschlossen", "überrascht alle"),
     ("!", "– später mehr.", "seit heute früh.", "\U0001f389"),
 )
-JAPANESE = Phrasebook(
+_JAPANESE = Phrasebook(
     "ja",
     ("新しい論文", "今日の電車", "この街", "うちの猫"),
     ("が公開されました", "は静かです", "に驚いた", "を見てください"),
     ("。", "!", "\U0001f431", "(写真)"),
 )
-SPANISH = Phrasebook(
+_SPANISH = Phrasebook(
     "es",
     ("El informe", "Mañana la reunión", "Nuestra canción", "El niño"),
     ("llegó tarde", "sorprendió a todos", "está lista", "empieza otra vez"),
     ("…", "¿por qué?", "hoy.", "\U0001f3b6"),
 )
-BOOKS = (ENGLISH,) * 5 + (GERMAN, JAPANESE, SPANISH)
+_BOOKS = (_ENGLISH,) * 5 + (_GERMAN, _JAPANESE, _SPANISH)
 
 FIRST_NAMES = ("Ada", "Bela", "Chidi", "Dolores", "Émile", "Fatou", "Goran", "Hana", "Inês", "Jun")
 LAST_NAMES = ("Archer", "Bauer", "Costa", "Diallo", "Eriksen", "Fujita", "Garcia", "Haddad", "Ito")
@@ -77,8 +77,8 @@ LAST_NAMES = ("Archer", "Bauer", "Costa", "Diallo", "Eriksen", "Fujita", "Garcia
 @lru_cache(maxsize=8192)
 def write(number: int) -> tuple[str, str]:
     """The (language, text) of sentence `number`, any number from 0."""
-    number, pick = divmod(number, len(BOOKS))
-    book = BOOKS[pick]
+    number, pick = divmod(number, len(_BOOKS))
+    book = _BOOKS[pick]
     number, opening = divmod(number, len(book.openings))
     number, middle = divmod(number, len(book.middles))
     ending = number % len(book.endings)

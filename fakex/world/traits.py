@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 from fakex.world.ids import DAY, HOUR, MASK, MINUTE, mix
 
-LOMAX_POWER = -1.05
-LOMAX_SCALE_MS = 85.6 * MINUTE
-RAMP = -1 / 72_000
-RAMP_ENDS_MS = 30 * MINUTE  # where the ramp is below one view in 70 billion
+_LOMAX_POWER = -1.05
+_LOMAX_SCALE_MS = 85.6 * MINUTE
+_RAMP = -1 / 72_000
+_RAMP_ENDS_MS = 30 * MINUTE  # where the ramp is below one view in 70 billion
 # Rates are in units of 2^-24 of a view: shifts are cheaper than rounding.
-RATE_BITS = 24
-VIEWS_SINCE_MS = 1672876800000  # 2023-01-05: X reports no views of older tweets
+_RATE_BITS = 24
+_VIEWS_SINCE_MS = 1672876800000  # 2023-01-05: X reports no views of older tweets
 
-DELETED, TROUBLED, FALLS, REVIVES, UNVIEWED, RELEASED, RETWEET = 1, 2, 4, 8, 16, 32, 64
+DELETED, TROUBLED, _FALLS, _REVIVES, _UNVIEWED, RELEASED, RETWEET = 1, 2, 4, 8, 16, 32, 64
 HIDEABLE = DELETED | TROUBLED
-UNEVEN = FALLS | REVIVES | UNVIEWED | RETWEET
+_UNEVEN = _FALLS | _REVIVES | _UNVIEWED | RETWEET
 
 GAUSS = [NormalDist().inv_cdf((n + 0.5) / 65536) for n in range(65536)]
 
@@ -81,20 +81,20 @@ def derive(
     first = mix((tweet_id ^ seed * 0x9E3779B97F4A7C15) & MASK)
     second = mix((first + 0x9E3779B97F4A7C15) & MASK)
     third = mix((second + 0x9E3779B97F4A7C15) & MASK)
-    likes = int(min(0.2, 0.025 * exp(0.6 * GAUSS[first & 0xFFFF])) * (1 << RATE_BITS))
+    likes = int(min(0.2, 0.025 * exp(0.6 * GAUSS[first & 0xFFFF])) * (1 << _RATE_BITS))
     flags, turn_ms = _fate(second, shares)
     slowness = exp(GAUSS[first >> 16 & 0xFFFF])
     if (second >> 48) / 65536 < shares.slow:
         slowness *= 8
-    if born_ms < VIEWS_SINCE_MS:
-        flags |= UNVIEWED
+    if born_ms < _VIEWS_SINCE_MS:
+        flags |= _UNVIEWED
     return Traits(
         id=tweet_id,
         born_ms=born_ms,
         lead_ms=start_ms - born_ms if born_ms < start_ms else -1,
         flags=flags,
         views=min(5e7, 40 + 2000 * exp(2 * GAUSS[first >> 32 & 0xFFFF])),
-        pace=1 / (LOMAX_SCALE_MS * min(30.0, max(0.05, slowness))),
+        pace=1 / (_LOMAX_SCALE_MS * min(30.0, max(0.05, slowness))),
         retweets=likes * (25 + (third & 0xFF) // 5) >> 8,
         replies=likes * (13 + (third >> 8 & 0xFF) // 5) >> 8,
         likes=likes,
@@ -115,10 +115,10 @@ def _fate(draw: int, shares: Shares) -> tuple[int, float]:
         return DELETED, -3 * HOUR * log(1 - when)
     fate -= shares.deleted
     if fate < shares.falling:
-        return FALLS, 10 * MINUTE + when * 50 * MINUTE
+        return _FALLS, 10 * MINUTE + when * 50 * MINUTE
     fate -= shares.falling
     if fate < shares.reviving:
-        return REVIVES, DAY + when * 20 * DAY
+        return _REVIVES, DAY + when * 20 * DAY
     return 0, 0.0
 
 
@@ -142,21 +142,21 @@ def count(tweet: Traits, age_ms: float) -> Figures:
         _author,
         _text,
     ) = tweet
-    seen = size - size * (1.0 + age_ms * pace) ** LOMAX_POWER
-    if age_ms < RAMP_ENDS_MS:
-        seen *= 1.0 - exp(age_ms * RAMP)
-    if flags & REVIVES and age_ms > turn_ms:
-        seen += 0.6 * size * (1.0 - (1.0 + (age_ms - turn_ms) * pace) ** LOMAX_POWER)
+    seen = size - size * (1.0 + age_ms * pace) ** _LOMAX_POWER
+    if age_ms < _RAMP_ENDS_MS:
+        seen *= 1.0 - exp(age_ms * _RAMP)
+    if flags & _REVIVES and age_ms > turn_ms:
+        seen += 0.6 * size * (1.0 - (1.0 + (age_ms - turn_ms) * pace) ** _LOMAX_POWER)
     views = int(seen)
     figures = (
-        (views * retweets + phase) >> RATE_BITS,
-        (views * replies + phase) >> RATE_BITS,
-        (views * likes + phase) >> RATE_BITS,
-        (views * quotes + phase) >> RATE_BITS,
-        (views * bookmarks + phase) >> RATE_BITS,
+        (views * retweets + phase) >> _RATE_BITS,
+        (views * replies + phase) >> _RATE_BITS,
+        (views * likes + phase) >> _RATE_BITS,
+        (views * quotes + phase) >> _RATE_BITS,
+        (views * bookmarks + phase) >> _RATE_BITS,
         views,
     )
-    return _uneven(tweet, age_ms, figures) if flags & UNEVEN else figures
+    return _uneven(tweet, age_ms, figures) if flags & _UNEVEN else figures
 
 
 def count_busily(tweet: Traits, age_ms: float) -> Figures:
@@ -171,7 +171,7 @@ def count_busily(tweet: Traits, age_ms: float) -> Figures:
         likes + int(seconds * 1.25),
         quotes,
         bookmarks,
-        0 if tweet.flags & UNVIEWED else views + int(seconds * 3.1),
+        0 if tweet.flags & _UNVIEWED else views + int(seconds * 3.1),
     )
 
 
@@ -180,9 +180,9 @@ def _uneven(tweet: Traits, age_ms: float, figures: Figures) -> Figures:
     if tweet.flags & RETWEET:
         # X gives a retweet only the original's retweet count; here it has a curve of its own.
         return retweets, 0, 0, 0, 0, 0
-    if tweet.flags & FALLS and int(age_ms / tweet.turn_ms) % 2:
+    if tweet.flags & _FALLS and int(age_ms / tweet.turn_ms) % 2:
         likes -= ceil(likes * 0.04)
         retweets -= ceil(retweets * 0.04)
-    if tweet.flags & UNVIEWED:
+    if tweet.flags & _UNVIEWED:
         views = 0
     return retweets, replies, likes, quotes, bookmarks, views

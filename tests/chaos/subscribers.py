@@ -106,7 +106,7 @@ def add_all(callbacks, keys, at_least, every):
                 metric="likes",
                 at_least=at_least,
             )
-            subscribe.add(one, ["tweets", "milestones"])
+            subscribe.add_subscriber(one, ["tweets", "milestones"])
 
 
 def drop_what_waits(name):
@@ -117,7 +117,7 @@ def drop_what_waits(name):
     from trackers.events.subscribers import subscribe
 
     with transaction.atomic():
-        subscribe.empty(Subscriber.objects.get(name=name))
+        subscribe.drop_waiting(Subscriber.objects.get(name=name))
 
 
 class Subscribers:

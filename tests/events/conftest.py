@@ -21,7 +21,7 @@ NOW = timedelta(0)
 def subscriber(name="one", topics=("news",), **knobs):
     given = {"callback": "https://there.example/in", "secrets": {"uuid": "u"}, "timeout_ms": 0}
     made = Subscriber(name=name, **{**given, **knobs})
-    subscribe.add(made, topics)
+    subscribe.add_subscriber(made, topics)
     return made
 
 

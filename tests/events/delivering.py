@@ -33,7 +33,7 @@ TOPIC = "orders"
 def subscriber(name, receiver, *, uuid="", signing=(), topics=(TOPIC,), **fields):
     secrets = {"uuid": uuid, "signing": [*signing]}
     one = Subscriber(name=name, callback=receiver.url, secrets=secrets, timeout_ms=0, **fields)
-    subscribe.add(one, topics)
+    subscribe.add_subscriber(one, topics)
     return one
 
 

@@ -16,9 +16,9 @@ from trackers import history
 from trackers.acts import Done
 
 # At most this many are counted; an action on more is recorded as on more than that.
-MAX_ROWS_COUNTED = 50_000
+_MAX_ROWS_COUNTED = 50_000
 # Django records by itself what this one deletes.
-RECORDED_BY_DJANGO = {"delete_selected"}
+_RECORDED_BY_DJANGO = {"delete_selected"}
 Action = Callable[..., Any]
 
 
@@ -36,45 +36,47 @@ class RecordedAdmin(admin.ModelAdmin):
         for name, entry in super().get_actions(request).items():
             if entry is not None:
                 action, _, words = entry
-                taken = action if name in RECORDED_BY_DJANGO else record_action(action, str(words))
+                taken = (
+                    action if name in _RECORDED_BY_DJANGO else _record_action(action, str(words))
+                )
                 actions[name] = (taken, name, words)
         return actions
 
 
-def record_action(action: Action, words: str) -> Action:
+def _record_action(action: Action, words: str) -> Action:
     @wraps(action)
     def acting(model: admin.ModelAdmin, request: HttpRequest, chosen: QuerySet[Model]) -> Any:
         # Afterwards they may be gone.
         rows = list(chosen[: history.MAX_LINES + 1])
         is_many = len(rows) > history.MAX_LINES
-        count = chosen[: MAX_ROWS_COUNTED + 1].count() if is_many else len(rows)
+        count = chosen[: _MAX_ROWS_COUNTED + 1].count() if is_many else len(rows)
         question = getattr(model, "asks", {}).get(request.POST.get("action", ""))
         if question and request.POST.get("sure") != "yes":
-            return confirmation_response(
-                model, request, question.format(describe_rows(rows, count)), words
+            return _confirmation_response(
+                model, request, question.format(_describe_rows(rows, count)), words
             )
         answer = action(model, request, chosen)
         if isinstance(answer, Done):
             level = messages.SUCCESS if answer.is_done else messages.WARNING
             return model.message_user(request, answer.said, level)
         if answer is None or "sure" in request.POST:
-            write_history(request, rows, count, f"Action: {words}.")
+            _write_history(request, rows, count, f"Action: {words}.")
         return answer
 
     return acting
 
 
-def describe_rows(rows: list[Model], count: int) -> str:
+def _describe_rows(rows: list[Model], count: int) -> str:
     """This many rows, in words."""
     if not rows:
         return "nothing"
     meta = rows[0]._meta
     name = meta.verbose_name if count == 1 else meta.verbose_name_plural
-    more = "more than " if count > MAX_ROWS_COUNTED else ""
-    return f"{more}{min(count, MAX_ROWS_COUNTED):,} {name}"
+    more = "more than " if count > _MAX_ROWS_COUNTED else ""
+    return f"{more}{min(count, _MAX_ROWS_COUNTED):,} {name}"
 
 
-def confirmation_response(
+def _confirmation_response(
     model: admin.ModelAdmin, request: HttpRequest, question: str, words: str
 ) -> HttpResponse:
     values = {
@@ -91,9 +93,9 @@ def confirmation_response(
     return render(request, "admin/trackers/sure.html", context)
 
 
-def write_history(request: HttpRequest, rows: list[Model], count: int, what: str) -> None:
+def _write_history(request: HttpRequest, rows: list[Model], count: int, what: str) -> None:
     if count > history.MAX_LINES:
-        more = count > MAX_ROWS_COUNTED
+        more = count > _MAX_ROWS_COUNTED
         history.record_many(request.user, type(rows[0]), count - more, what, more=more)
     else:
         history.record(request.user, rows, what)

@@ -24,12 +24,12 @@ from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.history import in_admin
 from trackers.money.projects import App
 
-EDITABLE_FIELDS = ("name", "kind", "api", "app")
+_EDITABLE_FIELDS = ("name", "kind", "api", "app")
 # Which one this request saved.
-SAVED_CREDENTIAL = "trackers.saved_credential"
-STATE_FIELDS = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")
+_SAVED_CREDENTIAL = "trackers.saved_credential"
+_STATE_FIELDS = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")
 # For each kind the form's fields, and the secret that each field sets.
-SECRET_FIELDS = {
+_SECRET_FIELDS = {
     kind: {
         # `access_token` is the field of OAuth 1.0a.
         "user_access_token" if (kind, name) == ("oauth2", "access_token") else name: name
@@ -37,7 +37,9 @@ SECRET_FIELDS = {
     }
     for kind, needed in NEEDS.items()
 }
-SECRET_OF_FIELD = {field: name for names in SECRET_FIELDS.values() for field, name in names.items()}
+_SECRET_OF_FIELD = {
+    field: name for names in _SECRET_FIELDS.values() for field, name in names.items()
+}
 
 
 class SecretField(forms.CharField):
@@ -64,7 +66,7 @@ class CredentialForm(forms.ModelForm):
 
     class Meta:
         model = Credential
-        fields = EDITABLE_FIELDS
+        fields = _EDITABLE_FIELDS
         labels = {"api": "API"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,9 +76,9 @@ class CredentialForm(forms.ModelForm):
             return
         self.fields["app"].required = False
         self.fields["app"].help_text += " Leave empty to create one with the credential's name."
-        self.kept, unreadable = stored_secrets(self.instance)
+        self.kept, unreadable = _stored_secrets(self.instance)
         self.kept_kind = self.instance.kind
-        for kind, names in SECRET_FIELDS.items():
+        for kind, names in _SECRET_FIELDS.items():
             for field, name in names.items():
                 is_set = name in self.kept and kind == self.kept_kind
                 state = "Set. Leave empty to keep it." if is_set else "Not set."
@@ -87,17 +89,17 @@ class CredentialForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         kind = cleaned.get("kind", "")
-        ours = SECRET_FIELDS.get(kind, {})
-        typed = {field: cleaned[field] for field in SECRET_OF_FIELD if cleaned.get(field)}
+        ours = _SECRET_FIELDS.get(kind, {})
+        typed = {field: cleaned[field] for field in _SECRET_OF_FIELD if cleaned.get(field)}
         for field in typed.keys() - ours.keys():
-            self.add_error(field, f"A {kind} credential has no {SECRET_OF_FIELD[field]}.")
+            self.add_error(field, f"A {kind} credential has no {_SECRET_OF_FIELD[field]}.")
         # The model's own clean() says what is missing, by name and never by value.
         self.given = {ours[field]: value for field, value in typed.items() if field in ours}
         self.instance.secrets = {**(self.kept if kind == self.kept_kind else {}), **self.given}
         return cleaned
 
 
-def stored_secrets(credential: Credential) -> tuple[dict[str, str], bool]:
+def _stored_secrets(credential: Credential) -> tuple[dict[str, str], bool]:
     """The stored secrets, and whether there are some that cannot be read."""
     if credential.pk is None:
         return {}, False
@@ -107,12 +109,12 @@ def stored_secrets(credential: Credential) -> tuple[dict[str, str], bool]:
         return {}, True
 
 
-def limits_table(windows: Iterable[Window], *, now: datetime) -> str:
+def _limits_table(windows: Iterable[Window], *, now: datetime) -> str:
     """What X said of each endpoint, as a table; a rest that is over is left out."""
     rows = format_html_join(
         "",
         '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
-        ((window.endpoint, *limit_row(window, now=now)) for window in windows),
+        ((window.endpoint, *_limit_row(window, now=now)) for window in windows),
     )
     return format_html(
         '<table><thead><tr><th scope="col">Endpoint</th><th scope="col">Left</th>'
@@ -122,22 +124,22 @@ def limits_table(windows: Iterable[Window], *, now: datetime) -> str:
     )
 
 
-def limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
+def _limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
     report = window.told()
     rests = window.rests_until and window.rests_until > now
     trouble = (
-        f"not used until {utc_text(window.rests_until)}: {window.rests_because}" if rests else "",
+        f"not used until {_utc_text(window.rests_until)}: {window.rests_because}" if rests else "",
         f"refused: {window.refused_because}" if window.refused_because else "",
     )
     return (
         f"{report.remaining:,} of {report.limit:,}" if report else "-",
-        utc_text(window.resets_at),
-        utc_text(window.seen_at),
+        _utc_text(window.resets_at),
+        _utc_text(window.seen_at),
         "; ".join(filter(None, trouble)) or "-",
     )
 
 
-def utc_text(moment: datetime | None) -> str:
+def _utc_text(moment: datetime | None) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else "-"
 
 
@@ -146,29 +148,29 @@ class CredentialAdmin(RecordedAdmin):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
     list_select_related = ("app__project",)
-    readonly_fields = STATE_FIELDS
+    readonly_fields = _STATE_FIELDS
     fieldsets = (
-        (None, {"fields": EDITABLE_FIELDS}),
+        (None, {"fields": _EDITABLE_FIELDS}),
         # Only those of the chosen kind are shown, by admin.css alone.
         (
             "Secrets of a bearer token",
-            {"fields": tuple(SECRET_FIELDS["bearer"]), "classes": ("of-kind", "of-bearer")},
+            {"fields": tuple(_SECRET_FIELDS["bearer"]), "classes": ("of-kind", "of-bearer")},
         ),
         (
             "Secrets of OAuth 1.0a",
-            {"fields": tuple(SECRET_FIELDS["oauth1"]), "classes": ("of-kind", "of-oauth1")},
+            {"fields": tuple(_SECRET_FIELDS["oauth1"]), "classes": ("of-kind", "of-oauth1")},
         ),
         (
             "Secrets of OAuth 2.0",
             {
-                "fields": tuple(SECRET_FIELDS["oauth2"]),
+                "fields": tuple(_SECRET_FIELDS["oauth2"]),
                 "classes": ("of-kind", "of-oauth2"),
                 "description": "X replaces both tokens every two hours, and the new ones are "
                 "stored here, so use them nowhere else. A public client has no "
                 "secret.",
             },
         ),
-        ("Now", {"fields": STATE_FIELDS}),
+        ("Now", {"fields": _STATE_FIELDS}),
     )
     actions = ("enable", "disable", "ask")
     asks = {
@@ -186,7 +188,7 @@ class CredentialAdmin(RecordedAdmin):
     @admin.display(description="rate limits")
     def rate_limits(self, credential: Credential) -> str:
         kept = credential.kept()
-        return limits_table(kept, now=timezone.now()) if kept else "X has not reported any yet."
+        return _limits_table(kept, now=timezone.now()) if kept else "X has not reported any yet."
 
     def get_urls(self) -> list[URLPattern]:
         ours = [
@@ -219,15 +221,15 @@ class CredentialAdmin(RecordedAdmin):
             obj.app = App.objects.named(obj.name)
         if not change:
             obj.save()
-            request.META[SAVED_CREDENTIAL] = obj.pk
+            request.META[_SAVED_CREDENTIAL] = obj.pk
             return
-        fields = [*EDITABLE_FIELDS]
+        fields = [*_EDITABLE_FIELDS]
         # Written only then: a worker may have saved new tokens since this page was loaded.
         if form.given or obj.kind != form.kept_kind:
             obj.forget_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)
-        request.META[SAVED_CREDENTIAL] = obj.pk
+        request.META[_SAVED_CREDENTIAL] = obj.pk
 
     @admin.action(description="Enable", permissions=["change"])
     def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> Done:
@@ -260,7 +262,7 @@ class CredentialAdmin(RecordedAdmin):
         may = self.has_change_permission(request)
         context = {"may_check": may, **(extra_context or {})}
         answer = super().changeform_view(request, object_id, form_url, context)
-        saved = request.META.get(SAVED_CREDENTIAL)
+        saved = request.META.get(_SAVED_CREDENTIAL)
         if saved is None or "_check" not in request.POST or not may:
             return answer
         self.ask_x(request, Credential.objects.get(pk=saved))

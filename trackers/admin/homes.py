@@ -71,7 +71,7 @@ class HomeSettingsAdmin(admin.ModelAdmin):
     ) -> HttpResponse:
         context = {
             **(extra_context or {}),
-            "figures": storage_rows(timelines(now=timezone.now())),
+            "figures": _storage_rows(timelines(now=timezone.now())),
             "may_change": self.has_change_permission(request),
         }
         return super().change_view(request, object_id, form_url, context)
@@ -121,7 +121,7 @@ class HomeSettingsAdmin(admin.ModelAdmin):
         return redirect("admin:trackers_homesettings_change", 1)
 
 
-def storage_rows(figures: Timelines) -> list[tuple[str, str]]:
+def _storage_rows(figures: Timelines) -> list[tuple[str, str]]:
     hits = "none viewed" if figures.hit_rate is None else f"{figures.hit_rate:.1%}"
     return [
         (
@@ -138,11 +138,11 @@ def storage_rows(figures: Timelines) -> list[tuple[str, str]]:
         ("Timelines, and their entries", f"{figures.timelines:,}, {figures.entries:,}"),
         (
             "Size on disk",
-            f"timelines {megabytes(figures.store_bytes)}, "
-            f"buckets {megabytes(figures.bucket_bytes)}",
+            f"timelines {_megabytes(figures.store_bytes)}, "
+            f"buckets {_megabytes(figures.bucket_bytes)}",
         ),
     ]
 
 
-def megabytes(size: int) -> str:
+def _megabytes(size: int) -> str:
     return f"{size / 1_000_000:,.1f} MB"

@@ -41,7 +41,7 @@ class IntervalAdmin(admin.ModelAdmin):
         return words if interval.enabled else f"{words} (disabled)"
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
-        form = AdaptedRowForm if is_adapt_page(request) else IntervalRowForm
+        form = AdaptedRowForm if _is_adapt_page(request) else IntervalRowForm
         return super().get_changelist_form(request, **{**kwargs, "form": form})
 
     def get_changelist_formset(self, request: HttpRequest, **kwargs: Any) -> Any:
@@ -79,8 +79,8 @@ class IntervalAdmin(admin.ModelAdmin):
         context = {
             "title": "How often to look up a tweet of each age",
             "may_change": self.has_change_permission(request),
-            "is_filled_in": is_adapt_page(request),
-            "replanning": describe_replanning(replanning)
+            "is_filled_in": _is_adapt_page(request),
+            "replanning": _describe_replanning(replanning)
             if (replanning := replanning_progress())
             else "",
             **(extra_context or {}),
@@ -91,13 +91,13 @@ class IntervalAdmin(admin.ModelAdmin):
         return response
 
 
-def is_adapt_page(request: HttpRequest) -> bool:
+def _is_adapt_page(request: HttpRequest) -> bool:
     """Whether usual values are to be filled in: the list then has an address of its own, since it
     would take an unknown parameter for a filter."""
     return request.method == "GET" and request.path.endswith("/adapt/")
 
 
-def describe_replanning(replanning: ReplanningProgress) -> str:
+def _describe_replanning(replanning: ReplanningProgress) -> str:
     """How far the re-planning has got."""
     done = (
         f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets "

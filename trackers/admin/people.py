@@ -42,10 +42,10 @@ class PersonAdmin(RecordedAdmin, UserAdmin):
         return (*fields, "is_superuser", "user_permissions")
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_change_permission(request, obj) and may_change_user(request, obj)
+        return super().has_change_permission(request, obj) and _may_change_user(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and may_change_user(request, obj)
+        return super().has_delete_permission(request, obj) and _may_change_user(request, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """An operator or owner can open the admin, even if nobody ticked the box."""
@@ -64,7 +64,7 @@ class PersonAdmin(RecordedAdmin, UserAdmin):
         return acts.unlock(list(chosen), in_admin(request.user))
 
 
-def may_change_user(request: HttpRequest, obj: User | None) -> bool:
+def _may_change_user(request: HttpRequest, obj: User | None) -> bool:
     """Somebody who sets an administrator's password could log in as one."""
     return bool(request.user.is_superuser or obj is None or not obj.is_superuser)
 
@@ -78,7 +78,7 @@ class TeamAdmin(RecordedAdmin, GroupAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         """What a role may do, in a sentence: its permissions are hundreds."""
-        return ("name", "may") if is_role_group(obj) else ("name", "permissions")
+        return ("name", "may") if _is_role_group(obj) else ("name", "permissions")
 
     @admin.display(description="may")
     def may(self, group: Group) -> str:
@@ -89,11 +89,11 @@ class TeamAdmin(RecordedAdmin, GroupAdmin):
         return group.name in ROLES
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_change_permission(request, obj) and not is_role_group(obj)
+        return super().has_change_permission(request, obj) and not _is_role_group(obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not is_role_group(obj)
+        return super().has_delete_permission(request, obj) and not _is_role_group(obj)
 
 
-def is_role_group(group: Group | None) -> bool:
+def _is_role_group(group: Group | None) -> bool:
     return group is not None and group.name in ROLES

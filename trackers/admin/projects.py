@@ -22,14 +22,14 @@ from trackers.money.projects import App, Project, Spending
 from trackers.money.summary import MoneySummary, money_summaries
 from tweetwatch.clock_times import clock_time
 
-DAYS_SHOWN = timedelta(days=31)
-BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
-PRICES = ("price_of_a_post", "price_of_a_user")
-SPREAD_HELP = (
+_DAYS_SHOWN = timedelta(days=31)
+_BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
+_PRICES = ("price_of_a_post", "price_of_a_user")
+_SPREAD_HELP = (
     "Leave empty for no limit. Without a daily budget, what is left is spread evenly "
     "over the remaining days."
 )
-STATE_COLUMNS = (
+_STATE_COLUMNS = (
     "today", "this_month", "left_today", "forecast", "stopped", "x_counts",
 )  # fmt: skip
 
@@ -37,15 +37,15 @@ STATE_COLUMNS = (
 class ProjectForm(forms.ModelForm):
     class Meta:
         model = Project
-        fields = ("name", *BUDGETS, *PRICES)
+        fields = ("name", *_BUDGETS, *_PRICES)
         help_texts = {
             "name": "Any name; X's own name for it is best.",
             "posts_a_day": "How many different tweets may be looked up in one day. Leave empty "
             "for no limit.",
-            "posts_a_month": f"Each tweet counts once on each day it is looked up. {SPREAD_HELP}",
+            "posts_a_month": f"Each tweet counts once on each day it is looked up. {_SPREAD_HELP}",
             "money_a_day": "Leave empty for no limit. If tweet-days are limited too, whichever "
             "limit is reached first applies.",
-            "money_a_month": SPREAD_HELP,
+            "money_a_month": _SPREAD_HELP,
         }
 
 
@@ -67,7 +67,7 @@ class SpendingInline(admin.TabularInline):
         return "unknown" if spending.told_posts is None else f"{spending.told_posts}"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Spending]:
-        since = timezone.now().date() - DAYS_SHOWN
+        since = timezone.now().date() - _DAYS_SHOWN
         return super().get_queryset(request).filter(day__gte=since)
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
@@ -81,13 +81,13 @@ class SpendingInline(admin.TabularInline):
 class ProjectAdmin(RecordedAdmin):
     form = ProjectForm
     list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
-    readonly_fields = STATE_COLUMNS
+    readonly_fields = _STATE_COLUMNS
     fieldsets = (
         (None, {"fields": ("name",)}),
         (
             "Budgets",
             {
-                "fields": BUDGETS,
+                "fields": _BUDGETS,
                 "description": "X bills a tweet once per UTC day, however often it is looked up: "
                 "that is one tweet-day. When a budget is used up, tweets already "
                 "paid for today are still refreshed; the others wait for the next "
@@ -97,11 +97,11 @@ class ProjectAdmin(RecordedAdmin):
         (
             "Prices",
             {
-                "fields": PRICES,
+                "fields": _PRICES,
                 "description": "As on X's bill. All costs are calculated from these.",
             },
         ),
-        ("Now", {"fields": STATE_COLUMNS}),
+        ("Now", {"fields": _STATE_COLUMNS}),
     )
     inlines = (SpendingInline,)
     actions = ("go_on",)
@@ -109,42 +109,42 @@ class ProjectAdmin(RecordedAdmin):
     # Reads what was spent once for all rows, not once per row.
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changelist = super().get_changelist_instance(request)
-        attach_books(changelist.result_list)
+        _attach_books(changelist.result_list)
         return changelist
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Project | None:
         project = super().get_object(request, *args, **kwargs)
-        attach_books([project] if project else [])
+        _attach_books([project] if project else [])
         return project
 
     @admin.display(description="today")
     def today(self, project: Project) -> str:
-        project_books = books_of(project)
+        project_books = _books_of(project)
         return (
-            spending_text(project_books.spent.posts_today, project_books.spent.money_today)
+            _spending_text(project_books.spent.posts_today, project_books.spent.money_today)
             if project_books
             else "-"
         )
 
     @admin.display(description="this month")
     def this_month(self, project: Project) -> str:
-        project_books = books_of(project)
+        project_books = _books_of(project)
         return (
-            spending_text(project_books.spent.posts_month, project_books.spent.money_month)
+            _spending_text(project_books.spent.posts_month, project_books.spent.money_month)
             if project_books
             else "-"
         )
 
     @admin.display(description="left today")
     def left_today(self, project: Project) -> str:
-        project_books = books_of(project)
+        project_books = _books_of(project)
         if project_books is None:
             return "-"
         return "no limit" if project_books.left is None else f"{project_books.left:,} tweet-days"
 
     @admin.display(description="forecast")
     def forecast(self, project: Project) -> str:
-        project_books = books_of(project)
+        project_books = _books_of(project)
         if project_books is None or project_books.left is None or project.needs is None:
             return "-"
         if not project_books.can_pay:
@@ -161,7 +161,7 @@ class ProjectAdmin(RecordedAdmin):
     def stopped(self, project: Project) -> str:
         if not project.stopped(now=timezone.now()):
             return ""
-        return f"until {utc_minute(project.stopped_until)}: {project.stopped_because}"
+        return f"until {_utc_minute(project.stopped_until)}: {project.stopped_because}"
 
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:
@@ -169,7 +169,7 @@ class ProjectAdmin(RecordedAdmin):
             return project.usage_problem
         if project.usage_read_at is None:
             return "not read yet"
-        read = f"read {utc_minute(project.usage_read_at)}"
+        read = f"read {_utc_minute(project.usage_read_at)}"
         cap = "" if project.cap is None else f"; cap {project.cap:,}"
         if cap and project.cap_reset_day:
             cap += f", reset on day {project.cap_reset_day} of the month"
@@ -185,23 +185,23 @@ class ProjectAdmin(RecordedAdmin):
         return acts.go_on(list(chosen), in_admin(request.user))
 
 
-def attach_books(projects: Iterable[Project]) -> None:
+def _attach_books(projects: Iterable[Project]) -> None:
     by_project = {project_books.project.pk: project_books for project_books in money_summaries()}
     for project in projects:
         setattr(project, "books", by_project.get(project.pk))  # noqa: B010
 
 
-def books_of(project: Project) -> MoneySummary | None:
+def _books_of(project: Project) -> MoneySummary | None:
     """None for an unsaved project."""
     project_books: MoneySummary | None = getattr(project, "books", None)
     return project_books
 
 
-def spending_text(posts: int, money: Any) -> str:
+def _spending_text(posts: int, money: Any) -> str:
     return f"{posts:,} tweet-days, ${money:,.2f}"
 
 
-def utc_minute(at: datetime | None) -> str:
+def _utc_minute(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC" if at else "-"
 
 

@@ -16,7 +16,7 @@ from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.schedule.durations import spell
 
-MAX_NAME_LENGTH = 40
+_MAX_NAME_LENGTH = 40
 
 
 class PausedFilter(admin.SimpleListFilter):
@@ -67,7 +67,7 @@ class SourceAdmin(ReadOnlyAdmin):
     @admin.display(description="source", ordering="of")
     def name(self, source: Source) -> str:
         name = str(source)
-        short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
+        short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
         return format_html('<a href="{}">{}</a>', reverse("source", args=[source.pk]), short)
 
     @admin.display(description="every", ordering="every")

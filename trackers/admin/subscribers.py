@@ -13,8 +13,8 @@ from trackers.admin.readonly import ReadOnlyAdmin
 from trackers.admin.redirects import RedirectAdmin
 from trackers.events.models import Attempt, LoggedAttempt, Subscriber
 
-MAX_ATTEMPTS_READ, MAX_SUBSCRIBERS_LISTED = 50_000, 500
-ATTEMPT_COLUMNS = (
+_MAX_ATTEMPTS_READ, _MAX_SUBSCRIBERS_LISTED = 50_000, 500
+_ATTEMPT_COLUMNS = (
     "when", "subscriber", "outcome", "status", "took_ms", "number", "event_count", "error", "batch",
 )  # fmt: skip
 
@@ -32,7 +32,7 @@ class SubscriberFilter(admin.SimpleListFilter):
         subscribers = Subscriber.objects.filter(removed_at=None).order_by("name")
         return [
             (str(pk), name)
-            for pk, name in subscribers.values_list("pk", "name")[:MAX_SUBSCRIBERS_LISTED]
+            for pk, name in subscribers.values_list("pk", "name")[:_MAX_SUBSCRIBERS_LISTED]
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LoggedAttempt]) -> Any:
@@ -45,7 +45,7 @@ class SubscriberFilter(admin.SimpleListFilter):
 class AttemptAdmin(ReadOnlyAdmin):
     """The newest of all subscribers; a subscriber's page has its own, and the command has all."""
 
-    list_display = ATTEMPT_COLUMNS
+    list_display = _ATTEMPT_COLUMNS
     list_display_links = ("when",)
     list_filter = ("outcome", SubscriberFilter)
     list_select_related = ("subscriber",)
@@ -70,5 +70,5 @@ class AttemptAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedAttempt]:
         """Looks through a fixed number of the newest, however many there are."""
         newest = Attempt.objects.order_by("-id").values_list("id", flat=True).first() or 0
-        attempts = super().get_queryset(request).filter(pk__gt=newest - MAX_ATTEMPTS_READ)
+        attempts = super().get_queryset(request).filter(pk__gt=newest - _MAX_ATTEMPTS_READ)
         return attempts.defer("subscriber__secrets")

@@ -18,9 +18,9 @@ from trackers.tweets.tags import acts, ending
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, clean_name
 
-NAME_TAKEN = "There is a tag “{}” already. Merge the two, or choose another name."
+_NAME_TAKEN = "There is a tag “{}” already. Merge the two, or choose another name."
 # For each line of the list, tweets are counted up to this many.
-MAX_TWEETS_COUNTED = 1000
+_MAX_TWEETS_COUNTED = 1000
 
 
 class TagForm(forms.ModelForm):
@@ -35,7 +35,7 @@ class TagForm(forms.ModelForm):
             raise forms.ValidationError(str(wrong)) from None
         same = Tag.objects.called(name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(NAME_TAKEN.format(same.get()))
+            raise forms.ValidationError(_NAME_TAKEN.format(same.get()))
         return name
 
 
@@ -61,7 +61,7 @@ class TagAdmin(RecordedAdmin):
 
     @admin.display(description="on")
     def on(self, tag: Tag) -> str:
-        return tweet_count_text(tag, MAX_TWEETS_COUNTED)
+        return _tweet_count_text(tag, _MAX_TWEETS_COUNTED)
 
     @admin.display(description="tweets")
     def its_tweets(self, tag: Tag) -> str:
@@ -91,13 +91,13 @@ class TagAdmin(RecordedAdmin):
             "title": title,
             "opts": self.opts,
             "action": action,
-            "tags": [(tag, tweet_count_text(tag, ending.MAX_COUNTED)) for tag in tags],
+            "tags": [(tag, _tweet_count_text(tag, ending.MAX_COUNTED)) for tag in tags],
         }
         context = {**self.admin_site.each_context(request), **values}
         return render(request, "admin/trackers/tag/end.html", context)
 
 
-def tweet_count_text(tag: Tag, most: int) -> str:
+def _tweet_count_text(tag: Tag, most: int) -> str:
     count = ending.count_tagged(tag, most)
     if count > most:
         return f"more than {most:,} tweets"

@@ -17,10 +17,10 @@ from trackers.admin.redirects import RedirectAdmin
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 
-ESTIMATE_ROWS = "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass"
+_ESTIMATE_ROWS = "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass"
 
 # Up to this many rows are counted: fast enough, and exact where a person could check.
-MAX_EXACT_COUNT = 50_000
+_MAX_EXACT_COUNT = 50_000
 
 
 class EstimatingPaginator(Paginator):
@@ -30,12 +30,12 @@ class EstimatingPaginator(Paginator):
     def count(self) -> int:
         rows: Any = self.object_list
         if rows.query.where:
-            return int(rows[:MAX_EXACT_COUNT].count())
+            return int(rows[:_MAX_EXACT_COUNT].count())
         with connection.cursor() as cursor:
-            cursor.execute(ESTIMATE_ROWS, [rows.model._meta.db_table])
+            cursor.execute(_ESTIMATE_ROWS, [rows.model._meta.db_table])
             estimated = int(cursor.fetchone()[0])
         # Below 0: never analyzed.
-        return estimated if estimated > MAX_EXACT_COUNT else int(rows.order_by().count())
+        return estimated if estimated > _MAX_EXACT_COUNT else int(rows.order_by().count())
 
 
 @admin.register(Tweet)

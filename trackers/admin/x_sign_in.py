@@ -24,8 +24,8 @@ from trackers.history import in_admin
 from trackers.xapi.secrets import KEY
 
 SESSION_KEY = "x_sign_in"
-CREDENTIALS_PAGE = "admin:trackers_credential_changelist"
-NOT_A_KEY = "It contains white space, or a character that X's keys never have."
+_CREDENTIALS_PAGE = "admin:trackers_credential_changelist"
+_NOT_A_KEY = "It contains white space, or a character that X's keys never have."
 
 
 class SignInForm(forms.Form):
@@ -54,16 +54,16 @@ class SignInForm(forms.Form):
         return name
 
     def clean_client_id(self) -> str:
-        return check_key(self.cleaned_data["client_id"])
+        return _check_key(self.cleaned_data["client_id"])
 
     def clean_client_secret(self) -> str:
         secret: str = self.cleaned_data["client_secret"]
-        return check_key(secret) if secret else ""
+        return _check_key(secret) if secret else ""
 
 
-def check_key(text: str) -> str:
+def _check_key(text: str) -> str:
     if not KEY.fullmatch(text):
-        raise forms.ValidationError(NOT_A_KEY)
+        raise forms.ValidationError(_NOT_A_KEY)
     return text
 
 
@@ -72,25 +72,25 @@ def check_key(text: str) -> str:
 def begin_sign_in(request: HttpRequest, id: int | None = None) -> HttpResponse:
     """The form for a new credential; an existing one uses its own client."""
     again = get_object_or_404(Credential, pk=id, kind=Credential.Kind.OAUTH2) if id else None
-    require_sign_in(request, again)
+    _require_sign_in(request, again)
     form = SignInForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and again:
-        return leave_for_x(request, again.name, again.app.name, dict(again.secrets), again)
+        return _leave_for_x(request, again.name, again.app.name, dict(again.secrets), again)
     if request.method == "POST" and form.is_valid():
         cleaned = form.cleaned_data
         app = cleaned["app"] or cleaned["name"]
         client = {"client_id": cleaned["client_id"], "client_secret": cleaned["client_secret"]}
-        return leave_for_x(request, cleaned["name"], app, client)
+        return _leave_for_x(request, cleaned["name"], app, client)
     context = {
         "form": form,
         "credential": again,
-        "back": return_address(request),
+        "back": _return_address(request),
         "title": "Sign in with X",
     }
-    return sign_in_response(request, "sign_in", context)
+    return _sign_in_response(request, "sign_in", context)
 
 
-def leave_for_x(
+def _leave_for_x(
     request: HttpRequest, name: str, app: str, client: dict[str, str], again: Any = None
 ) -> HttpResponse:
     """A page with a link to X: our policy allows no form to lead elsewhere."""
@@ -98,13 +98,13 @@ def leave_for_x(
         name=name,
         app=app,
         client=client,
-        redirect_uri=return_address(request),
+        redirect_uri=_return_address(request),
         now=timezone.now(),
         again=again,
     )
     request.session[SESSION_KEY] = pending.sealed()
     address = pending.address(base_url=settings.X_API_BASE_URL)
-    return sign_in_response(request, "go_to_x", {"address": address, "title": "Continue to X"})
+    return _sign_in_response(request, "go_to_x", {"address": address, "title": "Continue to X"})
 
 
 @never_cache
@@ -112,7 +112,7 @@ def leave_for_x(
 def returned_from_x(request: HttpRequest) -> HttpResponse:
     """X sends the user here. The code in the address is spent, and kept in no log."""
     sealed = request.session.pop(SESSION_KEY, None)
-    if not (request.user.has_perm(ADD_CREDENTIAL) or request.user.has_perm(CHANGE_CREDENTIAL)):
+    if not (request.user.has_perm(_ADD_CREDENTIAL) or request.user.has_perm(_CHANGE_CREDENTIAL)):
         raise PermissionDenied
     try:
         if not isinstance(sealed, str):
@@ -120,16 +120,16 @@ def returned_from_x(request: HttpRequest) -> HttpResponse:
         ended = end_sign_in(sealed, request.GET.dict(), in_admin(request.user))
     except SignInError as error:
         messages.error(request, str(error))
-        return redirect(CREDENTIALS_PAGE)
+        return redirect(_CREDENTIALS_PAGE)
     messages.success(request, ended.said)
-    return redirect(CREDENTIALS_PAGE)
+    return redirect(_CREDENTIALS_PAGE)
 
 
-ADD_CREDENTIAL, CHANGE_CREDENTIAL = "trackers.add_credential", "trackers.change_credential"
+_ADD_CREDENTIAL, _CHANGE_CREDENTIAL = "trackers.add_credential", "trackers.change_credential"
 
 
-def require_sign_in(request: HttpRequest, again: Credential | None) -> None:
-    if not request.user.has_perm(CHANGE_CREDENTIAL if again else ADD_CREDENTIAL):
+def _require_sign_in(request: HttpRequest, again: Credential | None) -> None:
+    if not request.user.has_perm(_CHANGE_CREDENTIAL if again else _ADD_CREDENTIAL):
         raise PermissionDenied
     if again:
         try:
@@ -138,11 +138,11 @@ def require_sign_in(request: HttpRequest, again: Credential | None) -> None:
             raise PermissionDenied(str(error)) from None
 
 
-def return_address(request: HttpRequest) -> str:
+def _return_address(request: HttpRequest) -> str:
     """The address to which X sends the user back, and which has to be entered at X."""
     return request.build_absolute_uri(reverse("admin:x-signed-in"))
 
 
-def sign_in_response(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+def _sign_in_response(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
     values = {**admin.site.each_context(request), "opts": Credential._meta, **context}
     return render(request, f"admin/trackers/credential/{name}.html", values)

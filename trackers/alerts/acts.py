@@ -16,8 +16,8 @@ from trackers.alerts.models import AlertDigest, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.history import Actor
 
-ADD, CHANGE, DELETE = (f"trackers.{verb}_alertrule" for verb in ("add", "change", "delete"))
-NO_ADDRESS = "Your account has no e-mail address. An owner can enter it in the admin, under Users."
+ADD, CHANGE, _DELETE = (f"trackers.{verb}_alertrule" for verb in ("add", "change", "delete"))
+_NO_ADDRESS = "Your account has no e-mail address. An owner can enter it in the admin, under Users."
 
 
 def save(form: RuleForm, actor: Actor) -> Done:
@@ -32,7 +32,7 @@ def save(form: RuleForm, actor: Actor) -> Done:
     return Done(f"{rule}: changed.")
 
 
-def test(rule: AlertRule, actor: Actor) -> Done:
+def _test(rule: AlertRule, actor: Actor) -> Done:
     """Somebody waits for the mail server, at most EMAIL_TIMEOUT for each answer."""
     history.record(actor, [rule], "Tested")
     tested = try_out(
@@ -41,31 +41,31 @@ def test(rule: AlertRule, actor: Actor) -> Done:
     return Done(f"{rule}: {tested.said}", is_done=tested.is_well)
 
 
-def switch_on(rule: AlertRule, actor: Actor) -> Done:
+def _switch_on(rule: AlertRule, actor: Actor) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=True)
     history.record(actor, [rule], "Switched on")
     return Done(f"{rule}: switched on. It is checked every minute.")
 
 
-def switch_off(rule: AlertRule, actor: Actor) -> Done:
+def _switch_off(rule: AlertRule, actor: Actor) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=False)
     history.record(actor, [rule], "Switched off")
     return Done(f"{rule}: switched off. Its log is kept.")
 
 
-def remove(rule: AlertRule, actor: Actor) -> Done:
+def _remove(rule: AlertRule, actor: Actor) -> Done:
     history.record(actor, [rule], "Removed", flag=history.DELETION)
     rule.delete()
     return Done(f"{rule}: removed. Its log is kept.")
 
 
 ACTS = {
-    "test": Act(test, CHANGE),
-    "on": Act(switch_on, CHANGE),
-    "off": Act(switch_off, CHANGE),
+    "test": Act(_test, CHANGE),
+    "on": Act(_switch_on, CHANGE),
+    "off": Act(_switch_off, CHANGE),
     "remove": Act(
-        remove,
-        DELETE,
+        _remove,
+        _DELETE,
         asks=lambda rule: f"Remove the rule {rule.name}? Its log is kept.",
         button="Remove",
         leaves=True,
@@ -78,7 +78,7 @@ def arrange_digest(given: dict[str, Any], actor: Actor) -> Done:
     user = actor.user
     assert isinstance(user, User)
     if not user.email:
-        return Done(NO_ADDRESS, is_done=False)
+        return Done(_NO_ADDRESS, is_done=False)
     form = DigestForm(given, instance=AlertDigest.objects.filter(user=user).first())
     if not form.is_valid():
         return Done("An hour is a number from 0 to 23.", is_done=False)

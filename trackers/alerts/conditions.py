@@ -22,7 +22,7 @@ from trackers.schedule.durations import spoken
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
 
-OPERATIONS = "/operations/"
+_OPERATIONS = "/operations/"
 # So that a bad day of very many sources stays one e-mail.
 SOURCES_MOST = 200
 
@@ -33,7 +33,7 @@ def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
     """The looks of these rules, and which rules were judged: one or two queries for each kind."""
     looks: list[Observation] = []
     judged: set[int] = set()
-    for kind, look_at in LOOKED.items():
+    for kind, look_at in _LOOKED.items():
         chosen = [one for one in rules if one.kind == kind]
         if chosen and (found := look_at(chosen, now)) is not None:
             looks += found
@@ -41,7 +41,7 @@ def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
     return looks, judged
 
 
-def of_rule(
+def _of_rule(
     rule: AlertRule, kind: str, of: str, wrong: str, over: str, url: str, **more: timedelta
 ) -> Observation:
     return Observation(
@@ -58,29 +58,29 @@ def of_rule(
     )
 
 
-def lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
+def _lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
     """None while a person has paused the look-ups: being late is then expected."""
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
     late = timedelta(seconds=queue_summary(TWEET_UPDATE).oldest_due_seconds)
     sentence = f"The most overdue tweet should have been checked {lasting(late)} ago."
     return [
-        of_rule(
+        _of_rule(
             rule,
             *("queue", TWEET_UPDATE, sentence if late > rule.late_by else ""),
-            *(f"No tweet is more than {spoken(rule.late_by)} late any more.", OPERATIONS),
+            *(f"No tweet is more than {spoken(rule.late_by)} late any more.", _OPERATIONS),
             patience=rule.lasting,
         )
         for rule in rules
     ]
 
 
-def credentials(rules: list[AlertRule], now: datetime) -> list[Observation]:
+def _credentials(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of each credential. A disabled one has not failed."""
     return [
-        of_rule(
+        _of_rule(
             rule,
-            *("credential", one.name, failing(one)),
+            *("credential", one.name, _failing(one)),
             *("X accepts it again.", f"/admin/trackers/credential/{one.pk}/change/"),
         )
         for one in Credential.objects.all()
@@ -88,12 +88,12 @@ def credentials(rules: list[AlertRule], now: datetime) -> list[Observation]:
     ]
 
 
-def failing(credential: Credential) -> str:
+def _failing(credential: Credential) -> str:
     because = credential.disabled_because or credential.renewal_problem or credential.refused_keys
     return f"The credential {credential.name} fails: {because}" if because else ""
 
 
-def sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
+def _sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of those that are hidden, or leaked today; others have none: their trouble is over."""
     today = now.astimezone(UTC).date()
     named = [rule.of for rule in rules if rule.of is not None]
@@ -112,7 +112,7 @@ def sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     for source in sources_by_id.values():
         for what, wrong in source_faults(source, leaked.get(source.pk, 0)):
             looks += [
-                of_rule(
+                _of_rule(
                     *(rule, what, str(source.pk), wrong, ""),
                     f"/sources/{source.pk}/",
                 )
@@ -134,12 +134,12 @@ def source_faults(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
         )
 
 
-def budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
+def _budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of each project."""
     return [
-        of_rule(
+        _of_rule(
             *(rule, "project", one.project.name, dry(one, now=now)),
-            *(f"The budget of {one.project.name} is enough again.", OPERATIONS),
+            *(f"The budget of {one.project.name} is enough again.", _OPERATIONS),
         )
         for one in money_summaries()
         for rule in rules
@@ -186,9 +186,9 @@ def allowed_tomorrow(book: MoneySummary) -> int | None:
     return min(found.values()) if found else None
 
 
-LOOKED = {
-    RuleKind.LATENESS: lateness,
-    RuleKind.CREDENTIAL: credentials,
-    RuleKind.SOURCE: sources,
-    RuleKind.BUDGET: budgets,
+_LOOKED = {
+    RuleKind.LATENESS: _lateness,
+    RuleKind.CREDENTIAL: _credentials,
+    RuleKind.SOURCE: _sources,
+    RuleKind.BUDGET: _budgets,
 }

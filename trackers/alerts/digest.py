@@ -23,11 +23,11 @@ from trackers.money.summary import money_summaries
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.movers.models import Mover, Window
 
-A_DAY = timedelta(days=1)
-NOTICES_MOST, MOVERS_MOST = 20, 5
-DIGEST_METRICS = ("likes", "impressions")
+_A_DAY = timedelta(days=1)
+_NOTICES_MOST, _MOVERS_MOST = 20, 5
+_DIGEST_METRICS = ("likes", "impressions")
 # What an account must be allowed to see to get a part of the e-mail.
-VIEW_TWEETS, VIEW_MONEY, VIEW_RULES = (
+_VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
     f"trackers.view_{what}" for what in ("tweet", "project", "alertrule")
 )
 
@@ -59,59 +59,59 @@ def make_digests(*, now: datetime) -> int:
             if row is not None:
                 row.day = today
                 row.save(update_fields=["day"])
-                made += send_digest(row, now=now)
+                made += _send_digest(row, now=now)
     return made
 
 
-def send_digest(row: AlertDigest, *, now: datetime) -> int:
+def _send_digest(row: AlertDigest, *, now: datetime) -> int:
     """Returns 0 where there is nothing to say, or no recipient; else 1."""
     user = User.objects.get(pk=row.user_id)
-    alerts = alerts_since(now - A_DAY) if user.has_perm(VIEW_RULES) else []
+    alerts = _alerts_since(now - _A_DAY) if user.has_perm(_VIEW_RULES) else []
     if not user.is_active or not user.email or not (alerts or row.when_quiet):
         return 0
-    body = "\n\n".join(digest_parts(user, alerts, now=now))
+    body = "\n\n".join(_digest_parts(user, alerts, now=now))
     made = AlertNotice.objects.create(kind=AlertNotice.Kind.DIGEST, at=now, body=body)
     notice.post(made, [user.email], now=now)
     return 1
 
 
-def digest_parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
-    if user.has_perm(VIEW_RULES):
-        yield titled("Alerts", alert_lines(alerts) or ["None in the last 24 hours."])
-    if user.has_perm(VIEW_TWEETS):
-        yield titled("What grew most in 24 hours", list(grown()) or ["Nothing."])
-        yield titled("Freshness", [freshness()])
-    if user.has_perm(VIEW_MONEY):
+def _digest_parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
+    if user.has_perm(_VIEW_RULES):
+        yield _titled("Alerts", _alert_lines(alerts) or ["None in the last 24 hours."])
+    if user.has_perm(_VIEW_TWEETS):
+        yield _titled("What grew most in 24 hours", list(_grown()) or ["Nothing."])
+        yield _titled("Freshness", [_freshness()])
+    if user.has_perm(_VIEW_MONEY):
         today = now.astimezone(UTC).date()
-        lines = list(money(today, now=now))
-        yield titled("Money", lines or ["No project has spent anything yet."])
+        lines = list(_money(today, now=now))
+        yield _titled("Money", lines or ["No project has spent anything yet."])
 
 
-def titled(title: str, lines: Sequence[str]) -> str:
+def _titled(title: str, lines: Sequence[str]) -> str:
     return "\n".join([title, "-" * len(title), *lines])
 
 
-def alerts_since(at: datetime) -> list[AlertNotice]:
+def _alerts_since(at: datetime) -> list[AlertNotice]:
     found = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
-    return list(found.order_by("-pk")[: NOTICES_MOST + 1])
+    return list(found.order_by("-pk")[: _NOTICES_MOST + 1])
 
 
-def alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
+def _alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
     lines = []
-    for alert in alerts[:NOTICES_MOST]:
+    for alert in alerts[:_NOTICES_MOST]:
         more = len(alert.lines) + alert.more - 1
         first = alert.lines[0]["what"] if alert.lines else ""
         name = alert.rule_name or "Trouble"
         text = f"{alert.at.astimezone(UTC):%H:%M}  {name}: {first}"
         lines.append(f"{text} And {more:,} more." if more > 0 else text)
-    if len(alerts) > NOTICES_MOST:
+    if len(alerts) > _NOTICES_MOST:
         lines.append("Older ones are on the page of alerts.")
     return lines
 
 
-def grown() -> Iterator[str]:
-    for metric in DIGEST_METRICS:
-        movers = Mover.objects.fastest(Window.DAY, metric, by="gain")[:MOVERS_MOST]
+def _grown() -> Iterator[str]:
+    for metric in _DIGEST_METRICS:
+        movers = Mover.objects.fastest(Window.DAY, metric, by="gain")[:_MOVERS_MOST]
         authors = names_of({mover.tweet.author_id for mover in movers if mover.tweet.author_id})
         for mover in movers:
             whose = authors.get(mover.tweet.author_id or 0, "")
@@ -119,7 +119,7 @@ def grown() -> Iterator[str]:
             yield f"+{mover.gain:,} {metric_word(metric)}: tweet {mover.tweet_id}{whose}"
 
 
-def freshness() -> str:
+def _freshness() -> str:
     statistics = queue_summary(TWEET_UPDATE)
     if not statistics.scheduled:
         return "No tweet has a next check."
@@ -130,7 +130,7 @@ def freshness() -> str:
     return f"The most overdue tweet should have been checked {lasting(late)} ago. {of}"
 
 
-def money(today: date, *, now: datetime) -> Iterator[str]:
+def _money(today: date, *, now: datetime) -> Iterator[str]:
     before = {
         book.project_id: book for book in Spending.objects.filter(day=today - timedelta(days=1))
     }

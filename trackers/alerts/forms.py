@@ -25,13 +25,13 @@ from trackers.tweets.models import METRICS, Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
 About = AlertRule.About
-THERE: dict[str, type[Model]] = {
+_THERE: dict[str, type[Model]] = {
     About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source
 }  # fmt: skip
-OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
-RULE_FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
-PLAIN = {"spellcheck": "false", "autocomplete": "off"}
-REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
+_OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
+_RULE_FIELDS = ("kind", "name", "about", "of", *_OF_A_KIND, "to", "by_event", "rest", "enabled")
+_PLAIN = {"spellcheck": "false", "autocomplete": "off"}
+_REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
 
 
 class AddressesField(forms.CharField):
@@ -64,13 +64,13 @@ class RuleForm(forms.ModelForm):
     to = AddressesField(
         required=False,
         label="E-mail to",
-        widget=forms.TextInput(attrs=PLAIN),
+        widget=forms.TextInput(attrs=_PLAIN),
         help_text="Addresses, separated by commas. Leave empty for no e-mails.",
     )
 
     class Meta:
         model = AlertRule
-        fields = RULE_FIELDS
+        fields = _RULE_FIELDS
         field_classes = {"late_by": LengthField, "lasting": LengthField, "rest": LengthField}
         labels = {
             "about": "About",
@@ -83,12 +83,12 @@ class RuleForm(forms.ModelForm):
             "by_event": "Also an event, for subscribers to alerts",
             "enabled": "Switched on",
         }
-        widgets = {"name": forms.TextInput(attrs=PLAIN)}
+        widgets = {"name": forms.TextInput(attrs=_PLAIN)}
         help_texts = {
             "name": "The subject of its e-mails. Leave empty for a generated one.",
             "of": "As in the address of its page. Leave empty for all.",
             "rest": "After an alert, it is silent about the same thing for this long. "
-            f"{REST_RANGE}",
+            f"{_REST_RANGE}",
             "by_event": "",
         }
 
@@ -112,7 +112,7 @@ class RuleForm(forms.ModelForm):
         self.instance.kind = kind
         self.fields["kind"].initial = kind
         self.fields["kind"].widget = forms.HiddenInput()
-        for name in set(OF_A_KIND) - set(shape.fields):
+        for name in set(_OF_A_KIND) - set(shape.fields):
             del self.fields[name]
         self.fields["about"].choices = [  # type: ignore[attr-defined]
             (one.value, one.label) for one in shape.about
@@ -150,7 +150,7 @@ class RuleForm(forms.ModelForm):
             self.refuse("at", "Enter a number of 1 or more.")
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
-            self.refuse("rest", REST_RANGE)
+            self.refuse("rest", _REST_RANGE)
         if not cleaned.get("to") and not cleaned.get("by_event") and "to" not in self.errors:
             self.refuse("to", "It would notify nobody. Enter an address, or tick the event.")
         if self.is_new and AlertRule.objects.count() >= RULES_MOST:
@@ -164,7 +164,7 @@ class RuleForm(forms.ModelForm):
     def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
         """Fields that the form lacks, or that were left empty, get the model's default."""
         shape, usual = SHAPES[kind], AlertRule()
-        for name in OF_A_KIND:
+        for name in _OF_A_KIND:
             if name not in shape.fields or cleaned.get(name) in (None, ""):
                 cleaned[name] = getattr(usual, name)
         if cleaned.get("rest") is None and "rest" not in self.errors:
@@ -181,7 +181,7 @@ class RuleForm(forms.ModelForm):
         elif about != About.ANY and "of" not in self.errors:
             is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
             there = of is not None and 0 < of <= LARGEST_ID
-            if not is_same and not (there and THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
+            if not is_same and not (there and _THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
                 what = "tracked tweet" if about == About.TWEET else about
                 self.refuse("of", f"There is no {what} of this number.")
 

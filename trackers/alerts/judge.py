@@ -42,24 +42,24 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
     place: Cursor | None = None
     is_read = False
 
-    with trying("what lasts"):
+    with _trying("what lasts"):
         found, complete = standing_looks(rules, now=now)
         looks += found
         judged |= complete
-    with trying("velocity"):
-        looks += moving_looks(of(rules, RuleKind.VELOCITY), now=now)
-        judged |= ids_of(rules, RuleKind.VELOCITY)
-    with trying("what is better than usual"):
-        looks += unusual_looks(of(rules, RuleKind.USUAL), now=now, deadline=deadline)
-    with trying("milestones"):
-        looks += milestones.reached_looks(of(rules, RuleKind.MILESTONE))
-        judged |= ids_of(rules, RuleKind.MILESTONE)
-        crossed, place = milestones.crossed_looks(of(rules, RuleKind.MILESTONE))
+    with _trying("velocity"):
+        looks += moving_looks(_of(rules, RuleKind.VELOCITY), now=now)
+        judged |= _ids_of(rules, RuleKind.VELOCITY)
+    with _trying("what is better than usual"):
+        looks += unusual_looks(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
+    with _trying("milestones"):
+        looks += milestones.reached_looks(_of(rules, RuleKind.MILESTONE))
+        judged |= _ids_of(rules, RuleKind.MILESTONE)
+        crossed, place = milestones.crossed_looks(_of(rules, RuleKind.MILESTONE))
         looks += crossed
         is_read = True
 
     with transaction.atomic():
-        there = still_there(rules)
+        there = _still_there(rules)
         kept = [rule for rule in looks if rule.rule is None or rule.rule in there]
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
@@ -69,7 +69,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
 
 
 @contextmanager
-def trying(what: str) -> Iterator[None]:
+def _trying(what: str) -> Iterator[None]:
     """Log an error of one look, so that the others continue; a lost database is raised."""
     try:
         yield
@@ -79,16 +79,16 @@ def trying(what: str) -> Iterator[None]:
         logger.exception("rules about %s could not be judged this minute", what)
 
 
-def still_there(rules: Iterable[AlertRule]) -> set[int]:
+def _still_there(rules: Iterable[AlertRule]) -> set[int]:
     """Those not deleted or switched off since; they are locked until the commit."""
     ids = [one.pk for one in rules]
     found = AlertRule.objects.filter(pk__in=ids, enabled=True).order_by("pk")
     return set(found.select_for_update(no_key=True).values_list("pk", flat=True))
 
 
-def of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> list[AlertRule]:
+def _of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> list[AlertRule]:
     return [one for one in rules if one.kind == kind]
 
 
-def ids_of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> set[int]:
-    return {one.pk for one in of(rules, kind)}
+def _ids_of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> set[int]:
+    return {one.pk for one in _of(rules, kind)}

@@ -19,17 +19,17 @@ class Shape:
     rest: timedelta
 
 
-ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
-ONE_HOUR, ONE_DAY = timedelta(hours=1), timedelta(days=1)
+_ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
+_ONE_HOUR, _ONE_DAY = timedelta(hours=1), timedelta(days=1)
 
 SHAPES = {
-    RuleKind.VELOCITY: Shape(("metric", "minutes", "at"), ABOUT_ANY_TWEET, 6 * ONE_HOUR),
-    RuleKind.MILESTONE: Shape(("metric", "at"), ABOUT_ANY_TWEET, ONE_DAY),
-    RuleKind.USUAL: Shape(("metric", "times", "at"), ABOUT_ANY_TWEET, ONE_DAY),
-    RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), ONE_HOUR),
-    RuleKind.CREDENTIAL: Shape((), (About.ANY,), ONE_HOUR),
-    RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), ONE_DAY),
-    RuleKind.BUDGET: Shape((), (About.ANY,), ONE_DAY),
-    RuleKind.TROUBLE: Shape((), (About.ANY,), ONE_HOUR),
+    RuleKind.VELOCITY: Shape(("metric", "minutes", "at"), _ABOUT_ANY_TWEET, 6 * _ONE_HOUR),
+    RuleKind.MILESTONE: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _ONE_DAY),
+    RuleKind.USUAL: Shape(("metric", "times", "at"), _ABOUT_ANY_TWEET, _ONE_DAY),
+    RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), _ONE_HOUR),
+    RuleKind.CREDENTIAL: Shape((), (About.ANY,), _ONE_HOUR),
+    RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), _ONE_DAY),
+    RuleKind.BUDGET: Shape((), (About.ANY,), _ONE_DAY),
+    RuleKind.TROUBLE: Shape((), (About.ANY,), _ONE_HOUR),
 }
 ABOUT_TWEETS = (RuleKind.VELOCITY, RuleKind.MILESTONE, RuleKind.USUAL)

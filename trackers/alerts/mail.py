@@ -27,14 +27,14 @@ from tweetwatch.pieces import Deadline
 logger = logging.getLogger(__name__)
 
 # After that long nobody needs it.
-GIVEN_UP_AFTER = timedelta(days=1)
-FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
-GIVEN_UP = "Given up after a day. "
+_GIVEN_UP_AFTER = timedelta(days=1)
+FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
+_GIVEN_UP = "Given up after a day. "
 
 # The wait doubles with each attempt. It begins with the claim, so that an e-mail whose process
 # died is not tried at once by the next one, which may die of it too.
 # SKIP LOCKED: several may send concurrently, and do not wait for each other's claims.
-CLAIM_MAIL = """
+_CLAIM_MAIL = """
     UPDATE trackers_alertmail m SET
         attempts = least(m.attempts + 1, 32767),
         next_at = clock_timestamp()
@@ -61,7 +61,7 @@ def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
     """Send what waits, until nothing does, time is up, or the server fails: then the rest would
     fail too. Without a server everything waits."""
     if server is None:
-        return Sent(given_up=give_up_unsent())
+        return Sent(given_up=_give_up_unsent())
     counts = dict.fromkeys(AlertMail.State.values, 0)
     while not deadline.is_over and (mail := claim_mail()):
         verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
@@ -78,9 +78,9 @@ def waits() -> bool:
 
 def claim_mail() -> AlertMail | None:
     """One at a time: an e-mail that was claimed but not reached would wait needlessly."""
-    given: dict[str, Any] = {"first": FIRST_WAIT, "longest": LONGEST_WAIT}
+    given: dict[str, Any] = {"first": FIRST_WAIT, "longest": _LONGEST_WAIT}
     with cursor() as db:
-        row = db.execute(CLAIM_MAIL, given).fetchone()
+        row = db.execute(_CLAIM_MAIL, given).fetchone()
     return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
 
 
@@ -96,18 +96,18 @@ def settle_mail(mail: AlertMail, verdict: Verdict) -> str:
         waiting.update(state=AlertMail.State.GIVEN_UP, error=verdict.said)
         return AlertMail.State.GIVEN_UP
     waiting.update(error=verdict.said)
-    if waiting.filter(made_at__lte=Now() - GIVEN_UP_AFTER).update(
-        state=AlertMail.State.GIVEN_UP, error=f"{GIVEN_UP}{verdict.said}"[:300]
+    if waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
+        state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{verdict.said}"[:300]
     ):
         return AlertMail.State.GIVEN_UP
     return AlertMail.State.WAITING
 
 
-def give_up_unsent() -> int:
+def _give_up_unsent() -> int:
     """Give up what has waited for a day without a server."""
     waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)
-    return waiting.filter(made_at__lte=Now() - GIVEN_UP_AFTER).update(
-        state=AlertMail.State.GIVEN_UP, error=f"{GIVEN_UP}{smtp.NOT_SET}"
+    return waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
+        state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{smtp.NOT_SET}"
     )
 
 

@@ -30,10 +30,10 @@ from tweetwatch.database import array, cursor
 logger = logging.getLogger(__name__)
 
 # Reads of up to 500 events each; the rest waits for the next minute.
-READS_MOST = 10
+_READS_MOST = 10
 
 # By their keys, whatever the statistics say.
-ORIGINS = f"""
+_ORIGINS = f"""
     SELECT asked.id, t.author_id, ARRAY(
         SELECT source_id FROM trackers_sourcetweet WHERE tweet_id = asked.id LIMIT {SOURCES_MOST})
     FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
@@ -42,13 +42,13 @@ ORIGINS = f"""
 """
 
 
-def of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
+def _of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
     return [one for one in rules if one.about == AlertRule.About.TWEET]
 
 
 def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
     """The looks of tweets with their own rule; each lasts until the figure falls again."""
-    chosen = of_one(rules)
+    chosen = _of_one(rules)
     tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
     looks = []
     for rule in chosen:
@@ -63,7 +63,7 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
     return looks
 
 
-def make_milestones(rules: Iterable[AlertRule]) -> None:
+def _make_milestones(rules: Iterable[AlertRule]) -> None:
     """Create milestones for the figures of these rules that have none yet."""
     wanted = [Milestone(metric=one.metric, at=one.at) for one in rules if one.at]
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
@@ -77,20 +77,20 @@ def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor
     chosen = [one for one in rules if one.about != AlertRule.About.TWEET]
     if not chosen:
         return [], None
-    make_milestones(chosen)
+    _make_milestones(chosen)
     topics = watch([MILESTONES_TOPIC])
-    told, reached = read_events(Wanted(frozenset(topics.values())))
-    return looks_of(chosen, told), reached
+    told, reached = _read_events(Wanted(frozenset(topics.values())))
+    return _looks_of(chosen, told), reached
 
 
-def read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
+def _read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
     kept = AlertPlace.objects.filter(pk=1).first()
     newest = newest_place()
     began = first_read(Cursor(kept.place, kept.nth) if kept else None)
     if began.gap:
         logger.warning("milestones before %s were not read for alerts", began.gap.kept_since)
     at, events = began.reached, []
-    for _ in range(READS_MOST):
+    for _ in range(_READS_MOST):
         if at.place > newest:
             break
         part = read_on(at, wanted)
@@ -109,7 +109,7 @@ def keep_place(at: Cursor | None) -> None:
     AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
 
 
-def looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
+def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
     by_figure: dict[tuple[str, int], list[AlertRule]] = {}
     for rule in rules:
         by_figure.setdefault((rule.metric, rule.at), []).append(rule)
@@ -117,7 +117,7 @@ def looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Obs
         (one.tweet_id, data, by_figure[figure])
         for one in events
         if one.tweet_id is not None
-        and (data := data_of(one))
+        and (data := _data_of(one))
         and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
     ]
     origins = origins_of(tweet for tweet, _, _ in crossed)
@@ -148,7 +148,7 @@ def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
     return True
 
 
-def data_of(told: EventRow) -> dict[str, Any]:
+def _data_of(told: EventRow) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads(told.data) if told.data else {}
     return data if {"metric", "at", "figure"} <= data.keys() else {}
 
@@ -159,5 +159,5 @@ def origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]
     if not ids:
         return {}
     with cursor() as db:
-        rows = db.execute(ORIGINS, {"ids": array(ids)})
+        rows = db.execute(_ORIGINS, {"ids": array(ids)})
         return {id: (author, sources) for id, author, sources in rows}

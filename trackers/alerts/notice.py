@@ -38,7 +38,7 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
         rule=rule,
         rule_name=rule.name if rule else "",
         at=now,
-        lines=[notice_line(one) for one in news[:LINES_MOST]],
+        lines=[_notice_line(one) for one in news[:LINES_MOST]],
         more=max(0, len(news) - LINES_MOST),
     )
     if rule:
@@ -46,7 +46,7 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
     return made
 
 
-def notice_line(change: News) -> dict[str, str]:
+def _notice_line(change: News) -> dict[str, str]:
     look = change.look
     return {
         "what": change.what,

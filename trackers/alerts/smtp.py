@@ -17,10 +17,10 @@ from django.core.mail.message import sanitize_address
 from tweetwatch.mail_server import Server
 
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
-SAID_MOST, MAX_ERROR_LENGTH = 120, 300
-LATER = "The e-mail will be retried."
+_SAID_MOST, _MAX_ERROR_LENGTH = 120, 300
+_LATER = "The e-mail will be retried."
 # Errors of one e-mail, or one address.
-OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
+_OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Verdict:
         return not self.said
 
 
-SENT = Verdict()
+_SENT = Verdict()
 
 
 def deliver(message: EmailMessage, server: Server) -> Verdict:
@@ -55,19 +55,19 @@ def deliver(message: EmailMessage, server: Server) -> Verdict:
         backend.open()
         assert backend.connection is not None
         to = [sanitize_address(one, "utf-8") for one in message.recipients()]
-        backend.connection.sendmail(server.sender, to, bytes_of(message))
+        backend.connection.sendmail(server.sender, to, _bytes_of(message))
     except (OSError, smtplib.SMTPException, UnicodeError) as error:
-        return verdict(error, server)
+        return _verdict(error, server)
     finally:
-        quit_quietly(backend)
-    return SENT
+        _quit_quietly(backend)
+    return _SENT
 
 
-def bytes_of(message: EmailMessage) -> bytes:
+def _bytes_of(message: EmailMessage) -> bytes:
     return message.message().as_bytes(linesep="\r\n")  # type: ignore[call-arg]
 
 
-def quit_quietly(backend: EmailBackend) -> None:
+def _quit_quietly(backend: EmailBackend) -> None:
     """A QUIT that fails does not change whether the server has accepted the e-mail."""
     connection, backend.connection = backend.connection, None
     if connection is not None:
@@ -77,35 +77,35 @@ def quit_quietly(backend: EmailBackend) -> None:
             connection.close()
 
 
-def verdict(error: Exception, server: Server) -> Verdict:
-    said, is_final = why(error, server)
-    is_of_one = isinstance(error, OF_ONE)
-    return Verdict(said[:MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
+def _verdict(error: Exception, server: Server) -> Verdict:
+    said, is_final = _why(error, server)
+    is_of_one = isinstance(error, _OF_ONE)
+    return Verdict(said[:_MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
 
 
-def why(error: Exception, server: Server) -> tuple[str, bool]:
+def _why(error: Exception, server: Server) -> tuple[str, bool]:
     """The most specific first: most of these are each other's subclasses, and OSErrors."""
     at = server.place
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, answer = next(iter(error.recipients.values()), (550, b""))
-            sentence = f"The mail server refuses the address: {quoted(code, answer, server)}."
+            sentence = f"The mail server refuses the address: {_quoted(code, answer, server)}."
             return f"{sentence} Correct it in the rule, or in the account.", code >= 500
         case smtplib.SMTPSenderRefused():
-            sentence = quoted(error.smtp_code, error.smtp_error, server)
+            sentence = _quoted(error.smtp_code, error.smtp_error, server)
             return (
                 f"The mail server refuses the sender {server.sender}: {sentence}. Set EMAIL_FROM.",
                 False,
             )
         case smtplib.SMTPAuthenticationError():
-            sentence = quoted(error.smtp_code, error.smtp_error, server)
+            sentence = _quoted(error.smtp_code, error.smtp_error, server)
             return (
                 f"The mail server refuses the user name or the password: {sentence}. "
                 "Check EMAIL_URL.",
                 False,
             )
         case smtplib.SMTPDataError():
-            sentence = quoted(error.smtp_code, error.smtp_error, server)
+            sentence = _quoted(error.smtp_code, error.smtp_error, server)
             return f"The mail server rejects the e-mail: {sentence}.", error.smtp_code >= 500
         case smtplib.SMTPNotSupportedError():
             return (
@@ -114,10 +114,10 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
                 False,
             )
         case smtplib.SMTPServerDisconnected():
-            return f"The mail server {at} hung up, or did not answer in time. {LATER}", False
+            return f"The mail server {at} hung up, or did not answer in time. {_LATER}", False
         case smtplib.SMTPResponseException():
-            sentence = quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server {at} refuses: {sentence}. {LATER}", False
+            sentence = _quoted(error.smtp_code, error.smtp_error, server)
+            return f"The mail server {at} refuses: {sentence}. {_LATER}", False
         case ssl.SSLCertVerificationError():
             return (
                 f"The certificate of the mail server {at} is not valid: {error.verify_message}. "
@@ -132,7 +132,7 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
             )
         case TimeoutError():
             waited = f"{server.timeout.total_seconds():g} s"
-            return f"The mail server {at} did not answer within {waited}. {LATER}", False
+            return f"The mail server {at} did not answer within {waited}. {_LATER}", False
         case ConnectionRefusedError():
             return f"Nothing listens at {at}. Start the mail server, or check EMAIL_URL.", False
         case socket.gaierror():
@@ -142,14 +142,14 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
             return f"{sentence}. Correct it in the rule, or in the account.", True
         case OSError():
             sentence = error.strerror or str(error)
-            return f"The mail server {at} cannot be reached: {sentence}. {LATER}", False
+            return f"The mail server {at} cannot be reached: {sentence}. {_LATER}", False
     return f"What answers at {at} is not a mail server. Check EMAIL_URL.", False
 
 
-def quoted(code: int, answer: bytes | str, server: Server) -> str:
+def _quoted(code: int, answer: bytes | str, server: Server) -> str:
     """The server's own words, on one line."""
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     if server.password:
         plain = plain.replace(server.password, "…")
-    return f"{code} {plain}"[:SAID_MOST].strip().rstrip(".")
+    return f"{code} {plain}"[:_SAID_MOST].strip().rstrip(".")

@@ -11,15 +11,15 @@ from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.alerts.words import condition
 from tweetwatch.mail_server import Server
 
-SUBJECT_MOST = 120
+_SUBJECT_MOST = 120
 
 
 def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage:
     notice = mail.notice
     host = urlsplit(public_url).hostname or "tweetwatch"
     return EmailMessage(
-        subject=subject(notice),
-        body=body(notice, public_url),
+        subject=_subject(notice),
+        body=_body(notice, public_url),
         from_email=server.sender,
         to=[mail.to],
         headers={
@@ -32,12 +32,12 @@ def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage
     )
 
 
-def subject(notice: AlertNotice) -> str:
-    said = title(notice)
-    return f"[tweetwatch] {' '.join(said.split())}"[:SUBJECT_MOST]
+def _subject(notice: AlertNotice) -> str:
+    said = _title(notice)
+    return f"[tweetwatch] {' '.join(said.split())}"[:_SUBJECT_MOST]
 
 
-def title(notice: AlertNotice) -> str:
+def _title(notice: AlertNotice) -> str:
     kind = AlertNotice.Kind
     if notice.kind == kind.TEST:
         return f"Test: {notice.rule_name}"
@@ -50,7 +50,7 @@ def title(notice: AlertNotice) -> str:
     return name if count == 1 else f"{name}: {count:,} alerts"
 
 
-def body(notice: AlertNotice, public_url: str) -> str:
+def _body(notice: AlertNotice, public_url: str) -> str:
     if notice.body:
         return f"{notice.body}\n\nChange this e-mail: {public_url}/alerts/\n"
     paragraphs = [
@@ -59,10 +59,10 @@ def body(notice: AlertNotice, public_url: str) -> str:
     ]
     if notice.more:
         paragraphs.append(f"And {notice.more:,} more.")
-    return "\n\n".join([*paragraphs, why_it_came(notice, public_url)]) + "\n"
+    return "\n\n".join([*paragraphs, _why_it_came(notice, public_url)]) + "\n"
 
 
-def why_it_came(notice: AlertNotice, public_url: str) -> str:
+def _why_it_came(notice: AlertNotice, public_url: str) -> str:
     rule = notice.rule
     if rule is None:
         return f"-- \nAll alerts: {public_url}/alerts/log/"

@@ -18,7 +18,7 @@ from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.mail_server import Server
 
 # No other process sends it meanwhile. If this one dies, the task sends it.
-A_WHILE = timedelta(minutes=5)
+_A_WHILE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: dat
             data = {"rule": rule.name, "state": "test", "what": what}
             publish_events([NewEvent(ALERTS_TOPIC, "create", url=url, data=data)])
         mails = notice.post(made, rule.to if server else (), now=now)
-        wait_until(mails, now + A_WHILE)
+        wait_until(mails, now + _A_WHILE)
     verdicts = send_these(mails, server, public_url=public_url) if server else []
-    said = [*of_mail(rule, server, verdicts), *of_event(rule)]
+    said = [*_of_mail(rule, server, verdicts), *_of_event(rule)]
     is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.to)
     return Tested(" ".join(said), is_well and bool(rule.to or rule.by_event))
 
 
-def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:
+def _of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:
     if not rule.to:
-        return ["It has no e-mail address." if rule.by_event else NO_RECIPIENTS]
+        return ["It has no e-mail address." if rule.by_event else _NO_RECIPIENTS]
     if server is None:
         return [NOT_SET]
     failed = [
@@ -64,10 +64,10 @@ def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict])
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
 
 
-NO_RECIPIENTS = "This rule has no recipients: add an e-mail address, or also send it as an event."
+_NO_RECIPIENTS = "This rule has no recipients: add an e-mail address, or also send it as an event."
 
 
-def of_event(rule: AlertRule) -> list[str]:
+def _of_event(rule: AlertRule) -> list[str]:
     if not rule.by_event:
         return []
     if Topic.objects.filter(name=ALERTS_TOPIC, wanted=True).exists():

@@ -25,16 +25,16 @@ from trackers.tweets.movers.update import MAX_LIST_LENGTH
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-YOUNG = timedelta(days=1)
+_YOUNG = timedelta(days=1)
 # Earlier, a few counts more are already many times the usual.
-OLD_ENOUGH = timedelta(minutes=10)
+_OLD_ENOUGH = timedelta(minutes=10)
 JUDGED_MOST = 40
 # How many earlier tweets one is compared with.
-COMPARED = 20
+_COMPARED = 20
 
 # Reads the list from the front of its index; LATERAL with LIMIT, so that each tweet is found by its
 # key, whatever the statistics say.
-YOUNG_MOVERS = """
+_YOUNG_MOVERS = """
     SELECT m.tweet_id FROM (
         SELECT tweet_id, velocity FROM trackers_mover
         WHERE minutes = %(minutes)s AND metric = %(metric)s
@@ -66,18 +66,20 @@ def unusual_looks(
     looks: list[Observation] = []
     for metric in sorted({one.metric for one in rules}):
         chosen = [one for one in rules if one.metric == metric]
-        turn = turns(young(chosen, metric, now=now), minute=int(now.timestamp() // 60))
+        turn = turns(_young(chosen, metric, now=now), minute=int(now.timestamp() // 60))
         origins = origins_of(turn)
         wanted = {
-            id: [rule for rule in chosen if is_about(rule, id, *origins[id])]
+            id: [rule for rule in chosen if _is_about(rule, id, *origins[id])]
             for id in turn
             if id in origins
         }
-        stands = compare_with_usual([id for id, rules in wanted.items() if rules], metric, deadline)
+        stands = _compare_with_usual(
+            [id for id, rules in wanted.items() if rules], metric, deadline
+        )
         authors = names_of({one.author for one in stands if one.author is not None})
         looks += [
             tweet_look(
-                rule, one.tweet, describe_unusual(rule, one, authors.get(one.author or 0, ""))
+                rule, one.tweet, _describe_unusual(rule, one, authors.get(one.author or 0, ""))
             )
             for one in stands
             for rule in wanted[one.tweet]
@@ -85,16 +87,16 @@ def unusual_looks(
     return looks
 
 
-def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:
+def _young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:
     """The young movers of the last hour, fastest first; and tweets with their own rule."""
-    born = (now - YOUNG, now - OLD_ENOUGH)
+    born = (now - _YOUNG, now - _OLD_ENOUGH)
     own = [one.of for one in rules if one.about == AlertRule.About.TWEET and one.of is not None]
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
     tweets = list(named.values_list("pk", flat=True))
     if len(own) < len(rules):
         params = {"metric": metric, "minutes": Window.HOUR.value, "most": MAX_LIST_LENGTH}
         with cursor() as db:
-            rows = db.execute(YOUNG_MOVERS, {**params, "since": born[0], "until": born[1]})
+            rows = db.execute(_YOUNG_MOVERS, {**params, "since": born[0], "until": born[1]})
             tweets += [id for (id,) in rows]
     return list(dict.fromkeys(tweets))
 
@@ -105,13 +107,13 @@ def turns(tweets: Sequence[int], *, minute: int) -> list[int]:
     return [one for one in tweets if (one >> 22) % rounds == minute % rounds][:JUDGED_MOST]
 
 
-def is_about(rule: AlertRule, tweet: int, author: int | None, sources: Sequence[int]) -> bool:
+def _is_about(rule: AlertRule, tweet: int, author: int | None, sources: Sequence[int]) -> bool:
     if rule.about == AlertRule.About.TWEET:
         return rule.of == tweet
     return is_of(rule, author, sources)
 
 
-def compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
+def _compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
     """Those that can be compared. When time is up, the others wait for their next turn."""
     rows = Tweet.objects.in_bulk(list(tweets))
     compared_tweets = []
@@ -123,24 +125,24 @@ def compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) -
             continue
         measured = tweet.measured_until or tweet.created_at
         age = timedelta(seconds=int((measured - tweet.created_at).total_seconds()))
-        if age < OLD_ENOUGH:
+        if age < _OLD_ENOUGH:
             continue
-        usual = usual_at(tweet.author_id, tweet.pk, age, metric, now=measured)
+        usual = _usual_at(tweet.author_id, tweet.pk, age, metric, now=measured)
         if usual:
             compared_tweets.append(Stands(tweet.pk, tweet.author_id, age, figure, usual))
     return compared_tweets
 
 
-def usual_at(
+def _usual_at(
     author: int, tweet: int, age: timedelta, metric: str, *, now: datetime
 ) -> Middle | None:
     """None where too few of the author's earlier tweets were measured near that age."""
-    earlier = of_author(author, most=COMPARED, below=tweet)
+    earlier = of_author(author, most=_COMPARED, below=tweet)
     readings = at_ages(earlier, [age], now=now, metrics=(metric,))
     return middle(counts[0] for counts in counts_at(readings, earlier).get(age, ()))
 
 
-def describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> str:
+def _describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> str:
     """Empty where the rule's bounds are not reached."""
     median = compared_tweet.usual.median
     if (

@@ -25,7 +25,7 @@ FOUND_MOST = 100
 # How many sources of a tweet are read.
 SOURCES_MOST = 20
 
-FAST = statement(__file__, "fast")
+_FAST = statement(__file__, "fast")
 
 
 class Fast(NamedTuple):
@@ -48,13 +48,13 @@ def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Observati
     named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})
     if named:
         rank_named(named, now=now)
-    fast_tweets = fast(rules)
+    fast_tweets = _fast(rules)
     by_id = {one.pk: one for one in rules}
     authors = names_of({one.author for one in fast_tweets if one.author is not None})
-    return [look_of(by_id[one.rule], one, authors) for one in fast_tweets]
+    return [_look_of(by_id[one.rule], one, authors) for one in fast_tweets]
 
 
-def fast(rules: Sequence[AlertRule]) -> list[Fast]:
+def _fast(rules: Sequence[AlertRule]) -> list[Fast]:
     params = {
         "rules": array(one.pk for one in rules),
         "minutes": [one.minutes for one in rules],
@@ -67,18 +67,18 @@ def fast(rules: Sequence[AlertRule]) -> list[Fast]:
         "found_most": FOUND_MOST,
     }
     with cursor() as db:
-        return [Fast._make(row) for row in db.execute(FAST, params)]
+        return [Fast._make(row) for row in db.execute(_FAST, params)]
 
 
 def names_of(authors: set[int]) -> dict[int, str]:
     return {id: str(one) for id, one in Author.objects.in_bulk(authors).items()}
 
 
-def look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
-    return tweet_look(rule, one.tweet, describe_velocity(one, authors.get(one.author or 0, "")))
+def _look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
+    return tweet_look(rule, one.tweet, _describe_velocity(one, authors.get(one.author or 0, "")))
 
 
-def describe_velocity(fast_tweet: Fast, author: str) -> str:
+def _describe_velocity(fast_tweet: Fast, author: str) -> str:
     lasted = max(fast_tweet.until - fast_tweet.since, timedelta(minutes=1))
     whose = f" of {author}" if author else ""
     return (

@@ -7,14 +7,14 @@ from datetime import timedelta
 from trackers.alerts.models import AlertRule
 from trackers.schedule.durations import spoken
 
-DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def lasting(length: timedelta) -> str:
     """In its one or two largest units: 48 s, 12 min, 3 h 4 min."""
     rest = max(0, int(length.total_seconds()))
     parts = []
-    for size, unit in DURATION_UNITS:
+    for size, unit in _DURATION_UNITS:
         if rest >= size:
             parts.append(f"{rest // size} {unit}")
             rest %= size
@@ -43,15 +43,15 @@ def condition(rule: AlertRule) -> str:
             over = AlertRule._meta.get_field("minutes").choices
             window = dict(over or ()).get(rule.minutes, f"{rule.minutes} minutes")
             return (
-                f"{whose(rule)} gains {rule.at:,} {metric} an hour or more, measured over "
+                f"{_whose(rule)} gains {rule.at:,} {metric} an hour or more, measured over "
                 f"{'an hour' if window == 'hour' else window}"
             )
         case kind.MILESTONE:
-            return f"{whose(rule)} reaches {rule.at:,} {metric}"
+            return f"{_whose(rule)} reaches {rule.at:,} {metric}"
         case kind.USUAL:
             least = f", and at least {rule.at:,}" if rule.at else ""
             return (
-                f"{whose(rule)} has {plain_number(rule.times)} times the {metric} that its "
+                f"{_whose(rule)} has {plain_number(rule.times)} times the {metric} that its "
                 f"author's tweets usually have at that age{least}"
             )
         case kind.LATENESS:
@@ -69,7 +69,7 @@ def condition(rule: AlertRule) -> str:
     return "requests keep failing, tweets are isolated, or the stream is down"
 
 
-def whose(rule: AlertRule) -> str:
+def _whose(rule: AlertRule) -> str:
     match rule.about:
         case AlertRule.About.TWEET:
             return f"tweet {rule.of}"

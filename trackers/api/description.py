@@ -11,7 +11,7 @@ from ninja.operation import Operation
 
 from tweetwatch.http.problems import CONTENT_TYPE
 
-PROBLEM: dict[str, Any] = {
+_PROBLEM: dict[str, Any] = {
     "type": "object",
     "description": "RFC 9457. `detail` is a sentence; `errors`, if any, names the fields.",
     "required": ["type", "title", "status", "detail"],
@@ -35,7 +35,7 @@ PROBLEM: dict[str, Any] = {
         },
     },
 }
-STATUS_MEANINGS = {
+_STATUS_MEANINGS = {
     400: "Malformed.",
     401: "No valid token.",
     403: "Not allowed: the token's scope, or a permission of its user.",
@@ -50,7 +50,7 @@ STATUS_MEANINGS = {
     501: "The server lacks a package; `detail` names it.",
     503: "The database is unavailable, or too many searches or exports are running.",
 }
-RATE_HEADERS = {
+_RATE_HEADERS = {
     "RateLimit-Policy": {
         "schema": {"type": "string"},
         "description": "The limit: q requests in w seconds.",
@@ -60,12 +60,12 @@ RATE_HEADERS = {
         "description": "r requests are left for t seconds.",
     },
 }
-RETRY_HEADER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
-ALLOW_HEADER = {"Allow": {"schema": {"type": "string"}, "description": "The methods it takes."}}
-ETAG_HEADER = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
+_RETRY_HEADER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
+_ALLOW_HEADER = {"Allow": {"schema": {"type": "string"}, "description": "The methods it takes."}}
+_ETAG_HEADER = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
 
 
-def header(name: str, description: str) -> dict[str, Any]:
+def _header(name: str, description: str) -> dict[str, Any]:
     return {
         "in": "header",
         "name": name,
@@ -75,9 +75,9 @@ def header(name: str, description: str) -> dict[str, Any]:
     }
 
 
-IF_NONE_MATCH = header("If-None-Match", "An earlier ETag; 304 if nothing has changed.")
-IDEMPOTENCY_KEY = {
-    **header(
+_IF_NONE_MATCH = _header("If-None-Match", "An earlier ETag; 304 if nothing has changed.")
+_IDEMPOTENCY_KEY = {
+    **_header(
         "Idempotency-Key", "For a day, a repeated key changes nothing, and gets the same answer."
     ),
     "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
@@ -93,30 +93,30 @@ class Api(NinjaAPI):
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
-        schema["components"]["schemas"]["Problem"] = PROBLEM
+        schema["components"]["schemas"]["Problem"] = _PROBLEM
         schema["components"]["responses"] = {
-            f"Problem{status}": problem_response(status, meaning)
-            for status, meaning in STATUS_MEANINGS.items()
+            f"Problem{status}": _problem_response(status, meaning)
+            for status, meaning in _STATUS_MEANINGS.items()
         }
         for path, methods in schema["paths"].items():
             for method, operation in methods.items():
-                complete_operation(operation, method=method, has_parts="{" in path)
+                _complete_operation(operation, method=method, has_parts="{" in path)
         return schema
 
 
-def problem_response(status: int, meaning: str) -> dict[str, Any]:
-    headers: dict[str, Any] = {405: ALLOW_HEADER, 429: RATE_HEADERS}.get(status, {})
+def _problem_response(status: int, meaning: str) -> dict[str, Any]:
+    headers: dict[str, Any] = {405: _ALLOW_HEADER, 429: _RATE_HEADERS}.get(status, {})
     return {
         "description": meaning,
-        "headers": {**headers, **(RETRY_HEADER if status in (429, 503) else {})},
+        "headers": {**headers, **(_RETRY_HEADER if status in (429, 503) else {})},
         "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 
 
-def complete_operation(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
+def _complete_operation(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
     """Add what ninja does not know: errors, and headers of all calls."""
     responses = operation["responses"]
-    for status in problem_statuses(
+    for status in _problem_statuses(
         method, has_parts=has_parts, has_body="requestBody" in operation
     ):
         # As text: otherwise the committed file, read back, would differ.
@@ -124,17 +124,17 @@ def complete_operation(operation: dict[str, Any], *, method: str, has_parts: boo
             responses[status] = {"$ref": f"#/components/responses/Problem{status}"}
     streams = {"text/event-stream", "text/csv"} & set(responses.get(200, {}).get("content", {}))
     if method == "get" and not streams:
-        operation["parameters"] = [*operation["parameters"], IF_NONE_MATCH]
-        responses[304] = {"description": "Nothing has changed.", "headers": ETAG_HEADER}
+        operation["parameters"] = [*operation["parameters"], _IF_NONE_MATCH]
+        responses[304] = {"description": "Nothing has changed.", "headers": _ETAG_HEADER}
     if method == "post":
-        operation["parameters"] = [*operation["parameters"], IDEMPOTENCY_KEY]
+        operation["parameters"] = [*operation["parameters"], _IDEMPOTENCY_KEY]
     for status, response in responses.items():
         if status < 400:
-            response["headers"] = {**response.get("headers", {}), **RATE_HEADERS}
+            response["headers"] = {**response.get("headers", {}), **_RATE_HEADERS}
     operation["responses"] = {str(status): responses[status] for status in sorted(responses)}
 
 
-def problem_statuses(method: str, *, has_parts: bool, has_body: bool) -> Iterator[int]:
+def _problem_statuses(method: str, *, has_parts: bool, has_body: bool) -> Iterator[int]:
     yield from (400, 401, 403, 429, 500, 503)
     if has_parts:
         yield 404

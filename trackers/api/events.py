@@ -22,21 +22,21 @@ router = Router(tags=["events"])
 # Anyone with a token can follow any source and any account, and so read about all tweets. The other
 # topics are for those who may see the pages, and topics of other programs for those who may see
 # topics.
-FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
-PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_namespace"}
-OTHER_TOPICS_PERMISSION = "trackers.view_topic"
-MAX_TOPICS = 20
+_FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
+_PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_namespace"}
+_OTHER_TOPICS_PERMISSION = "trackers.view_topic"
+_MAX_TOPICS = 20
 
 
-STREAM_RESPONSE = {
+_STREAM_RESPONSE = {
     "responses": {200: {"description": "OK", "content": {"text/event-stream": {"schema": {}}}}}
 }
 
 
-@router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=STREAM_RESPONSE)
+@router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=_STREAM_RESPONSE)
 def event_stream(
     request: HttpRequest,
-    topics: str = ",".join(sorted(FOR_ALL)),
+    topics: str = ",".join(sorted(_FOR_ALL)),
     author: UnsignedId | None = None,
     source: UnsignedId | None = None,
     with_data: bool = False,
@@ -44,33 +44,33 @@ def event_stream(
 ) -> StreamingHttpResponse:
     """Server-sent events, named by their topics. `Last-Event-ID`, or `after`, resumes after that
     event without missing any."""
-    start = start_of(request, after)
-    wanted = Wanted(topics_for(user_of(request), topics), author, source)
+    start = _start_of(request, after)
+    wanted = Wanted(_topics_for(user_of(request), topics), author, source)
     shape = Shape(ROUTEMASTER, with_data, settings.PUBLIC_URL)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(
-        stream(start, wanted, shape, stream_terms(request)),
+        stream(start, wanted, shape, _stream_terms(request)),
         content_type="text/event-stream",
         headers=headers,
     )
 
 
-def start_of(request: HttpRequest, after: str) -> Cursor | None:
+def _start_of(request: HttpRequest, after: str) -> Cursor | None:
     """The header wins: a browser that reconnects sends it along with the original address."""
     text = request.headers.get("Last-Event-ID", "") or after
     return read_cursor(text) if text else None
 
 
-def topics_for(user: User, text: str) -> frozenset[int]:
+def _topics_for(user: User, text: str) -> frozenset[int]:
     """The ids of the requested topics, which are recorded from now on."""
     names = {name.strip() for name in text.split(",")} - {""}
-    if not names or len(names) > MAX_TOPICS:
+    if not names or len(names) > _MAX_TOPICS:
         raise ValueError(
-            f"topics must be 1 to {MAX_TOPICS} names, comma-separated, such as "
+            f"topics must be 1 to {_MAX_TOPICS} names, comma-separated, such as "
             "topics=tweets,milestones."
         )
-    for topic in sorted(names - FOR_ALL):
-        permission = PERMISSIONS.get(topic, OTHER_TOPICS_PERMISSION)
+    for topic in sorted(names - _FOR_ALL):
+        permission = _PERMISSIONS.get(topic, _OTHER_TOPICS_PERMISSION)
         if not user.has_perm(permission):
             raise AuthorizationError(
                 message=f"Watching {topic[:60]} requires the permission {permission}; an "
@@ -79,7 +79,7 @@ def topics_for(user: User, text: str) -> frozenset[int]:
     return frozenset(watch(names).values())
 
 
-def stream_terms(request: HttpRequest) -> Terms:
+def _stream_terms(request: HttpRequest) -> Terms:
     # On a server with a single thread, one stream would block everything else.
     places = settings.EVENT_STREAMS if request.META.get("wsgi.multithread") else 0
     seconds = settings.EVENT_STREAM_SECONDS.total_seconds()

@@ -16,10 +16,10 @@ from trackers.tweets.export import Format, export_samples, export_tweets
 from tweetwatch.http.sending import send_in_place
 
 router = Router(tags=["exports"])
-VIEW = "trackers.view_tweet"
-TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+_VIEW = "trackers.view_tweet"
+_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 ExportedIds = Annotated[str, StringConstraints(max_length=8_000)]
-FILE_RESPONSES: dict[str, Any] = {
+_FILE_RESPONSES: dict[str, Any] = {
     "responses": {
         200: {
             "description": "OK",
@@ -32,27 +32,27 @@ FILE_RESPONSES: dict[str, Any] = {
 }
 
 
-@router.get("/tweets", openapi_extra=FILE_RESPONSES)
+@router.get("/tweets", openapi_extra=_FILE_RESPONSES)
 def export_of_tweets(
     request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
 ) -> StreamingHttpResponse:
     """Tweets with their newest metrics: those of `ids`, up to 300, comma-separated, or all. In
     CSV, text that a spreadsheet would run as a formula begins with an apostrophe."""
-    return export_response(request, "tweets", export_tweets, ids, format)
+    return _export_response(request, "tweets", export_tweets, ids, format)
 
 
-@router.get("/samples", openapi_extra=FILE_RESPONSES)
+@router.get("/samples", openapi_extra=_FILE_RESPONSES)
 def export_of_samples(
     request: HttpRequest, format: Format = "jsonl", ids: ExportedIds = ""
 ) -> StreamingHttpResponse:
     """Every measurement: of the tweets of `ids`, by tweet and time, or of all, unordered."""
-    return export_response(request, "samples", export_samples, ids, format)
+    return _export_response(request, "samples", export_samples, ids, format)
 
 
-def export_response(
+def _export_response(
     request: HttpRequest, what: str, export: Callable[..., Iterator[bytes]], ids: str, form: Format
 ) -> StreamingHttpResponse:
-    require_permission(request, VIEW)
+    require_permission(request, _VIEW)
     chosen = ids_of(ids) if ids else []
     if len(chosen) > MAX_IDS_IN_ADDRESS:
         raise ValueError(f"ids: up to {MAX_IDS_IN_ADDRESS} tweets.")
@@ -60,7 +60,7 @@ def export_response(
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
             export(chosen, format=form),
-            content_type=TYPES[form],
+            content_type=_TYPES[form],
             headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
         )
 

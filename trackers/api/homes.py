@@ -80,7 +80,7 @@ class CountOut(Schema):
 def users(request: HttpRequest) -> dict[str, Any]:
     """The followers whose homes this token may read: its user first, then teams."""
     user = user_of(request)
-    return {"users": [home_json(home, user) for home in homes_of(user)]}
+    return {"users": [_home_json(home, user) for home in homes_of(user)]}
 
 
 @router.get("/users/{follower}/timeline", response=PageOut, exclude_unset=True)
@@ -105,7 +105,7 @@ def timeline(
     else:
         older = before if anchor is None else anchor
         page = homes.home_page(home, limit=limit, before=older, after=after)
-    return page_json(page)
+    return _page_json(page)
 
 
 @router.get("/users/{follower}/since", response=SinceOut, exclude_unset=True)
@@ -114,7 +114,7 @@ def since(
 ) -> dict[str, Any]:
     """What came into the home after a tweet, or since the page with this clock was read."""
     page = homes.home_since(home_of(request, follower), tweet, clock=clock)
-    return {**page_json(page), "late": [str(id) for id in page.ids if id in page.late]}
+    return {**_page_json(page), "late": [str(id) for id in page.ids if id in page.late]}
 
 
 @router.get("/users/{follower}/following", response=FollowingOut)
@@ -131,7 +131,7 @@ def following(
     fetched = list(follows[: limit + 1])
     rows = fetched[:limit]
     return {
-        "following": [follow_json(follow) for follow in rows],
+        "following": [_follow_json(follow) for follow in rows],
         "next": str(rows[-1].origin_id) if rows and len(fetched) > limit else None,
     }
 
@@ -176,12 +176,12 @@ def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
     return {"count": Follow.objects.filter(origin_id=homes.origin_of(None, account)).count()}
 
 
-def home_json(home: Home, user: User) -> dict[str, str]:
+def _home_json(home: Home, user: User) -> dict[str, str]:
     kind, name = ("team", home.name) if home.team_id else ("user", user.get_username())
     return {"id": str(follower_of(home, user)), "kind": kind, "name": name}
 
 
-def follow_json(follow: Follow) -> dict[str, str | None]:
+def _follow_json(follow: Follow) -> dict[str, str | None]:
     return {
         "source": str(follow.source_id) if follow.source_id else None,
         "account": str(follow.author_id) if follow.author_id else None,
@@ -189,7 +189,7 @@ def follow_json(follow: Follow) -> dict[str, str | None]:
     }
 
 
-def page_json(page: homes.Page) -> dict[str, Any]:
+def _page_json(page: homes.Page) -> dict[str, Any]:
     return {
         "tweets": tweets_json(page.ids),
         "older": None if page.older is None else str(page.older),
@@ -197,10 +197,10 @@ def page_json(page: homes.Page) -> dict[str, Any]:
         "served_by": page.served_by,
         "complete": page.complete,
         "clock": page.clock,
-        "embedded": {str(id): embedded_json(one) for id, one in page.embedded.items()},
+        "embedded": {str(id): _embedded_json(one) for id, one in page.embedded.items()},
     }
 
 
-def embedded_json(embedded: homes.Embedded) -> dict[str, str]:
+def _embedded_json(embedded: homes.Embedded) -> dict[str, str]:
     known = {"text": embedded.text, "author": embedded.author}
     return {name: value for name, value in known.items() if value is not None}

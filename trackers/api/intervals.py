@@ -32,19 +32,19 @@ from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN_SCOPE))
-MAX_INTERVALS = 100
-CHANGED_MEANWHILE = (
+_MAX_INTERVALS = 100
+_CHANGED_MEANWHILE = (
     "The intervals have changed since you read them: read them again, then replace them."
 )
-ACCURACY_MISSING = (
+_ACCURACY_MISSING = (
     "Some current intervals adapt, but this list does not say which of its own do: give each an "
     "accuracy, null for a fixed interval."
 )
-HOW_TO_CONFIRM = "Send it with confirm: true."
-EMPTY_LIST = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
+_HOW_TO_CONFIRM = "Send it with confirm: true."
+_EMPTY_LIST = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
 
 
-def parse_length(value: Any) -> timedelta:
+def _parse_length(value: Any) -> timedelta:
     if not isinstance(value, str):
         raise ValueError("a duration is text, such as 60s, 18m, 1h or 7d")
     return parse(value[:100])
@@ -52,7 +52,7 @@ def parse_length(value: Any) -> timedelta:
 
 Length = Annotated[
     timedelta,
-    BeforeValidator(parse_length),
+    BeforeValidator(_parse_length),
     WithJsonSchema({"type": "string", "examples": ["18m"]}, mode="validation"),
 ]
 JitterShare = Annotated[StrictFloat | StrictInt, Field(ge=0, le=MAX_JITTER)]
@@ -89,7 +89,7 @@ class IntervalsIn(Strict):
     """The whole list, youngest first. With `replan`, look-ups already scheduled move too; otherwise
     they keep their times. `confirm`: a list that asks X for more than twice as much is meant."""
 
-    intervals: Annotated[list[IntervalIn], Field(max_length=MAX_INTERVALS)]
+    intervals: Annotated[list[IntervalIn], Field(max_length=_MAX_INTERVALS)]
     replan: StrictBool = False
     confirm: StrictBool = False
 
@@ -137,7 +137,7 @@ class PreviewOut(Schema):
 def list_intervals(request: HttpRequest) -> dict[str, Any]:
     """Send its `ETag` as `If-Match` to replace them."""
     require_permission(request, "trackers.view_interval")
-    return intervals_json(Interval.objects.all())
+    return _intervals_json(Interval.objects.all())
 
 
 @router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ_SCOPE))
@@ -145,12 +145,12 @@ def preview_intervals(request: HttpRequest, body: IntervalsIn) -> dict[str, Any]
     """What this list would cost, compared with the current one. Changes nothing."""
     require_permission(request, "trackers.view_interval")
     try:
-        return preview_json(weigh_cost(interval_rows(body), is_confirmed=True))
+        return _preview_json(weigh_cost(_interval_rows(body), is_confirmed=True))
     except ValidationError as error:
-        raise intervals_refusal(error.messages) from None
+        raise _intervals_refusal(error.messages) from None
 
 
-def preview_json(costs: Estimate) -> dict[str, Any]:
+def _preview_json(costs: Estimate) -> dict[str, Any]:
     change = costs.change
     return {
         "before": asdict(change.before),
@@ -170,42 +170,42 @@ def replace_intervals(
     adapt, and this list does not say whether its own do. 409, with the `preview` of its cost, if it
     asks X for more than twice as much, and is sent without `confirm`."""
     actor = actor_of(request, "trackers.change_interval")
-    rows = interval_rows(body)
+    rows = _interval_rows(body)
     # W/: a proxy that compresses weakens the tag of what it passes on.
     tags = {tag.removeprefix("W/") for tag in parse_etags(if_match)}
 
     def differ(present: list[Interval]) -> bool:
-        if if_match and not tags & {"*", etag_of(IntervalsOut, intervals_json(present))}:
+        if if_match and not tags & {"*", etag_of(IntervalsOut, _intervals_json(present))}:
             return True
         if any(interval.accuracy is not None for interval in present) and not body.say_what_adapts:
-            raise Refused(422, ACCURACY_MISSING)
+            raise Refused(422, _ACCURACY_MISSING)
         return False
 
     try:
         done = set_intervals(rows, actor, is_confirmed=body.confirm, unless=differ)
     except ValidationError as error:
-        raise intervals_refusal(error.messages) from None
+        raise _intervals_refusal(error.messages) from None
     except Unconfirmed as asks:
-        seen = PreviewOut.model_validate(preview_json(asks.estimate)).model_dump()
-        raise Refused(409, f"{asks} {HOW_TO_CONFIRM}", preview=seen) from None
+        seen = PreviewOut.model_validate(_preview_json(asks.estimate)).model_dump()
+        raise Refused(409, f"{asks} {_HOW_TO_CONFIRM}", preview=seen) from None
     if not done.is_done:
-        raise Refused(412, CHANGED_MEANWHILE)
+        raise Refused(412, _CHANGED_MEANWHILE)
     if body.replan:
         replan_all(actor)
-    return intervals_json(Interval.objects.all())
+    return _intervals_json(Interval.objects.all())
 
 
-def interval_rows(body: IntervalsIn) -> list[IntervalRow]:
+def _interval_rows(body: IntervalsIn) -> list[IntervalRow]:
     if not body.intervals:
-        raise intervals_refusal([EMPTY_LIST])
+        raise _intervals_refusal([_EMPTY_LIST])
     return [interval.row() for interval in body.intervals]
 
 
-def intervals_refusal(faults: list[str]) -> Refused:
+def _intervals_refusal(faults: list[str]) -> Refused:
     """Each says which row it is about."""
     errors = [{"field": "intervals", "detail": fault} for fault in faults]
     return Refused(422, faults[0], errors=errors)
 
 
-def intervals_json(intervals: Iterable[Interval]) -> dict[str, Any]:
+def _intervals_json(intervals: Iterable[Interval]) -> dict[str, Any]:
     return {"intervals": [asdict(row_of_interval(interval)) for interval in intervals]}

@@ -19,9 +19,9 @@ from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])
-VIEW_QUEUES = "trackers.view_namespace"
+_VIEW_QUEUES = "trackers.view_namespace"
 # Far more than there are: each is made by a person, or is a process.
-MAX_ROWS = 1_000
+_MAX_ROWS = 1_000
 
 
 class QueueOut(Schema):
@@ -121,31 +121,33 @@ class BudgetsOut(Schema):
 
 @router.get("/queues", response=QueuesOut)
 def list_queues(request: HttpRequest) -> dict[str, Any]:
-    require_permission(request, VIEW_QUEUES)
+    require_permission(request, _VIEW_QUEUES)
     status = Snapshot()
-    return {"queues": [queue_json(namespace, status) for namespace in status.namespaces[:MAX_ROWS]]}
+    return {
+        "queues": [_queue_json(namespace, status) for namespace in status.namespaces[:_MAX_ROWS]]
+    }
 
 
 @router.post("/queues/{name}/pause", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def pause_queue(request: HttpRequest, name: str) -> Status:
     """Its keys wait; nothing is claimed. Idempotent, as is `resume`."""
-    act_on(request, QUEUE_ACTS["pause"], find_queues, name)
+    act_on(request, QUEUE_ACTS["pause"], _find_queues, name)
     return Status(204, None)
 
 
 @router.post("/queues/{name}/resume", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def resume_queue(request: HttpRequest, name: str) -> Status:
-    act_on(request, QUEUE_ACTS["resume"], find_queues, name)
+    act_on(request, QUEUE_ACTS["resume"], _find_queues, name)
     return Status(204, None)
 
 
 @router.get("/workers", response=WorkersOut)
 def list_workers(request: HttpRequest) -> dict[str, Any]:
     """The processes of the clusters, as they last reported; silent ones are not `alive`."""
-    require_permission(request, VIEW_QUEUES)
+    require_permission(request, _VIEW_QUEUES)
     status = Snapshot()
     return {
-        "workers": [worker_json(worker, now=status.now) for worker in status.workers[:MAX_ROWS]]
+        "workers": [_worker_json(worker, now=status.now) for worker in status.workers[:_MAX_ROWS]]
     }
 
 
@@ -155,7 +157,7 @@ def list_credentials(request: HttpRequest) -> dict[str, Any]:
     require_permission(request, "trackers.view_credential")
     return {
         "credentials": [
-            credential_json(credential) for credential in Snapshot().credentials[:MAX_ROWS]
+            _credential_json(credential) for credential in Snapshot().credentials[:_MAX_ROWS]
         ]
     }
 
@@ -163,17 +165,17 @@ def list_credentials(request: HttpRequest) -> dict[str, Any]:
 @router.get("/budgets", response=BudgetsOut)
 def list_budgets(request: HttpRequest) -> dict[str, Any]:
     require_permission(request, "trackers.view_project")
-    return {"budgets": [budget_json(books) for books in Snapshot().projects[:MAX_ROWS]]}
+    return {"budgets": [_budget_json(books) for books in Snapshot().projects[:_MAX_ROWS]]}
 
 
-def find_queues(name: str) -> list[Namespace]:
+def _find_queues(name: str) -> list[Namespace]:
     queues = list(Namespace.objects.filter(name=name))
     if not queues:
         raise LookupError("There is no queue of this name.")
     return queues
 
 
-def queue_json(namespace: Namespace, status: Snapshot) -> dict[str, Any]:
+def _queue_json(namespace: Namespace, status: Snapshot) -> dict[str, Any]:
     held, summary = namespace.held(now=status.now), status.queues.get(namespace.name)
     counts = ("due", "in_flight", "scheduled", "isolated", "checked_last_minute")
     return {
@@ -188,7 +190,7 @@ def queue_json(namespace: Namespace, status: Snapshot) -> dict[str, Any]:
     }
 
 
-def worker_json(worker: Worker, *, now: datetime) -> dict[str, Any]:
+def _worker_json(worker: Worker, *, now: datetime) -> dict[str, Any]:
     return {
         "host": worker.host,
         "pid": worker.pid,
@@ -202,7 +204,7 @@ def worker_json(worker: Worker, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def credential_json(credential: Credential) -> dict[str, Any]:
+def _credential_json(credential: Credential) -> dict[str, Any]:
     return {
         **{name: getattr(credential, name) for name in ("name", "kind", "api", "state", "reason")},
         "app": credential.app.name,
@@ -221,7 +223,7 @@ def credential_json(credential: Credential) -> dict[str, Any]:
     }
 
 
-def budget_json(books: MoneySummary) -> dict[str, Any]:
+def _budget_json(books: MoneySummary) -> dict[str, Any]:
     project, spent = books.project, books.spent
     return {
         "project": project.name,
@@ -230,14 +232,14 @@ def budget_json(books: MoneySummary) -> dict[str, Any]:
         "tweet_days_month": spent.posts_month,
         "accounts_today": spent.users_today,
         "accounts_month": spent.users_month,
-        "money_today": money_text(spent.money_today),
-        "money_month": money_text(spent.money_month),
-        "price_of_a_post": money_text(project.price_of_a_post),
-        "price_of_a_user": money_text(project.price_of_a_user),
+        "money_today": _money_text(spent.money_today),
+        "money_month": _money_text(spent.money_month),
+        "price_of_a_post": _money_text(project.price_of_a_post),
+        "price_of_a_user": _money_text(project.price_of_a_user),
         "tweet_days_a_day": project.posts_a_day,
         "tweet_days_a_month": project.posts_a_month,
-        "money_a_day": money_text(project.money_a_day),
-        "money_a_month": money_text(project.money_a_month),
+        "money_a_day": _money_text(project.money_a_day),
+        "money_a_month": _money_text(project.money_a_month),
         "tweet_days_left_today": books.left,
         "tweets_waiting": books.waiting,
         "runs_dry_at": iso(books.runs_dry_at),
@@ -249,5 +251,5 @@ def budget_json(books: MoneySummary) -> dict[str, Any]:
     }
 
 
-def money_text(amount: Any) -> str | None:
+def _money_text(amount: Any) -> str | None:
     return None if amount is None else f"{amount:.6f}"

@@ -24,8 +24,8 @@ from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
-MAX_SOURCES = 200
-VIEW = "trackers.view_source"
+_MAX_SOURCES = 200
+_VIEW = "trackers.view_source"
 
 SourceKind = Literal["account", "mentions", "search", "list", "stream", "import"]
 AddedSourceKind = Literal["account", "mentions", "search", "list", "stream"]
@@ -108,11 +108,11 @@ def list_sources(
     request: HttpRequest,
     kind: SourceKind | None = None,
     owner: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_SOURCES)] = 50,
+    limit: Annotated[int, Query(ge=1, le=_MAX_SOURCES)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
     """Oldest first."""
-    require_permission(request, VIEW)
+    require_permission(request, _VIEW)
     of = f"sources:{kind}:{owner}"
     rows = Source.objects.order_by("pk")
     if kind:
@@ -124,7 +124,7 @@ def list_sources(
     fetched = list(rows[: limit + 1])
     page = fetched[:limit]
     return {
-        "sources": [source_json(standing) for standing in standings(page, now=timezone.now())],
+        "sources": [_source_json(standing) for standing in standings(page, now=timezone.now())],
         "next": cursor_of(page[-1].pk, of=of) if len(fetched) > limit else None,
     }
 
@@ -137,13 +137,13 @@ def add_source(request: HttpRequest, body: SourceIn) -> Status:
         source = by_form.add(body.kind, body.of, body.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    return Status(201, read_source_json(source.pk))
+    return Status(201, _read_source_json(source.pk))
 
 
 @router.get("/{source}", response=SourceOut)
 def read_source(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
-    require_permission(request, VIEW)
-    return read_source_json(source)
+    require_permission(request, _VIEW)
+    return _read_source_json(source)
 
 
 @router.patch("/{source}", response=SourceOut)
@@ -151,54 +151,54 @@ def change_source(request: HttpRequest, source: UnsignedId, body: SourceChangeIn
     """Absent fields keep their values."""
     actor = actor_of(request, acts.CHANGE)
     try:
-        by_form.change(find_source(source), body.fields(), actor)
+        by_form.change(_find_source(source), body.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    return read_source_json(source)
+    return _read_source_json(source)
 
 
 @router.delete("/{source}", response=NO_CONTENT)
 def remove_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is removed; its tweets stay tracked."""
-    act_on(request, acts.ACTS["remove"], find_source, source)
+    act_on(request, acts.ACTS["remove"], _find_source, source)
     return Status(204, None)
 
 
 @router.post("/{source}/pause", response=NO_CONTENT)
 def pause_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is not read until resumed. Idempotent, as is `resume`."""
-    act_on(request, acts.ACTS["pause"], find_source, source)
+    act_on(request, acts.ACTS["pause"], _find_source, source)
     return Status(204, None)
 
 
 @router.post("/{source}/resume", response=NO_CONTENT)
 def resume_source(request: HttpRequest, source: UnsignedId) -> Status:
-    act_on(request, acts.ACTS["resume"], find_source, source)
+    act_on(request, acts.ACTS["resume"], _find_source, source)
     return Status(204, None)
 
 
 @router.post("/{source}/poll", response=NO_CONTENT)
 def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
-    done = act_on(request, acts.ACTS["poll"], find_source, source)
+    done = act_on(request, acts.ACTS["poll"], _find_source, source)
     if not done.is_done:
         raise Refused(409, done.said)
     return Status(204, None)
 
 
-def find_source(id: int) -> Source:
+def _find_source(id: int) -> Source:
     source = Source.objects.filter(pk=id).first()
     if source is None:
         raise LookupError(f"There is no source {id}.")
     return source
 
 
-def read_source_json(id: int) -> dict[str, Any]:
-    [standing] = standings([find_source(id)], now=timezone.now())
-    return source_json(standing)
+def _read_source_json(id: int) -> dict[str, Any]:
+    [standing] = standings([_find_source(id)], now=timezone.now())
+    return _source_json(standing)
 
 
-def source_json(standing: Standing) -> dict[str, Any]:
+def _source_json(standing: Standing) -> dict[str, Any]:
     source = standing.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",

@@ -19,20 +19,20 @@ Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
 Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
 
 
-def check_at_least(text: str) -> str:
+def _check_at_least(text: str) -> str:
     if text:
         terms.at_least_of(text)
     return text
 
 
-AtLeast = Annotated[StrictStr, AfterValidator(check_at_least)]
+AtLeast = Annotated[StrictStr, AfterValidator(_check_at_least)]
 # The fields of Subscriber that have the same name here.
-SAME_NAMES = (
+_SAME_NAMES = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
     "with_data", "authors", "sources",
 )  # fmt: skip
 # Null removes the limit or the figure; for other fields null means absent.
-NULLABLE = ("rate", "at_least")
+_NULLABLE = ("rate", "at_least")
 
 
 class Change(Strict):
@@ -58,9 +58,9 @@ class Change(Strict):
         sent = {
             name: value
             for name in self.model_fields_set
-            if (value := getattr(self, name)) is not None or name in NULLABLE
+            if (value := getattr(self, name)) is not None or name in _NULLABLE
         }
-        fields = {name: sent[name] for name in SAME_NAMES if name in sent}
+        fields = {name: sent[name] for name in _SAME_NAMES if name in sent}
         if "each_change" in sent:
             fields["newest_only"] = not sent["each_change"]
         if "at_least" in sent:

@@ -35,7 +35,7 @@ from trackers.events.delivery.attempts import read_attempts
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts
-from trackers.events.subscribers.listing import described, shown
+from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
 from trackers.events.subscribers.terms import NoSuchSubscriberError
@@ -43,7 +43,7 @@ from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN_SCOPE))
-MAX_ATTEMPTS = 500
+_MAX_ATTEMPTS = 500
 
 
 @router.get("", response=SubscribersOut)
@@ -53,7 +53,7 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     with transaction.atomic():
         fan_out_all()
         rows = standings(now=timezone.now())
-    return {"subscribers": [described(row) for row in rows]}
+    return {"subscribers": [subscriber_json(row) for row in rows]}
 
 
 @router.post("", response={201: AddedOut})
@@ -63,8 +63,8 @@ def add_subscriber(request: HttpRequest, body: New) -> Status:
     try:
         subscriber, key = acts.add(body.name, body.terms(), actor)
     except ValidationError as error:
-        raise fields_refusal(error) from None
-    return Status(201, {**read_subscriber_json(subscriber), "signing_secret": key})
+        raise _fields_refusal(error) from None
+    return Status(201, {**_read_subscriber_json(subscriber), "signing_secret": key})
 
 
 @router.get("/{name}", response=SubscriberOut)
@@ -72,7 +72,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
     require_permission(request, "trackers.view_subscriber")
     with transaction.atomic():
         fan_out_all()
-        return read_subscriber_json(find_subscriber(name))
+        return _read_subscriber_json(_find_subscriber(name))
 
 
 @router.patch("/{name}", response=SubscriberOut)
@@ -80,15 +80,15 @@ def change_subscriber(request: HttpRequest, name: str, body: Change) -> dict[str
     """Only the named `headers` are replaced; null removes one."""
     actor = actor_of(request, acts.CHANGE)
     try:
-        return read_subscriber_json(acts.change(find_subscriber(name), body.terms(), actor))
+        return _read_subscriber_json(acts.change(_find_subscriber(name), body.terms(), actor))
     except ValidationError as error:
-        raise fields_refusal(error) from None
+        raise _fields_refusal(error) from None
 
 
 @router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops its waiting events; `dropped` is their number."""
-    return {"dropped": act_on(request, acts.ACTS["remove"], find_subscriber, name).count}
+    return {"dropped": act_on(request, acts.ACTS["remove"], _find_subscriber, name).count}
 
 
 @router.get("/{name}/attempts", response=AttemptsOut)
@@ -97,16 +97,16 @@ def attempts(
     name: str,
     outcome: Attempt.Outcome | None = None,
     before: Id | None = None,
-    limit: int = Query(50, ge=1, le=MAX_ATTEMPTS),
+    limit: int = Query(50, ge=1, le=_MAX_ATTEMPTS),
 ) -> dict[str, Any]:
     """Newest first; pass `next` as `before` for more."""
     require_permission(request, "trackers.view_subscriber")
     fetched = read_attempts(
-        find_subscriber(name), limit=limit + 1, outcome=outcome or "", before=before
+        _find_subscriber(name), limit=limit + 1, outcome=outcome or "", before=before
     )
     rows = fetched[:limit]
     return {
-        "attempts": [shown(attempt) for attempt in rows],
+        "attempts": [attempt_json(attempt) for attempt in rows],
         "next": str(rows[-1].id) if len(fetched) > limit else None,
     }
 
@@ -114,32 +114,32 @@ def attempts(
 @router.post("/{name}/test", response=NO_CONTENT)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    return act_on_subscriber(request, "test", name)
+    return _act_on_subscriber(request, "test", name)
 
 
 @router.post("/{name}/pause", response=NO_CONTENT)
 def pause(request: HttpRequest, name: str) -> Status:
-    return act_on_subscriber(request, "pause", name)
+    return _act_on_subscriber(request, "pause", name)
 
 
 @router.post("/{name}/resume", response=NO_CONTENT)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    return act_on_subscriber(request, "resume", name)
+    return _act_on_subscriber(request, "resume", name)
 
 
 @router.post("/{name}/rotate_secret", response=SecretOut)
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
     actor = actor_of(request, acts.CHANGE)
-    return {"signing_secret": acts.rotate_key(find_subscriber(name), actor)}
+    return {"signing_secret": acts.rotate_key(_find_subscriber(name), actor)}
 
 
 @router.post("/{name}/replay", response=EventsOut)
 def replay(request: HttpRequest, name: str, body: Time) -> dict[str, int]:
     """Returns how many events of its topics are delivered again, before its filters apply."""
     actor = actor_of(request, acts.CHANGE)
-    subscriber, until = find_subscriber(name), body.until or timezone.now()
+    subscriber, until = _find_subscriber(name), body.until or timezone.now()
     if body.since >= until:
         raise ValueError("since must be before until, and before now.")
     events = redelivery.count_replay(subscriber, body.since, until, most=redelivery.MOST_REPLAYED)
@@ -152,16 +152,16 @@ def replay(request: HttpRequest, name: str, body: Time) -> dict[str, int]:
 def redeliver(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
     """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
     still kept."""
-    done = act_on(request, acts.ACTS["redeliver"], find_subscriber, name, batch=body.batch)
+    done = act_on(request, acts.ACTS["redeliver"], _find_subscriber, name, batch=body.batch)
     return {"events": done.count}
 
 
-def act_on_subscriber(request: HttpRequest, act: str, name: str) -> Status:
-    act_on(request, acts.ACTS[act], find_subscriber, name)
+def _act_on_subscriber(request: HttpRequest, act: str, name: str) -> Status:
+    act_on(request, acts.ACTS[act], _find_subscriber, name)
     return Status(204, None)
 
 
-def find_subscriber(name: str) -> Subscriber:
+def _find_subscriber(name: str) -> Subscriber:
     rows = Subscriber.objects.filter(removed_at=None).select_related("state")
     subscriber = rows.filter(name=name).first() if NAME.fullmatch(name) else None
     if subscriber is None:
@@ -169,10 +169,10 @@ def find_subscriber(name: str) -> Subscriber:
     return subscriber
 
 
-def read_subscriber_json(subscriber: Subscriber) -> dict[str, Any]:
-    return described(standing_of(subscriber, now=timezone.now()))
+def _read_subscriber_json(subscriber: Subscriber) -> dict[str, Any]:
+    return subscriber_json(standing_of(subscriber, now=timezone.now()))
 
 
-def fields_refusal(error: ValidationError) -> Refused:
+def _fields_refusal(error: ValidationError) -> Refused:
     """By the names that the API has for the fields; `__all__` is none of them."""
     return refusal({name.replace("__all__", ""): some for name, some in error.message_dict.items()})

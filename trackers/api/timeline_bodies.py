@@ -14,17 +14,17 @@ from trackers.api.wire.response_fields import DigitsOut
 from trackers.timelines.store import Ask, Entry
 from tweetwatch.http.json_bodies import Strict
 
-MAX_ASKS = 100
+_MAX_ASKS = 100
 
 
-def decode_metadata(value: Any) -> bytes:
+def _decode_metadata(value: Any) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
         raise ValueError("metadata must be base64") from None
 
 
-Metadata = Annotated[bytes, BeforeValidator(decode_metadata)]
+Metadata = Annotated[bytes, BeforeValidator(_decode_metadata)]
 
 
 class EntryIn(Strict):
@@ -82,7 +82,7 @@ class AskIn(Strict):
 
 
 class Asks(Strict):
-    asks: list[AskIn] = Field(max_length=MAX_ASKS)
+    asks: list[AskIn] = Field(max_length=_MAX_ASKS)
 
 
 class EntryOut(Schema):

@@ -28,16 +28,16 @@ from trackers.tokens.models import READ_SCOPE
 
 router = Router(tags=["timelines"])
 # Entries times timelines in one request; entries in one reply.
-MAX_WRITTEN, MAX_RETURNED = 10_000, 5_000
+_MAX_WRITTEN, _MAX_RETURNED = 10_000, 5_000
 # The names of the calls above are addresses of their own, which take POST alone.
-MAY_BE_A_CALL: dict[str, Any] = {"responses": {405: {"$ref": "#/components/responses/Problem405"}}}
+_MAY_BE_A_CALL: dict[str, Any] = {"responses": {405: {"$ref": "#/components/responses/Problem405"}}}
 
 
 @router.post("/append", response=NO_CONTENT)
 def append(request: HttpRequest, body: Append) -> Status:
     """Adds to each timeline that exists; a missing one stays missing."""
     require_write(request, *body.timelines)
-    refuse_too_many(len(body.entries) * len(body.timelines))
+    _refuse_too_many(len(body.entries) * len(body.timelines))
     store.append(body.given(), body.timelines)
     return Status(204, None)
 
@@ -46,7 +46,7 @@ def append(request: HttpRequest, body: Append) -> Status:
 def delete(request: HttpRequest, body: Delete) -> Status:
     """Deletes the entries permanently."""
     require_write(request, *body.timelines)
-    refuse_too_many(len(body.ids) * len(body.timelines))
+    _refuse_too_many(len(body.ids) * len(body.timelines))
     store.delete(body.ids, body.timelines)
     return Status(204, None)
 
@@ -55,17 +55,17 @@ def delete(request: HttpRequest, body: Delete) -> Status:
 def get_multi(request: HttpRequest, body: Asks) -> dict[str, Any]:
     """One segment per ask, in the same order; a MISS for a missing timeline."""
     require_read(request, *(ask.name for ask in body.asks))
-    if sum(ask.length for ask in body.asks) > MAX_RETURNED:
-        raise ValueError(f"All lengths together may be at most {MAX_RETURNED}.")
+    if sum(ask.length for ask in body.asks) > _MAX_RETURNED:
+        raise ValueError(f"All lengths together may be at most {_MAX_RETURNED}.")
     asks = [item.ask() for item in body.asks]
     segments = [
-        segment_json(without_home_metadata(ask.name, item.entries), item.state)
+        _segment_json(_without_home_metadata(ask.name, item.entries), item.state)
         for ask, item in zip(asks, store.get_multi(asks), strict=True)
     ]
     return {"segments": segments}
 
 
-@router.get("/{name}", response=SegmentOut, openapi_extra=MAY_BE_A_CALL)
+@router.get("/{name}", response=SegmentOut, openapi_extra=_MAY_BE_A_CALL)
 def get(
     request: HttpRequest,
     name: str,
@@ -75,7 +75,9 @@ def get(
 ) -> dict[str, Any]:
     """A page, counted from the newest entry."""
     require_read(request, name)
-    return segment_json(without_home_metadata(name, store.get(name, offset, length, dedupe=dedupe)))
+    return _segment_json(
+        _without_home_metadata(name, store.get(name, offset, length, dedupe=dedupe))
+    )
 
 
 @router.get("/{name}/since/{id}", response=SegmentOut)
@@ -90,10 +92,10 @@ def get_since(
     """Entries inserted after this one, newest first; all if it is unknown."""
     require_read(request, name)
     [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
-    return segment_json(without_home_metadata(name, entries_of(segment, name)))
+    return _segment_json(_without_home_metadata(name, _entries_of(segment, name)))
 
 
-@router.put("/{name}", response=NO_CONTENT, openapi_extra=MAY_BE_A_CALL)
+@router.put("/{name}", response=NO_CONTENT, openapi_extra=_MAY_BE_A_CALL)
 def replace(request: HttpRequest, name: str, body: Entries) -> Status:
     """Replaces the timeline's entries with these, except those deleted from it."""
     require_write(request, name)
@@ -108,7 +110,7 @@ def merge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     entries = body.given()
     if entries is None:
         require_read(request, source := body.source or "")
-        require_timeline(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
+        _require_timeline(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
     else:
         store.merge(name, entries)
     return Status(204, None)
@@ -121,7 +123,7 @@ def unmerge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     entries = body.given()
     if entries is None:
         require_read(request, source := body.source or "")
-        require_timeline(store.unmerge_from(name, source), source)
+        _require_timeline(store.unmerge_from(name, source), source)
     else:
         store.unmerge(name, entries)
     return Status(204, None)
@@ -131,10 +133,12 @@ def unmerge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
 def filter_newest(request: HttpRequest, name: str, body: Filter) -> dict[str, Any]:
     """Entries with one of the ids, or repeating one, among the newest `max_search`."""
     require_read(request, name)
-    return segment_json(without_home_metadata(name, store.filter(name, body.ids, body.max_search)))
+    return _segment_json(
+        _without_home_metadata(name, store.filter(name, body.ids, body.max_search))
+    )
 
 
-@router.delete("/{name}", response=NO_CONTENT, openapi_extra=MAY_BE_A_CALL)
+@router.delete("/{name}", response=NO_CONTENT, openapi_extra=_MAY_BE_A_CALL)
 def drop(request: HttpRequest, name: str) -> Status:
     """The timeline is missing from now on, whether it existed or not."""
     require_write(request, name)
@@ -142,19 +146,19 @@ def drop(request: HttpRequest, name: str) -> Status:
     return Status(204, None)
 
 
-def refuse_too_many(rows: int) -> None:
-    if rows > MAX_WRITTEN:
+def _refuse_too_many(rows: int) -> None:
+    if rows > _MAX_WRITTEN:
         raise ValueError(
-            f"Entries times timelines may be at most {MAX_WRITTEN} a request, not {rows}."
+            f"Entries times timelines may be at most {_MAX_WRITTEN} a request, not {rows}."
         )
 
 
-def entries_of(segment: store.Segment, name: str) -> list[Entry]:
-    require_timeline(segment.state is store.SegmentState.HIT, name)
+def _entries_of(segment: store.Segment, name: str) -> list[Entry]:
+    _require_timeline(segment.state is store.SegmentState.HIT, name)
     return segment.entries
 
 
-def without_home_metadata(name: str, entries: list[Entry]) -> list[Entry]:
+def _without_home_metadata(name: str, entries: list[Entry]) -> list[Entry]:
     """Strips a home's metadata, which may be the text of a tweet that X no longer shows: what a
     home keeps appears on its own pages, as far as X shows it."""
     return (
@@ -164,22 +168,22 @@ def without_home_metadata(name: str, entries: list[Entry]) -> list[Entry]:
     )
 
 
-def require_timeline(is_there: bool, name: str) -> None:
+def _require_timeline(is_there: bool, name: str) -> None:
     if not is_there:
         raise store.TimelineMissing(name)
 
 
-def segment_json(
+def _segment_json(
     entries: Sequence[Entry], state: store.SegmentState = store.SegmentState.HIT
 ) -> dict[str, Any]:
     return {
         "state": state,
         "size": len(entries),
-        "entries": [entry_json(entry) for entry in entries],
+        "entries": [_entry_json(entry) for entry in entries],
     }
 
 
-def entry_json(entry: Entry) -> dict[str, str | None]:
+def _entry_json(entry: Entry) -> dict[str, str | None]:
     secondary = None if entry.secondary is None else str(entry.secondary)
     metadata = base64.b64encode(entry.metadata).decode()
     return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}

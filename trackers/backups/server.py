@@ -16,9 +16,9 @@ from psycopg.conninfo import make_conninfo
 from trackers.jobs.processes.mortality import die_with
 
 # `options` has our own timeouts, which would end a long dump.
-OURS = {"password", "options", "application_name"}
-NAME = "tweetwatch backup"
-PATIENT = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
+_OURS = {"password", "options", "application_name"}
+_NAME = "tweetwatch backup"
+_PATIENT = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Server:
     @classmethod
     def of(cls, connection: BaseDatabaseWrapper) -> Server:
         given: Mapping[str, Any] = connection.get_connection_params()
-        known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()} - OURS
+        known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()} - _OURS
         words = {name: value for name, value in given.items() if name in known and value}
         return cls(make_conninfo(**words), str(given.get("password") or ""))
 
     def connect(self) -> psycopg.Connection[Any]:
-        words = {"application_name": NAME, "options": PATIENT}
+        words = {"application_name": _NAME, "options": _PATIENT}
         if self.password:
             words["password"] = self.password
         return psycopg.connect(make_conninfo(self.conninfo, **words))
@@ -48,7 +48,7 @@ class Server:
         secret = {"PGPASSWORD": self.password} if self.password else {}
         return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
             command,
-            env={**kept, **secret, "LC_ALL": "C.UTF-8", "PGAPPNAME": NAME},
+            env={**kept, **secret, "LC_ALL": "C.UTF-8", "PGAPPNAME": _NAME},
             preexec_fn=lambda: die_with(me),
             **how,
         )

@@ -20,10 +20,10 @@ from tweetwatch.http.refusals import Refused
 
 HOW_TO_AUTHENTICATE = "Send it as the user name of HTTP Basic auth."
 # How long a call waits for a restarting database.
-RECONNECT_SECONDS = 1.0
+_RECONNECT_SECONDS = 1.0
 
 # Plain SQL, as in `claim`: the ORM would take as long as everything else in publishing an event.
-FIND_CALLER = """
+_FIND_CALLER = """
     SELECT name, id, scope = 'root' FROM trackers_apitoken
     WHERE digest = ANY(%(digests)s) AND scope IN ('bus', 'root') AND revoked_at IS NULL
 """
@@ -50,7 +50,7 @@ class Basic(AuthBase):
 
     def __call__(self, request: HttpRequest) -> Caller:
         refuse_in_clear(request)
-        caller = identify_caller(request)
+        caller = _identify_caller(request)
         if caller is None or not (self.root if caller.is_root else self.clients):
             raise Refused(401, f"This needs {self.needs}. {HOW_TO_AUTHENTICATE}")
         return caller
@@ -66,31 +66,31 @@ def caller_of(request: HttpRequest) -> Caller:
     return cast(Caller, getattr(request, "auth"))  # noqa: B009 - ninja puts it there
 
 
-def identify_caller(request: HttpRequest) -> Caller | None:
+def _identify_caller(request: HttpRequest) -> Caller | None:
     """Whose token the request brings; None: nobody's."""
-    basic = basic_of(request)
+    basic = _basic_of(request)
     if not basic:
         return None
     # A token may contain a colon, which also ends the user name: so we try both what HTTP calls the
     # user name and everything before the last colon.
     users = {basic.partition(":")[0], basic.rpartition(":")[0]} - {""}
-    return find_caller([digest_of(user) for user in users])
+    return _find_caller([digest_of(user) for user in users])
 
 
-def find_caller(digests: list[str]) -> Caller | None:
+def _find_caller(digests: list[str]) -> Caller | None:
     """The first statement of every call, so a dead connection is noticed here and reopened. Nothing
     after it is retried: it may have been committed before the connection broke.
     """
 
     def find() -> Caller | None:
         with cursor() as db:
-            row = db.execute(FIND_CALLER, {"digests": digests}).fetchone()
+            row = db.execute(_FIND_CALLER, {"digests": digests}).fetchone()
         return Caller(*row) if row else None
 
-    return retry_while_lost(find, until=time.monotonic() + RECONNECT_SECONDS)
+    return retry_while_lost(find, until=time.monotonic() + _RECONNECT_SECONDS)
 
 
-def basic_of(request: HttpRequest) -> str:
+def _basic_of(request: HttpRequest) -> str:
     """The user and password as one text; empty if the header is missing or malformed."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "basic":

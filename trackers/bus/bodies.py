@@ -16,16 +16,16 @@ from trackers.events.subscribers.rules import MOST_EVENTS, MOST_TIMEOUT, MOST_TO
 from tweetwatch.http.json_bodies import Strict, StrictJson, UnreadableError
 
 MAX_BODY_SIZE = 256 * 1024
-TOO_LARGE = f"The body is too large: at most {MAX_BODY_SIZE:,} bytes."
+_TOO_LARGE = f"The body is too large: at most {MAX_BODY_SIZE:,} bytes."
 INCOMPLETE = "The body is incomplete. Send it again."
 # The end of the year 9999.
-LAST_MS = 253_402_300_799_999
+_LAST_MS = 253_402_300_799_999
 
 
 class BusJson(StrictJson):
     def parse_body(self, request: HttpRequest) -> Any:
         if len(request.body) > MAX_BODY_SIZE:
-            raise UnreadableError(TOO_LARGE)
+            raise UnreadableError(_TOO_LARGE)
         # A client that went away may have sent part of a body that happens to be valid.
         if len(request.body) < int(request.META.get("CONTENT_LENGTH") or 0):
             raise UnreadableError(INCOMPLETE)
@@ -35,13 +35,13 @@ class BusJson(StrictJson):
         return {name: value for name, value in body.items() if value is not None}
 
 
-def check_address(value: str, *, most: int) -> str:
+def _check_address(value: str, *, most: int) -> str:
     if fault := fault_of(value, most=most, plain_http=settings.EGRESS_PLAIN_HTTP):
         raise ValueError(f"it {fault}")
     return value
 
 
-def check_data_size(data: dict[str, Any]) -> dict[str, Any]:
+def _check_data_size(data: dict[str, Any]) -> dict[str, Any]:
     try:
         size = len(orjson.dumps(data))
     except TypeError:
@@ -58,16 +58,16 @@ def check_data_size(data: dict[str, Any]) -> dict[str, Any]:
 TopicName = Annotated[str, Field(pattern=f"^{TOPIC.pattern[2:-2]}$")]
 UserName = Annotated[str, Field(pattern=f"^{UUID.pattern[2:-2]}$")]
 # What each address has; not everything that has it is one.
-ADDRESS_SCHEMA = {"type": "string", "pattern": r"^https?://[A-Za-z0-9._~:/#\[\]!$&'()*+,;=%-]+$"}
+_ADDRESS_SCHEMA = {"type": "string", "pattern": r"^https?://[A-Za-z0-9._~:/#\[\]!$&'()*+,;=%-]+$"}
 EventUrl = Annotated[
     str,
-    AfterValidator(partial(check_address, most=MOST_EVENT)),
-    WithJsonSchema({**ADDRESS_SCHEMA, "maxLength": MOST_EVENT}),
+    AfterValidator(partial(_check_address, most=MOST_EVENT)),
+    WithJsonSchema({**_ADDRESS_SCHEMA, "maxLength": MOST_EVENT}),
 ]
 Callback = Annotated[
     str,
-    AfterValidator(partial(check_address, most=MOST_CALLBACK)),
-    WithJsonSchema({**ADDRESS_SCHEMA, "maxLength": MOST_CALLBACK}),
+    AfterValidator(partial(_check_address, most=MOST_CALLBACK)),
+    WithJsonSchema({**_ADDRESS_SCHEMA, "maxLength": MOST_CALLBACK}),
 ]
 
 
@@ -77,8 +77,8 @@ class PublicationIn(BaseModel):
 
     type: Literal["create", "update", "delete", "noop"]
     url: EventUrl
-    timestamp: Annotated[StrictInt, Field(ge=1, le=LAST_MS)] | None = None
-    data: Annotated[dict[str, Any], AfterValidator(check_data_size)] | None = None
+    timestamp: Annotated[StrictInt, Field(ge=1, le=_LAST_MS)] | None = None
+    data: Annotated[dict[str, Any], AfterValidator(_check_data_size)] | None = None
 
 
 class SubscriptionIn(Strict):

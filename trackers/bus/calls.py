@@ -33,8 +33,8 @@ from trackers.tokens.idempotency import KeyedRequest, UsedOtherwiseError, half_d
 from tweetwatch.http.refusals import Refused
 
 router = Router(auth=EITHER)
-OTHER_EVENT = "Another event was published with this Idempotency-Key."
-UUID_LETTERS_SHOWN = 4
+_OTHER_EVENT = "Another event was published with this Idempotency-Key."
+_UUID_LETTERS_SHOWN = 4
 
 
 # Before all others: Django looks through the addresses in their order.
@@ -56,7 +56,7 @@ def publish_event(request: HttpRequest, name: TopicName, body: PublicationIn) ->
             if idempotency.claim_key(KeyedRequest(caller.token_id, key, asked)):
                 publish_events([event])
     except UsedOtherwiseError:
-        raise Refused(422, OTHER_EVENT) from None
+        raise Refused(422, _OTHER_EVENT) from None
 
 
 @router.get("/api_tokens", auth=ROOT, response=list[TokenOut])
@@ -87,7 +87,7 @@ def list_topics(request: HttpRequest) -> list[topics.ListedTopic]:
 @router.delete("/topics/{name}", response=NO_CONTENT)
 @router.delete("/topic/{name}", response=NO_CONTENT, include_in_schema=False)
 def delete_topic(request: HttpRequest, name: str) -> None:
-    topics.delete_topic(check_topic_name(name), caller_of(request))
+    topics.delete_topic(_check_topic_name(name), caller_of(request))
 
 
 @router.post("/subscription", auth=CLIENT, response=NO_CONTENT)
@@ -105,30 +105,32 @@ def delete_subscriber(request: HttpRequest) -> None:
 @router.delete("/subscriber/topics/{name}", response=NO_CONTENT)
 @router.delete("/subscription/topics/{name}", response=NO_CONTENT, include_in_schema=False)
 def unsubscribe(request: HttpRequest, name: str) -> None:
-    subscribers.unsubscribe(caller_of(request), check_topic_name(name))
+    subscribers.unsubscribe(caller_of(request), _check_topic_name(name))
 
 
 @router.get("/subscribers", response=list[SubscriberOut])
 @router.get("/subscriptions", response=list[SubscriberOut], include_in_schema=False)
 def list_subscribers(request: HttpRequest) -> list[dict[str, Any]]:
     caller = caller_of(request)
-    return [subscriber_json(standing, caller) for standing in subscribers.list_subscribers()]
+    return [_subscriber_json(standing, caller) for standing in subscribers.list_subscribers()]
 
 
-def check_topic_name(name: str) -> str:
+def _check_topic_name(name: str) -> str:
     """A name that no topic can have is treated as an unknown topic."""
     if not TOPIC.fullmatch(name):
         raise LookupError(topics.NO_TOPIC)
     return name
 
 
-def subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
+def _subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
     subscriber, books = standing.subscriber, standing.books
     uuid = subscriber.secrets.get("uuid", "")
     return {
         "subscriber": subscriber.name,
         # Anyone who knows it can send batches in the name of the bus.
-        "uuid": uuid if caller.is_root or caller.name == subscriber.name else abbreviate_uuid(uuid),
+        "uuid": uuid
+        if caller.is_root or caller.name == subscriber.name
+        else _abbreviate_uuid(uuid),
         "callback": subscriber.callback,
         "max_events": subscriber.max_events,
         "timeout": subscriber.timeout_ms,
@@ -141,5 +143,5 @@ def subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
     }
 
 
-def abbreviate_uuid(uuid: str) -> str:
-    return f"{uuid[: min(UUID_LETTERS_SHOWN, len(uuid) // 4)]}…" if uuid else ""
+def _abbreviate_uuid(uuid: str) -> str:
+    return f"{uuid[: min(_UUID_LETTERS_SHOWN, len(uuid) // 4)]}…" if uuid else ""

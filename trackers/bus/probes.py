@@ -18,12 +18,12 @@ from tweetwatch.http.refusals import Refused
 
 router = Router()
 
-DUE_WITHIN = timedelta(seconds=1)
-SLOW_SECONDS = 1.0
+_DUE_WITHIN = timedelta(seconds=1)
+_SLOW_SECONDS = 1.0
 
 # Batches that could be sent now or soon, of subscribers that may be sent anything now. Counting
 # stops at the number that makes the answer slow.
-COUNT_DUE = """
+_COUNT_DUE = """
     SELECT count(*) FROM (
         SELECT FROM trackers_subscriberstate st
         JOIN trackers_subscriber s ON s.id = st.subscriber_id
@@ -48,26 +48,26 @@ def scaling(request: HttpRequest) -> None:
     """Slow while the deliverers fall behind, which is the signal that autoscalers expect."""
     with cursor() as db:
         row: Any = db.execute(
-            COUNT_DUE, {"soon": DUE_WITHIN, "most": settings.BUS_SCALE_ABOVE}
+            _COUNT_DUE, {"soon": _DUE_WITHIN, "most": settings.BUS_SCALE_ABOVE}
         ).fetchone()
     if row[0] >= settings.BUS_SCALE_ABOVE:
-        time.sleep(SLOW_SECONDS)
+        time.sleep(_SLOW_SECONDS)
 
 
 @router.get("/health", response=dict[str, str])
 def health(request: HttpRequest) -> dict[str, str]:
-    refuse_credentials(request)
+    _refuse_credentials(request)
     return {}
 
 
 @router.get("/health/ping", response=PongOut)
 @router.get("/health/ping.json", response=PongOut, include_in_schema=False)
 def ping(request: HttpRequest) -> dict[str, str]:
-    refuse_credentials(request)
+    _refuse_credentials(request)
     return {"pong": timezone.now().isoformat()}
 
 
-def refuse_credentials(request: HttpRequest) -> None:
+def _refuse_credentials(request: HttpRequest) -> None:
     """As in Routemaster: a client that sends credentials expects them to be checked."""
     if "Authorization" in request.headers:
         raise Refused(401, "Ask for this without credentials.")

@@ -25,42 +25,42 @@ from tweetwatch.proxy import is_loopback
 
 logger = logging.getLogger(__name__)
 
-TEXT = "text/plain; charset=utf-8"
-SILENCE_SECONDS = 10.0
-DATABASE_LOST = "The database cannot be reached. Try again in a moment."
-NO_HOST = "The host of this request is not one of ALLOWED_HOSTS."
+_TEXT = "text/plain; charset=utf-8"
+_SILENCE_SECONDS = 10.0
+_DATABASE_LOST = "The database cannot be reached. Try again in a moment."
+_NO_HOST = "The host of this request is not one of ALLOWED_HOSTS."
 
 
 class InClearError(Exception):
     """The request came by plain http, where others could read its token."""
 
 
-def empty_response(status: int) -> HttpResponse:
-    return HttpResponse(status=status, content_type=TEXT)
+def _empty_response(status: int) -> HttpResponse:
+    return HttpResponse(status=status, content_type=_TEXT)
 
 
-def refusal_response(status: int, sentence: str, **_more: Any) -> HttpResponse:
-    answer = HttpResponse(f"{sentence}\n", status=status, content_type=TEXT)
+def _refusal_response(status: int, sentence: str, **_more: Any) -> HttpResponse:
+    answer = HttpResponse(f"{sentence}\n", status=status, content_type=_TEXT)
     if status == 401:
         answer["WWW-Authenticate"] = "Basic"
     return answer
 
 
 def handle_errors(api: NinjaAPI) -> None:
-    refusals.handle_refusals(api, refusal_response)
-    api.add_exception_handler(InClearError, lambda request, _fault: redirect_to_https(request))
+    refusals.handle_refusals(api, _refusal_response)
+    api.add_exception_handler(InClearError, lambda request, _fault: _redirect_to_https(request))
     api.add_exception_handler(
-        UnreadablePostError, lambda _request, _fault: refusal_response(400, INCOMPLETE)
+        UnreadablePostError, lambda _request, _fault: _refusal_response(400, INCOMPLETE)
     )
     for kind in LOST:
-        api.add_exception_handler(kind, answer_database_lost)
+        api.add_exception_handler(kind, _answer_database_lost)
 
 
-def answer_database_lost(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
+def _answer_database_lost(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
     # As in Routemaster, where this probe is about its store.
     status = 500 if request.path_info == "/pulse" else 503
     logger.warning("answered %s, because the database failed: %s", status, fault)
-    return refusal_response(status, DATABASE_LOST)
+    return _refusal_response(status, _DATABASE_LOST)
 
 
 def refuse_in_clear(request: HttpRequest) -> None:
@@ -76,50 +76,50 @@ def refuse_in_clear(request: HttpRequest) -> None:
         raise InClearError
 
 
-def redirect_to_https(request: HttpRequest) -> HttpResponse:
+def _redirect_to_https(request: HttpRequest) -> HttpResponse:
     """308: the method and the body stay the same."""
     try:
         address = f"https://{request.get_host()}{request.get_full_path()}"
     except DisallowedHost:
-        return refusal_response(400, NO_HOST)
-    answer = empty_response(308)
+        return _refusal_response(400, _NO_HOST)
+    answer = _empty_response(308)
     answer["Location"] = address
     return answer
 
 
 def nowhere(_request: HttpRequest) -> HttpResponse:
-    return finish_response(empty_response(404))
+    return _finish_response(_empty_response(404))
 
 
 def bus_routes(api: NinjaAPI) -> list[URLPattern]:
     patterns = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
     for pattern in patterns:
-        pattern.callback = serve_view(pattern.callback)
+        pattern.callback = _serve_view(pattern.callback)
     # Ninja has something at the root.
     return [pattern for pattern in patterns if pattern.name != "api-root"]
 
 
-def serve_view(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
+def _serve_view(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
         if connection := request.META.get("gunicorn.socket"):
             # A client that goes silent in mid-body would hold this thread forever, even if no view
             # reads the body: the server then looks for its end.
-            connection.settimeout(SILENCE_SECONDS)
+            connection.settimeout(_SILENCE_SECONDS)
         if request.method == "HEAD":
             # The server drops the body of its answer.
             request.method = "GET"
         # From the server itself: Django reads nothing of a chunked body.
         body = LimitedStream(request.META["wsgi.input"], MAX_BODY_SIZE + 1)
         request.__dict__["_stream"] = body
-        return finish_response(view(request, **parts))
+        return _finish_response(view(request, **parts))
 
     return answer
 
 
-def finish_response(answer: HttpResponse) -> HttpResponse:
+def _finish_response(answer: HttpResponse) -> HttpResponse:
     if answer.status_code == 405:
-        answer = empty_response(404)
+        answer = _empty_response(404)
     # Without a Content-Length the server would send the body in chunks.
     if answer.status_code == 204:
         del answer["Content-Type"]
@@ -127,6 +127,6 @@ def finish_response(answer: HttpResponse) -> HttpResponse:
         answer["Content-Length"] = str(len(answer.content))
     if not answer.content and answer.status_code != 204:
         # Some clients would read JSON from nothing.
-        answer["Content-Type"] = TEXT
+        answer["Content-Type"] = _TEXT
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -14,12 +14,17 @@ from trackers.events.models import Subscriber
 from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.events.subscribers.standing import enable
 from trackers.events.subscribers.standings import Standing, standings
-from trackers.events.subscribers.subscribe import add, change, leave, remove
+from trackers.events.subscribers.subscribe import (
+    add_subscriber,
+    leave,
+    retire_subscriber,
+    save_subscriber,
+)
 from trackers.outbox.models import Topic
 from trackers.tokens.models import ApiToken
 from tweetwatch.http.refusals import Refused
 
-NOT_SUBSCRIBED = "You are not a subscriber."
+_NOT_SUBSCRIBED = "You are not a subscriber."
 
 
 def subscribe(caller: Caller, subscription: SubscriptionIn) -> None:
@@ -32,7 +37,7 @@ def subscribe(caller: Caller, subscription: SubscriptionIn) -> None:
         token = ApiToken.objects.select_for_update(no_key=True).filter(pk=caller.token_id).first()
         if token is None:
             raise Refused(401, f"This needs a client's token. {HOW_TO_AUTHENTICATE}")
-        known = subscriber_of(caller, Subscriber.objects.select_for_update(no_key=True))
+        known = _subscriber_of(caller, Subscriber.objects.select_for_update(no_key=True))
         subscriber = known or Subscriber(name=caller.name, secrets={"signing": [new_signing_key()]})
         subscriber.token, subscriber.callback = token, subscription.callback
         if subscription.uuid is not None:
@@ -42,13 +47,13 @@ def subscribe(caller: Caller, subscription: SubscriptionIn) -> None:
         if subscription.max is not None:
             subscriber.max_events = subscription.max
         if known:
-            change(subscriber, subscription.topics)
+            save_subscriber(subscriber, subscription.topics)
             enable(subscriber)
         else:
-            add(subscriber, subscription.topics)
+            add_subscriber(subscriber, subscription.topics)
 
 
-def subscriber_of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
+def _subscriber_of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
     """None: the caller is root, or no subscriber."""
     if caller.is_root:
         return None
@@ -59,21 +64,21 @@ def subscriber_of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> 
 def remove_subscriber(caller: Caller) -> None:
     with transaction.atomic():
         fan_out_all()
-        subscriber = subscriber_of(caller)
+        subscriber = _subscriber_of(caller)
         if subscriber is None:
-            raise LookupError(NOT_SUBSCRIBED)
-        remove(subscriber)
+            raise LookupError(_NOT_SUBSCRIBED)
+        retire_subscriber(subscriber)
 
 
 def unsubscribe(caller: Caller, topic_name: str) -> None:
     with transaction.atomic():
         fan_out_all()
         topic = Topic.objects.filter(name=topic_name).first()
-        subscriber = subscriber_of(caller)
+        subscriber = _subscriber_of(caller)
         if topic is None:
             raise LookupError(NO_TOPIC)
         if subscriber is None:
-            raise LookupError(NOT_SUBSCRIBED)
+            raise LookupError(_NOT_SUBSCRIBED)
         if not leave(subscriber, topic):
             raise LookupError("You do not subscribe to this topic.")
 

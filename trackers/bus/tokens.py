@@ -10,14 +10,14 @@ from django.db.models import QuerySet
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.rules import NAME, NAME_RULE
-from trackers.events.subscribers.subscribe import remove
+from trackers.events.subscribers.subscribe import retire_subscriber
 from trackers.outbox.models import OUR_PUBLISHER
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
 # Separates the name from the secret in tokens that are generated here.
-SEPARATOR = "--"
-LETTERS_SHOWN = 4
+_SEPARATOR = "--"
+_LETTERS_SHOWN = 4
 CLIENT, ROOT = ApiToken.Scope.BUS, ApiToken.Scope.ROOT
 
 
@@ -31,9 +31,9 @@ def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = C
 
     Raises ValueError with a sentence.
     """
-    check_name(name)
+    _check_name(name)
     if token is None:
-        token = f"{token_stem(name)}{SEPARATOR}{secrets.token_hex(16)}"
+        token = f"{_token_stem(name)}{_SEPARATOR}{secrets.token_hex(16)}"
     elif not NAME.fullmatch(token):
         raise ValueError(f"token {NAME_RULE}")
     if bus_tokens().filter(name=name).exists():
@@ -41,45 +41,48 @@ def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = C
     try:
         with transaction.atomic():
             ApiToken.objects.create(
-                name=name, scope=scope, digest=digest_of(token), begins=token_beginning(token, name)
+                name=name,
+                scope=scope,
+                digest=digest_of(token),
+                begins=_token_beginning(token, name),
             )
     except IntegrityError:
         raise ValueError("This token or name exists already.") from None
     return token
 
 
-def check_name(name: str) -> None:
+def _check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise ValueError(f"name {NAME_RULE}")
     if name == OUR_PUBLISHER:
         raise ValueError(f"The name {OUR_PUBLISHER} is reserved for this program's own topics.")
 
 
-def token_stem(name: str) -> str:
+def _token_stem(name: str) -> str:
     """How a generated token begins. Some clients accept only 64 characters, and no colon."""
     return name.replace(":", "-")[:30]
 
 
-def token_beginning(token: str, name: str) -> str:
+def _token_beginning(token: str, name: str) -> str:
     """The first characters of its secret part, but never more than a quarter of it.
 
     In a token that begins with its name, as generated ones do, the secret follows the name:
     clients tell tokens apart by this.
     """
-    named = token_stem(name) + SEPARATOR
+    named = _token_stem(name) + _SEPARATOR
     if token.startswith(named):
-        return SEPARATOR + first_letters(token.removeprefix(named))
-    return "" if token.startswith(SEPARATOR) else first_letters(token)
+        return _SEPARATOR + _first_letters(token.removeprefix(named))
+    return "" if token.startswith(_SEPARATOR) else _first_letters(token)
 
 
-def first_letters(secret: str) -> str:
-    return secret[: min(LETTERS_SHOWN, len(secret) // 4)]
+def _first_letters(secret: str) -> str:
+    return secret[: min(_LETTERS_SHOWN, len(secret) // 4)]
 
 
 def masked_token(token: ApiToken) -> str:
     """The beginning of the token, by which a person recognises it."""
     known = token.begins
-    return f"{token_stem(token.name) if known.startswith(SEPARATOR) else ''}{known}…"
+    return f"{_token_stem(token.name) if known.startswith(_SEPARATOR) else ''}{known}…"
 
 
 def find_client_token(token_or_name: str) -> ApiToken | None:
@@ -95,5 +98,5 @@ def revoke_token(token: ApiToken) -> None:
     with transaction.atomic():
         fan_out_all()
         for subscriber in Subscriber.objects.filter(token=token):
-            remove(subscriber)
+            retire_subscriber(subscriber)
         ApiToken.objects.filter(pk=token.pk).delete()

@@ -21,11 +21,11 @@ from tweetwatch.http.refusals import Refused
 
 NO_TOPIC = "There is no such topic."
 
-EXISTS = Q(wanted=True) | ~Q(publisher="")
+_EXISTS = Q(wanted=True) | ~Q(publisher="")
 
-FIND_PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
+_FIND_PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
 # The first is the publisher; the second waits for the first one's commit and gets its name.
-CLAIM_TOPIC = """
+_CLAIM_TOPIC = """
     INSERT INTO trackers_topic AS t (name, publisher) VALUES (%(name)s, %(publisher)s)
     ON CONFLICT (name) DO UPDATE
     SET publisher = CASE t.publisher WHEN '' THEN excluded.publisher ELSE t.publisher END
@@ -45,8 +45,8 @@ def claim_topic(name: str, publisher: str) -> bool:
     params = {"name": name, "publisher": publisher}
     with cursor() as db:
         row: Any = (
-            db.execute(FIND_PUBLISHER, params).fetchone()
-            or db.execute(CLAIM_TOPIC, params).fetchone()
+            db.execute(_FIND_PUBLISHER, params).fetchone()
+            or db.execute(_CLAIM_TOPIC, params).fetchone()
         )
     return bool(row[0] == publisher)
 
@@ -55,7 +55,7 @@ def list_topics() -> list[ListedTopic]:
     """All of them by name, with every event so far counted."""
     with transaction.atomic():
         fan_out_all()
-        topics = Topic.objects.filter(EXISTS).order_by("name")
+        topics = Topic.objects.filter(_EXISTS).order_by("name")
         rows = list(topics.values_list("name", "publisher", "events"))
     return [ListedTopic(name, publisher or None, events) for name, publisher, events in rows]
 
@@ -64,7 +64,7 @@ def delete_topic(name: str, caller: Caller) -> None:
     """Nobody publishes or subscribes to it any more; what waits is still delivered."""
     with transaction.atomic():
         fan_out_all()
-        topic = Topic.objects.filter(EXISTS, name=name).select_for_update(no_key=True).first()
+        topic = Topic.objects.filter(_EXISTS, name=name).select_for_update(no_key=True).first()
         if topic is None:
             raise LookupError(NO_TOPIC)
         if topic.publisher == OUR_PUBLISHER:

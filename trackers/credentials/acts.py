@@ -44,7 +44,7 @@ def disable(credentials: Sequence[Credential], actor: Actor, *, reason: str) -> 
     for credential in credentials:
         credential.disable(reason, now=timezone.now())
     history.record(actor, credentials, "Disabled")
-    return Done(f"Disabled {names(credentials)}.", len(credentials))
+    return Done(f"Disabled {_names(credentials)}.", len(credentials))
 
 
 def enable(credentials: Sequence[Credential], actor: Actor) -> Done:
@@ -54,7 +54,7 @@ def enable(credentials: Sequence[Credential], actor: Actor) -> Done:
         credential.enable()
     holds.end_hold(TWEET_UPDATE)
     history.record(actor, credentials, "Enabled")
-    return Done(f"Enabled {names(credentials)}.", len(credentials))
+    return Done(f"Enabled {_names(credentials)}.", len(credentials))
 
 
 def remove(credential: Credential, actor: Actor) -> Done:
@@ -92,5 +92,5 @@ def end_sign_in(sealed: str, answer: Mapping[str, str], actor: Actor) -> Done:
     return Done(f"{credential} now has tokens from X. They are renewed before they expire.")
 
 
-def names(credentials: Sequence[Credential]) -> str:
+def _names(credentials: Sequence[Credential]) -> str:
     return ", ".join(credential.name for credential in credentials)

@@ -14,7 +14,7 @@ from trackers.xapi.errors import NotReady, Refused, XError
 from trackers.xapi.results import WindowSeen
 
 # Lower than any tweet's id: X says that it finds nothing, and bills nothing.
-NO_TWEET = 1
+_NO_TWEET = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +55,25 @@ class CheckResult:
 def check(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
     """Ask, and learn the window. A refusal is shown, here and in the credential's state."""
     try:
-        return try_credential(credential, base_url=base_url, timeout=timeout)
+        return _try_credential(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:
         if not error.sent:
             return CheckResult(credential.name, "failed", error.reason, None)
     try:
         # X just said that the access token had expired: this time it is renewed first.
-        return try_credential(credential, base_url=base_url, timeout=timeout)
+        return _try_credential(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:
         return CheckResult(credential.name, "failed", error.reason, None)
 
 
-def try_credential(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
+def _try_credential(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
     """One request; NotReady when its tokens must be renewed first."""
     turn = selection.select_credential(only=credential.pk, by_hand=True)
     if isinstance(turn, selection.NoRoom | selection.NoCredential):
         return CheckResult(credential.name, "failed", turn.why, None)
     try:
         with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
-            answer = client.look_up(keys, [NO_TWEET], base_url=base_url, timeout=timeout)
+            answer = client.look_up(keys, [_NO_TWEET], base_url=base_url, timeout=timeout)
     except XError as error:
         selection.settle_failed(turn, error)
         if isinstance(error, NotReady):

@@ -20,11 +20,11 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-FIRST_REST = timedelta(seconds=1)
+_FIRST_REST = timedelta(seconds=1)
 # X's windows last a quarter of an hour. Whatever it says, it is asked again this often: it, or a
 # machine in front of it, has asked for a day after a fault that lasted a minute.
 LONGEST_REST = timedelta(minutes=15)
-MOST_DOUBLINGS = 10
+_MOST_DOUBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +41,27 @@ class Cooldown:
 
 # A request sent before X's last rejection arrived does not count: eight workers that are rejected
 # together climb one rung.
-IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
-CLIMBS = f"(%(climbs)s AND {IS_NEWS})"
-REST = statement(
-    __file__, "rest", climbs=CLIMBS, is_news=IS_NEWS, most_doublings=MOST_DOUBLINGS, x_now=X_NOW
+_IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
+_CLIMBS = f"(%(climbs)s AND {_IS_NEWS})"
+_REST = statement(
+    __file__, "rest", climbs=_CLIMBS, is_news=_IS_NEWS, most_doublings=_MOST_DOUBLINGS, x_now=X_NOW
 )
 
 # As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
-IS_ENOUGH = """(%(counts)s AND w.refused + 1 >= %(refusals)s
+_IS_ENOUGH = """(%(counts)s AND w.refused + 1 >= %(refusals)s
                 AND w.refused_since <= statement_timestamp() - %(for)s::interval)"""
-REFUSE = f"""
+_REFUSE = f"""
     UPDATE trackers_window w SET
         refused = CASE WHEN %(counts)s THEN least(w.refused + 1, 32767)
                        ELSE greatest(w.refused, 1) END,
         refused_since = coalesce(w.refused_since, statement_timestamp()),
         refused_because = %(because)s,
         rejected_at = statement_timestamp(),
-        rests_until = CASE WHEN {IS_ENOUGH}
+        rests_until = CASE WHEN {_IS_ENOUGH}
                            THEN greatest(w.rests_until, statement_timestamp() + %(most)s::interval)
                            ELSE w.rests_until END,
-        rests_because = CASE WHEN {IS_ENOUGH} THEN %(because)s ELSE w.rests_because END
-    WHERE w.id = %(id)s AND {IS_NEWS}
+        rests_because = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.rests_because END
+    WHERE w.id = %(id)s AND {_IS_NEWS}
     RETURNING w.endpoint, w.rests_until > statement_timestamp()
 """
 
@@ -83,12 +83,12 @@ def start_cooldown(reservation: Reservation, rest: Cooldown, *, because: str) ->
     """Let the credential leave the window's endpoint alone."""
     with cursor() as db:
         db.execute(
-            REST,
+            _REST,
             {
                 "id": reservation.window_id,
                 "at": reservation.at,
                 "climbs": rest.climbs,
-                "first": FIRST_REST * random.uniform(0.8, 1.2),
+                "first": _FIRST_REST * random.uniform(0.8, 1.2),
                 "wait": rest.wait,
                 "until": rest.until,
                 "most": LONGEST_REST,
@@ -107,7 +107,7 @@ def note_refusal_there(
     """
     with cursor() as db:
         row = db.execute(
-            REFUSE,
+            _REFUSE,
             {
                 "id": reservation.window_id,
                 "at": reservation.at,

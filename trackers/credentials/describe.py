@@ -36,11 +36,11 @@ def describe(credential: Credential) -> CredentialRow:
         "project": credential.project.name,
         "state": credential.state,
         "reason": credential.reason,
-        "windows": [describe_window(told) for told in credential.told()],
+        "windows": [_describe_window(told) for told in credential.told()],
     }
 
 
-def describe_window(window: WindowSeen) -> WindowRow:
+def _describe_window(window: WindowSeen) -> WindowRow:
     return {
         "endpoint": window.endpoint,
         "limit": window.limit,

@@ -21,25 +21,25 @@ REFUSALS_UNTIL_DISABLED = 3
 REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
 
 # One refusal proves nothing: X once answered 401 to everybody for two hours.
-ENOUGH_REFUSALS = """
+_ENOUGH_REFUSALS = """
     c.refused + 1 >= %(refusals)s::int
     AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval
 """
-DISABLED = """
+_DISABLED = """
     SELECT '/operations/', jsonb_build_object('credential', name, 'what', disabled_because)
     FROM refused WHERE disabled
 """
-REFUSE = f"""
+_REFUSE = f"""
     WITH refused AS (
         UPDATE trackers_credential c SET
             refused = LEAST(c.refused + 1, 32767),
             refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
-            disabled_at = CASE WHEN {ENOUGH_REFUSALS} THEN %(now)s::timestamptz END,
-            disabled_because = CASE WHEN {ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
+            disabled_at = CASE WHEN {_ENOUGH_REFUSALS} THEN %(now)s::timestamptz END,
+            disabled_because = CASE WHEN {_ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
         WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
         RETURNING c.name, c.disabled_because, c.disabled_at IS NOT NULL AS disabled
     ),
-    {alerts(DISABLED)}
+    {alerts(_DISABLED)}
     SELECT disabled FROM refused
 """
 
@@ -57,7 +57,7 @@ def note_refusal(credential: Credential, reason: str, *, now: datetime) -> bool:
         "for": REFUSED_FOR_AT_LEAST,
     }
     with cursor() as db:
-        row = db.execute(REFUSE, params).fetchone()
+        row = db.execute(_REFUSE, params).fetchone()
     if row is None or not row[0]:
         return False
     logger.warning(

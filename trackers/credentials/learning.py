@@ -18,23 +18,28 @@ from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 # X's longest window: no reset further ahead is believed.
-LONGEST_WINDOW = timedelta(days=1)
+_LONGEST_WINDOW = timedelta(days=1)
 
-SAID_AT = f"coalesce(%(seen_at)s::timestamptz, {X_NOW})"
-OVERTAKEN_BY = "interval '5 seconds'"
-STILL_LOST = """ARRAY(SELECT r FROM unnest(w.lost) r
+_SAID_AT = f"coalesce(%(seen_at)s::timestamptz, {X_NOW})"
+_OVERTAKEN_BY = "interval '5 seconds'"
+_STILL_LOST = """ARRAY(SELECT r FROM unnest(w.lost) r
                       WHERE r > statement_timestamp() - %(under_way_for)s::interval)"""
-SETTLE = statement(
-    __file__, "settle", said_at=SAID_AT, overtaken_by=OVERTAKEN_BY, over=OVER, still_lost=STILL_LOST
+_SETTLE = statement(
+    __file__,
+    "settle",
+    said_at=_SAID_AT,
+    overtaken_by=_OVERTAKEN_BY,
+    over=OVER,
+    still_lost=_STILL_LOST,
 )
 
 
 # All windows first, in the order of ids, as in every statement that settles several: no deadlock.
-LOCK_WINDOWS = """
+_LOCK_WINDOWS = """
     SELECT FROM trackers_window w WHERE w.id = ANY(%(windows)s::bigint[])
     ORDER BY w.id FOR UPDATE OF w
 """
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class WindowReport:
     @property
     def place(self) -> tuple[bool, datetime, datetime, int]:
         """In the order X dated them, so the last one sets its clock; silent ones last."""
-        seen_at, resets_at = self.seen_at or LONG_AGO, self.resets_at or LONG_AGO
+        seen_at, resets_at = self.seen_at or _LONG_AGO, self.resets_at or _LONG_AGO
         return self.limit is None, seen_at, resets_at, self.window_id
 
 
@@ -72,12 +77,12 @@ def settle_all(replies: Sequence[tuple[Reservation, WindowSeen | None]], *, answ
     windows = {report.window_id for report in replies_by_report}
     with cursor() as db:
         if len(windows) > 1:
-            db.execute(LOCK_WINDOWS, {"windows": list(windows)})
+            db.execute(_LOCK_WINDOWS, {"windows": list(windows)})
         for report in sorted(replies_by_report, key=lambda one: one.place):
-            db.execute(SETTLE, settling(report, replies_by_report[report], answered=answered))
+            db.execute(_SETTLE, _settling(report, replies_by_report[report], answered=answered))
 
 
-def settling(
+def _settling(
     report: WindowReport,
     replies: Sequence[tuple[Reservation, WindowSeen | None]],
     *,
@@ -93,6 +98,6 @@ def settling(
         "remaining": min((window.remaining for _, window in replies if window), default=None),
         "resets_at": report.resets_at,
         "seen_at": report.seen_at,
-        "longest": LONGEST_WINDOW,
+        "longest": _LONGEST_WINDOW,
         "under_way_for": UNDER_WAY_FOR,
     }

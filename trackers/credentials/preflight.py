@@ -44,11 +44,11 @@ def check_time(
         "the time of its task": task_time.reply_by(),
         **(ends or {}),
     }
-    if late := why_too_late(all_ends, now=time.monotonic(), timeout=timeout):
+    if late := _why_too_late(all_ends, now=time.monotonic(), timeout=timeout):
         raise NotReady(f"Not sent: {late} would end before the reply could arrive.", sent=False)
 
 
-def why_too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
+def _why_too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
     """What would expire first while waiting for the reply; None when there is time."""
     first = min(ends, key=lambda name: ends[name])
     return first if ends[first] < now + timeout.total_seconds() else None

@@ -32,11 +32,11 @@ from tweetwatch.database import retry_while_lost
 
 logger = logging.getLogger(__name__)
 
-RENEWED_BEFORE_END = timedelta(minutes=1)
+_RENEWED_BEFORE_END = timedelta(minutes=1)
 # Beyond the request's own timeout: time for a slow name server, and for a database to come back.
-MARK_OUTLASTS_REQUEST = timedelta(seconds=30)
-RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=5)
-SIGN_IN_AGAIN = "sign in again"
+_MARK_OUTLASTS_REQUEST = timedelta(seconds=30)
+_RETRY_FIRST, _RETRY_MOST = timedelta(seconds=2), timedelta(minutes=5)
+_SIGN_IN_AGAIN = "sign in again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def ensure_valid(
     if credential.kind != Credential.Kind.OAUTH2:
         return credential
     rows = Credential.objects.annotate(
-        due=Q(expires_at__lte=Now() + RENEWED_BEFORE_END), marked=Q(refreshing_until__gt=Now())
+        due=Q(expires_at__lte=Now() + _RENEWED_BEFORE_END), marked=Q(refreshing_until__gt=Now())
     )
     current = rows.filter(pk=credential.pk).first()
     if current is None:
@@ -96,26 +96,26 @@ def ensure_valid(
     if not current.due:
         # The current row: another worker may have renewed it since it was taken.
         return current
-    return renew(current, base_url=base_url, timeout=timeout)
+    return _renew(current, base_url=base_url, timeout=timeout)
 
 
-def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
+def _renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
     """The credential with new tokens, committed; unless another worker renews it or X refuses."""
     if task_time.reply_by() < time.monotonic() + timeout.total_seconds():
         # The task could end after the refresh token is spent and before the new one is saved.
         return NotRenewed("Its tokens will be renewed by a task that has time for it.")
-    mark = take_mark(credential, lasts=timeout + MARK_OUTLASTS_REQUEST)
+    mark = take_mark(credential, lasts=timeout + _MARK_OUTLASTS_REQUEST)
     if mark is None:
         return NotRenewed("Another worker is renewing its tokens.")
     try:
         tokens = new_tokens(mark.credential.secrets, base_url=base_url, timeout=timeout)
     except SignInAgain as error:
-        return give_up(mark, error)
+        return _give_up(mark, error)
     except XError as error:
-        return postpone(mark, error)
+        return _postpone(mark, error)
     # These tokens are the only ones left, so keep trying even if the database is away for a while.
     # That is why the mark outlasts the request; we try as long as the task has time.
-    until = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
+    until = time.monotonic() + _MARK_OUTLASTS_REQUEST.total_seconds()
     return retry_while_lost(
         lambda: store_renewed(mark, tokens), until=min(until, task_time.ends_at())
     )
@@ -128,7 +128,7 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
         ours = Credential.objects.filter(
             Q(refreshing_until=None) | Q(refreshing_until__lte=Now()),
             pk=credential.pk,
-            expires_at__lte=Now() + RENEWED_BEFORE_END,
+            expires_at__lte=Now() + _RENEWED_BEFORE_END,
         ).update(refreshing_until=Now() + lasts, renewal_problem="")
         if ours != 1:
             return None
@@ -144,7 +144,7 @@ def store_renewed(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
     old token, which is spent. They never replace tokens that a person has entered.
     """
     with transaction.atomic(durable=True):
-        current = locked(mark.credential)
+        current = _locked(mark.credential)
         if current is None:
             return NotRenewed("It was removed.")
         if current.secrets.get("refresh_token") != mark.spends:
@@ -172,15 +172,15 @@ def store_tokens(
         credential.save(force_insert=True)
         return
     credential.save(update_fields=["secrets", *RENEWAL])
-    if credential.disabled_because.startswith(SIGN_IN_AGAIN):
+    if credential.disabled_because.startswith(_SIGN_IN_AGAIN):
         credential.enable()
 
 
-def give_up(mark: Mark, error: XError) -> NotRenewed:
+def _give_up(mark: Mark, error: XError) -> NotRenewed:
     """Disable it, unless a person has entered other tokens or another worker has kept new ones."""
-    why = f"{SIGN_IN_AGAIN}: X no longer accepts its refresh token ({error})"[:300]
+    why = f"{_SIGN_IN_AGAIN}: X no longer accepts its refresh token ({error})"[:300]
     with transaction.atomic(durable=True):
-        current = locked(mark.credential)
+        current = _locked(mark.credential)
         if current is None or current.secrets.get("refresh_token") != mark.spends:
             return NotRenewed("Its tokens were replaced in the meantime.")
         current.forget_renewals()
@@ -194,10 +194,10 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
     return NotRenewed(why, refused=True)
 
 
-def postpone(mark: Mark, error: XError) -> NotRenewed:
+def _postpone(mark: Mark, error: XError) -> NotRenewed:
     """Leave it alone for a while, longer each time; X may merely be failing."""
     why = f"X sent no new tokens: {error}"[:300]
-    wait = wait_after(mark, error)
+    wait = _wait_after(mark, error)
     Credential.objects.filter(pk=mark.credential.pk, refreshing_until=mark.until).update(
         refreshing_until=Now() + wait,
         renewals_failed=Least(F("renewals_failed") + 1, 32767),
@@ -215,10 +215,10 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
     return NotRenewed(why, refused=isinstance(error, Refused))
 
 
-def wait_after(mark: Mark, error: XError) -> timedelta:
+def _wait_after(mark: Mark, error: XError) -> timedelta:
     """Doubles with every failure in a row, and is at least what X asks for, up to LONGEST_REST."""
     doublings = min(mark.credential.renewals_failed, 20)
-    wait = min(RETRY_FIRST * 2**doublings, RETRY_MOST) * random.uniform(0.8, 1.2)
+    wait = min(_RETRY_FIRST * 2**doublings, _RETRY_MOST) * random.uniform(0.8, 1.2)
     asked_by_x = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     if asked_by_x is None and isinstance(error, RateLimited) and error.resets_at is not None:
         asked_by_x = error.resets_at - mark.begun_at
@@ -234,7 +234,7 @@ def lapse(credential: Credential, error: Refused) -> bool:
     if credential.kind != Credential.Kind.OAUTH2 or error.status != 401:
         return False
     with transaction.atomic():
-        current = locked(credential)
+        current = _locked(credential)
         if current is None:
             return False
         if current.secrets.get("access_token") != credential.secrets["access_token"]:
@@ -244,14 +244,14 @@ def lapse(credential: Credential, error: Refused) -> bool:
         if current.refused:
             # Another worker may have found this while we waited for the row: it is due anyway.
             ends = current.expires_at
-            return ends is not None and ends <= current.now + RENEWED_BEFORE_END
+            return ends is not None and ends <= current.now + _RENEWED_BEFORE_END
         current.expires_at = current.refused_since = current.now
         current.refused = 1
         current.save(update_fields=["expires_at", "refused", "refused_since"])
     return True
 
 
-def locked(credential: Credential) -> Any:
+def _locked(credential: Credential) -> Any:
     """Its row, locked until the transaction ends, with the database's clock as `now`."""
     rows = Credential.objects.select_for_update().annotate(now=Now())
     return rows.filter(pk=credential.pk).first()

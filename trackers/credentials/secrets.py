@@ -40,12 +40,12 @@ def encrypt(secrets: Mapping[str, str]) -> str:
 
 def decrypt(token: str) -> Secrets:
     """What a stored token holds; SecretUnreadableError when none of FIELD_KEYS opens it."""
-    return decrypt_cached(tuple(settings.FIELD_KEYS), token)
+    return _decrypt_cached(tuple(settings.FIELD_KEYS), token)
 
 
 # Each batch asks with a credential, and decrypting it takes as long as three statements.
 @lru_cache(maxsize=64)
-def decrypt_cached(keys: tuple[str, ...], token: str) -> Secrets:
+def _decrypt_cached(keys: tuple[str, ...], token: str) -> Secrets:
     try:
         plain = fernet(keys).decrypt(token.encode())
     except InvalidToken:

@@ -70,7 +70,7 @@ class Selection:
         return DatabaseClock(self.reservation.at, self.reserved_at)
 
 
-ATTEMPTS = 5
+_ATTEMPTS = 5
 
 
 def select_credential(
@@ -97,7 +97,7 @@ def select_credential(
         spread=spread,
         by_hand=by_hand,
     )
-    taken = select_first(1, asking, {})
+    taken = _select_first(1, asking, {})
     return taken if isinstance(taken, NoRoom | NoCredential) else taken[0]
 
 
@@ -117,7 +117,7 @@ def select_several(
         windows.reservation_params, endpoint_of, only=None, project=project, spread=spread
     )
     unreadable: dict[int, str] = {}
-    taken = select_first(most, asking, unreadable)
+    taken = _select_first(most, asking, unreadable)
     if isinstance(taken, NoRoom | NoCredential):
         return taken
     # Each credential once, so that one request tests those that need it. Credentials that X refused
@@ -130,18 +130,18 @@ def select_several(
         if reserved is None:
             break
         asked.add(reserved.credential[0])
-        taken += selections_of(reserved, unreadable, reserved_at=reserved_at)
+        taken += _selections_of(reserved, unreadable, reserved_at=reserved_at)
     return taken
 
 
-def select_first(
+def _select_first(
     most: int, asking: Callable[..., Mapping[str, Any]], unreadable: dict[int, str]
 ) -> list[Selection] | NoRoom | NoCredential:
     """Turns with one credential, `most` of them if it has room; or why there are none.
 
     `unreadable`: credentials to skip, and why; newly found ones are added.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         params = asking(most=most, without=unreadable)
         reserved_at = time.monotonic()
         reserved = windows.reserve_requests(params)
@@ -153,19 +153,19 @@ def select_first(
                 return why
             continue
         by_hand = params["by_hand"]
-        if taken := selections_of(reserved, unreadable, reserved_at=reserved_at, by_hand=by_hand):
+        if taken := _selections_of(reserved, unreadable, reserved_at=reserved_at, by_hand=by_hand):
             return taken
     if unreadable:
         return NoCredential(advice(None, unreadable))
     return others_were_faster()
 
 
-def selections_of(
+def _selections_of(
     reserved: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
 ) -> list[Selection]:
     """A turn for each request; none, and nothing reserved, if the secrets cannot be decrypted."""
     try:
-        credential = load_credential(reserved.credential)
+        credential = _load_credential(reserved.credential)
     except SecretUnreadableError as error:
         windows.cancel_all(reserved.requests)
         id, name, *_ = reserved.credential
@@ -238,7 +238,7 @@ def settle_failed(turn: Selection, error: XError, *, now: datetime | None = None
         depletion.stop_project(turn.credential.app_id, error, now=now)
 
 
-def load_credential(row: Sequence[Any]) -> Credential:
+def _load_credential(row: Sequence[Any]) -> Credential:
     values = dict(zip(LOADED, row, strict=True))
     values["secrets"] = decrypt(values["secrets"])
     return Credential.from_db(connection.alias, LOADED, list(values.values()))

@@ -38,23 +38,23 @@ def stopped(project: str, because: str) -> str:
     )
 
 
-BUDGET_SPENT = "Today's budget of "
+_BUDGET_SPENT = "Today's budget of "
 
 
 def spent(projects: Sequence[str], *, again: datetime, now: datetime) -> str:
     """Our own budgets keep us from asking until X's next day."""
     names = f"project {projects[0]}" if len(projects) == 1 else f"projects {', '.join(projects)}"
     at = clock_time(again, now=now, seconds=False)
-    return f"{BUDGET_SPENT}{names} is spent. Raise it in the admin, or wait until {at}."
+    return f"{_BUDGET_SPENT}{names} is spent. Raise it in the admin, or wait until {at}."
 
 
 def is_spent(sentence: str) -> bool:
-    return sentence.startswith(BUDGET_SPENT)
+    return sentence.startswith(_BUDGET_SPENT)
 
 
 # The credential that comes nearest to being usable: enabled, of a project that has money, and of
 # disabled ones, the one disabled last.
-NEAREST = """
+_NEAREST = """
     SELECT c.name, c.disabled_because, c.disabled_at IS NOT NULL,
            p.name, p.stopped_because, coalesce(p.stopped_until > now(), false)
     FROM trackers_credential c
@@ -66,17 +66,17 @@ NEAREST = """
 
 def none_enabled() -> str:
     """Why no credential at all may be used; empty while one is enabled."""
-    return why_nothing_is_asked(money=False)
+    return _why_nothing_is_asked(money=False)
 
 
 def nobody_may_ask() -> str:
     """The same, and that the projects of all that are enabled are stopped."""
-    return why_nothing_is_asked(money=True)
+    return _why_nothing_is_asked(money=True)
 
 
-def why_nothing_is_asked(*, money: bool) -> str:
+def _why_nothing_is_asked(*, money: bool) -> str:
     with cursor() as db:
-        found = db.execute(NEAREST).fetchone()
+        found = db.execute(_NEAREST).fetchone()
     if found is None:
         return NONE_YET
     name, because, is_disabled, project, stopped_because, is_stopped = found

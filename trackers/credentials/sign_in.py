@@ -32,33 +32,33 @@ from trackers.xapi.errors import Refused, SignInAgain, XError
 from trackers.xapi.secrets import Secrets
 from trackers.xapi.tokens import Tokens, first_tokens
 
-AUTHORIZE = "/i/oauth2/authorize"
-X_PAGES = "https://x.com"
+_AUTHORIZE = "/i/oauth2/authorize"
+_X_PAGES = "https://x.com"
 # Reading tweets, who the user is, and a refresh token to keep reading.
-SCOPE = "tweet.read users.read offline.access"
-LASTS = timedelta(minutes=10)
+_SCOPE = "tweet.read users.read offline.access"
+_LASTS = timedelta(minutes=10)
 
 NOT_BEGUN = "No sign-in was started in this browser, or it has already ended. Start again."
 OTHER = "X's answer belongs to a different sign-in. Start again."
-LATE = f"That took longer than {LASTS.seconds // 60} minutes. Start again."
+LATE = f"That took longer than {_LASTS.seconds // 60} minutes. Start again."
 DENIED = "You did not allow it at X, so nothing was saved. Start again if that was a mistake."
-FAILED = "X ended the sign-in ({}). Check the app's settings at X, then start again."
-NO_CODE = "X sent no code. Start again."
+_FAILED = "X ended the sign-in ({}). Check the app's settings at X, then start again."
+_NO_CODE = "X sent no code. Start again."
 CODE_EXPIRED = "X no longer accepts its code, which lasts 30 seconds. Start again."
 UNKNOWN_CLIENT = (
     "X does not know this client ID with this secret. Check both in the app's settings "
     "at X, then start again."
 )
-X_UNREACHABLE = "X could not be asked for the tokens: {}. Start again in a moment."
-NO_REFRESH = (
+_X_UNREACHABLE = "X could not be asked for the tokens: {}. Start again in a moment."
+_NO_REFRESH = (
     "X sent no refresh token, so access would end in two hours. Allow offline access in "
     "the app's settings at X, then start again."
 )
-GONE = (
+_GONE = (
     "The credential was removed in the meantime, so nothing was saved. Start again to "
     "add a new one."
 )
-NAME_TAKEN = "There is already a credential of this name. Start again with another name."
+_NAME_TAKEN = "There is already a credential of this name. Start again with another name."
 
 
 class SignInError(Exception):
@@ -91,12 +91,12 @@ class Pending:
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": self.redirect_uri,
-            "scope": SCOPE,
+            "scope": _SCOPE,
             "state": self.state,
             "code_challenge": self.challenge,
             "code_challenge_method": "S256",
         }
-        return f"{base_url or X_PAGES}{AUTHORIZE}?{urlencode(asked)}"
+        return f"{base_url or _X_PAGES}{_AUTHORIZE}?{urlencode(asked)}"
 
     def sealed(self) -> str:
         return encrypt(asdict(self))
@@ -123,7 +123,7 @@ def finish_sign_in(
     pending = open_pending(sealed)
     grant = Secrets(
         {
-            "code": code_in(answer, pending, now=now),
+            "code": _code_in(answer, pending, now=now),
             "redirect_uri": pending.redirect_uri,
             "code_verifier": pending.verifier,
         }
@@ -135,48 +135,48 @@ def finish_sign_in(
     except Refused:
         raise SignInError(UNKNOWN_CLIENT) from None
     except XError as error:
-        raise SignInError(X_UNREACHABLE.format(str(error).rstrip("."))) from None
+        raise SignInError(_X_UNREACHABLE.format(str(error).rstrip("."))) from None
     if not tokens.secrets.get("refresh_token"):
-        raise SignInError(NO_REFRESH)
-    return store_signed_in(pending, tokens, now=now)
+        raise SignInError(_NO_REFRESH)
+    return _store_signed_in(pending, tokens, now=now)
 
 
-def code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> str:
+def _code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> str:
     state = answer.get("state", "")
     if not secrets.compare_digest(state.encode(), pending.state.encode()):
         raise SignInError(OTHER)
-    if now - datetime.fromisoformat(pending.begun_at) > LASTS:
+    if now - datetime.fromisoformat(pending.begun_at) > _LASTS:
         raise SignInError(LATE)
     if error := answer.get("error", ""):
-        raise SignInError(DENIED if error == "access_denied" else FAILED.format(error[:60]))
+        raise SignInError(DENIED if error == "access_denied" else _FAILED.format(error[:60]))
     if not (code := answer.get("code", "")):
-        raise SignInError(NO_CODE)
+        raise SignInError(_NO_CODE)
     return code
 
 
-def store_signed_in(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
+def _store_signed_in(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
     """As a new credential, or in place of older tokens, which end then."""
     given = Secrets({**pending.client(), **tokens.secrets})
     try:
         check_secrets(Credential.Kind.OAUTH2, given)
         with transaction.atomic():
-            credential = target(pending)
+            credential = _target(pending)
             store_tokens(credential, given, lives=tokens.lives, since=now)
     except (ValidationError, IntegrityError) as error:
         if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
-            raise SignInError(NAME_TAKEN) from None
+            raise SignInError(_NAME_TAKEN) from None
         said = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise SignInError(said) from None
     return credential
 
 
-def target(pending: Pending) -> Credential:
+def _target(pending: Pending) -> Credential:
     """Locks: the row of the credential that is signed in again."""
     if pending.credential:
         rows = Credential.objects.select_for_update(of=("self",)).defer("secrets")
         found = rows.filter(pk=int(pending.credential), kind=Credential.Kind.OAUTH2).first()
         if found is None:
-            raise SignInError(GONE)
+            raise SignInError(_GONE)
         return found
     app = App.objects.named(pending.app or pending.name)
     return Credential(name=pending.name, kind=Credential.Kind.OAUTH2, app=app)

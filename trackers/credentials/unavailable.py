@@ -69,11 +69,11 @@ class Candidate(NamedTuple):
 
 # When somebody may ask again: soon if replies are awaited, else when the first window opens, or is
 # due to be asked about anyway. A rest that ends with its window is not mentioned separately.
-MAY_ASK_AT = "statement_timestamp() + interval '250 milliseconds'"
-IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
-IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
+_MAY_ASK_AT = "statement_timestamp() + interval '250 milliseconds'"
+_IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
+_IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
                       AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD})))"""
-ROOM_AGAIN = statement(
+_ROOM_AGAIN = statement(
     __file__,
     "room_again",
     room=ROOM,
@@ -81,20 +81,20 @@ ROOM_AGAIN = statement(
     has_tokens=HAS_TOKENS,
     has_credit=HAS_CREDIT,
     is_awake=IS_AWAKE,
-    soon=MAY_ASK_AT,
+    soon=_MAY_ASK_AT,
     last=LAST,
     step=PACE_STEP,
-    is_awaited=IS_AWAITED,
+    is_awaited=_IS_AWAITED,
     opens=OPENS,
     unheard_for=UNHEARD_FOR,
-    is_used_up=IS_USED_UP,
+    is_used_up=_IS_USED_UP,
     is_shut=IS_SHUT,
     usable=USABLE,
     which=WHICH,
 )
 # By the database's clock, like every hold: this host's may be an hour off.
-IN_A_MOMENT = "SELECT now() + interval '1 second'"
-WHO_IS_DISABLED = """
+_IN_A_MOMENT = "SELECT now() + interval '1 second'"
+_WHO_IS_DISABLED = """
     SELECT name, disabled_because FROM trackers_credential
     WHERE %(endpoints)s::jsonb ? api AND disabled_at IS NOT NULL
       AND (%(only)s::bigint IS NULL OR id = %(only)s::bigint)
@@ -106,9 +106,9 @@ def why_unavailable(
     params: Mapping[str, Any], unreadable: Mapping[int, str]
 ) -> NoRoom | NoCredential | None:
     """Why none was taken; None when one has room after all."""
-    candidates = room_again(params)
+    candidates = _room_again(params)
     if not candidates:
-        return NoCredential(advice(first_row(WHO_IS_DISABLED, params), unreadable))
+        return NoCredential(advice(_first_row(_WHO_IS_DISABLED, params), unreadable))
     if any(candidate.may_ask for candidate in candidates):
         return None
     candidate = candidates[0]
@@ -138,11 +138,11 @@ def why_unavailable(
     return NoRoom(
         candidate.at,
         f"{who} used up what X allows; {candidate.name} may ask again at "
-        f"{opening_time(candidate)}.",
+        f"{_opening_time(candidate)}.",
     )
 
 
-def opening_time(candidate: Candidate) -> str:
+def _opening_time(candidate: Candidate) -> str:
     """When X says that the window opens, and when we ask whether that is still so."""
     opens = candidate.opens or candidate.at
     time = clock_time(opens, now=candidate.now)
@@ -159,17 +159,17 @@ def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> s
 
 def others_were_faster() -> NoRoom:
     """There was room each time, but others took it: the windows are nearly used up."""
-    until = first_row(IN_A_MOMENT, {})
+    until = _first_row(_IN_A_MOMENT, {})
     assert until is not None
     return NoRoom(until[0], "Other workers took the last requests that X allows now.")
 
 
-def room_again(params: Mapping[str, Any]) -> list[Candidate]:
+def _room_again(params: Mapping[str, Any]) -> list[Candidate]:
     """Each usable credential, the first that may ask again first."""
     with cursor() as db:
-        return [Candidate(*row) for row in db.execute(ROOM_AGAIN, params).fetchall()]
+        return [Candidate(*row) for row in db.execute(_ROOM_AGAIN, params).fetchall()]
 
 
-def first_row(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def _first_row(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
     with cursor() as db:
         return db.execute(sql, params).fetchone()

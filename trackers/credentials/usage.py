@@ -17,14 +17,14 @@ from trackers.xapi.usage import read_project_usage
 def ask_all_usage(*, base_url: str, timeout: timedelta) -> None:
     """Of each project: what X says it billed is kept beside our own count."""
     for project in Project.objects.all():
-        usage_or_reason = ask_usage(project.pk, base_url=base_url, timeout=timeout)
+        usage_or_reason = _ask_usage(project.pk, base_url=base_url, timeout=timeout)
         if isinstance(usage_or_reason, str):
             usage.tell_problem(project, usage_or_reason)
         else:
             usage.store_usage(project, usage_or_reason)
 
 
-def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str:
+def _ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str:
     """What X billed the project, or why it could not be read, in a sentence."""
     credential = (
         Credential.objects.enabled()

@@ -55,10 +55,10 @@ LOADED = ("id", "name", "kind", "api", "app_id", "secrets", "refused")
 LIVE = """ARRAY(SELECT r FROM unnest(w.under_way) r
                       WHERE r > statement_timestamp() - %(under_way_for)s::interval)"""
 # How far X's clock is ahead of the database's, by its Date; 0 until it sent one.
-AHEAD = "coalesce(w.seen_at - w.learned_at, interval '0')"
+_AHEAD = "coalesce(w.seen_at - w.learned_at, interval '0')"
 # X's clock now. Its Date is truncated to seconds, so this is never ahead; X's reset is in whole
 # seconds too and may be truncated as well, hence the extra second.
-X_NOW = f"(statement_timestamp() + {AHEAD})"
+X_NOW = f"(statement_timestamp() + {_AHEAD})"
 OVER = f"(w.resets_at IS NULL OR {X_NOW} >= w.resets_at + interval '1 second')"
 # Longer than all of X's windows but a few, which last a day. A plan may change and a reset be
 # wrong: we would never know without asking.
@@ -68,23 +68,24 @@ IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
 # X refuses the credential at this endpoint (`rests`).
 IS_SHUT = f"(w.refused >= {REFUSALS_UNTIL_DISABLED})"
 # One request tests for all.
-ONE = f"1 - cardinality({LIVE})"
-ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {ONE}
+_ONE = f"1 - cardinality({LIVE})"
+ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {_ONE}
                  ELSE least(w.remaining - cardinality({LIVE}) - cardinality(w.lost),
-                            CASE WHEN w.limited > 0 OR {IS_SHUT} THEN {ONE} END) END)"""
+                            CASE WHEN w.limited > 0 OR {IS_SHUT} THEN {_ONE} END) END)"""
 # When the window opens, by the database's clock.
-OPENS = f"(w.resets_at + interval '1 second' - {AHEAD})"
+OPENS = f"(w.resets_at + interval '1 second' - {_AHEAD})"
 # In a backlog requests take turns: the rest of a window is spread over its remaining time.
 # Spending it at once would leave nothing for what falls due next, for up to a quarter of an hour.
 # With room for more than four a second nobody waits; and nobody waits so long that a wrong reset
 # would never be noticed.
 LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
 PACE_STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
-IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {PACE_STEP} >= interval '250 milliseconds')"
-IN_TURN = f"(NOT {IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
+_IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {PACE_STEP} >= interval '250 milliseconds')"
+IN_TURN = f"(NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
 # How many of `most` requests are reserved where there is room: one if requests take turns, and one
 # if X refused the last request, so that it tests for the others.
-REQUESTS_GRANTED = f"""(CASE WHEN {IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
+_REQUESTS_GRANTED = f"""(CASE
+                  WHEN {_IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
 # The times identify a window's reservations: CANCEL and `learning.settle_all` remove them by time.
 # So they are a microsecond apart, and never repeat whatever the clock does.
@@ -99,13 +100,13 @@ TIMES = """ARRAY(
 
 # Usable credentials, with their windows at the endpoint of their API: each user's tokens have their
 # own window, the bearer tokens of an app share one.
-HOLDER = "CASE WHEN c.kind <> 'bearer' THEN c.id END"
+_HOLDER = "CASE WHEN c.kind <> 'bearer' THEN c.id END"
 USABLE = f"""
     trackers_credential c
     JOIN trackers_app a ON a.id = c.app_id
     JOIN trackers_project p ON p.id = a.project_id
     JOIN trackers_window w ON w.app_id = a.id AND w.endpoint = (%(endpoints)s::jsonb ->> c.api)
-        AND w.credential_id IS NOT DISTINCT FROM {HOLDER}
+        AND w.credential_id IS NOT DISTINCT FROM {_HOLDER}
 """
 WHICH = """
     c.id <> ALL (%(except)s::bigint[])
@@ -125,9 +126,9 @@ HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
 IS_AWAKE = """(%(by_hand)s OR w.rests_until IS NULL
                      OR w.rests_until <= statement_timestamp())"""
 
-KNOW = f"""
+_KNOW = f"""
     INSERT INTO trackers_window (app_id, credential_id, endpoint, under_way, lost)
-    SELECT DISTINCT c.app_id, {HOLDER}, %(endpoints)s::jsonb ->> c.api,
+    SELECT DISTINCT c.app_id, {_HOLDER}, %(endpoints)s::jsonb ->> c.api,
            '{{}}'::timestamptz[], '{{}}'::timestamptz[]
     FROM trackers_credential c
     WHERE %(endpoints)s::jsonb ? c.api
@@ -138,12 +139,12 @@ KNOW = f"""
 # A credential that X refused, here or altogether, is tried again once a minute, or when no other
 # has room: its replies report no window. Otherwise one with an unknown window goes first, as it
 # takes only one request; then the one with the most room.
-BEST_FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
+_BEST_FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
                 OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
             w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
-PARTS = {
+_PARTS = {
     "room": ROOM,
-    "count": REQUESTS_GRANTED,
+    "count": _REQUESTS_GRANTED,
     "usable": USABLE,
     "which": WHICH,
     "has_tokens": HAS_TOKENS,
@@ -155,16 +156,16 @@ PARTS = {
     "columns": ", ".join(f"c.{name}" for name in LOADED),
 }
 # SKIP LOCKED: while one worker reserves, the next takes another credential instead of waiting.
-RESERVE = statement(
-    __file__, "reserve", open=(), order=BEST_FIRST, when_locked="SKIP LOCKED", **PARTS
+_RESERVE = statement(
+    __file__, "reserve", open=(), order=_BEST_FIRST, when_locked="SKIP LOCKED", **_PARTS
 )
 # The same, but waiting: for when others hold the rows of all windows with room. A row that turns
 # out to have no room stays locked while we wait for the next, so rows are taken in the order of
 # their ids, or two waiting workers would deadlock.
-RESERVE_AND_WAIT = statement(__file__, "reserve", open=(), order="w.id", when_locked="", **PARTS)
+_RESERVE_AND_WAIT = statement(__file__, "reserve", open=(), order="w.id", when_locked="", **_PARTS)
 
 # Requests that were not sent after all. Windows are locked in order of id.
-CANCEL = """
+_CANCEL = """
     WITH unsent AS MATERIALIZED (
         SELECT w.id, reserved.times
         FROM trackers_window w JOIN (
@@ -208,20 +209,20 @@ def reservation_params(
 def know(params: Mapping[str, Any]) -> bool:
     """Create missing rows of windows; return whether there were any."""
     with cursor() as db:
-        return db.execute(KNOW, params).rowcount > 0
+        return db.execute(_KNOW, params).rowcount > 0
 
 
 def reserve_requests(params: Mapping[str, Any]) -> Reserved | None:
     """Reserve requests with the credential that has the most room, as many as it has room for."""
-    return reserve_at_once(params) or reserved_by(RESERVE_AND_WAIT, params)
+    return reserve_at_once(params) or _reserved_by(_RESERVE_AND_WAIT, params)
 
 
 def reserve_at_once(params: Mapping[str, Any]) -> Reserved | None:
     """The same, but None when every window with room is locked by others."""
-    return reserved_by(RESERVE, params)
+    return _reserved_by(_RESERVE, params)
 
 
-def reserved_by(query: str, params: Mapping[str, Any]) -> Reserved | None:
+def _reserved_by(query: str, params: Mapping[str, Any]) -> Reserved | None:
     with cursor() as db:
         row = db.execute(query, params).fetchone()
     if row is None:
@@ -238,4 +239,4 @@ def cancel_all(reservations: Collection[Reservation]) -> None:
         "times": [one.at for one in reservations],
     }
     with cursor() as db:
-        db.execute(CANCEL, params)
+        db.execute(_CANCEL, params)

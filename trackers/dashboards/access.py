@@ -42,7 +42,7 @@ FIRST_PAGES = {
     "subscribers": VIEW_SUBSCRIBERS,
 }
 # At most this many of those who can give a permission are named.
-MAX_GIVERS_NAMED = 5
+_MAX_GIVERS_NAMED = 5
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
@@ -53,7 +53,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
     ) -> HttpResponseBase | None:
         if not getattr(view_func, "login_required", True) or is_signed_in(request):
             return None
-        return ask_to_log_in(request)
+        return _ask_to_log_in(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The admin itself refuses without an explanation."""
@@ -85,9 +85,9 @@ def needs(permission: str, **of_parts: str) -> Callable[[ViewFunction], ViewFunc
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not is_signed_in(request):
-                return ask_to_log_in(request)
+                return _ask_to_log_in(request)
             if not request.user.has_perm(permission) and request.path.endswith(".json"):
-                return JsonResponse({"error": explain_lack(permission)}, status=403)
+                return JsonResponse({"error": _explain_lack(permission)}, status=403)
             require_permission(request, permission)
             if (part := part_of(request)) in of_parts:
                 require_permission(request, of_parts[part])
@@ -101,10 +101,10 @@ def needs(permission: str, **of_parts: str) -> Callable[[ViewFunction], ViewFunc
 
 def require_permission(request: HttpRequest, permission: str) -> None:
     if not request.user.has_perm(permission):
-        raise PermissionDenied(explain_lack(permission))
+        raise PermissionDenied(_explain_lack(permission))
 
 
-def explain_lack(permission: str) -> str:
+def _explain_lack(permission: str) -> str:
     """Which permission it takes, as the admin calls it, and who can give it."""
     label, _, codename = permission.partition(".")
     permissions = Permission.objects.filter(content_type__app_label=label, codename=codename)
@@ -119,7 +119,7 @@ def explain_lack(permission: str) -> str:
 
 def permission_givers() -> str:
     """Who can change accounts, by name."""
-    return " or ".join(roles.those_who_give()[:MAX_GIVERS_NAMED]) or "An administrator"
+    return " or ".join(roles.those_who_give()[:_MAX_GIVERS_NAMED]) or "An administrator"
 
 
 def first_page(request: HttpRequest) -> str:
@@ -132,17 +132,17 @@ def is_signed_in(request: HttpRequest) -> bool:
     return request.user.is_active
 
 
-def ask_to_log_in(request: HttpRequest) -> HttpResponse:
+def _ask_to_log_in(request: HttpRequest) -> HttpResponse:
     """To the login page, and from there back to where the person was."""
     if request.headers.get("HX-Request"):
         # A poll must not swap the login form into a row.
-        return HttpResponseClientRedirect(login_address(request, page_address(request)))
+        return HttpResponseClientRedirect(_login_address(request, _page_address(request)))
     if request.path.endswith(".json"):
         return JsonResponse({"error": "Log in first."}, status=401)
-    return redirect(login_address(request, page_address(request)))
+    return redirect(_login_address(request, _page_address(request)))
 
 
-def login_address(request: HttpRequest, back: str) -> str:
+def _login_address(request: HttpRequest, back: str) -> str:
     """With what the login page says: that a session is over, and that what was sent is lost."""
     params = {"next": back}
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
@@ -152,7 +152,7 @@ def login_address(request: HttpRequest, back: str) -> str:
     return f"{reverse('login')}?{urlencode(params, safe='/')}"
 
 
-def page_address(request: HttpRequest) -> str:
+def _page_address(request: HttpRequest) -> str:
     """The page the person looks at: itself, or the one that holds the form or asked for a part."""
     if request.headers.get("HX-Request"):
         page = request.headers.get("HX-Current-URL", "")

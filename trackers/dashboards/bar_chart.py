@@ -12,11 +12,11 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
-WIDTH, HEIGHT = 360, 60
+_WIDTH, _HEIGHT = 360, 60
 # The part of a bar's place that the bar fills.
-BAR_FILL = 0.8
+_BAR_FILL = 0.8
 # So that a small value does not look like zero.
-MIN_BAR_HEIGHT = 1.5
+_MIN_BAR_HEIGHT = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,20 @@ class BarChart:
     @property
     def html(self) -> SafeString:
         most = max((value for value in self.values if value is not None), default=0)
-        step = WIDTH / max(1, len(self.values))
+        step = _WIDTH / max(1, len(self.values))
         bars, gaps = [], []
         for place, value in enumerate(self.values):
             x = place * step
             if value is None:
-                gaps.append(f"M{x:.1f} 0h{step:.1f}v{HEIGHT}h-{step:.1f}z")
+                gaps.append(f"M{x:.1f} 0h{step:.1f}v{_HEIGHT}h-{step:.1f}z")
             elif value > 0:
-                height = max(MIN_BAR_HEIGHT, HEIGHT * value / most)
-                bars.append(f"M{x:.1f} {HEIGHT}v-{height:.1f}h{step * BAR_FILL:.1f}v{height:.1f}z")
+                height = max(_MIN_BAR_HEIGHT, _HEIGHT * value / most)
+                bars.append(
+                    f"M{x:.1f} {_HEIGHT}v-{height:.1f}h{step * _BAR_FILL:.1f}v{height:.1f}z"
+                )
         label = escape(self.label)
         return SafeString(
-            f'<svg class="bar-chart" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none"'
+            f'<svg class="bar-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none"'
             f' role="img" aria-label="{label}"><title>{label}</title>'
             f'<path class="unknown" d="{"".join(gaps)}"/><path class="value" d="{"".join(bars)}"/>'
             "</svg>"

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.words import commas
 
-DAYS_SHOWN = 30
+_DAYS_SHOWN = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +25,16 @@ class DailyChart:
 
 
 def first_day(today: date) -> date:
-    return today - timedelta(days=DAYS_SHOWN - 1)
+    return today - timedelta(days=_DAYS_SHOWN - 1)
 
 
 def daily_chart(counts: Mapping[date, int], *, today: date, what: str) -> DailyChart:
-    days = [first_day(today) + timedelta(days=place) for place in range(DAYS_SHOWN)]
+    days = [first_day(today) + timedelta(days=place) for place in range(_DAYS_SHOWN)]
     numbers = [counts.get(day, 0) for day in days]
     total, most = commas(sum(numbers)), commas(max(numbers))
     return DailyChart(
         chart=BarChart(
-            numbers, f"{what}: {total} in the last {DAYS_SHOWN} days, at most {most} a day"
+            numbers, f"{what}: {total} in the last {_DAYS_SHOWN} days, at most {most} a day"
         ),
         lines=tuple((f"{day:%Y-%m-%d}", commas(counts.get(day, 0))) for day in reversed(days)),
         total=total,

@@ -15,9 +15,9 @@ from trackers.schedule.models import Stretch
 from trackers.schedule.stretch_history import StretchSpan, by_time
 from trackers.schedule.stretch_words import VISIBLE, sentences, times
 
-STRETCHES_SHOWN, STRETCH_STEP = timedelta(days=1), timedelta(minutes=30)
-STEPS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
-DASH = "–"
+_STRETCHES_SHOWN, _STRETCH_STEP = timedelta(days=1), timedelta(minutes=30)
+_STEPS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
+_DASH = "–"
 NOT_STRETCHED = "No wait was stretched in the last 24 hours."
 
 
@@ -75,59 +75,59 @@ def days_table(plan: Plan, *, now: datetime, is_whole: bool = False) -> DaysTabl
     """`is_whole`: with the projects."""
     days = stored_forecast(now=now, with_projects=is_whole)
     return DaysTable(
-        lines=day_rows(days),
+        lines=_day_rows(days),
         why=days.why,
-        counted=counted_when(days, now=now),
+        counted=_counted_when(days, now=now),
         stretch=tuple(sentences(plan, Stretch.objects.filter(pk=Stretch.ONLY).first())),
         is_fixed=not plan.adapts,
-        last_day=last_day(by_time(over=STRETCHES_SHOWN, step=STRETCH_STEP), now=now)
+        last_day=_last_day(by_time(over=_STRETCHES_SHOWN, step=_STRETCH_STEP), now=now)
         if plan.adapts
         else None,
-        projects=tuple(project_row(project) for project in days.projects),
+        projects=tuple(_project_row(project) for project in days.projects),
     )
 
 
-def counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
+def _counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
     at = days.today.counted_at
     return ago(at, now=now) if at and not days.is_fresh else None
 
 
-def day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
+def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
     today, tomorrow, yesterday = days.today, days.tomorrow, days.yesterday
     return (
-        DayRow("Today so far", rounded(today.looks), rounded(today.tweet_days)),
+        DayRow("Today so far", _rounded(today.looks), _rounded(today.tweet_days)),
         DayRow(
             "Today by midnight",
-            rounded(today.expected_looks),
-            rounded(today.expected_tweet_days),
+            _rounded(today.expected_looks),
+            _rounded(today.expected_tweet_days),
         ),
         DayRow(
             "Tomorrow",
-            rounded(tomorrow.expected_looks),
-            rounded(tomorrow.expected_tweet_days),
+            _rounded(tomorrow.expected_looks),
+            _rounded(tomorrow.expected_tweet_days),
         ),
         DayRow(
             "Yesterday, forecast",
-            rounded(yesterday.foreseen_looks),
-            rounded(yesterday.foreseen_tweet_days),
+            _rounded(yesterday.foreseen_looks),
+            _rounded(yesterday.foreseen_tweet_days),
         ),
         DayRow(
             "Yesterday, actual",
-            rounded(yesterday.looks),
-            rounded(yesterday.tweet_days),
+            _rounded(yesterday.looks),
+            _rounded(yesterday.tweet_days),
             off=(
-                forecast_error(yesterday.looks, yesterday.foreseen_looks),
-                forecast_error(yesterday.tweet_days, yesterday.foreseen_tweet_days),
+                _forecast_error(yesterday.looks, yesterday.foreseen_looks),
+                _forecast_error(yesterday.tweet_days, yesterday.foreseen_tweet_days),
             ),
         ),
     )
 
 
-def rounded(value: float | None) -> str:
-    return DASH if value is None else commas(round(value))
+def _rounded(value: float | None) -> str:
+    return _DASH if value is None else commas(round(value))
 
 
-def forecast_error(came: float | None, foreseen: float | None) -> str:
+def _forecast_error(came: float | None, foreseen: float | None) -> str:
     """What came against the forecast: +2%."""
     if came is None or not foreseen:
         return ""
@@ -135,20 +135,20 @@ def forecast_error(came: float | None, foreseen: float | None) -> str:
     return f"+{share}%" if share > 0 else f"−{-share}%" if share else "as forecast"
 
 
-def project_row(project: ProjectForecast) -> ProjectRow:
+def _project_row(project: ProjectForecast) -> ProjectRow:
     spends = None if project.expected is None else Decimal(round(project.expected)) * project.price
     return ProjectRow(
         name=project.name,
-        so_far=rounded(project.so_far),
-        expected=rounded(project.expected),
-        money=DASH if spends is None else dollars(spends),
-        tomorrow=rounded(project.tomorrow),
-        foreseen=rounded(project.foreseen_yesterday),
-        came=rounded(project.yesterday),
+        so_far=_rounded(project.so_far),
+        expected=_rounded(project.expected),
+        money=_DASH if spends is None else dollars(spends),
+        tomorrow=_rounded(project.tomorrow),
+        foreseen=_rounded(project.foreseen_yesterday),
+        came=_rounded(project.yesterday),
     )
 
 
-def last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | None:
+def _last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | None:
     """None where it was not worked out."""
     if not stretches:
         return None
@@ -157,10 +157,10 @@ def last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | No
         max(stretch.money for stretch in stretches),
     )
     by_start = {stretch.at: stretch for stretch in stretches}
-    last = now - (now - STEPS_COUNT_FROM) % STRETCH_STEP
+    last = now - (now - _STEPS_COUNT_FROM) % _STRETCH_STEP
     slots = [
-        by_start.get(last - STRETCH_STEP * back)
-        for back in range(STRETCHES_SHOWN // STRETCH_STEP, -1, -1)
+        by_start.get(last - _STRETCH_STEP * back)
+        for back in range(_STRETCHES_SHOWN // _STRETCH_STEP, -1, -1)
     ]
     sentence = (
         NOT_STRETCHED

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from tweetwatch.http.sending import RETRY_SECONDS, NoPlace, send_in_place
 from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, table_response
 
-NO_PLACE_TEXT = (
+_NO_PLACE_TEXT = (
     "The server is sending other files, and sends only a few at once. Go back, wait until one of "
     "them is done, and try again."
 )
@@ -26,7 +26,7 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
     if form not in FORMS:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
-        return no_file(request, 501, "No Parquet on this server", NO_PARQUET)
+        return _no_file(request, 501, "No Parquet on this server", NO_PARQUET)
     return send_if_free(request, lambda: table_response(table, form))
 
 
@@ -37,7 +37,7 @@ def send_if_free(
     try:
         answer = send_in_place(request, make)
     except NoPlace:
-        page = no_file(request, 503, "Other files are being sent", NO_PLACE_TEXT)
+        page = _no_file(request, 503, "Other files are being sent", _NO_PLACE_TEXT)
         page["Retry-After"] = str(RETRY_SECONDS)
         return page
     if request.method == "HEAD":
@@ -46,6 +46,6 @@ def send_if_free(
     return answer
 
 
-def no_file(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+def _no_file(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
     context = {"title": title, "said": sentence}
     return render(request, "dashboards/no_export.html", context, status=status)

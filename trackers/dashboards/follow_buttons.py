@@ -37,12 +37,12 @@ def buttons(homes: Sequence[Home], origins: Iterable[int]) -> dict[int, list[But
     rows = Follow.objects.filter(follower_id__in=followers, origin_id__in=wanted)
     followed = set(rows.values_list("follower_id", "origin_id"))
     return {
-        origin: [button(home, origin, (home.follower_id, origin) in followed) for home in homes]
+        origin: [_button(home, origin, (home.follower_id, origin) in followed) for home in homes]
         for origin in wanted
     }
 
 
-def button(home: Home, origin: int, is_followed: bool) -> Button:
+def _button(home: Home, origin: int, is_followed: bool) -> Button:
     act = "unfollow" if is_followed else "follow"
     return Button(
         act,

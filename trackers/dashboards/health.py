@@ -23,10 +23,10 @@ from psycopg_pool import PoolTimeout
 from trackers.jobs.models import Worker
 from tweetwatch.database import LOST
 
-HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
-NO_DATABASE_REASON = "The database cannot be reached."
-MIGRATIONS_LACKING = "The database lacks {} migrations: run manage.py migrate."
-READ_METHODS = ("GET", "HEAD")
+_HEALTH_PATH, _READY_PATH = "/healthz", "/readyz"
+_NO_DATABASE_REASON = "The database cannot be reached."
+_MIGRATIONS_LACKING = "The database lacks {} migrations: run manage.py migrate."
+_READ_METHODS = ("GET", "HEAD")
 
 
 class HealthMiddleware:
@@ -34,37 +34,40 @@ class HealthMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info not in (HEALTH_PATH, READY_PATH) or request.method not in READ_METHODS:
+        if (
+            request.path_info not in (_HEALTH_PATH, _READY_PATH)
+            or request.method not in _READ_METHODS
+        ):
             return self.get_response(request)
         answer = HttpResponse("ok\n", content_type="text/plain")
-        if request.path_info == READY_PATH:
-            answer = readiness()
+        if request.path_info == _READY_PATH:
+            answer = _readiness()
         answer["Cache-Control"] = "no-store"
         # Django would log every 503.
         answer.__dict__["_has_been_logged"] = True
         return answer
 
 
-def readiness() -> HttpResponse:
+def _readiness() -> HttpResponse:
     """Report when a worker was last seen, but do not act on it: workers are other processes."""
     try:
-        lacking = len(migrations() - set(MigrationRecorder(connection).applied_migrations()))
+        lacking = len(_migrations() - set(MigrationRecorder(connection).applied_migrations()))
         seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
     except (DatabaseError, PoolTimeout, *LOST):
-        return unready(NO_DATABASE_REASON)
+        return _unready(_NO_DATABASE_REASON)
     if lacking:
-        return unready(MIGRATIONS_LACKING.format(lacking))
+        return _unready(_MIGRATIONS_LACKING.format(lacking))
     age = max(timezone.now() - seen, timedelta(0)) if seen else None
     age_seconds = round(age.total_seconds(), 1) if age is not None else None
     return JsonResponse({"ready": True, "worker_seen_seconds": age_seconds})
 
 
-def unready(reason: str) -> HttpResponse:
+def _unready(reason: str) -> HttpResponse:
     return JsonResponse({"ready": False, "reason": reason}, status=503)
 
 
 @cache
-def migrations() -> frozenset[tuple[str, str]]:
+def _migrations() -> frozenset[tuple[str, str]]:
     """Those of the code that runs here, read from disk once."""
     return frozenset(MigrationLoader(None).disk_migrations)
 

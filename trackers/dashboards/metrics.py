@@ -27,7 +27,7 @@ from tweetwatch.proxy import is_loopback
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Requires METRICS_KEY as a bearer token; if no key is set, nobody has access."""
-    if settings.SECURE_SSL_REDIRECT and not (request.is_secure() or stays_here(request)):
+    if settings.SECURE_SSL_REDIRECT and not (request.is_secure() or _stays_here(request)):
         return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.path}")
     brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
@@ -37,7 +37,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-def stays_here(request: HttpRequest) -> bool:
+def _stays_here(request: HttpRequest) -> bool:
     """Whether the answer never leaves the machine, so that nobody can read it on its way: the
     request went to a loopback address. A proxy passes on the host name of its own request."""
     asked, _ = split_domain_port(request.get_host())
@@ -46,20 +46,20 @@ def stays_here(request: HttpRequest) -> bool:
 
 class AllMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
-        yield gauge("build_info", "1, with the version as a label.", "version").add([VERSION], 1)
+        yield _gauge("build_info", "1, with the version as a label.", "version").add([VERSION], 1)
         status = Status()
-        yield from pausing_metrics(status)
-        yield from queue_metrics(status)
-        yield from tweet_metrics(status)
-        yield from credential_metrics(status)
-        yield from money_metrics(status)
-        yield from day_metrics(status)
-        yield from worker_metrics(status)
-        yield from source_metrics(status)
-        yield from stream_metrics(status)
-        yield from timeline_metrics(status)
-        yield from event_metrics(status)
-        yield gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
+        yield from _pausing_metrics(status)
+        yield from _queue_metrics(status)
+        yield from _tweet_metrics(status)
+        yield from _credential_metrics(status)
+        yield from _money_metrics(status)
+        yield from _day_metrics(status)
+        yield from _worker_metrics(status)
+        yield from _source_metrics(status)
+        yield from _stream_metrics(status)
+        yield from _timeline_metrics(status)
+        yield from _event_metrics(status)
+        yield _gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
             [], status.oldest_snapshot.seconds
         )
 
@@ -80,32 +80,32 @@ class CounterFamily(CounterMetricFamily):
         return self
 
 
-def gauge(name: str, about: str, *labels: str) -> GaugeFamily:
+def _gauge(name: str, about: str, *labels: str) -> GaugeFamily:
     return GaugeFamily(f"tweetwatch_{name}", about, labels=labels)
 
 
-def total(name: str, about: str, *labels: str) -> CounterFamily:
+def _total(name: str, about: str, *labels: str) -> CounterFamily:
     return CounterFamily(f"tweetwatch_{name}", about, labels=labels)
 
 
-def pausing_metrics(status: Status) -> Iterator[Metric]:
+def _pausing_metrics(status: Status) -> Iterator[Metric]:
     pause = status.paused
-    yield gauge("paused_all", "1 while a person has paused everything.").add([], bool(pause))
-    since = gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
+    yield _gauge("paused_all", "1 while a person has paused everything.").add([], bool(pause))
+    since = _gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
     yield since.add([], pause.since.timestamp()) if pause else since
 
 
-def queue_metrics(status: Status) -> Iterator[Metric]:
-    due = gauge("due", "Keys of a queue that are due.", "namespace")
-    oldest = gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
-    in_flight = gauge("in_flight", "Keys that workers have claimed.", "namespace")
-    isolated = gauge(
+def _queue_metrics(status: Status) -> Iterator[Metric]:
+    due = _gauge("due", "Keys of a queue that are due.", "namespace")
+    oldest = _gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
+    in_flight = _gauge("in_flight", "Keys that workers have claimed.", "namespace")
+    isolated = _gauge(
         "isolated",
         "Keys set aside after four workers in a row died while processing them.",
         "namespace",
     )
-    checked = gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
-    late = gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
+    checked = _gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
+    late = _gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
     for name, queue in status.queues.items():
         due.add([name], queue.due)
         oldest.add([name], queue.oldest_due_seconds)
@@ -121,21 +121,21 @@ def queue_metrics(status: Status) -> Iterator[Metric]:
     yield from (due, oldest, in_flight, isolated, checked, late)
 
 
-def tweet_metrics(status: Status) -> Iterator[Metric]:
-    yield gauge("gone", "Tweets that X no longer shows.").add([], status.tweets.gone)
+def _tweet_metrics(status: Status) -> Iterator[Metric]:
+    yield _gauge("gone", "Tweets that X no longer shows.").add([], status.tweets.gone)
     about = "Tweets that X's last reply left out, or described unreadably."
-    yield gauge("unclear", about).add([], status.tweets.unclear)
+    yield _gauge("unclear", about).add([], status.tweets.unclear)
 
 
-def credential_metrics(status: Status) -> Iterator[Metric]:
+def _credential_metrics(status: Status) -> Iterator[Metric]:
     labels = ("credential", "endpoint")
-    remaining = gauge(
+    remaining = _gauge(
         "credential_remaining", "Requests left in a rate limit window, as reported by X.", *labels
     )
-    resets = gauge(
+    resets = _gauge(
         "credential_reset_timestamp_seconds", "When the rate limit window resets.", *labels
     )
-    ready = gauge("credential_ready", "1 if it may be used.", "credential")
+    ready = _gauge("credential_ready", "1 if it may be used.", "credential")
     for credential in status.credentials:
         ready.add([credential.name], float(credential.state == "ready"))
         for window in credential.told():
@@ -144,12 +144,12 @@ def credential_metrics(status: Status) -> Iterator[Metric]:
     yield from (ready, remaining, resets)
 
 
-def money_metrics(status: Status) -> Iterator[Metric]:
-    today = gauge(
+def _money_metrics(status: Status) -> Iterator[Metric]:
+    today = _gauge(
         "tweet_days_today", "Tweet-days of this UTC day, including reserved ones.", "project"
     )
-    left = gauge("tweet_days_left", "Tweet-days left in today's budget.", "project")
-    waiting = gauge(
+    left = _gauge("tweet_days_left", "Tweet-days left in today's budget.", "project")
+    waiting = _gauge(
         "tweets_waiting_for_money", "Tweets waiting for the next day's budget.", "project"
     )
     for books in status.projects:
@@ -161,11 +161,11 @@ def money_metrics(status: Status) -> Iterator[Metric]:
     yield from (today, left, waiting)
 
 
-def day_metrics(status: Status) -> Iterator[Metric]:
+def _day_metrics(status: Status) -> Iterator[Metric]:
     """What is not known is left out."""
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
-    looks = gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
-    days = gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
+    looks = _gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
+    days = _gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
     for day, kind, of_looks, of_days in (
         ("today", "came", today.looks, today.tweet_days),
         ("today", "expected", today.expected_looks, today.expected_tweet_days),
@@ -180,31 +180,33 @@ def day_metrics(status: Status) -> Iterator[Metric]:
     yield from (looks, days)
     if (row := status.stretch) is None:
         return
-    stretch = gauge("stretch_ratio", "How much longer adapting waits are; 1: not at all.", "for")
+    stretch = _gauge("stretch_ratio", "How much longer adapting waits are; 1: not at all.", "for")
     yield stretch.add(["windows"], row.windows).add(["money"], row.money)
-    accuracy = gauge("accuracy_ratio", "The share of a tweet's figures that may be missed.", "kind")
+    accuracy = _gauge(
+        "accuracy_ratio", "The share of a tweet's figures that may be missed.", "kind"
+    )
     for kind, share in (("asked", status.accuracy_asked), ("now", status.accuracy_now)):
         if share is not None:
             accuracy.add([kind], share)
     yield accuracy
 
 
-def worker_metrics(status: Status) -> Iterator[Metric]:
-    seen = gauge("worker_seen_timestamp_seconds", "Its last sign of life.", "host", "kind", "pid")
+def _worker_metrics(status: Status) -> Iterator[Metric]:
+    seen = _gauge("worker_seen_timestamp_seconds", "Its last sign of life.", "host", "kind", "pid")
     for worker in status.workers:
         seen.add([worker.host, worker.kind, str(worker.pid)], worker.seen_at.timestamp())
     yield seen
 
 
-def source_metrics(status: Status) -> Iterator[Metric]:
+def _source_metrics(status: Status) -> Iterator[Metric]:
     labels = ("source", "name")
-    yielded = total("source_yielded", "Posts that a source found.", *labels)
-    again = total("source_again", "Posts that a source found again.", *labels)
-    leaked = total(
+    yielded = _total("source_yielded", "Posts that a source found.", *labels)
+    again = _total("source_again", "Posts that a source found again.", *labels)
+    leaked = _total(
         "source_leaked", "Posts that X showed only after the cursor had passed them.", *labels
     )
-    gaps = gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
-    polled = gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
+    gaps = _gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
+    polled = _gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
     for source_status in status.sources:
         source = source_status.source
         values = [str(source.pk), str(source)[:100]]
@@ -218,60 +220,60 @@ def source_metrics(status: Status) -> Iterator[Metric]:
     yield from (yielded, again, leaked, gaps, polled)
 
 
-def stream_metrics(status: Status) -> Iterator[Metric]:
+def _stream_metrics(status: Status) -> Iterator[Metric]:
     stream = status.stream
     if stream is None:
         return
     is_open = float(stream.state == Stream.State.OPEN)
-    yield gauge("stream_open", "1 while X's stream is connected.").add([], is_open)
-    yield total("stream_lines", "Lines that X sent.").add([], stream.lines)
-    yield total("stream_duplicates", "Posts that arrived twice.").add([], stream.duplicates)
-    yield total("stream_garbled", "Lines that could not be parsed.").add([], stream.garbled)
-    yield total("stream_connects", "Connections opened to X.").add([], stream.connects)
+    yield _gauge("stream_open", "1 while X's stream is connected.").add([], is_open)
+    yield _total("stream_lines", "Lines that X sent.").add([], stream.lines)
+    yield _total("stream_duplicates", "Posts that arrived twice.").add([], stream.duplicates)
+    yield _total("stream_garbled", "Lines that could not be parsed.").add([], stream.garbled)
+    yield _total("stream_connects", "Connections opened to X.").add([], stream.connects)
 
 
-def timeline_metrics(status: Status) -> Iterator[Metric]:
+def _timeline_metrics(status: Status) -> Iterator[Metric]:
     timelines = status.timelines
     about = "Age of the oldest tweet waiting to be delivered to homes."
-    yield gauge("delivery_lag_seconds", about).add([], timelines.lag_seconds)
+    yield _gauge("delivery_lag_seconds", about).add([], timelines.lag_seconds)
     about = "Sources and accounts with tweets waiting to be delivered to homes."
-    yield gauge("deliveries_behind", about).add([], timelines.behind)
-    rows = gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
+    yield _gauge("deliveries_behind", about).add([], timelines.behind)
+    rows = _gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
     for name in ("followers", "follows", "timelines", "entries"):
         rows.add([name], getattr(timelines, name))
-    size = gauge("timeline_bytes", "Size on disk, with indexes.", "of")
+    size = _gauge("timeline_bytes", "Size on disk, with indexes.", "of")
     size.add(["store"], timelines.store_bytes).add(["buckets"], timelines.bucket_bytes)
-    homes = gauge("homes", "Homes that are built, up to 10,000.", "strategy", "state")
+    homes = _gauge("homes", "Homes that are built, up to 10,000.", "strategy", "state")
     for key, counts in timelines.homes.items():
         homes.add([key, "built"], counts.built).add([key, "building"], counts.building)
-    pages = gauge("home_pages", "Pages of homes, today and yesterday.", "served_by")
+    pages = _gauge("home_pages", "Pages of homes, today and yesterday.", "served_by")
     for name, count in timelines.pages.items():
         pages.add([name], count)
     yield from (rows, size, homes, pages)
 
 
-def event_metrics(status: Status) -> Iterator[Metric]:
-    yield gauge(
+def _event_metrics(status: Status) -> Iterator[Metric]:
+    yield _gauge(
         "events_staged", "Transactions whose events wait to be fanned out, up to 1,000."
     ).add([], status.staged)
-    topics = total("events", "Events by topic.", "topic")
+    topics = _total("events", "Events by topic.", "topic")
     for topic in status.topics:
         topics.add([topic.name], topic.events)
     yield topics
     live = status.live
     about = "Open live streams."
-    yield gauge("live_streams_open", about).add([], live.open)
+    yield _gauge("live_streams_open", about).add([], live.open)
     about = "Capacity for live streams in the web processes that have any open."
-    yield gauge("live_streams_places", about).add([], live.places)
-    ended = total("subscriber_events", "Events by subscriber and outcome.", "subscriber",
+    yield _gauge("live_streams_places", about).add([], live.places)
+    ended = _total("subscriber_events", "Events by subscriber and outcome.", "subscriber",
                   "outcome")  # fmt: skip
-    queued = gauge("subscriber_queued_events", "Waiting events, by subscriber.", "subscriber")
-    batches = gauge("subscriber_queued_batches", "Waiting batches, by subscriber.", "subscriber")
-    oldest = gauge("subscriber_oldest_seconds", "Age of the oldest waiting event.", "subscriber")
-    health = gauge(
+    queued = _gauge("subscriber_queued_events", "Waiting events, by subscriber.", "subscriber")
+    batches = _gauge("subscriber_queued_batches", "Waiting batches, by subscriber.", "subscriber")
+    oldest = _gauge("subscriber_oldest_seconds", "Age of the oldest waiting event.", "subscriber")
+    health = _gauge(
         "subscriber_health", "Health from 0 to 100; it falls when deliveries fail.", "subscriber"
     )
-    states = gauge("subscriber_state", "1 for the current state.", "subscriber", "state")
+    states = _gauge("subscriber_state", "1 for the current state.", "subscriber", "state")
     for subscriber_status in status.subscribers:
         name = subscriber_status.subscriber.name
         for outcome in ("added", "delivered", "dropped"):

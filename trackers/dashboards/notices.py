@@ -55,9 +55,9 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
         )
     none_enabled = sentences.none_enabled()
     if none_enabled:
-        notices.append(no_credential(none_enabled))
+        notices.append(_no_credential(none_enabled))
     stopped = list(Project.objects.filter(stopped_until__gt=now))
-    notices += [no_money(project, now=now) for project in stopped]
+    notices += [_no_money(project, now=now) for project in stopped]
     all_paused = paused_all()
     for queue in queues(Namespace.objects.all(), now=now):
         if of is not None and queue.name not in of:
@@ -75,14 +75,14 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                     needs="trackers.change_namespace",
                 )
             )
-        elif queue.held and not none_enabled and not is_shown(queue, stopped):
+        elif queue.held and not none_enabled and not _is_shown(queue, stopped):
             notices.append(
                 Notice(f"The queue {queue.name} is on hold.", queue.because, again=queue.held)
             )
     return notices
 
 
-def no_credential(sentence: str) -> Notice:
+def _no_credential(sentence: str) -> Notice:
     is_none = sentence == sentences.NONE_YET
     page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
     return Notice(
@@ -94,7 +94,7 @@ def no_credential(sentence: str) -> Notice:
     )
 
 
-def no_money(project: Project, *, now: datetime) -> Notice:
+def _no_money(project: Project, *, now: datetime) -> Notice:
     assert project.stopped_until is not None
     return Notice(
         f"The project {project.name} is stopped.",
@@ -106,7 +106,7 @@ def no_money(project: Project, *, now: datetime) -> Notice:
     )
 
 
-def is_shown(queue: Queue, stopped: Collection[Project]) -> bool:
+def _is_shown(queue: Queue, stopped: Collection[Project]) -> bool:
     """Whether what holds it is shown already, as a stopped project."""
     return any(
         queue.because.startswith(sentences.stopped(project.name, "")[:100]) for project in stopped

@@ -21,10 +21,10 @@ class PauseLine:
 
 def pause_line(_request: HttpRequest) -> dict[str, object]:
     """For templates. Asked of the database only by those that show it."""
-    return {"pause_line": SimpleLazyObject(read_pause_line)}
+    return {"pause_line": SimpleLazyObject(_read_pause_line)}
 
 
-def read_pause_line() -> PauseLine | None:
+def _read_pause_line() -> PauseLine | None:
     row = paused_all()
     if row is None:
         return None

@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 
 # "5 min ago" follows from the time beside it, and each answer has a token of its own. Two patterns,
 # since each is looked for by the letters that it begins with.
-VOLATILE = (
+_VOLATILE = (
     re.compile(rb"data-relative [^<]*(?=</time>)"),
     re.compile(rb"name=\"csrfmiddlewaretoken\" value=\"[^\"]*"),
 )
@@ -28,9 +28,9 @@ class RefreshMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if not (isinstance(response, HttpResponse) and is_part(request, response)):
+        if not (isinstance(response, HttpResponse) and _is_part(request, response)):
             return response
-        digest = weak_digest(response.content)
+        digest = _weak_digest(response.content)
         if request.headers.get("If-None-Match") == digest:
             response = HttpResponse(status=304)
         response.headers["ETag"] = digest
@@ -39,15 +39,15 @@ class RefreshMiddleware:
         return response
 
 
-def is_part(request: HttpRequest, response: HttpResponse) -> bool:
+def _is_part(request: HttpRequest, response: HttpResponse) -> bool:
     is_asked = request.method == "GET" and "HX-Request" in request.headers
     is_html = response.headers.get("Content-Type", "").startswith("text/html")
     return is_asked and is_html and response.status_code == 200
 
 
-def weak_digest(content: bytes) -> str:
+def _weak_digest(content: bytes) -> str:
     """Weak: two answers of one digest say the same, and are not the same bytes."""
-    for pattern in VOLATILE:
+    for pattern in _VOLATILE:
         content = pattern.sub(b"", content)
     digest = hashlib.blake2b(content, digest_size=16).hexdigest()
     return f'W/"{digest}"'

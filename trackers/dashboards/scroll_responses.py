@@ -24,10 +24,10 @@ from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
 # At most this many new rows are inserted at once; for more, the page is reloaded.
-MAX_INSERTED = 100
-MAX_VISIBLE = 100
-SCROLL_TEMPLATE = "dashboards/_scroll.html"
-NO_ANCHOR = "A page is before a tweet or after one, by its id."
+_MAX_INSERTED = 100
+_MAX_VISIBLE = 100
+_SCROLL_TEMPLATE = "dashboards/_scroll.html"
+_NO_ANCHOR = "A page is before a tweet or after one, by its id."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def scroll_context(
     scrolled: ScrolledList, settings: ScrollSettings, query: QueryDict
 ) -> dict[str, object]:
     """Everything that a page shows of it."""
-    before, after = anchors(query)
-    with nonsense_is_404():
+    before, after = _anchors(query)
+    with _nonsense_is_404():
         page = scrolled.page(limit=settings.limit, before=before, after=after)
     return {
-        **rows_context(scrolled, settings, page.ids, page.embedded),
+        **_rows_context(scrolled, settings, page.ids, page.embedded),
         "page": page,
         "older": page.older,
         "top": page.ids[0] if page.ids else "",
@@ -71,65 +71,65 @@ def part_response(
     """What the request asks for of the list alone, by the name of the part; None for the page."""
     match part_of(request):
         case "rows":
-            return older_rows(request, scrolled, settings)
+            return _older_rows(request, scrolled, settings)
         case "now":
-            return visible_rows(request, scrolled, settings)
+            return _visible_rows(request, scrolled, settings)
         case "new":
-            return new_rows(request, scrolled, settings)
+            return _new_rows(request, scrolled, settings)
         case _:
             return None
 
 
-def older_rows(
+def _older_rows(
     request: HttpRequest, scrolled: ScrolledList, settings: ScrollSettings
 ) -> HttpResponse:
-    before, after = anchors(request.GET)
-    with nonsense_is_404():
+    before, after = _anchors(request.GET)
+    with _nonsense_is_404():
         page = scrolled.page(limit=settings.limit, before=before, after=after)
-    context = {**rows_context(scrolled, settings, page.ids, page.embedded), "older": page.older}
-    return render(request, f"{SCROLL_TEMPLATE}#rows", context)
+    context = {**_rows_context(scrolled, settings, page.ids, page.embedded), "older": page.older}
+    return render(request, f"{_SCROLL_TEMPLATE}#rows", context)
 
 
-def visible_rows(
+def _visible_rows(
     request: HttpRequest, scrolled: ScrolledList, settings: ScrollSettings
 ) -> HttpResponse:
     """The rows in view as they are now, which of them are gone, and how many are new."""
-    asked = visible_ids(request.GET.get("ids", ""))
+    asked = _visible_ids(request.GET.get("ids", ""))
     there = scrolled.among(asked)
     context = {
-        **rows_context(scrolled, settings, there, scrolled.embedded(there)),
+        **_rows_context(scrolled, settings, there, scrolled.embedded(there)),
         "gone": sorted(set(asked) - set(there)),
-        "news": new_banner(newer_than(scrolled, request.GET)),
+        "news": _new_banner(_newer_than(scrolled, request.GET)),
         "top": request.GET.get("top"),
     }
-    return render(request, f"{SCROLL_TEMPLATE}#now", context)
+    return render(request, f"{_SCROLL_TEMPLATE}#now", context)
 
 
-def new_rows(
+def _new_rows(
     request: HttpRequest, scrolled: ScrolledList, settings: ScrollSettings
 ) -> HttpResponse:
     """The rows that are new; the script inserts each in its place."""
-    page = newer_than(scrolled, request.GET)
-    if len(page.ids) > MAX_INSERTED:
+    page = _newer_than(scrolled, request.GET)
+    if len(page.ids) > _MAX_INSERTED:
         return HttpResponseClientRedirect(settings.here)
     context = {
-        **rows_context(scrolled, settings, page.ids, page.embedded, late=page.late),
+        **_rows_context(scrolled, settings, page.ids, page.embedded, late=page.late),
         "page": page,
     }
-    return render(request, f"{SCROLL_TEMPLATE}#new", context)
+    return render(request, f"{_SCROLL_TEMPLATE}#new", context)
 
 
-def newer_than(scrolled: ScrolledList, query: QueryDict) -> Page:
+def _newer_than(scrolled: ScrolledList, query: QueryDict) -> Page:
     """Nothing for a page without a clock, which does not begin with the newest."""
-    top, clock = anchor_id(query.get("top", "")), query.get("clock", "")
-    with nonsense_is_404():
+    top, clock = _anchor_id(query.get("top", "")), query.get("clock", "")
+    with _nonsense_is_404():
         return scrolled.since(top, clock) if clock else EMPTY_PAGE
 
 
-def new_banner(page: Page) -> NewBanner | None:
+def _new_banner(page: Page) -> NewBanner | None:
     if not page.ids:
         return None
-    some = page.ids if len(page.ids) <= MAX_INSERTED else ()
+    some = page.ids if len(page.ids) <= _MAX_INSERTED else ()
     return NewBanner(
         f"more than {commas(MAX_NEW)}" if page.older else commas(len(page.ids)),
         len(page.late),
@@ -138,7 +138,7 @@ def new_banner(page: Page) -> NewBanner | None:
     )
 
 
-def rows_context(
+def _rows_context(
     scrolled: ScrolledList,
     settings: ScrollSettings,
     ids: Iterable[int],
@@ -160,15 +160,15 @@ def rows_context(
     }
 
 
-def anchors(query: QueryDict) -> tuple[int | None, int | None]:
+def _anchors(query: QueryDict) -> tuple[int | None, int | None]:
     """404 for an invalid anchor."""
-    before, after = (anchor_id(query.get(name, "")) for name in ("before", "after"))
+    before, after = (_anchor_id(query.get(name, "")) for name in ("before", "after"))
     if before is not None and after is not None:
-        raise Http404(NO_ANCHOR)
+        raise Http404(_NO_ANCHOR)
     return before, after
 
 
-def anchor_id(text: str) -> int | None:
+def _anchor_id(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > LARGEST_ID:
@@ -176,15 +176,15 @@ def anchor_id(text: str) -> int | None:
     return int(text)
 
 
-def visible_ids(text: str) -> list[int]:
-    ids = [id for part in text.split(",") if (id := anchor_id(part)) is not None]
-    if len(ids) > MAX_VISIBLE:
-        raise Http404(f"More than {MAX_VISIBLE} rows are not asked for at once.")
+def _visible_ids(text: str) -> list[int]:
+    ids = [id for part in text.split(",") if (id := _anchor_id(part)) is not None]
+    if len(ids) > _MAX_VISIBLE:
+        raise Http404(f"More than {_MAX_VISIBLE} rows are not asked for at once.")
     return ids
 
 
 @contextmanager
-def nonsense_is_404() -> Iterator[None]:
+def _nonsense_is_404() -> Iterator[None]:
     """A request that makes no sense is a 404."""
     try:
         yield

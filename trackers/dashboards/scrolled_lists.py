@@ -22,7 +22,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 
 EMPTY_PAGE = Page((), None, None, "")
 # What was seen at one moment may be committed this much later.
-COMMITTED_WITHIN = timedelta(minutes=1)
+_COMMITTED_WITHIN = timedelta(minutes=1)
 # More new tweets than this are shown as "more than".
 MAX_NEW = 800
 
@@ -72,7 +72,7 @@ class HomeList:
 
     def late(self, ids: Sequence[int]) -> set[int]:
         followed = Follow.objects.filter(follower_id=self.follower_id or 0).values("origin_id")
-        return late_among(ids, source_id__in=followed)
+        return _late_among(ids, source_id__in=followed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class SourceList:
 
     def since(self, top: int | None, clock: str) -> Page:
         try:
-            at = datetime.fromisoformat(clock) - COMMITTED_WITHIN
+            at = datetime.fromisoformat(clock) - _COMMITTED_WITHIN
         except (ValueError, OverflowError):
             raise ValueError(f"{clock[:80]!r} is not the clock of a page.") from None
         if timezone.is_naive(at):
@@ -124,7 +124,7 @@ class SourceList:
         return {}
 
     def late(self, ids: Sequence[int]) -> set[int]:
-        return late_among(ids, source_id=self.source_id)
+        return _late_among(ids, source_id=self.source_id)
 
     def ids(self, most: int, *, before: int | None = None, after: int | None = None) -> list[int]:
         """Those nearest to the anchor first, including deleted ones."""
@@ -139,6 +139,6 @@ class SourceList:
         return SourceTweet.objects.filter(source_id=self.source_id)
 
 
-def late_among(ids: Sequence[int], **which: object) -> set[int]:
+def _late_among(ids: Sequence[int], **which: object) -> set[int]:
     rows = SourceTweet.objects.filter(tweet_id__in=ids, late=True, **which)
     return set(rows.values_list("tweet_id", flat=True))

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from trackers.dashboards.words import commas, lasting
 from trackers.tweets.history import Run
 
-WIDTH, HEIGHT, MARGIN = 120, 30, 3
+_WIDTH, _HEIGHT, _MARGIN = 120, 30, 3
 
 # The first known one is drawn; v1.1 has no impressions.
-PREFERRED = ("impressions", "likes", "retweets")
+_PREFERRED = ("impressions", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ class Sparkline:
         lines = "".join(f'<polyline points="{escape(line)}"/>' for line in self.lines)
         label, (x, y) = escape(self.label), map(escape, self.end)
         return SafeString(
-            f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-            f' preserveAspectRatio="none" role="img" aria-label="{label}"><title>{label}</title>'
+            f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}"'
+            f' height="{_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">'
+            f"<title>{label}</title>"
             f'{lines}<circle cx="{x}" cy="{y}" r="2.4"/></svg>'
         )
 
@@ -40,10 +41,10 @@ def sparkline(
     runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
 ) -> Sparkline | None:
     """The newest runs of one tweet; None until there are two measurements to connect."""
-    metric = next((name for name in PREFERRED if is_known(runs, name)), None)
+    metric = next((name for name in _PREFERRED if _is_known(runs, name)), None)
     if metric is None:
         return None
-    stretches = unbroken(runs, holes, metric)
+    stretches = _unbroken(runs, holes, metric)
     points = [point for stretch in stretches for point in stretch]
     if len(points) < 2:
         return None
@@ -52,8 +53,8 @@ def sparkline(
     duration = runs[-1].measured_until - runs[0].taken_at
 
     def placed(point: tuple[float, int]) -> tuple[str, str]:
-        x = scale_to(point[0] - first[0], last[0] - first[0], WIDTH)
-        y = HEIGHT - scale_to(point[1] - low, high - low, HEIGHT)
+        x = _scale_to(point[0] - first[0], last[0] - first[0], _WIDTH)
+        y = _HEIGHT - _scale_to(point[1] - low, high - low, _HEIGHT)
         return f"{x:.1f}", f"{y:.1f}"
 
     return Sparkline(
@@ -68,19 +69,19 @@ def by_minute(counts: Sequence[int], label: str) -> Sparkline:
     """A count for each minute, from nothing up to the most there was."""
     high = max(counts)
     points = [
-        f"{scale_to(place, len(counts) - 1, WIDTH):.1f},"
-        f"{HEIGHT - scale_to(count, high, HEIGHT):.1f}"
+        f"{_scale_to(place, len(counts) - 1, _WIDTH):.1f},"
+        f"{_HEIGHT - _scale_to(count, high, _HEIGHT):.1f}"
         for place, count in enumerate(counts)
     ]
     x, _, y = points[-1].partition(",")
     return Sparkline((" ".join(points),), (x, y), label)
 
 
-def is_known(runs: Sequence[Run], metric: str) -> bool:
+def _is_known(runs: Sequence[Run], metric: str) -> bool:
     return any(getattr(run, metric) is not None for run in runs)
 
 
-def unbroken(
+def _unbroken(
     runs: Sequence[Run], holes: frozenset[int], metric: str
 ) -> list[list[tuple[float, int]]]:
     """(seconds, value) at the start and end of each run, split into stretches without holes."""
@@ -97,5 +98,5 @@ def unbroken(
     return [stretch for stretch in stretches if stretch]
 
 
-def scale_to(part: float, whole: float, size: int) -> float:
-    return MARGIN + (size - 2 * MARGIN) * (part / whole if whole else 0.0)
+def _scale_to(part: float, whole: float, size: int) -> float:
+    return _MARGIN + (size - 2 * _MARGIN) * (part / whole if whole else 0.0)

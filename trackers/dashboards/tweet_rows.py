@@ -22,9 +22,9 @@ from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import TweetState, tweet_state
 
-RUNS_DRAWN = 32
+_RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.
-EXCERPT = 280
+_EXCERPT = 280
 
 LABELS = {
     "impressions": "Views",
@@ -82,7 +82,7 @@ class TweetRow:
     @property
     def excerpt(self) -> str:
         text = self.text or ""
-        return text if len(text) <= EXCERPT else Truncator(text).chars(EXCERPT)
+        return text if len(text) <= _EXCERPT else Truncator(text).chars(_EXCERPT)
 
     @property
     def why_first_seen(self) -> str:
@@ -109,9 +109,9 @@ def tweet_rows(
     ids = [tweet.pk for tweet in tweets]
     jobs = TweetUpdate.objects.in_bulk(ids)
     claims = queue.claims(TweetUpdate.namespace, ids)
-    runs = recent_runs(ids, most=RUNS_DRAWN)
+    runs = recent_runs(ids, most=_RUNS_DRAWN)
     made = [
-        tweet_row(
+        _tweet_row(
             tweet,
             jobs.get(tweet.pk),
             runs.get(tweet.pk, []),
@@ -122,12 +122,12 @@ def tweet_rows(
         for tweet in tweets
     ]
     return [
-        as_first_seen(row, first_seen[id]) if id in first_seen else row
+        _as_first_seen(row, first_seen[id]) if id in first_seen else row
         for id, row in zip(ids, made, strict=True)
     ]
 
 
-def as_first_seen(row: TweetRow, embedded: Embedded) -> TweetRow:
+def _as_first_seen(row: TweetRow, embedded: Embedded) -> TweetRow:
     """With what the home stored instead of the current text and name; never for hidden tweets."""
     if row.text is None:
         return row
@@ -140,7 +140,7 @@ def as_first_seen(row: TweetRow, embedded: Embedded) -> TweetRow:
     return replace(row, text=text, author=author, first_seen=" and ".join(differ), version=version)
 
 
-def tweet_row(
+def _tweet_row(
     tweet: Tweet,
     job: TweetUpdate | None,
     runs: Sequence[Run],
@@ -162,7 +162,7 @@ def tweet_row(
         text=text.text if text and not tweet.gone_at else None,
         born=ago(tweet.created_at, now=now) if tweet.created_at else None,
         state=state,
-        figures=figures(tweet, runs),
+        figures=_figures(tweet, runs),
         since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
         spark=sparkline(runs, holes(runs, step), LABELS),
         checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
@@ -185,13 +185,13 @@ def row_version(
     return f"{zlib.crc32(repr(facts).encode()):08x}"
 
 
-def figures(tweet: Tweet, runs: Sequence[Run]) -> tuple[Figure, ...]:
+def _figures(tweet: Tweet, runs: Sequence[Run]) -> tuple[Figure, ...]:
     """The newest figures as they are stored, and how the newest run changed them."""
     before = runs[-2] if len(runs) > 1 else None
-    return tuple(figure(metric, tweet, before) for metric in LABELS)
+    return tuple(_figure(metric, tweet, before) for metric in LABELS)
 
 
-def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
+def _figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
     value = getattr(tweet, metric)
     was = getattr(before, metric) if before else None
     moved = value - was if value is not None and was is not None else 0

@@ -22,10 +22,10 @@ USUAL_AGES = {
 }
 # v1.1 shows no impressions.
 USUAL_METRICS = {"impressions": "views", "likes": "likes"}
-MAX_COMPARED, MAX_LISTED = 50, 20
-EXCERPT = 80
+MAX_COMPARED, _MAX_LISTED = 50, 20
+_EXCERPT = 80
 # Closer to the median than this is as usual.
-AS_USUAL_WITHIN = 0.1
+_AS_USUAL_WITHIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
     """Of the newest COMPARED tweets, newest first: two queries."""
     compared = list(tweets[:MAX_COMPARED])
     readings = at_ages(compared, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
-    place, metric = metric_of(readings)
+    place, metric = _metric_of(readings)
     at = counts_at(readings, compared)
     middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in USUAL_AGES}
     known = {age: item for age, item in middles.items() if item}
-    ages = {age: usual_at_age(USUAL_AGES[age], item) for age, item in known.items()}
-    texts = texts_of(tweet.id for tweet in compared[:MAX_LISTED])
+    ages = {age: _usual_at_age(USUAL_AGES[age], item) for age, item in known.items()}
+    texts = _texts_of(tweet.id for tweet in compared[:_MAX_LISTED])
     a_day = timedelta(days=1)
     measured = sum(counts[place] is not None for counts in at.get(a_day, ()))
     return Usual(
@@ -82,15 +82,15 @@ def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
         ages=tuple(ages.values()),
         lines=tuple(
             item
-            for tweet in compared[:MAX_LISTED]
-            if (item := compare_tweet(tweet, readings[tweet.id], known, place, texts, now=now))
+            for tweet in compared[:_MAX_LISTED]
+            if (item := _compare_tweet(tweet, readings[tweet.id], known, place, texts, now=now))
         ),
         day=ages.get(a_day),
         lacking=max(0, MIN_KNOWN_COUNTS - measured),
     )
 
 
-def metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
+def _metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
     """The first that is known of any: its place among the counts, and its name."""
     for place, name in enumerate(USUAL_METRICS.values()):
         if any(
@@ -100,14 +100,14 @@ def metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
     return 0, USUAL_METRICS["impressions"]
 
 
-def usual_at_age(age: str, middle: Middle) -> UsualAtAge:
+def _usual_at_age(age: str, middle: Middle) -> UsualAtAge:
     median, low, high = (
         commas(round(number)) for number in (middle.median, middle.low, middle.high)
     )
     return UsualAtAge(age, median, low, high, middle.tweets)
 
 
-def compare_tweet(
+def _compare_tweet(
     tweet: Born,
     readings: Sequence[CountsAtAge],
     usual: Mapping[timedelta, Middle],
@@ -145,18 +145,18 @@ def compared_with(count: int, median: float) -> tuple[str, str]:
     if not median:
         return ("above: usually none", "up") if count else ("as usual", "")
     ratio = count / median
-    if abs(ratio - 1) <= AS_USUAL_WITHIN:
+    if abs(ratio - 1) <= _AS_USUAL_WITHIN:
         return "as usual", ""
     if ratio >= 2:
         return f"{ratio:,.1f} times the usual", "up"
     return (f"{ratio - 1:.0%} above", "up") if ratio > 1 else (f"{1 - ratio:.0%} below", "down")
 
 
-def texts_of(ids: Iterable[int]) -> dict[int, str]:
+def _texts_of(ids: Iterable[int]) -> dict[int, str]:
     """The beginnings, in one line each."""
     texts = TweetText.objects.filter(pk__in=list(ids))
     lines = {row.pk: " ".join(row.text.split()) for row in texts}
     return {
-        id: text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1]}…"
+        id: text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
         for id, text in lines.items()
     }

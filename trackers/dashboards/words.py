@@ -13,11 +13,11 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
-DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+_DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 # Whatever is due waits a moment for others to share a request with. live.js has it too.
 OVERDUE_AFTER = timedelta(seconds=30)
 # From then on a date says more than a number of days.
-OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
+_OLD, _MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ def lasting(length: timedelta) -> str:
     seconds = max(0, int(length.total_seconds()))
     if seconds < 60:
         return f"{seconds} s"
-    for place, (size, unit) in enumerate(DURATION_UNITS):
+    for place, (size, unit) in enumerate(_DURATION_UNITS):
         if seconds >= size:
             words = f"{seconds // size} {unit}"
             rest = seconds % size
-            if place + 1 < len(DURATION_UNITS) and rest >= DURATION_UNITS[place + 1][0]:
-                words += f" {rest // DURATION_UNITS[place + 1][0]} {DURATION_UNITS[place + 1][1]}"
+            if place + 1 < len(_DURATION_UNITS) and rest >= _DURATION_UNITS[place + 1][0]:
+                words += f" {rest // _DURATION_UNITS[place + 1][0]} {_DURATION_UNITS[place + 1][1]}"
             return words
     raise AssertionError("every length has a unit")
 
@@ -79,14 +79,14 @@ def exactly(at: datetime) -> str:
 
 
 def ago(at: datetime, *, now: datetime) -> Moment:
-    if now - at >= OLD:
-        return Moment(at, f"{at:%-d %b %Y} ({roughly(now - at)} ago)", exactly(at), is_old=True)
+    if now - at >= _OLD:
+        return Moment(at, f"{at:%-d %b %Y} ({_roughly(now - at)} ago)", exactly(at), is_old=True)
     return Moment(at, f"{lasting(now - at)} ago", exactly(at), is_past=True)
 
 
-def roughly(length: timedelta) -> str:
+def _roughly(length: timedelta) -> str:
     """Of months or years: 3 months, 20 years."""
-    months = int(length / MONTH)
+    months = int(length / _MONTH)
     return f"{months} months" if months < 24 else f"{months // 12} years"
 
 

@@ -18,7 +18,7 @@ from tweetwatch.database import Cursor, cursor
 logger = logging.getLogger(__name__)
 
 # Adds up all that waits. One snapshot: batches and counters are committed together.
-WALK = """
+_WALK = """
     SELECT s.id, s.name, st.added - st.delivered - st.dropped, st.waiting_batches, st.waiting_bytes,
            coalesce(q.events, 0), coalesce(q.batches, 0), coalesce(q.bytes, 0)
     FROM trackers_subscriber s
@@ -31,9 +31,9 @@ WALK = """
     ORDER BY s.name
 """
 # Whatever creates or removes batches of a subscriber locks its state first.
-LOCK = "SELECT FROM trackers_subscriberstate WHERE subscriber_id = %(id)s FOR UPDATE"
+_LOCK = "SELECT FROM trackers_subscriberstate WHERE subscriber_id = %(id)s FOR UPDATE"
 # What is missing counts as dropped, and what is too much as added.
-MEND = """
+_MEND = """
     UPDATE trackers_subscriberstate
     SET dropped = dropped + greatest(0, %(missing)s::bigint),
         added = added + greatest(0, -%(missing)s::bigint),
@@ -66,7 +66,7 @@ class Audited:
 def audit(subscriber: int | None = None) -> list[Audited]:
     """Of all subscribers, by name, or of one. Its time grows with the number of batches."""
     with cursor() as db:
-        return list(walk(db, subscriber))
+        return list(_walk(db, subscriber))
 
 
 def mend() -> list[Audited]:
@@ -76,17 +76,17 @@ def mend() -> list[Audited]:
         if suspect.is_sound:
             continue
         with transaction.atomic(), cursor() as db:
-            db.execute(LOCK, {"id": suspect.id})
+            db.execute(_LOCK, {"id": suspect.id})
             # A statement of its own, whose snapshot is younger than the lock.
-            for audited in walk(db, suspect.id):
+            for audited in _walk(db, suspect.id):
                 if not audited.is_sound:
-                    db.execute(MEND, mended(audited))
+                    db.execute(_MEND, _mended(audited))
                     mended_ones.append(audited)
-                    log_mended(audited)
+                    _log_mended(audited)
     return mended_ones
 
 
-def log_mended(audited: Audited) -> None:
+def _log_mended(audited: Audited) -> None:
     logger.error(
         "subscriber %s: by its books %d events in %d batches (%d bytes) waited, and there were "
         "%d in %d (%d bytes); the books are set right",
@@ -96,7 +96,7 @@ def log_mended(audited: Audited) -> None:
     )
 
 
-def mended(audited: Audited) -> dict[str, Any]:
+def _mended(audited: Audited) -> dict[str, Any]:
     by_batches = audited.by_batches
     missing = audited.by_books.events - by_batches.events
     return {
@@ -107,7 +107,7 @@ def mended(audited: Audited) -> dict[str, Any]:
     }
 
 
-def walk(db: Cursor, subscriber: int | None) -> Iterator[Audited]:
-    for id, name, *counts in db.execute(WALK, {"id": subscriber}).fetchall():
+def _walk(db: Cursor, subscriber: int | None) -> Iterator[Audited]:
+    for id, name, *counts in db.execute(_WALK, {"id": subscriber}).fetchall():
         numbers = [int(count) for count in counts]
         yield Audited(id, name, Waiting(*numbers[:3]), Waiting(*numbers[3:]))

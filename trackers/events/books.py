@@ -8,7 +8,7 @@ from datetime import datetime
 from tweetwatch.database import cursor
 
 # From counters, and the head of each line: nothing here grows with what waits.
-BOOKS = """
+_BOOKS = """
     SELECT s.id, s.name, st.added, st.delivered, st.dropped, st.waiting_batches, head.first_at
     FROM trackers_subscriber s
     JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
@@ -41,4 +41,4 @@ class Books:
 def read_books(subscriber: int | None = None) -> list[Books]:
     """The books of all subscribers, by name, or of one."""
     with cursor() as db:
-        return [Books(*row) for row in db.execute(BOOKS, {"id": subscriber})]
+        return [Books(*row) for row in db.execute(_BOOKS, {"id": subscriber})]

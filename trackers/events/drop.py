@@ -16,14 +16,14 @@ from tweetwatch.statements import statement
 logger = logging.getLogger(__name__)
 
 # Shares of the limit: above the first it begins, below the second it ends.
-UPPER, LOWER = 0.9, 0.8
-BATCHES_PER_PIECE = 500
+_UPPER, _LOWER = 0.9, 0.8
+_BATCHES_PER_PIECE = 500
 
 # An event is stored once, however many subscribers it waits for; the size of a batch is what its
 # subscriber would be sent. One row per subscriber, however much waits.
-USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
+_USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 
-DROP = statement(__file__, "drop")
+_DROP = statement(__file__, "drop")
 
 
 @dataclass(slots=True)
@@ -35,11 +35,11 @@ class Tally:
 def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
     """Drop the oldest batches if all together exceed `most_bytes`; return what was dropped."""
     used, dropped = used_bytes(), Tally()
-    if used <= most_bytes * UPPER:
+    if used <= most_bytes * _UPPER:
         return dropped
 
     def piece() -> int | None:
-        if used - dropped.bytes <= most_bytes * LOWER:
+        if used - dropped.bytes <= most_bytes * _LOWER:
             return None
         some = drop_some()
         dropped.events += some.events
@@ -55,12 +55,12 @@ def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
 
 def drop_some() -> Tally:
     with cursor() as db:
-        row = db.execute(DROP, {"most": BATCHES_PER_PIECE}).fetchone()
+        row = db.execute(_DROP, {"most": _BATCHES_PER_PIECE}).fetchone()
     assert row is not None
     return Tally(int(row[0]), int(row[1]))
 
 
 def used_bytes() -> int:
     with cursor() as db:
-        row = db.execute(USED).fetchone()
+        row = db.execute(_USED).fetchone()
     return int(row[0]) if row else 0

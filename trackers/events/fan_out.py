@@ -16,24 +16,24 @@ from tweetwatch.statements import statement
 
 # The lock of the spread: held until its commit, and taken before the snapshot of what it reads.
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('trackers.events.fan_out'))"
-TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.fan_out'))"
+_TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.fan_out'))"
 
 # The most that is spread at a time: transactions, and roughly, entries in lines of subscribers.
 MAX_STAGED = 100
-MAX_ENTRIES = 200_000
+_MAX_ENTRIES = 200_000
 # Events per row of the live feed.
-EVENTS_PER_LIVE_ROW = 1_000
+_EVENTS_PER_LIVE_ROW = 1_000
 
-FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
-FAN_OUT = statement(__file__, "fan_out", events_per_row=EVENTS_PER_LIVE_ROW, figures=FIGURES)
+_FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
+_FAN_OUT = statement(__file__, "fan_out", events_per_row=_EVENTS_PER_LIVE_ROW, figures=_FIGURES)
 NUMBER = "SELECT nextval('trackers_spread_number')"
 
 
 def fan_out() -> int:
     """Spread what is staged, up to a bound, unless another does; return how many transactions."""
     with transaction.atomic(), cursor() as db:
-        row = db.execute(TRY).fetchone()
-        return fan_out_some() if row and row[0] else 0
+        row = db.execute(_TRY).fetchone()
+        return _fan_out_some() if row and row[0] else 0
 
 
 def fan_out_all() -> None:
@@ -43,15 +43,15 @@ def fan_out_all() -> None:
     """
     with cursor() as db:
         db.execute(LOCK)
-    while fan_out_some():
+    while _fan_out_some():
         pass
 
 
-def fan_out_some() -> int:
+def _fan_out_some() -> int:
     with cursor() as db:
         number = db.execute(NUMBER).fetchone()
         assert number is not None
-        given = {"most": MAX_STAGED, "entries": MAX_ENTRIES, "number": number[0]}
-        taken = db.execute(FAN_OUT, given).fetchone()
+        given = {"most": MAX_STAGED, "entries": _MAX_ENTRIES, "number": number[0]}
+        taken = db.execute(_FAN_OUT, given).fetchone()
     assert taken is not None
     return int(taken[0])

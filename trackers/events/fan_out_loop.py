@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 BUSY_SECONDS, IDLE_SECONDS, DATABASE_AWAY_SECONDS = 0.05, 0.25, 0.5
 
 # Each reads one entry of an index.
-LOOK_FOR_WORK = """
+_LOOK_FOR_WORK = """
     SELECT (SELECT id FROM trackers_staged ORDER BY id DESC LIMIT 1),
            (SELECT extract(epoch FROM deadline - clock_timestamp())::float
             FROM trackers_eventbatch WHERE state = 'early' ORDER BY deadline LIMIT 1)
 """
 # Staged before the turn, and more than one spread takes.
-IS_MORE_STAGED = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newest)s)"
+_IS_MORE_STAGED = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newest)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class FanOutLoop:
 
 def take_turn() -> Turn:
     with cursor() as db:
-        [(newest, next_in)] = db.execute(LOOK_FOR_WORK).fetchall()
+        [(newest, next_in)] = db.execute(_LOOK_FOR_WORK).fetchall()
     spread_some = bool(newest and fan_out())
     due = next_in is not None and next_in <= 0
     promoted = promote() if due or spread_some else 0
-    return Turn(spread_some or promoted > 0, next_in, backlog=spread_some and is_left(newest))
+    return Turn(spread_some or promoted > 0, next_in, backlog=spread_some and _is_left(newest))
 
 
-def is_left(newest: int) -> bool:
+def _is_left(newest: int) -> bool:
     with cursor() as db:
-        row = db.execute(IS_MORE_STAGED, {"newest": newest}).fetchone()
+        row = db.execute(_IS_MORE_STAGED, {"newest": newest}).fetchone()
     return row is not None and bool(row[0])

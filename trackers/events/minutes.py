@@ -17,8 +17,8 @@ from tweetwatch.database import cursor
 
 MINUTES_SHOWN = 60
 # The rate of one minute jumps; that of an hour lags behind.
-LATELY = 5
-MINUTES_KEPT_FOR = timedelta(minutes=MINUTES_SHOWN + 5)
+_LATELY = 5
+_MINUTES_KEPT_FOR = timedelta(minutes=MINUTES_SHOWN + 5)
 
 
 class TopicMinute(models.Model):
@@ -61,7 +61,7 @@ class Hour:
     @property
     def per_minute(self) -> float:
         """The mean of the last five minutes that are over."""
-        return sum(self.minutes[-LATELY - 1 : -1]) / LATELY
+        return sum(self.minutes[-_LATELY - 1 : -1]) / _LATELY
 
     @property
     def events(self) -> int:
@@ -69,15 +69,15 @@ class Hour:
 
 
 # `ago`: 0 is the current minute.
-LAST_HOUR = """
+_LAST_HOUR = """
     SELECT {of}, (extract(epoch FROM date_trunc('minute', now()) - minute) / 60)::int AS ago, events
     FROM {table}
     WHERE minute > date_trunc('minute', now()) - interval '1 hour'
       AND (%(of)s::bigint IS NULL OR {of} = %(of)s)
 """
-OF_TOPICS = LAST_HOUR.format(of="topic_id", table="trackers_topicminute")
-OF_SUBSCRIBERS = LAST_HOUR.format(of="subscriber_id", table="trackers_subscriberminute")
-FORGET = (
+_OF_TOPICS = _LAST_HOUR.format(of="topic_id", table="trackers_topicminute")
+_OF_SUBSCRIBERS = _LAST_HOUR.format(of="subscriber_id", table="trackers_subscriberminute")
+_FORGET = (
     "DELETE FROM trackers_topicminute WHERE minute < now() - %(kept)s",
     "DELETE FROM trackers_subscriberminute WHERE minute < now() - %(kept)s",
 )
@@ -85,15 +85,15 @@ FORGET = (
 
 def hours_of_topics() -> Mapping[int, Hour]:
     """By the ids of topics, those in which anything was published within the hour."""
-    return hours(OF_TOPICS, None)
+    return _hours(_OF_TOPICS, None)
 
 
 def hours_of_subscribers(subscriber: int | None = None) -> Mapping[int, Hour]:
     """By the ids of subscribers to whom anything was delivered within the hour; or of one."""
-    return hours(OF_SUBSCRIBERS, subscriber)
+    return _hours(_OF_SUBSCRIBERS, subscriber)
 
 
-def hours(statement: str, of: int | None) -> Mapping[int, Hour]:
+def _hours(statement: str, of: int | None) -> Mapping[int, Hour]:
     counts: dict[int, list[int]] = {}
     with cursor() as db:
         for id, ago, events in db.execute(statement, {"of": of}):
@@ -106,5 +106,5 @@ def hours(statement: str, of: int | None) -> Mapping[int, Hour]:
 def forget_minutes() -> None:
     """Delete what is older than the hour."""
     with cursor() as db:
-        for one in FORGET:
-            db.execute(one, {"kept": MINUTES_KEPT_FOR})
+        for one in _FORGET:
+            db.execute(one, {"kept": _MINUTES_KEPT_FOR})

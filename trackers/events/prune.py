@@ -18,28 +18,28 @@ EVENTS_KEPT_FOR = timedelta(days=7)
 
 # Batches have the times of their oldest and newest event, staged rows that of all their events.
 # Both are few: storage limits the batches, and staged rows are spread within a second.
-WAITING = """
+_WAITING = """
     SELECT EXISTS (SELECT FROM trackers_eventbatch WHERE first_at < {end} AND last_at >= {start})
         OR EXISTS (SELECT FROM trackers_staged WHERE received_at < {end} AND received_at >= {start})
 """
 # What is in the default partitions, a piece at a time. The limits are literals, since for a
 # parameter the planner would have to expect any number of rows.
-STRAYS = """
+_STRAYS = """
     DELETE FROM trackers_event_default WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_event_default
         WHERE received_at < least(%(before)s, (SELECT min(first_at) FROM trackers_eventbatch),
                                   (SELECT min(received_at) FROM trackers_staged))
         LIMIT 20000))
 """
-STRAY_ATTEMPTS = """
+_STRAY_ATTEMPTS = """
     DELETE FROM trackers_attempt_default WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_attempt_default WHERE at < %(before)s LIMIT 20000))
 """
-STRAYS_LEFT = """
+_STRAYS_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_event_default WHERE received_at < %(before)s LIMIT 100000) left_over
 """
-NO_EXCEPTION = sql.SQL("SELECT false").format()
+_NO_EXCEPTION = sql.SQL("SELECT false").format()
 
 
 def make_ahead(*, now: datetime) -> int:
@@ -54,11 +54,11 @@ def prune_events(*, now: datetime) -> int:
         if partition.end + EVENTS_KEPT_FOR <= now:
             times = {"start": sql.Literal(partition.start), "end": sql.Literal(partition.end)}
             dropped += EVENT_PARTITIONS.drop(
-                partition.name, unless=sql.SQL(WAITING).format(**times)
+                partition.name, unless=sql.SQL(_WAITING).format(**times)
             )
     for partition in ATTEMPT_PARTITIONS.existing():
         if partition.end + EVENTS_KEPT_FOR <= now:
-            dropped += ATTEMPT_PARTITIONS.drop(partition.name, unless=NO_EXCEPTION)
+            dropped += ATTEMPT_PARTITIONS.drop(partition.name, unless=_NO_EXCEPTION)
     return dropped
 
 
@@ -68,8 +68,10 @@ def prune_strays(*, now: datetime, deadline: Deadline) -> PieceWork:
 
     def piece() -> int | None:
         with cursor() as db:
-            return sum(db.execute(one, params).rowcount for one in (STRAYS, STRAY_ATTEMPTS)) or None
+            return (
+                sum(db.execute(one, params).rowcount for one in (_STRAYS, _STRAY_ATTEMPTS)) or None
+            )
 
     return in_pieces(
-        "old events", piece, left=lambda: select_count(STRAYS_LEFT, params), deadline=deadline
+        "old events", piece, left=lambda: select_count(_STRAYS_LEFT, params), deadline=deadline
     )

@@ -15,14 +15,14 @@ from tweetwatch.statements import statement
 
 # Events of the topics that it subscribes to now, as far as they are still kept. As when they were
 # first stored, each staged row has the events of one transaction.
-IN_TIME = """
+_IN_TIME = """
     FROM trackers_event e
     WHERE e.received_at >= %(since)s AND e.received_at < %(until)s
       AND e.topic_id = ANY(ARRAY(
           SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
 """
 # The LIMIT bounds the events that are looked at, not those that are found.
-COUNT_REPLAY = """
+_COUNT_REPLAY = """
     SELECT count(*) FILTER (WHERE e.topic_id = ANY(ARRAY(
                SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))),
            count(*)
@@ -31,19 +31,19 @@ COUNT_REPLAY = """
         WHERE received_at >= %(since)s AND received_at < %(until)s LIMIT %(most)s
     ) e
 """
-REPLAY = f"""
+_REPLAY = f"""
     WITH staged AS (
         INSERT INTO trackers_staged (received_at, events, only_for)
         SELECT e.received_at, array_agg(e.id ORDER BY e.id), %(subscriber)s
-        {IN_TIME} GROUP BY e.received_at ORDER BY e.received_at
+        {_IN_TIME} GROUP BY e.received_at ORDER BY e.received_at
         RETURNING cardinality(events) AS n
     )
     SELECT coalesce(sum(n), 0) FROM staged
 """
 
-REDELIVER = statement(__file__, "redeliver")
+_REDELIVER = statement(__file__, "redeliver")
 
-TEST = statement(__file__, "send_test")
+_TEST = statement(__file__, "send_test")
 
 
 # The limit for the page and the API; the command replays any number.
@@ -75,8 +75,8 @@ def count_replay(
     TooManyError when there are more than `most` in all topics.
     """
     looks = None if most is None else most + 1
-    events, looked_at = select_row(
-        COUNT_REPLAY, subscriber=subscriber.pk, since=since, until=until, most=looks
+    events, looked_at = _select_row(
+        _COUNT_REPLAY, subscriber=subscriber.pk, since=since, until=until, most=looks
     )
     if most is not None and looked_at > most:
         raise TooManyError
@@ -85,12 +85,12 @@ def count_replay(
 
 def stage_replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:
     """Deliver the events of [since, until) again; return how many, before its filters."""
-    return select_row(REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
+    return _select_row(_REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
 
 
 def redeliver(subscriber: Subscriber, uid: UUID) -> int:
     """Deliver a batch's events again, as a new batch; return how many of them are still kept."""
-    found, events = select_row(REDELIVER, subscriber=subscriber.pk, uid=uid)
+    found, events = _select_row(_REDELIVER, subscriber=subscriber.pk, uid=uid)
     if not found:
         raise NoSuchBatchError(uid)
     return events
@@ -99,10 +99,10 @@ def redeliver(subscriber: Subscriber, uid: UUID) -> int:
 def test(subscriber: Subscriber) -> None:
     """Send it a test event, which means nothing."""
     with cursor() as db:
-        db.execute(TEST, {"subscriber": subscriber.pk})
+        db.execute(_TEST, {"subscriber": subscriber.pk})
 
 
-def select_row(statement: str, **given: object) -> tuple[int, ...]:
+def _select_row(statement: str, **given: object) -> tuple[int, ...]:
     with cursor() as db:
         row = db.execute(statement, given).fetchone()
     assert row is not None

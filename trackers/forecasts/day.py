@@ -61,14 +61,14 @@ class Day:
 def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     """The rest of today, which ends in `to_midnight` seconds, and tomorrow."""
     ends = (to_midnight, to_midnight + DAY_S)
-    walked = [(cell, looks_of(cell, known, ends)) for cell in known.cells]
+    walked = [(cell, _looks_of(cell, known, ends)) for cell in known.cells]
     come = curve(known.cells, known.rows, stretch=known.stretch)
     days = []
     since = 0.0
     for place, until in enumerate(ends):
         period = {"come_for": until, "since": since, "until": until}
         days.append(
-            limited(
+            _limited(
                 [(cell, looks[place]) for cell, looks in walked],
                 known,
                 place,
@@ -81,13 +81,13 @@ def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     return days[0], days[1]
 
 
-def looks_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
+def _looks_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
     if cell.is_gone:
         return walk_gone(cell, known.gone_every, ends)
     return walk(cell, known.rows, ends, stretch=known.stretch, day_stretch=known.day_stretch)
 
 
-def limited(
+def _limited(
     walked: Sequence[tuple[Cell, float]],
     known: Known,
     place: int,
@@ -125,10 +125,10 @@ def limited(
         share = most / (looks + new_looks)
         looks, new_looks = looks * share, new_looks * share
     newcomers = known.arrivals.a_second * lasts
-    return Day(looks, new_looks, days, paid_new, newcomers, by_project(wanted, paid_new, left))
+    return Day(looks, new_looks, days, paid_new, newcomers, _by_project(wanted, paid_new, left))
 
 
-def by_project(
+def _by_project(
     wanted: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
 ) -> dict[int, float]:
     """Tweets without a payer are shared out evenly: among the projects without a budget, if there

@@ -17,9 +17,9 @@ from trackers.tweets.pace import strangers_pace
 # Ages in seconds, to beyond a year; each is the one before times the square root of two.
 AGE_STEPS = (0.0, *(2 ** (step / 2) for step in range(52)))
 # An age with fewer tweets is averaged with its neighbours, since so few say little.
-MIN_TWEETS_OF_AGE = 100.0
+_MIN_TWEETS_OF_AGE = 100.0
 # The looks are averaged over this many parts of a period.
-PARTS = 48
+_PARTS = 48
 
 
 def age_step(age: float) -> int:
@@ -52,18 +52,18 @@ def curve(cells: Sequence[Cell], rows: Sequence[IntervalRow], *, stretch: float)
             steps[age_step(cell.age)].append(cell)
     looks = [0.0]
     for place, (since, until) in enumerate(pairwise(AGE_STEPS)):
-        alike, total = neighbours(steps, place), looks[-1]
+        alike, total = _neighbours(steps, place), looks[-1]
         # The row may change within a step.
         cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
         for begin, end in pairwise(cuts):
             age = (begin + end) / 2
-            if (row := row_at(age, rows)) is not None:
-                total += (end - begin) * mean_rate(alike, age, row, stretch=stretch)
+            if (row := _row_at(age, rows)) is not None:
+                total += (end - begin) * _mean_rate(alike, age, row, stretch=stretch)
         looks.append(total)
     return Curve(looks)
 
 
-def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
+def _neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
     """Tweets of that age, with those of the nearest ages until there are enough."""
     cells, many = list[Cell](), 0.0
     for away in range(len(steps)):
@@ -71,12 +71,12 @@ def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
             if 0 <= step < len(steps):
                 cells += steps[step]
                 many += sum(cell.tweets for cell in steps[step])
-        if many >= MIN_TWEETS_OF_AGE:
+        if many >= _MIN_TWEETS_OF_AGE:
             break
     return cells
 
 
-def mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: float) -> float:
+def _mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: float) -> float:
     """Looks a second at one of these tweets at this age; without any, at a tweet never measured."""
     if not cells:
         return 1 / wait_at(age, strangers_pace(age) * age, row, stretch)
@@ -87,7 +87,7 @@ def mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: f
     return looks / sum(cell.tweets for cell in cells)
 
 
-def row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
+def _row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
     return next((row for row in rows if age < row.below), None)
 
 
@@ -105,15 +105,15 @@ class Arrivals:
         if not whole or come_for <= 0 or until <= since:
             return 0.0
         total = 0.0
-        for part in range(PARTS):
-            came = come_for * (part + 0.5) / PARTS
+        for part in range(_PARTS):
+            came = come_for * (part + 0.5) / _PARTS
             for step, many in self.ages.items():
                 age = AGE_STEPS[step] * 2**0.25
                 done = curve.of_newcomer(age, until - came) if came < until else 0.0
                 if came < since:
                     done -= curve.of_newcomer(age, since - came)
                 total += many / whole * done
-        return self.a_second * come_for * total / PARTS
+        return self.a_second * come_for * total / _PARTS
 
     def days(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
         """Tweet-days of the same tweets, for a period of up to a day: at most one for each."""

@@ -16,25 +16,25 @@ from trackers.updater.needs import BORN_MS, COUNTED, MAX_SAMPLE
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-ONE_DAY = timedelta(days=1)
+_ONE_DAY = timedelta(days=1)
 # Below a hundredth only adapt.ALLOWANCE counts.
-LEAST_GROWTH = 0.01
+_LEAST_GROWTH = 0.01
 # The resolution of due times; a day's forecast needs no finer one.
-SLOT_S = 600
+_SLOT_S = 600
 # Steps of ages and growths, four for each doubling. Floats take a fortieth of numeric's time.
-QUARTERS = 4 / log(2)
+_QUARTERS = 4 / log(2)
 
-POPULATION = statement(
+_POPULATION = statement(
     __file__,
     "population",
     counted=COUNTED,
     born_ms=BORN_MS,
-    least_growth=LEAST_GROWTH,
-    quarters=QUARTERS,
-    slot_s=SLOT_S,
+    least_growth=_LEAST_GROWTH,
+    quarters=_QUARTERS,
+    slot_s=_SLOT_S,
 )
 # Tweets tracked between two times that still have a next look.
-CAME = f"""
+_CAME = f"""
     WITH {COUNTED}
     SELECT coalesce(sum(c.weight), 0)
     FROM counted c CROSS JOIN LATERAL (
@@ -63,17 +63,17 @@ def population(*, now: datetime, day: date) -> Population:
     cells: list[Cell] = []
     ages: dict[int, float] = {}
     with cursor() as db:
-        for is_cell, tweets, age, growth, due, *rest in db.execute(POPULATION, params):
+        for is_cell, tweets, age, growth, due, *rest in db.execute(_POPULATION, params):
             if is_cell:
                 cells.append(Cell(tweets, age, growth, due, *rest))
             else:
                 ages[int(age)] = tweets
-    return Population(cells, Arrivals(sum(ages.values()) / ONE_DAY.total_seconds(), ages))
+    return Population(cells, Arrivals(sum(ages.values()) / _ONE_DAY.total_seconds(), ages))
 
 
 def newcomers(since: datetime, until: datetime) -> float:
     with cursor() as db:
-        found = db.execute(CAME, {**SAMPLE, "since": since, "until": until}).fetchone()
+        found = db.execute(_CAME, {**SAMPLE, "since": since, "until": until}).fetchone()
     assert found is not None
     many: float = found[0]
     return many

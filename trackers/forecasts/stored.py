@@ -10,9 +10,9 @@ from decimal import Decimal
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.money.projects import Project
 
-ONE_DAY = timedelta(days=1)
+_ONE_DAY = timedelta(days=1)
 # Rows are updated each minute; older numbers come from a cluster that has ended.
-FRESH_FOR = timedelta(minutes=5)
+_FRESH_FOR = timedelta(minutes=5)
 NOT_YET = "No forecast yet: a running qcluster makes one within a minute."
 
 
@@ -43,9 +43,9 @@ class StoredForecast:
 
 def stored_forecast(*, now: datetime, with_projects: bool = False) -> StoredForecast:
     day = now.astimezone(UTC).date()
-    rows = {one.day: one for one in ForecastDay.objects.filter(day__in=around(day))}
-    yesterday, today, tomorrow = (rows.get(one) or ForecastDay(day=one) for one in around(day))
-    is_fresh = today.counted_at is not None and now - today.counted_at <= FRESH_FOR
+    rows = {one.day: one for one in ForecastDay.objects.filter(day__in=_around(day))}
+    yesterday, today, tomorrow = (rows.get(one) or ForecastDay(day=one) for one in _around(day))
+    is_fresh = today.counted_at is not None and now - today.counted_at <= _FRESH_FOR
     return StoredForecast(
         today=today,
         tomorrow=tomorrow,
@@ -56,13 +56,13 @@ def stored_forecast(*, now: datetime, with_projects: bool = False) -> StoredFore
     )
 
 
-def around(day: date) -> tuple[date, date, date]:
-    return day - ONE_DAY, day, day + ONE_DAY
+def _around(day: date) -> tuple[date, date, date]:
+    return day - _ONE_DAY, day, day + _ONE_DAY
 
 
 def project_forecasts(day: date) -> list[ProjectForecast]:
-    yesterday, _, tomorrow = around(day)
-    kept = ForecastOfProject.objects.filter(day__in=around(day))
+    yesterday, _, tomorrow = _around(day)
+    kept = ForecastOfProject.objects.filter(day__in=_around(day))
     rows = {(one.project_id, one.day): one for one in kept}
     nothing = ForecastOfProject()
     forecasts = []

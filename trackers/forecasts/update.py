@@ -29,22 +29,22 @@ from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
-ONE_DAY = timedelta(days=1)
-UPDATE_EVERY = timedelta(minutes=10)
+_ONE_DAY = timedelta(days=1)
+_UPDATE_EVERY = timedelta(minutes=10)
 # The last batches of a day are counted shortly after it ends.
-SETTLED_AFTER = timedelta(minutes=15)
+_SETTLED_AFTER = timedelta(minutes=15)
 # A forecast made later than this does not cover its whole day, so nothing is learned from it.
-AT_MIDNIGHT = timedelta(hours=1)
+_AT_MIDNIGHT = timedelta(hours=1)
 FORECASTS_KEPT_FOR = timedelta(days=400)
 
 PAUSED = "The queue of tweets is paused."
 NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
 
-LOOKS = """
+_LOOKS = """
     SELECT coalesce(sum(asked), 0) FROM trackers_tally
     WHERE minute >= %(since)s AND minute < %(until)s AND namespace = %(namespace)s
 """
-SPENT = """
+_SPENT = """
     SELECT project_id, posts + posts_reserved FROM trackers_spending WHERE day = %(day)s
 """
 
@@ -59,70 +59,70 @@ def update_forecasts(plan: Plan, *, now: datetime, gone_every: timedelta) -> Non
         row = rows.filter(day=today).first()
         if row is None:
             return
-        if now - begins(today) < SETTLED_AFTER:
-            count_day(today - ONE_DAY, now=now)
-        paid = count_day(today, now=now)
+        if now - _begins(today) < _SETTLED_AFTER:
+            _count_day(today - _ONE_DAY, now=now)
+        paid = _count_day(today, now=now)
         row.refresh_from_db()
         if (
             row.expected_at is None
             or row.foreseen_at is None
-            or now - row.expected_at >= UPDATE_EVERY
+            or now - row.expected_at >= _UPDATE_EVERY
         ):
-            expect(row, plan, paid, now=now, gone_every=gone_every)
+            _expect(row, plan, paid, now=now, gone_every=gone_every)
             if row.foreseen_at == now:
-                close(today - ONE_DAY)
+                _close(today - _ONE_DAY)
 
 
-def begins(day: date) -> datetime:
+def _begins(day: date) -> datetime:
     return datetime.combine(day, datetime.min.time(), UTC)
 
 
-def count_day(day: date, *, now: datetime) -> dict[int, int]:
+def _count_day(day: date, *, now: datetime) -> dict[int, int]:
     """Record the looks and tweet-days of the day so far; return its tweet-days by project.
 
     If there are already more than were expected by midnight, at least these are expected.
     """
-    given = {"since": begins(day), "until": begins(day + ONE_DAY), "namespace": TWEET_UPDATE}
+    given = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "namespace": TWEET_UPDATE}
     with cursor() as db:
-        [looks] = db.execute(LOOKS, given).fetchone() or (0,)
-        paid: dict[int, int] = dict(db.execute(SPENT, {"day": day}).fetchall())
+        [looks] = db.execute(_LOOKS, given).fetchone() or (0,)
+        paid: dict[int, int] = dict(db.execute(_SPENT, {"day": day}).fetchall())
     tweet_days = sum(paid.values())
     ForecastDay.objects.filter(day=day).update(
         counted_at=now,
         looks=looks,
         tweet_days=tweet_days,
-        expected_looks=at_least("expected_looks", looks),
-        expected_tweet_days=at_least("expected_tweet_days", tweet_days),
+        expected_looks=_at_least("expected_looks", looks),
+        expected_tweet_days=_at_least("expected_tweet_days", tweet_days),
     )
     for project, its_days in paid.items():
         ForecastOfProject.objects.update_or_create(
             day=day,
             project_id=project,
-            defaults={"tweet_days": its_days, "expected": at_least("expected", its_days)},
+            defaults={"tweet_days": its_days, "expected": _at_least("expected", its_days)},
             create_defaults={"tweet_days": its_days},
         )
     return paid
 
 
-def at_least(field: str, came: float) -> Case:
+def _at_least(field: str, came: float) -> Case:
     """The larger of the two; nothing stays nothing."""
     return Case(When(**{f"{field}__lt": came}, then=Value(float(came))), default=F(field))
 
 
-def expect(
+def _expect(
     row: ForecastDay, plan: Plan, paid: Mapping[int, int], *, now: datetime, gone_every: timedelta
 ) -> None:
     """Forecast the rest of today, and tomorrow. The first forecast of a day is never changed."""
-    tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + ONE_DAY)
+    tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + _ONE_DAY)
     balances = read_balances()
-    known, why = forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
+    known, why = _forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
     for one in (row, tomorrow):
         one.expected_at, one.why = now, why
         one.expected_looks = one.expected_tweet_days = None
     ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
     if known is not None:
         rest, next_day = foresee(
-            known, to_midnight=(begins(row.day + ONE_DAY) - now).total_seconds()
+            known, to_midnight=(_begins(row.day + _ONE_DAY) - now).total_seconds()
         )
         row.expected_looks = (row.looks or 0) + rest.looks
         row.expected_tweet_days = (row.tweet_days or 0) + rest.tweet_days
@@ -135,15 +135,15 @@ def expect(
             row.newcomers = rest.newcomers
             row.looks_correction = known.looks_correction
             row.days_correction = known.days_correction
-        of_projects(row, rest.projects, balances, paid, is_first=row.foreseen_at is None)
-        of_projects(tomorrow, next_day.projects, balances, {}, is_first=False)
+        _of_projects(row, rest.projects, balances, paid, is_first=row.foreseen_at is None)
+        _of_projects(tomorrow, next_day.projects, balances, {}, is_first=False)
     if row.foreseen_at is None:
         row.foreseen_at = now
     row.save()
     tomorrow.save()
 
 
-def forecast_input(
+def _forecast_input(
     today: date,
     plan: Plan,
     balances: Sequence[Balance],
@@ -168,11 +168,11 @@ def forecast_input(
         else (float(purse.left), float(purse.left + paid.get(purse.project, 0)))
         for purse in usable
     }
-    of_looks, of_days = corrections(today)
+    of_looks, of_days = _corrections(today)
     known = Known(
         tweets.cells,
         interval_rows(plan),
-        replace(tweets.arrivals, a_second=usual_arrivals(tweets.arrivals.a_second, now=now)),
+        replace(tweets.arrivals, a_second=_usual_arrivals(tweets.arrivals.a_second, now=now)),
         stretch=plan.stretch,
         day_stretch=plan.day_stretch,
         gone_every=gone_every.total_seconds(),
@@ -184,24 +184,24 @@ def forecast_input(
     return known, "" if room.windows is not None else NO_WINDOWS
 
 
-def usual_arrivals(a_second: float, *, now: datetime) -> float:
+def _usual_arrivals(a_second: float, *, now: datetime) -> float:
     """New tweets a second: the median of the last day and the two days before, so that an import
     is not expected again."""
     today = now.astimezone(UTC).date()
-    days = [today - ONE_DAY * back for back in (1, 2)]
+    days = [today - _ONE_DAY * back for back in (1, 2)]
     past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
-    found = sorted([a_second, *(one.newcomers_came / ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
+    found = sorted([a_second, *(one.newcomers_came / _ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
     return found[(len(found) - 1) // 2]
 
 
-def corrections(today: date) -> tuple[float, float]:
+def _corrections(today: date) -> tuple[float, float]:
     """Corrections of looks and of tweet-days, from the last days with a whole-day forecast."""
     looks, days = [], []
-    past = ForecastDay.objects.filter(day__lt=today, day__gte=today - ONE_DAY * DAYS)
+    past = ForecastDay.objects.filter(day__lt=today, day__gte=today - _ONE_DAY * DAYS)
     for forecast in past.exclude(newcomers_came=None).exclude(known_looks=None):
         if (
             forecast.foreseen_at is None
-            or forecast.foreseen_at - begins(forecast.day) > AT_MIDNIGHT
+            or forecast.foreseen_at - _begins(forecast.day) > _AT_MIDNIGHT
         ):
             continue
         # Scaled to the new tweets that really came: more of them are not an error of the walk.
@@ -213,7 +213,7 @@ def corrections(today: date) -> tuple[float, float]:
     return correction(looks), correction(days)
 
 
-def of_projects(
+def _of_projects(
     row: ForecastDay,
     days: Mapping[int, float],
     balances: Sequence[Balance],
@@ -233,9 +233,9 @@ def of_projects(
         )
 
 
-def close(day: date) -> None:
+def _close(day: date) -> None:
     """Record how many new tweets a day brought, once it is over."""
-    came = newcomers(begins(day), begins(day + ONE_DAY))
+    came = newcomers(_begins(day), _begins(day + _ONE_DAY))
     ForecastDay.objects.filter(day=day).update(newcomers_came=came)
 
 

@@ -16,11 +16,11 @@ from trackers.schedule.paid_days import DAY_S, across_days
 
 # Short waits are walked several at once, over this share of the age: so a walk has a few hundred
 # steps at most, even with an interval of one second.
-STRIDE = 0.02
-STRIDE_LEAST_S = 1.0
+_STRIDE = 0.02
+_STRIDE_LEAST_S = 1.0
 # Growth cools with the root of the age, from an hour on. In the fake's world, no cooling at all
 # would foresee 7 % too many looks, and cooling in proportion to the age 3 % too few.
-COOLS_FROM_S = 3600.0
+_COOLS_FROM_S = 3600.0
 
 
 class IntervalRow(NamedTuple):
@@ -61,7 +61,7 @@ def wait_at(age: float, growth: float, row: IntervalRow, stretch: float) -> floa
 
 
 def cooled(growth: float, age: float, later: float) -> float:
-    return growth * sqrt((COOLS_FROM_S + age) / (COOLS_FROM_S + later))
+    return growth * sqrt((_COOLS_FROM_S + age) / (_COOLS_FROM_S + later))
 
 
 def walk(
@@ -91,7 +91,7 @@ def walk(
             # All looks that fall before this; the last one's wait may end after it.
             many = max(1, ceil((min(end, below - age) - at) / wait))
             if bounds is not None:
-                many = min(many, int(STRIDE * max(now, STRIDE_LEAST_S) / wait) or 1)
+                many = min(many, int(_STRIDE * max(now, _STRIDE_LEAST_S) / wait) or 1)
             looks[place] += many
             at += (many - 1) * wait
             if bounds is not None and day_stretch > 1:

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
 
-SEARCH_REACHES_BACK = timedelta(days=7)
+_SEARCH_REACHES_BACK = timedelta(days=7)
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -24,7 +24,7 @@ def next_since_id(latest_id: int, retrieved_at_ms: int | None, *, k_ms: int) -> 
     """
     if latest_id < 0 or k_ms < 0:
         raise ValueError(f"An id and k must be 0 or more, not {latest_id} and {k_ms} ms.")
-    lower = since_latest(latest_id, k_ms=k_ms)
+    lower = _since_latest(latest_id, k_ms=k_ms)
     if retrieved_at_ms is None:
         return lower
     # One less, since `since_id` is exclusive; before the epoch this is -1, and `lower` is not.
@@ -32,7 +32,7 @@ def next_since_id(latest_id: int, retrieved_at_ms: int | None, *, k_ms: int) -> 
     return max(lower, min(final, latest_id))
 
 
-def since_latest(latest_id: int, *, k_ms: int) -> int:
+def _since_latest(latest_id: int, *, k_ms: int) -> int:
     """The bound that needs no clock: k before the newest post, which cannot predate its own id.
 
     Ids within the first k ms, and older ones that hold no time, have nothing below to wait for.
@@ -48,4 +48,4 @@ def search_floor(now_ms: int, margin: timedelta) -> int:
 
     Without the margin it is the id that X itself names when it refuses an older one.
     """
-    return first_id_at(now_ms - (SEARCH_REACHES_BACK - margin) // MILLISECOND)
+    return first_id_at(now_ms - (_SEARCH_REACHES_BACK - margin) // MILLISECOND)

@@ -10,15 +10,15 @@ from datetime import datetime
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.xapi.results import Post
 
-ID = re.compile(r"[0-9]{1,19}")
-ADDRESS = re.compile(
+_ID = re.compile(r"[0-9]{1,19}")
+_ADDRESS = re.compile(
     r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:twitter|x)\.com/"
     r"(?:i/(?:web/)?|[A-Za-z0-9_]{1,20}/)status(?:es)?/(?P<id>[0-9]{1,19})(?:[/?#].*)?",
     re.IGNORECASE,
 )
 MAX_QUOTED_LENGTH = 80
 # 2.1E+18 or 2100000000000000000.0, as spreadsheets write numbers of more than 15 digits.
-ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}|[0-9]{16,19}\.0+", re.IGNORECASE)
+_ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}|[0-9]{16,19}\.0+", re.IGNORECASE)
 ROUNDED_THERE = (
     "is an id that a spreadsheet has rounded, so its last digits are lost: export the table again "
     "with this column as text"
@@ -47,7 +47,7 @@ class Rejected:
     why: str
 
 
-def nobody_listens(sentence: str) -> None:
+def _nobody_listens(sentence: str) -> None:
     """For callers that show nothing."""
 
 
@@ -61,7 +61,7 @@ class Options:
 
     column: str | None = None
     referenced: bool = False
-    tell: Callable[[str], None] = nobody_listens
+    tell: Callable[[str], None] = _nobody_listens
 
 
 # The lines of a file that are not empty, with their numbers.
@@ -79,9 +79,9 @@ class TooLargeError(UnreadableError):
 def id_of(text: str) -> int | None:
     """The id in a tweet's id or address; None when there is none."""
     text = text.strip().strip('"')
-    if ID.fullmatch(text):
+    if _ID.fullmatch(text):
         id = int(text)
-    elif match := ADDRESS.fullmatch(text):
+    elif match := _ADDRESS.fullmatch(text):
         id = int(match["id"])
     else:
         return None
@@ -89,4 +89,4 @@ def id_of(text: str) -> int | None:
 
 
 def is_rounded(text: str) -> bool:
-    return bool(ROUNDED.fullmatch(text.strip().strip('"')))
+    return bool(_ROUNDED.fullmatch(text.strip().strip('"')))

@@ -32,9 +32,9 @@ from tweetwatch.statements import statement
 CHUNK = 20_000
 # The planner expects only a few rows and scans all the measured ones for each: a whole chunk at
 # once takes half a minute, once its plan is cached.
-MEASURED_AT_ONCE = 500
+_MEASURED_AT_ONCE = 500
 
-ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=SELECT_TWEETS_TOPIC, staged=STAGED)
+_ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=SELECT_TWEETS_TOPIC, staged=STAGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,21 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
     with transaction.atomic():
         now, plan = intervals.current()
         versions = known_as((one.id for one in chunk), histories(chunk))
-        by_id = by_tweet(chunk, versions)
+        by_id = _by_tweet(chunk, versions)
         with cursor() as db:
-            db.execute(ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
+            db.execute(_ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
         # A first sample only: to a tweet that is already measured a file adds nothing, as it may be
         # from any time, or be read twice.
         brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
         describe([post._replace(id=id) for id, post in brought.items()])
         with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
-        for start in range(0, len(with_figures), MEASURED_AT_ONCE):
-            part = with_figures[start : start + MEASURED_AT_ONCE]
-            record([measured(one, plan, now=now) for one in part])
+        for start in range(0, len(with_figures), _MEASURED_AT_ONCE):
+            part = with_figures[start : start + _MEASURED_AT_ONCE]
+            record([_measured(one, plan, now=now) for one in part])
         queue.schedule_many(
             TWEET_UPDATE,
-            first_looks(by_id, new, plan, now=now),
+            _first_looks(by_id, new, plan, now=now),
             urgent={id for id in new if plan.is_urgent(plan.tier(born_at(id), now=now))},
         )
         if learns:
@@ -88,7 +88,7 @@ def histories(found: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
     return {one.id: one.post.edit_history for one in found if one.post}
 
 
-def by_tweet(
+def _by_tweet(
     chunk: Iterable[FoundTweet], versions: Mapping[int, KnownTweet]
 ) -> dict[int, FoundTweet]:
     """What was found, by tweet: its newest version, from the last line that had its metrics."""
@@ -109,7 +109,7 @@ def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
     ]
 
 
-def first_looks(
+def _first_looks(
     by_id: dict[int, FoundTweet], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
     """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""
@@ -128,7 +128,7 @@ def has_figures(post: Post) -> bool:
     return figures.likes is not None or figures.retweets is not None
 
 
-def measured(found: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
+def _measured(found: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
     assert found.post is not None
     tier = plan.tier(found.post.created_at, now=now)
     return Measured(

@@ -16,10 +16,10 @@ from trackers.ingest.track import CHUNK, track_chunk
 from trackers.tweets.versions import KnownTweet
 
 # A statement that is too long or complex for the server, such as a text of a million words.
-TOO_MUCH = "54"
+_TOO_MUCH = "54"
 # By halves, each costs a dozen statements. If there are more, only the ids of the rest are tracked.
-SOUGHT_AT_MOST = 20
-REFUSED = "the database refuses what came with it ({}): only the id is taken"
+_SOUGHT_AT_MOST = 20
+_REFUSED = "the database refuses what came with it ({}): only the id is taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
         try:
             done = track_chunk(some, came_from=came_from)
         except (DatabaseError, UnicodeError) as fault:
-            if not is_refusal(fault) or all(one.post is None for one in some):
+            if not _is_refusal(fault) or all(one.post is None for one in some):
                 raise
             sought += 1
-            if len(some) == 1 or sought > SOUGHT_AT_MOST * len(bin(len(found))):
-                waiting.append([bare(one, fault) for one in some])
+            if len(some) == 1 or sought > _SOUGHT_AT_MOST * len(bin(len(found))):
+                waiting.append([_bare(one, fault) for one in some])
             else:
                 # In the order of ids, as everywhere that many are inserted or locked.
                 some.sort(key=lambda one: one.id)
@@ -85,15 +85,15 @@ def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
     return TrackedAll(tracked, already, tuple(odd), versions)
 
 
-def is_refusal(fault: Exception) -> bool:
+def _is_refusal(fault: Exception) -> bool:
     """Whether the database refuses the values, and would refuse them again."""
     if isinstance(fault, DataError | IntegrityError | UnicodeError):
         return True
-    return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(TOO_MUCH)
+    return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(_TOO_MUCH)
 
 
-def bare(found: FoundTweet, fault: Exception) -> FoundTweet:
+def _bare(found: FoundTweet, fault: Exception) -> FoundTweet:
     if found.post is None:
         return found
     why = str(fault).strip().partition("\n")[0][:100]
-    return replace(found, post=None, odd="; ".join(filter(None, (found.odd, REFUSED.format(why)))))
+    return replace(found, post=None, odd="; ".join(filter(None, (found.odd, _REFUSED.format(why)))))

@@ -13,45 +13,45 @@ from trackers.jobs import pausing
 from trackers.jobs.models import Namespace
 
 CHANGE_QUEUE = "trackers.change_namespace"
-MAX_BECAUSE_LENGTH = 200
+_MAX_BECAUSE_LENGTH = 200
 
 
 def pause_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
     """Claim nothing of them; workers finish what they have."""
-    ran = [queue for queue in queues if set_paused(queue, True)]
+    ran = [queue for queue in queues if _set_paused(queue, True)]
     history.record(actor, ran, "Paused")
     if not ran:
-        return Done(f"{names_of_queues(queues)}: already paused. Choose Resume.", is_done=False)
-    return Done(f"Paused {names_of_queues(ran)}.", len(ran))
+        return Done(f"{_names_of_queues(queues)}: already paused. Choose Resume.", is_done=False)
+    return Done(f"Paused {_names_of_queues(ran)}.", len(ran))
 
 
 def resume_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
-    waited = [queue for queue in queues if set_paused(queue, False)]
+    waited = [queue for queue in queues if _set_paused(queue, False)]
     history.record(actor, waited, "Resumed")
     if not waited:
         return Done(
-            f"{names_of_queues(queues)}: not paused. If no work is being done, see “Held until”.",
+            f"{_names_of_queues(queues)}: not paused. If no work is being done, see “Held until”.",
             is_done=False,
         )
-    return Done(f"Resumed {names_of_queues(waited)}.", len(waited))
+    return Done(f"Resumed {_names_of_queues(waited)}.", len(waited))
 
 
 def lift_holds(queues: Sequence[Namespace], actor: Actor) -> Done:
     """Ask again at once, whatever failed."""
     changes = {"held_until": None, "held_because": "", "failures": 0}
-    held = [queue for queue in queues if change_queue(queue, changes, held_until__gt=Now())]
+    held = [queue for queue in queues if _change_queue(queue, changes, held_until__gt=Now())]
     history.record(actor, held, "Lifted the hold")
     if not held:
         return Done(
-            f"{names_of_queues(queues)}: not held. If no work is being done, see “Paused”.",
+            f"{_names_of_queues(queues)}: not held. If no work is being done, see “Paused”.",
             is_done=False,
         )
-    return Done(f"Asking again: {names_of_queues(held)}.", len(held))
+    return Done(f"Asking again: {_names_of_queues(held)}.", len(held))
 
 
 def pause_everything(actor: Actor, *, because: str) -> Done:
     """Pause all queues that run, and remember which."""
-    why = because.strip()[:MAX_BECAUSE_LENGTH]
+    why = because.strip()[:_MAX_BECAUSE_LENGTH]
     paused = pausing.pause_all(by=actor.user.get_username(), because=why)
     if paused is None:
         return Done("Everything was paused already.", is_done=False)
@@ -69,15 +69,15 @@ def resume_everything(actor: Actor) -> Done:
     return Done(f"Resumed: {queues}.", len(resumed.queues))
 
 
-def set_paused(queue: Namespace, paused: bool) -> bool:
-    return change_queue(queue, {"paused": paused}, paused=not paused)
+def _set_paused(queue: Namespace, paused: bool) -> bool:
+    return _change_queue(queue, {"paused": paused}, paused=not paused)
 
 
-def change_queue(queue: Namespace, changes: Mapping[str, object], **only_if: object) -> bool:
+def _change_queue(queue: Namespace, changes: Mapping[str, object], **only_if: object) -> bool:
     return bool(Namespace.objects.filter(pk=queue.pk, **only_if).update(**changes))
 
 
-def names_of_queues(queues: Iterable[Namespace]) -> str:
+def _names_of_queues(queues: Iterable[Namespace]) -> str:
     return ", ".join(queue.name for queue in queues)
 
 

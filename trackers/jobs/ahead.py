@@ -22,13 +22,13 @@ from tweetwatch.database import cursor
 
 # A few more than an hour has, so that a row of some minutes ago still covers one.
 MINUTES_AHEAD = 64
-MAX_WALKED_KEYS = 100_000
-MAX_WALKED_KEYS_FOR_PAGE = 10_000
-TAKEN_EVERY = timedelta(minutes=1)
+_MAX_WALKED_KEYS = 100_000
+_MAX_WALKED_KEYS_FOR_PAGE = 10_000
+_TAKEN_EVERY = timedelta(minutes=1)
 # An older row is from a cluster that has ended.
-FRESH_FOR = timedelta(minutes=3)
+_FRESH_FOR = timedelta(minutes=3)
 
-COUNT_AHEAD = queue_statement(__file__, "ahead")
+_COUNT_AHEAD = queue_statement(__file__, "ahead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ def read_ahead(namespace: str) -> Ahead:
     if (
         row
         and row.taken_at
-        and row.now - row.taken_at <= max(FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
+        and row.now - row.taken_at <= max(_FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
     ):
         return Ahead(row.taken_at, row.counts, row.ends_at)
-    return count_ahead(namespace, most=MAX_WALKED_KEYS_FOR_PAGE)
+    return count_ahead(namespace, most=_MAX_WALKED_KEYS_FOR_PAGE)
 
 
 def record_ahead(namespace: str) -> bool:
     """Count for all readers; False if another cluster does, or the last count is recent."""
     last, _ = ScheduleAhead.objects.get_or_create(pk=namespace)
-    pause = max(TAKEN_EVERY, PAUSE_FACTOR * last.took)
+    pause = max(_TAKEN_EVERY, PAUSE_FACTOR * last.took)
     with transaction.atomic():
         # Lock: this row alone. Skip it if it is locked: another cluster is counting.
         row = (
@@ -79,7 +79,7 @@ def record_ahead(namespace: str) -> bool:
         if row is None:
             return False
         began = time.monotonic()
-        ahead = count_ahead(namespace, most=MAX_WALKED_KEYS)
+        ahead = count_ahead(namespace, most=_MAX_WALKED_KEYS)
         row.taken_at, row.counts, row.ends_at = ahead.taken_at, [*ahead.counts], ahead.ends_at
         row.took = timedelta(seconds=time.monotonic() - began)
         row.save()
@@ -89,7 +89,7 @@ def record_ahead(namespace: str) -> bool:
 def count_ahead(namespace: str, *, most: int) -> Ahead:
     with cursor() as db:
         rows = db.execute(
-            on(namespace, COUNT_AHEAD), {"minutes": MINUTES_AHEAD, "most": most}
+            on(namespace, _COUNT_AHEAD), {"minutes": MINUTES_AHEAD, "most": most}
         ).fetchall()
         [at] = db.execute("SELECT now()").fetchone() or (None,)
     assert at is not None

@@ -56,7 +56,7 @@ def audit_queue(namespace: str, *, mend: bool, deadline: Deadline | None = None)
     """
     job = job_class(namespace)
     result, until = Audit(), deadline and deadline.halfway()
-    ends = first_and_last(job._default_manager.all(), "key")
+    ends = _first_and_last(job._default_manager.all(), "key")
     for seen, lost, doubled in audit_pieces(namespace, FIND_LOST, ends, mend, until):
         result = replace(
             result,
@@ -65,7 +65,7 @@ def audit_queue(namespace: str, *, mend: bool, deadline: Deadline | None = None)
             doubled=result.doubled + doubled,
         )
     was_cut_off = bool(until and until.is_over)
-    ends = first_and_last(job.bucket._default_manager.all(), "id")
+    ends = _first_and_last(job.bucket._default_manager.all(), "id")
     for seen, dead, _ in audit_pieces(namespace, FIND_DEAD, ends, mend, deadline):
         result = replace(result, buckets=result.buckets + seen, dead=result.dead + dead)
     return replace(result, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
@@ -83,7 +83,7 @@ def mend_queue(namespace: str, *, deadline: Deadline) -> None:
         )
 
 
-def first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
+def _first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
     bounds = rows.aggregate(first=Min(field), last=Max(field))
     return (bounds["first"] or 0) - 1, bounds["last"] or 0
 

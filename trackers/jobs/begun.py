@@ -22,11 +22,11 @@ from tweetwatch.log_lines import working_on
 logger = logging.getLogger(__name__)
 
 # Long enough for keys to keep their strike while a person has paused the namespace.
-KEEP_MARKS_FOR = timedelta(days=7)
+_KEEP_MARKS_FOR = timedelta(days=7)
 
 # Returns no row when the lease has run out: others may have the keys by now. Not flushed: a mark
 # that is lost in a crash of the database only means one strike less.
-MARK_BEGUN = """
+_MARK_BEGUN = """
     WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
     over AS (
         DELETE FROM trackers_begunbatch
@@ -38,7 +38,7 @@ MARK_BEGUN = """
     RETURNING lease
 """
 
-PRUNE_MARKS = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
+_PRUNE_MARKS = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
 
 # Leases of batches that this process is done with; the next batch removes their marks.
 done_leases: list[int] = []
@@ -67,7 +67,7 @@ def marks_begun(task: Task) -> Task:
             with working_on(task=batch.namespace, keys=len(batch.keys)):
                 task(batch)
         except LOST:
-            if not is_reachable():
+            if not _is_reachable():
                 done_leases.append(batch.lease)
             raise
         done_leases.append(batch.lease)
@@ -79,12 +79,12 @@ def mark_begun(batch: Batch) -> bool:
     """Mark the batch as begun, and remove old marks; False: its lease has run out."""
     params = {"lease": batch.lease, "expires_at": batch.expires_at, "over": done_leases}
     with cursor() as db:
-        is_ours = db.execute(MARK_BEGUN, params).fetchone() is not None
+        is_ours = db.execute(_MARK_BEGUN, params).fetchone() is not None
     done_leases.clear()
     return is_ours
 
 
-def is_reachable() -> bool:
+def _is_reachable() -> bool:
     """Whether the database accepts a new connection."""
     connection.close()
     try:
@@ -97,4 +97,4 @@ def is_reachable() -> bool:
 def prune_marks() -> int:
     """Remove the marks of workers that died a week ago; return how many."""
     with cursor() as db:
-        return db.execute(PRUNE_MARKS, {"kept_for": KEEP_MARKS_FOR}).rowcount
+        return db.execute(_PRUNE_MARKS, {"kept_for": _KEEP_MARKS_FOR}).rowcount

@@ -28,25 +28,25 @@ from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
-MAX_SLEEP = 0.5
-MAX_BACKOFF = 1.0
+_MAX_SLEEP = 0.5
+_MAX_BACKOFF = 1.0
 # Seconds to wait when a rival was faster, or the batch was not ready after all.
-A_MOMENT = 0.01
+_A_MOMENT = 0.01
 # Seconds for which claims start where the last one found something; then one starts at the head
 # again. A bucket that is inserted before that bound meanwhile can be this late.
-KEEP_BOUND_FOR = 1.0
+_KEEP_BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.
 DequeuedTask = tuple[Any, str]
 # Stands for the ordinary tasks in a list of lines; all other lines are namespaces.
-ORDINARY_TASKS = ""
+_ORDINARY_TASKS = ""
 
-ENQUEUE = """
+_ENQUEUE = """
     INSERT INTO django_q_ormq (key, payload, lock) VALUES (%(key)s, %(payload)s, now()) RETURNING id
 """
 
 # SKIP LOCKED: pushers of several clusters never wait for, nor take, each other's tasks.
-CLAIM_TASK = """
+_CLAIM_TASK = """
     WITH head AS MATERIALIZED (
         SELECT id FROM django_q_ormq
         WHERE key = %(key)s AND lock <= now()
@@ -58,10 +58,10 @@ CLAIM_TASK = """
     RETURNING task.id, task.payload
 """
 
-DELETE_TASK = "DELETE FROM django_q_ormq WHERE id = %(id)s"
+_DELETE_TASK = "DELETE FROM django_q_ormq WHERE id = %(id)s"
 
 # Bounded: counting millions exactly for a monitor would be a load of its own.
-COUNT_TASKS = """
+_COUNT_TASKS = """
     SELECT count(*) FILTER (WHERE lock <= now()), count(*) FILTER (WHERE lock > now())
     FROM (SELECT lock FROM django_q_ormq WHERE key = %(key)s LIMIT 10001) bounded
 """
@@ -87,7 +87,7 @@ class PostgresBroker(Broker):
     def enqueue(self, task: str) -> int:
         refuse_too_large(task)
         with cursor() as db:
-            row = db.execute(ENQUEUE, {"key": self.list_key, "payload": task}).fetchone()
+            row = db.execute(_ENQUEUE, {"key": self.list_key, "payload": task}).fetchone()
         assert row is not None
         return int(row[0])
 
@@ -104,8 +104,8 @@ class PostgresBroker(Broker):
             close_old_connections()
 
     def next_in_turn(self) -> list[DequeuedTask] | None:
-        lines = [ORDINARY_TASKS, *sorted(queue.namespaces())]
-        wait, began = MAX_SLEEP, time.monotonic()
+        lines = [_ORDINARY_TASKS, *sorted(queue.namespaces())]
+        wait, began = _MAX_SLEEP, time.monotonic()
         for place in range(len(lines)):
             # The first turn rotates, so that a busy line starves no other.
             line = lines[(place + self.turn) % len(lines)]
@@ -114,7 +114,7 @@ class PostgresBroker(Broker):
                 wait = min(wait, asleep)
                 continue
             dequeued, seconds = (
-                self.claim_task() if line == ORDINARY_TASKS else self.claim_batch(line)
+                self.claim_task() if line == _ORDINARY_TASKS else self.claim_batch(line)
             )
             if dequeued:
                 self.turn += place + 1
@@ -135,11 +135,11 @@ class PostgresBroker(Broker):
             # After a full batch there is usually another, so claim without asking first.
             seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
             if seconds is None or seconds > 0:
-                return None, MAX_SLEEP if seconds is None else min(seconds, MAX_SLEEP)
+                return None, _MAX_SLEEP if seconds is None else min(seconds, _MAX_SLEEP)
             batch = queue.claim_batch(name, low=low)
         if batch is None:
             self.full = None
-            return None, A_MOMENT
+            return None, _A_MOMENT
         self.bounds[name] = (batch.next_low, self.bounds[name][1])
         self.full = name if batch.is_full else None
         if batch.strikes:
@@ -154,8 +154,8 @@ class PostgresBroker(Broker):
 
     def bound(self, name: str) -> queue.Low:
         """Where the claim starts: where the last one found something, or at the head."""
-        low, since = self.bounds.get(name, (queue.THE_HEAD, -KEEP_BOUND_FOR))
-        if time.monotonic() - since >= KEEP_BOUND_FOR:
+        low, since = self.bounds.get(name, (queue.THE_HEAD, -_KEEP_BOUND_FOR))
+        if time.monotonic() - since >= _KEEP_BOUND_FOR:
             low = queue.THE_HEAD
             self.bounds[name] = (low, time.monotonic())
         return low
@@ -164,8 +164,8 @@ class PostgresBroker(Broker):
         """An ordinary task that is due; without one, seconds until it is worth looking again."""
         params = {"key": self.list_key, "retry": timedelta(seconds=Conf.RETRY)}
         with cursor() as db:
-            row = db.execute(CLAIM_TASK, params).fetchone()
-        return ((("task", row[0]), row[1]), 0.0) if row else (None, MAX_SLEEP)
+            row = db.execute(_CLAIM_TASK, params).fetchone()
+        return ((("task", row[0]), row[1]), 0.0) if row else (None, _MAX_SLEEP)
 
     @staticmethod
     def signed(batch: queue.Batch) -> str:
@@ -191,7 +191,7 @@ class PostgresBroker(Broker):
         if self.failures == 0 or reason != self.told:
             logger.warning("The queue lost its database, trying again: %s", reason)
         self.told = reason
-        time.sleep(min(MAX_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
+        time.sleep(min(_MAX_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)
 
     # Called by the monitor.
@@ -202,7 +202,7 @@ class PostgresBroker(Broker):
         while kind == "task":
             try:
                 with cursor() as db:
-                    db.execute(DELETE_TASK, {"id": id})
+                    db.execute(_DELETE_TASK, {"id": id})
                 return
             except LOST as lost:
                 self.wait_for_the_database(lost)
@@ -227,7 +227,7 @@ class PostgresBroker(Broker):
 
     def count_tasks(self) -> tuple[int, int]:
         with cursor() as db:
-            row = db.execute(COUNT_TASKS, {"key": self.list_key}).fetchone()
+            row = db.execute(_COUNT_TASKS, {"key": self.list_key}).fetchone()
         assert row is not None
         return row[0], row[1]
 

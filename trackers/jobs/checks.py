@@ -25,12 +25,12 @@ def tasks_end_before_leases(**_: Any) -> list[Error]:
             hint="Shorten TASK_TIMEOUT, or lengthen the lease in the admin, under Namespaces.",
             id="trackers.E001",
         )
-        for name, lease in leases()
+        for name, lease in _leases()
         if lease <= task
     ]
 
 
-def leases() -> list[tuple[str, timedelta]]:
+def _leases() -> list[tuple[str, timedelta]]:
     try:
         return list(Namespace.objects.order_by("name").values_list("name", "lease"))
     except DatabaseError:

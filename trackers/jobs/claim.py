@@ -85,14 +85,14 @@ def _claim(
         namespace=namespace,
         task=task,
         claimed_at=now,
-        late=tuple(count_by_lateness(lateness, taken)),
+        late=tuple(_count_by_lateness(lateness, taken)),
         is_full=is_full and strikes < SUSPECT_STRIKES,
         strikes=strikes,
         next_low=next_low,
     )
 
 
-def count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
+def _count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
     """How many keys fall in each class of `Tally.LATENESS`; the last class has no upper bound."""
     counts = [0] * (len(Tally.LATENESS) + 1)
     for seconds, many in zip(lateness, keys, strict=True):

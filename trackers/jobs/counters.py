@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-COUNT_BATCH = statement(__file__, "count_done")
+_COUNT_BATCH = statement(__file__, "count_done")
 
-HOST = socket.gethostname()
+_HOST = socket.gethostname()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class BatchDone:
 def count_batch(namespace: str, done: BatchDone) -> None:
     with cursor() as db:
         db.execute(
-            COUNT_BATCH,
+            _COUNT_BATCH,
             {
                 "namespace": namespace,
-                "host": HOST,
+                "host": _HOST,
                 "pid": os.getpid(),
                 "requests": done.requests,
                 "asked": done.asked,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
-KEEP_FAILURES_FOR = timedelta(days=14)
+_KEEP_FAILURES_FOR = timedelta(days=14)
 
 # Uses our index on django-q2's table. Rows are locked before they are deleted, and passed as an
 # array: for a join the planner would read the whole table. The limit is a literal, since for a
@@ -19,7 +19,7 @@ PRUNE_FAILURES = """
 """
 
 # Bounded: a backlog of this size need not be known exactly.
-COUNT_OLD_FAILURES = """
+_COUNT_OLD_FAILURES = """
     SELECT count(*) FROM (
         SELECT FROM django_q_task WHERE NOT success AND stopped < %(before)s LIMIT 100000) left_over
 """
@@ -27,7 +27,7 @@ COUNT_OLD_FAILURES = """
 
 def prune_failures(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Delete the failures of tasks that ended longer than KEPT_FOR ago."""
-    given = {"before": now - KEEP_FAILURES_FOR}
+    given = {"before": now - _KEEP_FAILURES_FOR}
     return delete_in_pieces(
-        "failed tasks", PRUNE_FAILURES, left=COUNT_OLD_FAILURES, params=given, deadline=deadline
+        "failed tasks", PRUNE_FAILURES, left=_COUNT_OLD_FAILURES, params=given, deadline=deadline
     )

@@ -10,14 +10,14 @@ from trackers.jobs.statistics import queue_summary
 from trackers.outbox.findings import Observation
 
 # From the third failure in a row on a namespace is held (`holds.py`).
-HELD_FROM_FAILURES = 3
-URL = "/operations/"
+_HELD_FROM_FAILURES = 3
+_URL = "/operations/"
 
 
 def queue_findings() -> Iterator[Observation]:
     """Of each namespace. A pause by a person is not a trouble, and does not end one."""
     for namespace in Namespace.objects.all():
-        failing = namespace.failures >= HELD_FROM_FAILURES
+        failing = namespace.failures >= _HELD_FROM_FAILURES
         yield Observation(
             "namespace",
             namespace.name,
@@ -25,19 +25,19 @@ def queue_findings() -> Iterator[Observation]:
             if failing
             else "",
             "Requests are answered again.",
-            URL,
+            _URL,
         )
         if namespace.name in namespaces():
             yield Observation(
                 "isolated",
                 namespace.name,
-                describe_isolated(queue_summary(namespace.name).isolated),
+                _describe_isolated(queue_summary(namespace.name).isolated),
                 "Nothing is isolated.",
-                URL,
+                _URL,
             )
 
 
-def describe_isolated(count: int) -> str:
+def _describe_isolated(count: int) -> str:
     """The number may grow while it lasts: the alert says how many there were at first."""
     if not count:
         return ""

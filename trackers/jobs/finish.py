@@ -13,26 +13,26 @@ from trackers.jobs.claim import NO_DELAY
 from trackers.jobs.tables import keys_of, new_stamp, on, queue_statement
 from tweetwatch.database import cursor
 
-CUT = queue_statement(__file__, "_cut")
+_CUT = queue_statement(__file__, "_cut")
 
 
-def give_back_ctes(*, due: str, owed: str) -> str:
+def _give_back_ctes(*, due: str, owed: str) -> str:
     """The CTEs that give a claim's buckets back, due and owed since these expressions."""
     return queue_statement(__file__, "_go_back", due=due, owed=owed)
 
 
 # In its place in line, which the oldest of the batch had. An urgent one was due much later.
-PLACE_IN_LINE = "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END"
-RELEASE_IN_PLACE = f"""
-    WITH {CUT},
-    {give_back_ctes(due=PLACE_IN_LINE, owed="cut.owed_since")}
+_PLACE_IN_LINE = "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END"
+_RELEASE_IN_PLACE = f"""
+    WITH {_CUT},
+    {_give_back_ctes(due=_PLACE_IN_LINE, owed="cut.owed_since")}
     SELECT key FROM ours
 """
 
-OWED_SINCE = "CASE WHEN NOT %(anew)s THEN cut.owed_since END"
-RELEASE = f"""
-    WITH {CUT},
-    {give_back_ctes(due="now() + %(delay)s", owed=OWED_SINCE)},
+_OWED_SINCE = "CASE WHEN NOT %(anew)s THEN cut.owed_since END"
+_RELEASE = f"""
+    WITH {_CUT},
+    {_give_back_ctes(due="now() + %(delay)s", owed=_OWED_SINCE)},
     moved AS (
         UPDATE {{job}} SET due_at = now() + %(delay)s
         WHERE ctid = ANY(ARRAY(SELECT place FROM ours))
@@ -40,7 +40,7 @@ RELEASE = f"""
     SELECT key FROM ours
 """
 
-FINISH = queue_statement(__file__, "finish", cut=CUT)
+_FINISH = queue_statement(__file__, "finish", cut=_CUT)
 
 
 def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) -> set[int]:
@@ -53,7 +53,7 @@ def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) ->
         return set()
     with cursor() as db:
         db.execute(
-            on(batch.namespace, RELEASE),
+            on(batch.namespace, _RELEASE),
             {"keys": list(batch.keys), "lease": batch.lease, "delay": delay, "anew": anew},
         )
         return set(keys_of(db))
@@ -65,7 +65,7 @@ def release_in_place(batch: Batch) -> set[int]:
         return set()
     with cursor() as db:
         db.execute(
-            on(batch.namespace, RELEASE_IN_PLACE),
+            on(batch.namespace, _RELEASE_IN_PLACE),
             {"keys": list(batch.keys), "lease": batch.lease, "due_at": batch.due_at},
         )
         return set(keys_of(db))
@@ -79,7 +79,7 @@ def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
     moved = [key for key in batch.keys if key in next]
     with cursor() as db:
         db.execute(
-            on(batch.namespace, FINISH),
+            on(batch.namespace, _FINISH),
             {
                 "lease": batch.lease,
                 "stamp": new_stamp(),

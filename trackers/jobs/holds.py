@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from tweetwatch.database import cursor
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
-HOLD_QUEUE = """
+_HOLD_QUEUE = """
     UPDATE trackers_namespace SET held_until = %(until)s, held_because = %(because)s
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
-END_HOLD = """
+_END_HOLD = """
     UPDATE trackers_namespace SET held_until = NULL, held_because = ''
     WHERE name = %(namespace)s AND failures = 0 AND held_until IS NOT NULL
 """
@@ -27,7 +27,7 @@ END_HOLD = """
 # The first two failures in a row delay only their own batch. From the third on the namespace is
 # held, each time twice as long. A failure during a hold is not counted: its request was sent
 # before, and eight workers would climb eight rungs at once.
-RECORD_FAILURE = """
+_RECORD_FAILURE = """
     UPDATE trackers_namespace
     SET failures = failures + 1,
         held_until = CASE WHEN failures < 2 THEN held_until
@@ -37,16 +37,16 @@ RECORD_FAILURE = """
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until <= now())
 """
 
-RETRY_FIRST = "SELECT retry_first FROM trackers_namespace WHERE name = %(namespace)s"
+_RETRY_FIRST = "SELECT retry_first FROM trackers_namespace WHERE name = %(namespace)s"
 
 # Writes nothing in the ordinary case.
-RECORD_SUCCESS = """
+_RECORD_SUCCESS = """
     UPDATE trackers_namespace SET failures = 0
     WHERE name = %(namespace)s AND failures > 0
 """
 
 # SKIP LOCKED: this is only a hint, not worth waiting for behind a burst of arrivals.
-NARROW = """
+_NARROW = """
     UPDATE trackers_namespace SET room = %(keys)s
     WHERE name = (SELECT name FROM trackers_namespace
                   WHERE name = %(namespace)s AND (room IS NULL OR room > %(keys)s)
@@ -54,7 +54,7 @@ NARROW = """
 """
 
 # Writes nothing in the ordinary case.
-WIDEN = """
+_WIDEN = """
     UPDATE trackers_namespace SET room = CASE WHEN 2 * room < batch_size THEN 2 * room END
     WHERE name = (SELECT name FROM trackers_namespace
                   WHERE name = %(namespace)s AND room IS NOT NULL
@@ -65,13 +65,13 @@ WIDEN = """
 def hold_queue(namespace: str, *, until: datetime, because: str) -> None:
     """Claim nothing from the namespace until then."""
     with cursor() as db:
-        db.execute(HOLD_QUEUE, {"namespace": namespace, "until": until, "because": because[:400]})
+        db.execute(_HOLD_QUEUE, {"namespace": namespace, "until": until, "because": because[:400]})
 
 
 def end_hold(namespace: str) -> None:
     """Claim again at once, unless requests are failing: that hold ends on its own ladder."""
     with cursor() as db:
-        db.execute(END_HOLD, {"namespace": namespace})
+        db.execute(_END_HOLD, {"namespace": namespace})
 
 
 def record_failure(namespace: str, *, because: str) -> timedelta:
@@ -79,7 +79,7 @@ def record_failure(namespace: str, *, because: str) -> timedelta:
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
         db.execute(
-            RECORD_FAILURE, {"namespace": namespace, "because": because[:400], "jitter": jitter}
+            _RECORD_FAILURE, {"namespace": namespace, "because": because[:400], "jitter": jitter}
         )
     return first_wait(namespace, jitter=jitter)
 
@@ -87,7 +87,7 @@ def record_failure(namespace: str, *, because: str) -> timedelta:
 def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
     """How long the keys of a failed request wait when other requests of its batch were answered."""
     with cursor() as db:
-        row = db.execute(RETRY_FIRST, {"namespace": namespace}).fetchone()
+        row = db.execute(_RETRY_FIRST, {"namespace": namespace}).fetchone()
     first: timedelta = row[0] if row else timedelta(seconds=5)
     return first * jitter
 
@@ -95,7 +95,7 @@ def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
 def record_success(namespace: str) -> None:
     """A request was answered: reset the ladder."""
     with cursor() as db:
-        db.execute(RECORD_SUCCESS, {"namespace": namespace})
+        db.execute(_RECORD_SUCCESS, {"namespace": namespace})
 
 
 def resize_claims(namespace: str, room: int | None) -> None:
@@ -103,6 +103,6 @@ def resize_claims(namespace: str, room: int | None) -> None:
     for all, so they may take more."""
     with cursor() as db:
         if room:
-            db.execute(NARROW, {"namespace": namespace, "keys": room})
+            db.execute(_NARROW, {"namespace": namespace, "keys": room})
         else:
-            db.execute(WIDEN, {"namespace": namespace})
+            db.execute(_WIDEN, {"namespace": namespace})

@@ -12,7 +12,7 @@ from tweetwatch.database import cursor
 
 # Snapshots of other databases hold nothing back here, nor does an autovacuum. A superuser and
 # members of pg_read_all_stats see all transactions, other roles only their own.
-OLDEST_SNAPSHOT = """
+_OLDEST_SNAPSHOT = """
     SELECT extract(epoch FROM now() - xact_start)::float8, pid,
            coalesce(nullif(application_name, ''), usename, backend_type)
     FROM pg_stat_activity
@@ -33,5 +33,5 @@ class Horizon:
 
 def horizon() -> Horizon:
     with cursor() as db:
-        row = db.execute(OLDEST_SNAPSHOT).fetchone()
+        row = db.execute(_OLDEST_SNAPSHOT).fetchone()
     return Horizon(max(row[0], 0.0), row[1], row[2]) if row else Horizon()

@@ -7,14 +7,16 @@ from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
 # By their own index, which is almost always empty.
-ISOLATED_KEYS = "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
+_ISOLATED_KEYS = (
+    "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
+)
 
 
 def isolated_by_queue(*, most: int) -> dict[str, list[int]]:
     """The newest of each queue that has any."""
     with cursor() as db:
         keys_by_queue = {
-            name: [key for (key,) in db.execute(on(name, ISOLATED_KEYS), {"most": most})]
+            name: [key for (key,) in db.execute(on(name, _ISOLATED_KEYS), {"most": most})]
             for name in sorted(namespaces())
         }
     return {name: keys for name, keys in keys_by_queue.items() if keys}

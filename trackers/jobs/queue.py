@@ -55,7 +55,7 @@ __all__ = [
     "schedule_many",
 ]  # fmt: skip
 
-SCHEDULE = """
+_SCHEDULE = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp) VALUES (%(key)s, now() + %(delay)s, %(stamp)s)
         ON CONFLICT (key) DO UPDATE
@@ -73,7 +73,7 @@ CREATE_ARRIVALS = """
 
 # A burst queues behind earlier ones, so that together they keep to the rate. Up to a second's worth
 # of arrivals is not a burst, and does not wait.
-RESERVE_ARRIVALS = """
+_RESERVE_ARRIVALS = """
     UPDATE trackers_namespace n
     SET arrivals_until = greatest(n.arrivals_until, now())
                        + %(count)s * interval '1 second' / n.arrivals_per_second
@@ -82,10 +82,10 @@ RESERVE_ARRIVALS = """
               - %(count)s / n.arrivals_per_second::float8
 """
 
-SCHEDULE_ARRIVALS = queue_statement(__file__, "schedule_arrivals")
+_SCHEDULE_ARRIVALS = queue_statement(__file__, "schedule_arrivals")
 
 # This alone makes their entries in buckets dead.
-REMOVE_KEYS = """
+_REMOVE_KEYS = """
     DELETE FROM {job} WHERE key = ANY(ARRAY(
         SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) ORDER BY key FOR UPDATE))
     RETURNING key
@@ -93,7 +93,7 @@ REMOVE_KEYS = """
 
 
 # LIMIT keeps the planner on the primary key and the index on stamps, whatever the statistics say.
-CLAIMED_KEYS = """
+_CLAIMED_KEYS = """
     SELECT key, due_at
     FROM unnest(%(keys)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (SELECT key, stamp FROM {job} WHERE key = asked.id LIMIT 1) AS job
@@ -111,7 +111,7 @@ def schedule(namespace: str, key: int, delay: timedelta) -> None:
     A claim on it ends: its late save writes nothing. LookupError: there is no such namespace.
     """
     with cursor() as db:
-        db.execute(on(namespace, SCHEDULE), {"key": key, "delay": delay, "stamp": new_stamp()})
+        db.execute(on(namespace, _SCHEDULE), {"key": key, "delay": delay, "stamp": new_stamp()})
 
 
 def schedule_many(
@@ -125,7 +125,7 @@ def schedule_many(
     1/rate later, in steps of a tenth of a second, and a burst begins where the last one ends. If
     a key comes twice, the last delay counts. LookupError: there is no such namespace.
     """
-    query = on(namespace, SCHEDULE_ARRIVALS)
+    query = on(namespace, _SCHEDULE_ARRIVALS)
     with transaction.atomic(), cursor() as db:
         db.execute(CREATE_ARRIVALS)
         with db.copy("COPY arrivals (place, key, delay, urgent) FROM STDIN") as copy:
@@ -134,7 +134,7 @@ def schedule_many(
                 copy.write_row((count, key, delay, key in urgent))
                 count += 1
         params = {"namespace": namespace, "count": count}
-        reserved = db.execute(RESERVE_ARRIVALS, params).fetchone()
+        reserved = db.execute(_RESERVE_ARRIVALS, params).fetchone()
         start = max(0.0, reserved[0]) if reserved else 0.0
         params = {"namespace": namespace, "start": start, "stamp": new_stamp()}
         inserted = db.execute(query, params).rowcount
@@ -149,11 +149,11 @@ def remove_keys(namespace: str, keys: Iterable[int]) -> set[int]:
     """Remove the keys from the queue, claimed or not; return those that were in it. LookupError:
     there is no such namespace."""
     with cursor() as db:
-        db.execute(on(namespace, REMOVE_KEYS), {"keys": sorted(keys)})
+        db.execute(on(namespace, _REMOVE_KEYS), {"keys": sorted(keys)})
         return set(keys_of(db))
 
 
 def claims(namespace: str, keys: Iterable[int]) -> dict[int, datetime]:
     """The keys among these that are claimed, with when the lease runs out, or ran out."""
     with cursor() as db:
-        return dict(db.execute(on(namespace, CLAIMED_KEYS), {"keys": list(keys)}).fetchall())
+        return dict(db.execute(on(namespace, _CLAIMED_KEYS), {"keys": list(keys)}).fetchall())

@@ -37,7 +37,7 @@ DATABASE_NOW = Func(function="now", template="%(function)s()", output_field=Date
 ONE_PROCESS = "SET LOCAL max_parallel_workers_per_gather = 0"
 
 # One scan of each table. The rows of claimed jobs still say that they are due: subtract these.
-COUNT_WHOLE = """
+_COUNT_WHOLE = """
     SELECT job.scheduled, greatest(0, job.due - bucket.claimed), bucket.claimed
     FROM (
         SELECT count(*) AS scheduled, count(*) FILTER (WHERE due_at <= now()) AS due FROM {job}
@@ -49,7 +49,7 @@ COUNT_WHOLE = """
 
 # The last sixty seconds from rows per minute: all of this minute, and of the last one the share
 # that is missing, as if it were spread evenly.
-CHECKED_LAST_MINUTE = """
+_CHECKED_LAST_MINUTE = """
     WITH share AS (SELECT 1 - extract(second FROM now()) / 60.0 AS of_last,
                           date_trunc('minute', now()) AS this)
     SELECT coalesce(
@@ -58,7 +58,7 @@ CHECKED_LAST_MINUTE = """
       ON t.namespace = %(namespace)s AND t.minute >= share.this - interval '1 minute'
 """
 
-LATENESS = """
+_LATENESS = """
     SELECT place::int, sum(count::int)::int
     FROM trackers_tally t,
          jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
@@ -66,13 +66,13 @@ LATENESS = """
     GROUP BY place ORDER BY place
 """
 
-BATCH_FILL = """
+_BATCH_FILL = """
     SELECT sum(asked + failed)::float8 / nullif(sum(batches), 0)
     FROM trackers_tally
     WHERE namespace = %(namespace)s AND minute >= now() - interval '5 minutes'
 """
 
-BY_MINUTE = """
+_BY_MINUTE = """
     SELECT minute, sum(batches)::int, sum(asked)::int, sum(measured)::int, sum(changed)::int,
            sum(failed)::int
     FROM trackers_tally
@@ -80,7 +80,7 @@ BY_MINUTE = """
     GROUP BY minute ORDER BY minute
 """
 
-PRUNE_COUNTERS = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
+_PRUNE_COUNTERS = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def queue_summaries(*names: str) -> dict[str, QueueSummary]:
             kept = {field.name: getattr(row, field.name) for field in fields(QueueSummary)}
             summaries[name] = QueueSummary(**kept)
         else:
-            summaries[name] = summary_of(
-                count_bounded(name), recent_counters(name), row or QueueFigures()
+            summaries[name] = _summary_of(
+                count_bounded(name), _recent_counters(name), row or QueueFigures()
             )
     return summaries
 
@@ -186,8 +186,8 @@ def record_summary(
             return False
         seen = count_bounded(namespace)
         if seen.scheduled >= MAX_COUNTED_KEYS and row.may_be_counted(seen.at, rests=PAUSE_FACTOR):
-            count_whole(row, at=seen.at)
-        summary = summary_of(seen, recent_counters(namespace), row)
+            _count_whole(row, at=seen.at)
+        summary = _summary_of(seen, _recent_counters(namespace), row)
         for field in fields(summary):
             setattr(row, field.name, getattr(summary, field.name))
         row.save()
@@ -208,29 +208,29 @@ def count_bounded(namespace: str) -> BoundedCount:
     return BoundedCount(*row)
 
 
-def count_whole(row: QueueFigures, *, at: datetime) -> None:
+def _count_whole(row: QueueFigures, *, at: datetime) -> None:
     """Count the whole queue into its row, without parallel workers in the server."""
     began = time.monotonic()
     with cursor() as db:
         db.execute(ONE_PROCESS)
-        counts = db.execute(on(row.namespace, COUNT_WHOLE)).fetchone()
+        counts = db.execute(on(row.namespace, _COUNT_WHOLE)).fetchone()
     assert counts is not None
     row.whole_scheduled, row.whole_due, row.whole_in_flight = counts
     row.whole_at, row.whole_took = at, timedelta(seconds=time.monotonic() - began)
 
 
-def recent_counters(namespace: str) -> RecentCounters:
+def _recent_counters(namespace: str) -> RecentCounters:
     params = {"namespace": namespace}
     with cursor() as db:
-        checked = db.execute(CHECKED_LAST_MINUTE, params).fetchone()
-        late: list[tuple[int, int]] = db.execute(LATENESS, params).fetchall()
-        fill = db.execute(BATCH_FILL, params).fetchone()
+        checked = db.execute(_CHECKED_LAST_MINUTE, params).fetchone()
+        late: list[tuple[int, int]] = db.execute(_LATENESS, params).fetchall()
+        fill = db.execute(_BATCH_FILL, params).fetchone()
     assert checked is not None
     assert fill is not None
     return RecentCounters(round(checked[0]), quantile(late, 0.5), quantile(late, 0.99), fill[0])
 
 
-def summary_of(seen: BoundedCount, recent: RecentCounters, row: QueueFigures) -> QueueSummary:
+def _summary_of(seen: BoundedCount, recent: RecentCounters, row: QueueFigures) -> QueueSummary:
     """What was seen, and where that was cut off, the row's whole count instead."""
     cut_off = seen.scheduled >= MAX_COUNTED_KEYS
     whole = row.whole_scheduled if row.whole_at else seen.estimate
@@ -271,18 +271,18 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
 def lateness_at(namespace: str, *shares: float) -> list[float | None]:
     """The quantiles of lateness over five minutes, from one query."""
     with cursor() as db:
-        late: list[tuple[int, int]] = db.execute(LATENESS, {"namespace": namespace}).fetchall()
+        late: list[tuple[int, int]] = db.execute(_LATENESS, {"namespace": namespace}).fetchall()
     return [quantile(late, share) for share in shares]
 
 
 def by_minute(namespace: str, *, minutes: int = 60) -> list[MinuteCounters]:
     """What was done in each of the last minutes, without those in which nothing was."""
     with cursor() as db:
-        rows = db.execute(BY_MINUTE, {"namespace": namespace, "minutes": minutes})
+        rows = db.execute(_BY_MINUTE, {"namespace": namespace, "minutes": minutes})
         return [MinuteCounters(*row) for row in rows]
 
 
 def prune_counters() -> int:
     """Delete tallies older than two days; return how many."""
     with cursor() as db:
-        return db.execute(PRUNE_COUNTERS).rowcount
+        return db.execute(_PRUNE_COUNTERS).rowcount

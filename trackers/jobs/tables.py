@@ -24,29 +24,29 @@ URGENT_SHARE = 75
 
 # A claim looks at no more buckets than this, enough even with one key in each. SLACK makes up for
 # those that rivals have locked.
-SLACK = 24
-MAX_BUCKETS = MAX_BATCH_KEYS + SLACK
+_SLACK = 24
+_MAX_BUCKETS = MAX_BATCH_KEYS + _SLACK
 
 # The expression in the index of the urgent buckets.
-URGENT_AT = "CASE WHEN urgent THEN due_at END"
+_URGENT_AT = "CASE WHEN urgent THEN due_at END"
 
 # {strikes_now}: one more where the lease ran out on a batch that a worker had begun. Few batches
 # are begun at a time, and old marks are removed, so the subquery is a small hash table.
-STRIKES_NOW = "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
+_STRIKES_NOW = "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
 
 # {of_slot}: added to a stamp, so that few buckets share one, however many a statement makes.
-OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
+_OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
 
 # A column of the bucket of a {job} row: the only bucket with its stamp and its key. LIMIT keeps the
 # planner on the index on stamps, away from that of all claimed buckets.
-IN_BUCKET = """
+_IN_BUCKET = """
     (SELECT b.{what} FROM {bucket} b
      WHERE b.stamp = {job}.stamp AND {job}.key = ANY(b.keys) LIMIT 1)
 """
 # {claimed}: whether it is claimed, even if the lease has run out.
-CLAIMED = IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL"
+_CLAIMED = _IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL"
 # {strikes_of}: its strikes, for statements that move it and keep them.
-STRIKES_OF = "coalesce(" + IN_BUCKET.replace("{what}", "attempts") + ", 0)"
+_STRIKES_OF = "coalesce(" + _IN_BUCKET.replace("{what}", "attempts") + ", 0)"
 
 # What `on` fills in; `sql/_into_buckets.sql` and the notes above say what stands for what.
 QUEUE_PARTS = (
@@ -61,7 +61,7 @@ def queue_statement(module: str, name: str, **parts: object) -> str:
     return statement(module, name, open=QUEUE_PARTS, **parts)
 
 
-INTO_BUCKETS = queue_statement(__file__, "_into_buckets")
+_INTO_BUCKETS = queue_statement(__file__, "_into_buckets")
 
 
 def job_class(namespace: str) -> type[Job]:
@@ -95,17 +95,17 @@ def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> 
         "bucket_keys": min(BUCKET_KEYS, job.request_keys or job.most_keys),
         "most_keys": job.most_keys,
         "request_keys": job.request_keys or "NULL",
-        "most_buckets": MAX_BUCKETS,
-        "slack": SLACK,
+        "most_buckets": _MAX_BUCKETS,
+        "slack": _SLACK,
         "strikes": STRIKES,
         "few": SUSPECT_BATCH_KEYS,
-        "strikes_now": STRIKES_NOW,
-        "among": "true" if fewer is None else f"{STRIKES_NOW} < {fewer}",
-        "of_slot": OF_SLOT,
-        "urgent_at": URGENT_AT,
+        "strikes_now": _STRIKES_NOW,
+        "among": "true" if fewer is None else f"{_STRIKES_NOW} < {fewer}",
+        "of_slot": _OF_SLOT,
+        "urgent_at": _URGENT_AT,
         "urgent_share": URGENT_SHARE,
     }
-    pieces = {"claimed": CLAIMED, "strikes_of": STRIKES_OF, "into_buckets": INTO_BUCKETS}
+    pieces = {"claimed": _CLAIMED, "strikes_of": _STRIKES_OF, "into_buckets": _INTO_BUCKETS}
     return fill(query, {**parts, **{name: fill(piece, parts) for name, piece in pieces.items()}})
 
 

@@ -9,13 +9,13 @@ from trackers.jobs.models import namespaces
 from tweetwatch.database import cursor
 
 # Fewer dead rows do not slow down a claim noticeably.
-MIN_DEAD_ROWS = 1000
-COUNT_DEAD_ROWS = """
+_MIN_DEAD_ROWS = 1000
+_COUNT_DEAD_ROWS = """
     SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables
     WHERE relid = %(table)s::regclass
 """
 # SKIP_LOCKED: passes over a table that autovacuum is working on.
-VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
+_VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
 
 
 def vacuum() -> list[str]:
@@ -27,9 +27,9 @@ def vacuum() -> list[str]:
         for model in (job, job.bucket):
             with cursor() as db:
                 table = model._meta.db_table
-                row = db.execute(COUNT_DEAD_ROWS, {"table": table}).fetchone()
-                if row and row[0] >= MIN_DEAD_ROWS:
-                    vacuum = sql.SQL(VACUUM).format(table=sql.Identifier(table))
+                row = db.execute(_COUNT_DEAD_ROWS, {"table": table}).fetchone()
+                if row and row[0] >= _MIN_DEAD_ROWS:
+                    vacuum = sql.SQL(_VACUUM).format(table=sql.Identifier(table))
                     db.execute(vacuum, prepare=False)
                     done.append(name)
     return sorted(set(done))

@@ -24,7 +24,7 @@ from trackers.updater.states import tweet_state
 from tweetwatch.tables import Column, Table
 
 ROWS_PER_READ = 500
-EXPORT_COLUMNS = [
+_EXPORT_COLUMNS = [
     Column("tweet_id", "id"), Column("url", "text"), Column("author_id", "id"),
     Column("author", "text"), Column("created_at", "time"), Column("tracked_at", "time"),
     Column("state", "text"), Column("tags", "text"), Column("text", "text"),
@@ -32,7 +32,7 @@ EXPORT_COLUMNS = [
     *(Column(metric, "whole") for metric in METRICS),
     Column("measured_until", "time"), Column("next_check", "time"),
 ]  # fmt: skip
-GAIN_COLUMNS = [
+_GAIN_COLUMNS = [
     Column("gain", "whole"), Column("gain_per_hour", "number"),
     Column("gained_since", "time"), Column("gained_until", "time"),
 ]  # fmt: skip
@@ -41,32 +41,32 @@ GAIN_COLUMNS = [
 def tweets_table(query: TweetQuery, *, now: datetime) -> Table:
     """Its first rows are read at once, so that an error in them can still be reported."""
     query = replace(query, before=None, after=None, number=1)
-    columns = [*EXPORT_COLUMNS, *(GAIN_COLUMNS if query.sort.window else [])]
-    rows = export_rows(query, now=now)
+    columns = [*_EXPORT_COLUMNS, *(_GAIN_COLUMNS if query.sort.window else [])]
+    rows = _export_rows(query, now=now)
     first = next(rows, None)
     return Table("tweets", columns, rows if first is None else chain([first], rows))
 
 
-def export_rows(query: TweetQuery, *, now: datetime) -> Iterator[Sequence[Any]]:
-    for page in export_pages(query, now=now):
+def _export_rows(query: TweetQuery, *, now: datetime) -> Iterator[Sequence[Any]]:
+    for page in _export_pages(query, now=now):
         ids = [tweet.pk for tweet in page.tweets]
         jobs, tags = TweetUpdate.objects.in_bulk(ids), tags_of(ids)
         for tweet in page.tweets:
             grown = page.grown.get(tweet.pk)
-            cells = export_row(tweet, jobs.get(tweet.pk), tags.get(tweet.pk, []))
-            yield (*cells, *(gain_cells(grown) if grown else ()))
+            cells = _export_row(tweet, jobs.get(tweet.pk), tags.get(tweet.pk, []))
+            yield (*cells, *(_gain_cells(grown) if grown else ()))
 
 
-def export_pages(query: TweetQuery, *, now: datetime) -> Iterator[Page]:
+def _export_pages(query: TweetQuery, *, now: datetime) -> Iterator[Page]:
     if query.sort != NEWEST_FIRST:
         pages = sorted_parts(query, ROWS_PER_READ, now=now)
         if pages is not None:
             yield from pages
             return
-    yield from newest_pages(replace(query, sort=NEWEST_FIRST), now=now)
+    yield from _newest_pages(replace(query, sort=NEWEST_FIRST), now=now)
 
 
-def newest_pages(query: TweetQuery, *, now: datetime) -> Iterator[Page]:
+def _newest_pages(query: TweetQuery, *, now: datetime) -> Iterator[Page]:
     way = Direction()
     while True:
         finds = next_ids(query, way, ROWS_PER_READ + 1, now=now)
@@ -81,7 +81,7 @@ def newest_pages(query: TweetQuery, *, now: datetime) -> Iterator[Page]:
         way = way.on_from(until)
 
 
-def export_row(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple[Any, ...]:
+def _export_row(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple[Any, ...]:
     text = None if tweet.gone_at else getattr(tweet, "tweettext", None)
     state = tweet_state(tweet, job)
     return (
@@ -93,5 +93,5 @@ def export_row(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple[
     )  # fmt: skip
 
 
-def gain_cells(mover: Mover) -> tuple[Any, ...]:
+def _gain_cells(mover: Mover) -> tuple[Any, ...]:
     return mover.gain, mover.velocity, mover.since, mover.until

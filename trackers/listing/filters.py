@@ -25,8 +25,8 @@ from trackers.tweets.tags.names import find_tag
 from trackers.updater import states
 from tweetwatch.pieces import Deadline
 
-NO_TAG = 0
-SMALL_TAG = 1000
+_NO_TAG = 0
+_SMALL_TAG = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Filters:
 
     @classmethod
     def of(cls, query: TweetQuery, *, now: datetime) -> Filters:
-        return cls(query, author_ids(query.author), tag_id(query.tag), *query.posted(now))
+        return cls(query, _author_ids(query.author), _tag_id(query.tag), *query.posted(now))
 
     def sieve(self, ids: list[int]) -> list[int]:
         """Those that all filters keep, in the given order."""
@@ -55,14 +55,14 @@ class Filters:
         if self.authors is not None:
             tweets = tweets.filter(author__in=self.authors)
         if query.lang:
-            tweets = tweets.filter(id__among=of_language(query.lang, within), gone_at=None)
+            tweets = tweets.filter(id__among=_of_language(query.lang, within), gone_at=None)
         for metric, least in query.least:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         matches = set(tweets.values_list("pk", flat=True))
         if self.tag is not None:
             matches &= tagging.tagged_among(self.tag, within)
         if query.source:
-            matches &= of_source_among(query.source, within)
+            matches &= _of_source_among(query.source, within)
         return [id for id in ids if id in matches]
 
     @property
@@ -71,11 +71,11 @@ class Filters:
         query = self.wanted
         source: Candidates | None = None
         if self.authors is not None:
-            source = partial(of_authors, self.authors)
+            source = partial(_of_authors, self.authors)
         elif self.tag is not None and (query.state not in states.RARE_STATES or self.is_small_tag):
             source = partial(tagging.candidates_tagged, self.tag)
         elif query.source:
-            source = partial(of_source, query.source)
+            source = partial(_of_source, query.source)
         elif query.state in states.RARE_STATES:
             source = partial(states.candidates, query.state)
         return self.within(source) if source else None
@@ -84,7 +84,9 @@ class Filters:
     def is_small_tag(self) -> bool:
         """Whether the tag is on fewer tweets than most of the rare states have."""
         assert self.tag is not None
-        return len(tagging.candidates_tagged(self.tag, Direction(), SMALL_TAG + 1).ids) <= SMALL_TAG
+        return (
+            len(tagging.candidates_tagged(self.tag, Direction(), _SMALL_TAG + 1).ids) <= _SMALL_TAG
+        )
 
     @property
     def candidates(self) -> Candidates:
@@ -120,7 +122,7 @@ class Filters:
         return self.wanted.state == "resting" and not self.few
 
 
-def author_ids(name: str) -> tuple[int, ...] | None:
+def _author_ids(name: str) -> tuple[int, ...] | None:
     """The ids of the authors with this @name or id; None if no author is asked for."""
     if not name:
         return None
@@ -129,15 +131,15 @@ def author_ids(name: str) -> tuple[int, ...] | None:
     return tuple(names.authors_called(name.lstrip("@")).ids)
 
 
-def tag_id(name: str) -> int | None:
+def _tag_id(name: str) -> int | None:
     """The id of the tag of this name; None if no tag is asked for."""
     if not name:
         return None
     tag = find_tag(name)
-    return tag.pk if tag else NO_TAG
+    return tag.pk if tag else _NO_TAG
 
 
-def of_authors(authors: Sequence[int], way: Direction, most: int) -> FoundIds:
+def _of_authors(authors: Sequence[int], way: Direction, most: int) -> FoundIds:
     return names.of_authors(authors, way, most=most)
 
 
@@ -151,7 +153,7 @@ def all_tweets(way: Direction, most: int) -> FoundIds:
     return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def of_source(source: int, way: Direction, most: int) -> FoundIds:
+def _of_source(source: int, way: Direction, most: int) -> FoundIds:
     """The next tweets from this source, by the primary key."""
     rows = SourceTweet.objects.filter(source=source)
     if way.up:
@@ -162,7 +164,7 @@ def of_source(source: int, way: Direction, most: int) -> FoundIds:
     return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def of_language(lang: str, ids: set[int]) -> set[int]:
+def _of_language(lang: str, ids: set[int]) -> set[int]:
     """Those whose text is in this language.
 
     Not by a join: for a rare language it would read all texts there are, since the planner expects
@@ -172,7 +174,7 @@ def of_language(lang: str, ids: set[int]) -> set[int]:
     return set(texts.values_list("pk", flat=True))
 
 
-def of_source_among(source: int, ids: set[int]) -> set[int]:
+def _of_source_among(source: int, ids: set[int]) -> set[int]:
     """Those that came from this source."""
     rows = SourceTweet.objects.filter(source=source, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))

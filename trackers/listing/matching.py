@@ -21,7 +21,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.models import TweetTag
 from trackers.updater import states
 
-TEXT_MATCHES = f"text ILIKE ALL (%s::text[]) AND {words.TEXT_WORDS.format('text')} @@ %s::tsquery"
+_TEXT_MATCHES = f"text ILIKE ALL (%s::text[]) AND {words.TEXT_WORDS.format('text')} @@ %s::tsquery"
 
 
 def matching_tweets(query: TweetQuery, *, now: datetime) -> QuerySet[Tweet]:
@@ -43,10 +43,10 @@ def matching_tweets(query: TweetQuery, *, now: datetime) -> QuerySet[Tweet]:
         tweets = tweets.filter(pk__in=texts.values("pk"), gone_at=None)
     for metric, least in query.least:
         tweets = tweets.filter(**{f"{metric}__gte": least})
-    return tweets.filter(words_condition(query.words)) if query.words else tweets
+    return tweets.filter(_words_condition(query.words)) if query.words else tweets
 
 
-def words_condition(typed: str) -> Q:
+def _words_condition(typed: str) -> Q:
     """The condition for what was typed, as `Finder` reads it: an id or link, @author, or words."""
     whole = typed.strip()
     if match := ID_OR_LINK.fullmatch(whole):
@@ -58,7 +58,7 @@ def words_condition(typed: str) -> Q:
     if search is None:
         return Q(pk__in=[])
     params = [list(search.patterns), search.exact]
-    test = RawSQL(TEXT_MATCHES, params, output_field=BooleanField())  # noqa: S611
+    test = RawSQL(_TEXT_MATCHES, params, output_field=BooleanField())  # noqa: S611
     texts = TweetText.objects.filter(test)
     found_texts = Q(pk__in=texts.values("pk"), gone_at=None)
     authors = names.authors_matching(whole, search).ids if search.is_bare else []

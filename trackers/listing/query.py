@@ -27,9 +27,9 @@ LIST_COLUMNS = (
     "tags", "curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
 )  # fmt: skip
 # The default columns.
-DEFAULT_COLUMNS = LIST_COLUMNS[1:]
-SORT_COLUMNS = ("author", "checked", "next", *METRICS)
-GROWTH_SORT = re.compile(
+_DEFAULT_COLUMNS = LIST_COLUMNS[1:]
+_SORT_COLUMNS = ("author", "checked", "next", *METRICS)
+_GROWTH_SORT = re.compile(
     rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})"
 )
 
@@ -68,7 +68,7 @@ class TweetQuery:
     until: date | None = None
     least: tuple[tuple[str, int], ...] = ()
     sort: Sort = NEWEST_FIRST
-    columns: tuple[str, ...] = DEFAULT_COLUMNS
+    columns: tuple[str, ...] = _DEFAULT_COLUMNS
     before: int | None = None
     after: int | None = None
     number: int = 1
@@ -97,11 +97,11 @@ class TweetQuery:
         """The range of ids for the time of posting asked for: the lowest, and the first above."""
         low, high = 0, LARGEST_ID
         if self.age:
-            low = first_id_from(now - AGE_FILTERS[self.age][1])
+            low = _first_id_from(now - AGE_FILTERS[self.age][1])
         if self.since:
-            low = max(low, first_id_from(midnight(self.since)))
+            low = max(low, _first_id_from(_midnight(self.since)))
         if self.until:
-            high = first_id_from(midnight(self.until) + timedelta(days=1))
+            high = _first_id_from(_midnight(self.until) + timedelta(days=1))
         return low, high
 
     def address(self, **place: Any) -> str:
@@ -113,7 +113,7 @@ class TweetQuery:
             "since": there.since, "until": there.until,
             **{f"min_{metric}": number for metric, number in there.least},
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
-            "columns": ",".join(there.columns) if there.columns != DEFAULT_COLUMNS else "",
+            "columns": ",".join(there.columns) if there.columns != _DEFAULT_COLUMNS else "",
             "before": there.before, "after": there.after,
             "page": there.number if there.number > 1 else None,
         }  # fmt: skip
@@ -148,25 +148,25 @@ def parse_query(query: QueryDict) -> TweetQuery:
         author=query.get("author", "").replace("\0", "").strip()[:60],
         lang=lang if re.fullmatch(r"[a-z]{2,3}", lang := query.get("lang", "").lower()) else "",
         age=age if age in AGE_FILTERS else "",
-        since=parse_day(query.get("since", "")),
-        until=parse_day(query.get("until", "")),
+        since=_parse_day(query.get("since", "")),
+        until=_parse_day(query.get("until", "")),
         least=tuple(
             (metric, least)
             for metric in METRICS
-            if (least := parse_number(query.get(f"min_{metric}", "")))
+            if (least := _parse_number(query.get(f"min_{metric}", "")))
         ),
-        sort=parse_sort(query.get("sort", ""), up=query.get("order") == "up"),
-        columns=columns or DEFAULT_COLUMNS,
+        sort=_parse_sort(query.get("sort", ""), up=query.get("order") == "up"),
+        columns=columns or _DEFAULT_COLUMNS,
         before=parse_id(query.get("before", "")),
         after=parse_id(query.get("after", "")),
-        number=min(parse_number(query.get("page", "")) or 1, 1000),
+        number=min(_parse_number(query.get("page", "")) or 1, 1000),
     )
 
 
-def parse_sort(text: str, *, up: bool) -> Sort:
-    if text in SORT_COLUMNS:
+def _parse_sort(text: str, *, up: bool) -> Sort:
+    if text in _SORT_COLUMNS:
         return Sort(text, up=up)
-    if match := GROWTH_SORT.fullmatch(text):
+    if match := _GROWTH_SORT.fullmatch(text):
         return Sort(match[1], match[2], Window(int(match[3])))
     return NEWEST_FIRST
 
@@ -175,12 +175,12 @@ def parse_id(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\d{1,19}", text) and int(text) <= LARGEST_ID else None
 
 
-def parse_number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     text = text.replace(",", "").strip()
     return min(int(text), MAX_LEAST) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
-def parse_day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -188,9 +188,9 @@ def parse_day(text: str) -> date | None:
     return day if 2006 <= day.year <= 2100 else None
 
 
-def midnight(day: date) -> datetime:
+def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def first_id_from(at: datetime) -> int:
+def _first_id_from(at: datetime) -> int:
     return first_id_at(int(at.timestamp() * 1000))

@@ -37,22 +37,22 @@ class Page:
 
 def newest_page(query: TweetQuery, *, now: datetime) -> Page:
     """One page by keyset: as fast at the millionth tweet as at the first."""
-    way = way_of(query)
+    way = _way_of(query)
     if not query.narrowed:
-        return make_page(query, *next_tweets(way))
-    finds = find_matches(query, way, LIST_PAGE_SIZE + 1, now=now)
+        return _make_page(query, *_next_tweets(way))
+    finds = _find_matches(query, way, LIST_PAGE_SIZE + 1, now=now)
     tweets = load_tweets(finds.ids)
-    return make_page(query, [tweets[id] for id in finds.ids if id in tweets], finds)
+    return _make_page(query, [tweets[id] for id in finds.ids if id in tweets], finds)
 
 
 def next_ids(query: TweetQuery, way: Direction, most: int, *, now: datetime) -> Finds:
     """The next ids, of all tweets or of those that match."""
     if not query.narrowed:
         return Finds(all_tweets(way, most).ids)
-    return find_matches(query, way, most, now=now)
+    return _find_matches(query, way, most, now=now)
 
 
-def find_matches(query: TweetQuery, way: Direction, most: int, *, now: datetime) -> Finds:
+def _find_matches(query: TweetQuery, way: Direction, most: int, *, now: datetime) -> Finds:
     """The next ids that match; takes at most a second."""
     with limit_time(SEARCH_TIMEOUT) as deadline:
         filters = Filters.of(query, now=now)
@@ -74,13 +74,13 @@ def count_tweets() -> int:
     return Tweet.objects.all()[: MAX_TWEETS_COUNTED + 1].count()
 
 
-def way_of(query: TweetQuery) -> Direction:
+def _way_of(query: TweetQuery) -> Direction:
     if query.after is not None:
         return Direction(query.after, up=True)
     return Direction() if query.before is None else Direction(query.before)
 
 
-def next_tweets(way: Direction) -> tuple[list[Tweet], Finds]:
+def _next_tweets(way: Direction) -> tuple[list[Tweet], Finds]:
     tweets = Tweet.objects.select_related("author", "tweettext")
     if way.up:
         tweets = tweets.filter(pk__gt=way.beyond).order_by("pk")
@@ -89,7 +89,7 @@ def next_tweets(way: Direction) -> tuple[list[Tweet], Finds]:
     return list(tweets[: LIST_PAGE_SIZE + 1]), Finds()
 
 
-def make_page(query: TweetQuery, tweets: list[Tweet], finds: Finds) -> Page:
+def _make_page(query: TweetQuery, tweets: list[Tweet], finds: Finds) -> Page:
     """`tweets` are in the order of the search, with one extra if there are more."""
     shown_tweets, more = tweets[:LIST_PAGE_SIZE], len(tweets) > LIST_PAGE_SIZE
     on = shown_tweets[-1].pk if more else finds.until

@@ -17,11 +17,11 @@ from datetime import timedelta
 from django.http import HttpRequest
 
 # Per process, to leave some of its threads and connections to the other pages.
-MAX_CONCURRENT_SEARCHES = 2
+_MAX_CONCURRENT_SEARCHES = 2
 MAX_WAIT_FOR_SLOT = timedelta(seconds=1)
-CLIENT_CHECK_SECONDS = 0.05
+_CLIENT_CHECK_SECONDS = 0.05
 
-slots = threading.BoundedSemaphore(MAX_CONCURRENT_SEARCHES)
+slots = threading.BoundedSemaphore(_MAX_CONCURRENT_SEARCHES)
 
 
 class ClientGone(Exception):
@@ -36,9 +36,9 @@ class NoFreeSlot(Exception):
 def search_slot(request: HttpRequest) -> Iterator[None]:
     end = time.monotonic() + MAX_WAIT_FOR_SLOT.total_seconds()
     while True:
-        if has_gone(request):
+        if _has_gone(request):
             raise ClientGone
-        if slots.acquire(timeout=CLIENT_CHECK_SECONDS):
+        if slots.acquire(timeout=_CLIENT_CHECK_SECONDS):
             break
         if time.monotonic() > end:
             raise NoFreeSlot
@@ -48,7 +48,7 @@ def search_slot(request: HttpRequest) -> Iterator[None]:
         slots.release()
 
 
-def has_gone(request: HttpRequest) -> bool:
+def _has_gone(request: HttpRequest) -> bool:
     """Whether the client, or the proxy for it, has closed the connection, if the server can tell.
 
     gunicorn can. After the last byte of a request come either nothing, the next request, or the end

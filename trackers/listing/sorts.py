@@ -53,11 +53,11 @@ def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:
     """One page; None if there are too many tweets for this order."""
     first = (query.number - 1) * LIST_PAGE_SIZE
     with limit_time(SEARCH_TIMEOUT) as deadline:
-        order = ordered_ids(query, deadline, most=first + LIST_PAGE_SIZE + 1, now=now)
+        order = _ordered_ids(query, deadline, most=first + LIST_PAGE_SIZE + 1, now=now)
         if order is None:
             return None
         return replace(
-            page_of_ids(query, order.ids[first : first + LIST_PAGE_SIZE]),
+            _page_of_ids(query, order.ids[first : first + LIST_PAGE_SIZE]),
             older=query.address(number=query.number + 1)
             if order.ids[first + LIST_PAGE_SIZE :]
             else "",
@@ -70,33 +70,33 @@ def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:
 def sorted_parts(query: TweetQuery, page_size: int, *, now: datetime) -> Iterator[Page] | None:
     """All tweets in their present order, `at_once` to a page; None as for `sorted_page`."""
     with limit_time(SEARCH_TIMEOUT) as deadline:
-        order = ordered_ids(query, deadline, most=None, now=now)
+        order = _ordered_ids(query, deadline, most=None, now=now)
     if order is None:
         return None
     ids = order.ids
-    return (page_of_ids(query, ids[at : at + page_size]) for at in range(0, len(ids), page_size))
+    return (_page_of_ids(query, ids[at : at + page_size]) for at in range(0, len(ids), page_size))
 
 
-def ordered_ids(
+def _ordered_ids(
     query: TweetQuery, deadline: Deadline, *, most: int | None, now: datetime
 ) -> OrderedIds | None:
     """At least the first `most` ids, or all; None if there are too many for this order."""
     filters = Filters.of(query, now=now)
     sort = query.sort
     if sort.window:
-        return OrderedIds(matches_in_list(fastest(sort), query, filters, deadline, most=most))
-    ids = few_matches(query, filters, deadline)
+        return OrderedIds(_matches_in_list(_fastest(sort), query, filters, deadline, most=most))
+    ids = _few_matches(query, filters, deadline)
     if ids is not None:
-        return OrderedIds(list(sort_ids(ids, sort)), known=len(ids))
+        return OrderedIds(list(_sort_ids(ids, sort)), known=len(ids))
     if sort.by in METRICS and not sort.up:
-        matches = matches_in_list(
+        matches = _matches_in_list(
             Mover.objects.highest(sort.by), query, filters, deadline, most=most
         )
         return OrderedIds(matches, note=RANKED_NOTE if query.narrowed else "")
     return None
 
 
-def few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list[int] | None:
+def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list[int] | None:
     """All that match; None if they are more than SORTED_MOST, or not all are found in time."""
     if query.words:
         finder = filters.finder(deadline, MAX_SORTED + 1, all_or_none=True)
@@ -111,7 +111,7 @@ def few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list
     return filters.sieve(look.ids) if query.filtered else look.ids
 
 
-def sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
+def _sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
     tweets = Tweet.objects.filter(id__among=ids)
     key: Any
     if sort.by == "author":
@@ -127,13 +127,13 @@ def sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
     return tweets.order_by(order, "-pk").values_list("pk", flat=True)
 
 
-def fastest(sort: Sort) -> QuerySet[Mover]:
+def _fastest(sort: Sort) -> QuerySet[Mover]:
     assert sort.window
     by = "gain" if sort.by == "gain" else "velocity"
     return Mover.objects.fastest(sort.window, sort.metric, by=by)  # type: ignore[arg-type]
 
 
-def matches_in_list(
+def _matches_in_list(
     listed: QuerySet[Mover],
     query: TweetQuery,
     filters: Filters,
@@ -162,10 +162,10 @@ def matches_in_list(
     return matches
 
 
-def page_of_ids(query: TweetQuery, ids: list[int]) -> Page:
+def _page_of_ids(query: TweetQuery, ids: list[int]) -> Page:
     """A page of these tweets, without those deleted meanwhile."""
     if query.sort.window:
-        movers = {mover.tweet_id: mover for mover in fastest(query.sort).filter(tweet__in=ids)}
+        movers = {mover.tweet_id: mover for mover in _fastest(query.sort).filter(tweet__in=ids)}
         grown = {id: movers[id] for id in ids if id in movers}
         return Page([mover.tweet for mover in grown.values()], grown=grown)
     tweets = load_tweets(ids)

@@ -16,7 +16,7 @@ from tweetwatch.embedded.postmaster import live_postmaster
 
 # A folder with this file is a demo's; it is also the lock of the running demo.
 MARKER = ".tweetwatch-demo"
-POSTGRES, LOGS = "postgres", "log"
+POSTGRES, _LOGS = "postgres", "log"
 
 
 def lock_folder(directory: Path) -> int:
@@ -26,7 +26,7 @@ def lock_folder(directory: Path) -> int:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        refuse_foreign_folder(directory)
+        _refuse_foreign_folder(directory)
         marker = os.open(directory / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise CommandError(f"{directory} cannot be used: {error.strerror}.") from None
@@ -40,22 +40,22 @@ def lock_folder(directory: Path) -> int:
     return marker
 
 
-def refuse_foreign_folder(directory: Path) -> None:
+def _refuse_foreign_folder(directory: Path) -> None:
     names = {entry.name for entry in os.scandir(directory)}
-    if names and not is_marker(directory / MARKER):
+    if names and not _is_marker(directory / MARKER):
         raise CommandError(
             f"{directory} is not empty, and no demo made it (it has no {MARKER}), so nothing in it "
             "was touched. Give another --directory; or, if an older demo left it, remove it "
             "yourself."
         )
-    if others := sorted(names - {MARKER, POSTGRES, LOGS}):
+    if others := sorted(names - {MARKER, POSTGRES, _LOGS}):
         raise CommandError(
             f"{directory} contains files that no demo made ({', '.join(others[:3])}), "
             "so nothing was touched. Move it away, or give another --directory."
         )
 
 
-def is_marker(path: Path) -> bool:
+def _is_marker(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -74,14 +74,14 @@ def empty_folder(directory: Path) -> Path:
         if time.monotonic() > deadline:
             raise CommandError(f"A PostgreSQL is still running in {directory}; stop it first.")
         time.sleep(0.1)
-    for name in (POSTGRES, LOGS):
-        remove_path(directory / name)
-    logs = directory / LOGS
+    for name in (POSTGRES, _LOGS):
+        _remove_path(directory / name)
+    logs = directory / _LOGS
     logs.mkdir()
     return logs
 
 
-def remove_path(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     """Removes a link, never its target; `rmtree` does the same further down."""
     if path.is_symlink() or path.is_file():
         path.unlink()

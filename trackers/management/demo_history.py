@@ -18,14 +18,14 @@ from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 
 WEEK = timedelta(days=7)
-TWEETS_PER_WRITE = 1_000
+_TWEETS_PER_WRITE = 1_000
 
 
 def record_past_week(world: World, tweet_ids: Sequence[int], plan: Plan, *, now: datetime) -> int:
     """Record the past of these tracked, not yet measured tweets; return how many looks."""
-    tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and is_shown(tweet)]
-    known = [(tweet, times) for tweet in tweets if (times := lookup_times(tweet, plan, now=now))]
-    pasts = [[measurement_at(world, tweet, plan, at=at) for at in times] for tweet, times in known]
+    tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and _is_shown(tweet)]
+    known = [(tweet, times) for tweet in tweets if (times := _lookup_times(tweet, plan, now=now))]
+    pasts = [[_measurement_at(world, tweet, plan, at=at) for at in times] for tweet, times in known]
     authors = {tweet.author: Author(id=world.people[tweet.author].id) for tweet, _ in known}
     # Their names come with the chore that asks X for new ones.
     Author.objects.bulk_create(authors.values(), ignore_conflicts=True)
@@ -36,14 +36,14 @@ def record_past_week(world: World, tweet_ids: Sequence[int], plan: Plan, *, now:
             for tweet, times in known
         ],
         ["tracked_at", "author"],
-        batch_size=TWEETS_PER_WRITE,
+        batch_size=_TWEETS_PER_WRITE,
     )
-    for measured in in_rounds(pasts):
+    for measured in _in_rounds(pasts):
         record(measured)
     return sum(map(len, pasts))
 
 
-def is_shown(tweet: Traits) -> bool:
+def _is_shown(tweet: Traits) -> bool:
     """Some authors are protected or suspended: about those only the fake itself answers."""
     return not tweet.flags & TROUBLED
 
@@ -52,7 +52,7 @@ def posted_at(tweet: Traits) -> datetime:
     return datetime.fromtimestamp(tweet.born_ms / 1000, UTC)
 
 
-def lookup_times(tweet: Traits, plan: Plan, *, now: datetime) -> list[datetime]:
+def _lookup_times(tweet: Traits, plan: Plan, *, now: datetime) -> list[datetime]:
     """When it was looked up by the plan in the last week, oldest first; not after its deletion."""
     begins, ends = max(posted_at(tweet), now - WEEK), now
     if tweet.flags & DELETED:
@@ -68,15 +68,15 @@ def lookup_times(tweet: Traits, plan: Plan, *, now: datetime) -> list[datetime]:
     return times[::-1]
 
 
-def measurement_at(world: World, tweet: Traits, plan: Plan, *, at: datetime) -> Measured:
+def _measurement_at(world: World, tweet: Traits, plan: Plan, *, at: datetime) -> Measured:
     tier = plan.tier(posted_at(tweet), now=at)
     figures = world.count(tweet, (at - posted_at(tweet)) / timedelta(milliseconds=1))
     return Measured(tweet.id, at, Figures(*figures), 2 * tier.every if tier else None)
 
 
-def in_rounds(pasts: Sequence[Sequence[Measured]]) -> Iterator[list[Measured]]:
+def _in_rounds(pasts: Sequence[Sequence[Measured]]) -> Iterator[list[Measured]]:
     """The first look at each tweet, then the second one, and so on, a thousand at once."""
     for places in zip_longest(*pasts):
         of_round = [one for one in places if one is not None]
-        for begin in range(0, len(of_round), TWEETS_PER_WRITE):
-            yield of_round[begin : begin + TWEETS_PER_WRITE]
+        for begin in range(0, len(of_round), _TWEETS_PER_WRITE):
+            yield of_round[begin : begin + _TWEETS_PER_WRITE]

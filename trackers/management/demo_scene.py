@@ -27,11 +27,11 @@ from trackers.management.demo_history import record_past_week
 from trackers.money.projects import App, Project
 from trackers.schedule import intervals
 
-TAG = "launch"
-STREAM_MISSED = timedelta(minutes=30)
-DAILY_BUDGET = 600
+_TAG = "launch"
+_STREAM_MISSED = timedelta(minutes=30)
+_DAILY_BUDGET = 600
 # Of the leaky account: one post in four appears 10 to 30 seconds late.
-LAG = {"late_share": 0.25, "late_ms": [10_000, 30_000], "very_late_share": 0}
+_LAG = {"late_share": 0.25, "late_ms": [10_000, 30_000], "very_late_share": 0}
 # So that the first overlap, which finds them, comes within minutes.
 SETTINGS = {"OVERLAP_EVERY": "60"}
 
@@ -50,19 +50,19 @@ def prepare_scene(fake: str, world: World) -> str:
     """Fill the empty database; return its admin's password. `fake` is the address of `world`."""
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser("admin", "", password)
-    add_credential("demo")
-    add_credential("newsroom")
-    Project.objects.filter(name="newsroom").update(posts_a_day=DAILY_BUDGET)
+    _add_credential("demo")
+    _add_credential("newsroom")
+    Project.objects.filter(name="newsroom").update(posts_a_day=_DAILY_BUDGET)
     now = timezone.now()
     ids = list(world.ids.between(0, world.ids.tweets))
     track_lines(map(str, ids), came_from="the demo")
     record_past_week(world, ids, intervals.current()[1], now=now)
-    listen(fake)
-    poll_leaky_account(fake, world)
+    _listen(fake)
+    _poll_leaky_account(fake, world)
     return password
 
 
-def add_credential(name: str) -> None:
+def _add_credential(name: str) -> None:
     Credential.objects.create(
         name=name,
         kind=Credential.Kind.BEARER,
@@ -71,26 +71,26 @@ def add_credential(name: str) -> None:
     )
 
 
-def listen(fake: str) -> None:
+def _listen(fake: str) -> None:
     """To a tag that somebody posts every few seconds; the last half hour of it was missed."""
-    let_posts_appear(
+    _let_posts_appear(
         fake,
         {
             "rate": 0.3,
             "authors": 20,
-            "tags": [TAG],
+            "tags": [_TAG],
             "tagged": 0.5,
-            "starts_in_s": -STREAM_MISSED.total_seconds(),
+            "starts_in_s": -_STREAM_MISSED.total_seconds(),
         },
     )
-    Stream.objects.update_or_create(defaults={"stored_until": timezone.now() - STREAM_MISSED})
-    life.add(Source(kind=Source.Kind.STREAM, of=f"#{TAG}", owner="demo"))
+    Stream.objects.update_or_create(defaults={"stored_until": timezone.now() - _STREAM_MISSED})
+    life.add_source(Source(kind=Source.Kind.STREAM, of=f"#{_TAG}", owner="demo"))
 
 
-def poll_leaky_account(fake: str, world: World) -> None:
+def _poll_leaky_account(fake: str, world: World) -> None:
     author = next(author for author in reversed(world.people) if not author.troubled)
-    let_posts_appear(fake, {"rate": 0.2, "authors": [str(author.id)], "lag": LAG})
-    life.add(
+    _let_posts_appear(fake, {"rate": 0.2, "authors": [str(author.id)], "lag": _LAG})
+    life.add_source(
         Source(
             kind=Source.Kind.ACCOUNT,
             of=author.username,
@@ -100,7 +100,7 @@ def poll_leaky_account(fake: str, world: World) -> None:
     )
 
 
-def let_posts_appear(fake: str, flow: dict[str, Any]) -> None:
+def _let_posts_appear(fake: str, flow: dict[str, Any]) -> None:
     request = urllib.request.Request(  # noqa: S310 - our own fake
         f"{fake}/_fake/posts",
         data=json.dumps(flow).encode(),

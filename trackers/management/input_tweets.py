@@ -12,7 +12,7 @@ from trackers.ingest.found import FoundTweet, Options, Rejected, UnreadableError
 from trackers.management.input_files import inspect_input, open_input, require_input
 from tweetwatch.command_line import EXIT_USAGE
 
-MAX_LINES_SHOWN = 1000
+_MAX_LINES_SHOWN = 1000
 
 
 class InputTweets:
@@ -53,7 +53,7 @@ class InputTweets:
 
     def reject(self, name: str, rejected: Rejected) -> None:
         self.rejected += 1
-        if self.rejected <= MAX_LINES_SHOWN:
+        if self.rejected <= _MAX_LINES_SHOWN:
             self.say(f"{name}, line {rejected.line}: {rejected.text!r} {rejected.why}")
-        elif self.rejected == MAX_LINES_SHOWN + 1:
+        elif self.rejected == _MAX_LINES_SHOWN + 1:
             self.say("Further rejected lines are not shown.")

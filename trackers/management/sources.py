@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # The name of the option for a field of the form.
-OPTIONS = {
+_OPTIONS = {
     "of": "--of",
     "exclude_replies": "--without-replies",
     "exclude_retweets": "--without-retweets",
@@ -45,23 +45,23 @@ def add_source(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     try:
         return by_form.add(kind, of, fields, by_command())
     except RefusedFieldsError as refused:
-        raise refused_options(refused) from None
+        raise _refused_options(refused) from None
 
 
 def change_source(source: Source, fields: Mapping[str, Any]) -> Done:
     """Change these fields of it, where they differ."""
     may = changeable(source)
-    if wrong := [OPTIONS[name] for name in fields if name not in may]:
+    if wrong := [_OPTIONS[name] for name in fields if name not in may]:
         raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=EXIT_USAGE)
     try:
         return by_form.change(source, fields, by_command())
     except RefusedFieldsError as refused:
-        raise refused_options(refused) from None
+        raise _refused_options(refused) from None
 
 
-def refused_options(refused: RefusedFieldsError) -> CommandError:
+def _refused_options(refused: RefusedFieldsError) -> CommandError:
     words = [
-        f"{OPTIONS[name]}: {fault}" if name in LATER else fault
+        f"{_OPTIONS[name]}: {fault}" if name in LATER else fault
         for name, faults in refused.faults.items()
         for fault in faults
     ]
@@ -70,7 +70,7 @@ def refused_options(refused: RefusedFieldsError) -> CommandError:
 
 def named_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that were named."""
-    named = {name: options.get(name) for name in OPTIONS}
+    named = {name: options.get(name) for name in _OPTIONS}
     return {name: value for name, value in named.items() if value is not None}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from trackers.credentials.models import Credential
 from trackers.events.minutes import Hour
-from trackers.events.subscribers.listing import described
+from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import Standing
@@ -29,7 +29,7 @@ def status_json() -> dict[str, Any]:
     return {
         "version": VERSION,
         "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
-        "paused": pause_json(status.paused),
+        "paused": _pause_json(status.paused),
         "tracked": tweets.tracked,
         "resting": status.resting,
         "due": queue.due,
@@ -40,54 +40,54 @@ def status_json() -> dict[str, Any]:
         "lateness_p50_seconds": queue.lateness_p50_seconds,
         "lateness_p99_seconds": queue.lateness_p99_seconds,
         "batch_fill": queue.batch_fill,
-        "catch_up_seconds": whole_seconds(status.catch_up.length),
+        "catch_up_seconds": _whole_seconds(status.catch_up.length),
         "oldest_snapshot_seconds": status.oldest_snapshot.seconds,
         "isolated": queue.isolated,
         "gone": tweets.gone,
         "unclear": tweets.unclear,
-        "days": days_json(status),
-        "stretch": stretch_json(status),
-        "namespaces": [namespace_json(row, status) for row in status.namespaces],
-        "projects": [project_json(row) for row in status.projects],
+        "days": _days_json(status),
+        "stretch": _stretch_json(status),
+        "namespaces": [_namespace_json(row, status) for row in status.namespaces],
+        "projects": [_project_json(row) for row in status.projects],
         "credentials": [
-            credential_json(row, of_project.get(row.app.project_id)) for row in status.credentials
+            _credential_json(row, of_project.get(row.app.project_id)) for row in status.credentials
         ],
-        "workers": [worker_json(row) for row in status.workers],
+        "workers": [_worker_json(row) for row in status.workers],
         "sources": [source_json(row) for row in status.sources_and_imports],
-        "stream": stream_json(status.stream),
-        "timelines": timelines_json(status.timelines),
-        "events": events_json(status),
+        "stream": _stream_json(status.stream),
+        "timelines": _timelines_json(status.timelines),
+        "events": _events_json(status),
     }
 
 
-def pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
+def _pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
     """None unless everything is paused."""
     if pause is None:
         return None
     return {"since": iso(pause.since), "by": pause.by, "because": pause.because}
 
 
-def days_json(status: Status) -> dict[str, Any]:
+def _days_json(status: Status) -> dict[str, Any]:
     """Looks and tweet-days; null where nothing is known, and `why` says so."""
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     return {
         "counted_at": iso(today.counted_at),
         "foreseen_at": iso(today.expected_at),
         "why": status.days.why,
-        "today": {**counted_json(today), **expected_json(today)},
-        "tomorrow": expected_json(tomorrow),
+        "today": {**_counted_json(today), **_expected_json(today)},
+        "tomorrow": _expected_json(tomorrow),
         "yesterday": {
-            **counted_json(yesterday),
-            "foreseen_looks": rounded(yesterday.foreseen_looks),
-            "foreseen_tweet_days": rounded(yesterday.foreseen_tweet_days),
+            **_counted_json(yesterday),
+            "foreseen_looks": _rounded(yesterday.foreseen_looks),
+            "foreseen_tweet_days": _rounded(yesterday.foreseen_tweet_days),
         },
         "projects": [
             {
                 "name": project.name,
                 "tweet_days": project.so_far,
-                "expected_today": rounded(project.expected),
-                "expected_tomorrow": rounded(project.tomorrow),
-                "foreseen_yesterday": rounded(project.foreseen_yesterday),
+                "expected_today": _rounded(project.expected),
+                "expected_tomorrow": _rounded(project.tomorrow),
+                "foreseen_yesterday": _rounded(project.foreseen_yesterday),
                 "yesterday": project.yesterday,
             }
             for project in status.days_of_projects
@@ -95,22 +95,22 @@ def days_json(status: Status) -> dict[str, Any]:
     }
 
 
-def counted_json(day: ForecastDay) -> dict[str, int | None]:
+def _counted_json(day: ForecastDay) -> dict[str, int | None]:
     return {"looks": day.looks, "tweet_days": day.tweet_days}
 
 
-def expected_json(day: ForecastDay) -> dict[str, int | None]:
+def _expected_json(day: ForecastDay) -> dict[str, int | None]:
     return {
-        "expected_looks": rounded(day.expected_looks),
-        "expected_tweet_days": rounded(day.expected_tweet_days),
+        "expected_looks": _rounded(day.expected_looks),
+        "expected_tweet_days": _rounded(day.expected_tweet_days),
     }
 
 
-def rounded(value: float | None) -> int | None:
+def _rounded(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
-def stretch_json(status: Status) -> dict[str, Any]:
+def _stretch_json(status: Status) -> dict[str, Any]:
     """By how much adapting waits are longer, 1 for not at all; null where no interval adapts."""
     row, past = status.stretch, status.stretches
     return {
@@ -125,7 +125,7 @@ def stretch_json(status: Status) -> dict[str, Any]:
     }
 
 
-def events_json(status: Status) -> dict[str, Any]:
+def _events_json(status: Status) -> dict[str, Any]:
     hours, live = status.topic_hours, status.live
     return {
         "staged": status.staged,
@@ -139,11 +139,11 @@ def events_json(status: Status) -> dict[str, Any]:
             for row in status.topics
         ],
         "live": {"open": live.open, "places": live.places, "processes": live.processes},
-        "subscribers": [described(row) for row in status.subscribers],
+        "subscribers": [subscriber_json(row) for row in status.subscribers],
     }
 
 
-def namespace_json(namespace: Namespace, status: Status) -> dict[str, Any]:
+def _namespace_json(namespace: Namespace, status: Status) -> dict[str, Any]:
     held = namespace.held(now=status.now)
     queue = status.queues.get(namespace.name)
     return {
@@ -155,7 +155,7 @@ def namespace_json(namespace: Namespace, status: Status) -> dict[str, Any]:
     }
 
 
-def project_json(books: MoneySummary) -> dict[str, Any]:
+def _project_json(books: MoneySummary) -> dict[str, Any]:
     """Tweet-days, and US dollars as numbers; both including what is reserved."""
     return {
         "name": books.project.name,
@@ -173,7 +173,7 @@ def project_json(books: MoneySummary) -> dict[str, Any]:
     }
 
 
-def credential_json(credential: Credential, of_project: MoneySummary | None) -> dict[str, Any]:
+def _credential_json(credential: Credential, of_project: MoneySummary | None) -> dict[str, Any]:
     return {
         "name": credential.name,
         "app": credential.app.name,
@@ -195,7 +195,7 @@ def credential_json(credential: Credential, of_project: MoneySummary | None) -> 
     }
 
 
-def worker_json(worker: Worker) -> dict[str, Any]:
+def _worker_json(worker: Worker) -> dict[str, Any]:
     return {
         "cluster": str(worker.cluster),
         "host": worker.host,
@@ -222,7 +222,7 @@ def source_json(standing: Standing) -> dict[str, Any]:
     }
 
 
-def stream_json(stream: Stream | None) -> dict[str, Any] | None:
+def _stream_json(stream: Stream | None) -> dict[str, Any] | None:
     """None if `stream` was never started."""
     if stream is None:
         return None
@@ -238,7 +238,7 @@ def stream_json(stream: Stream | None) -> dict[str, Any] | None:
     }
 
 
-def timelines_json(figures: Timelines) -> dict[str, Any]:
+def _timelines_json(figures: Timelines) -> dict[str, Any]:
     return {
         "lag_seconds": figures.lag_seconds,
         "behind": figures.behind,
@@ -256,5 +256,5 @@ def timelines_json(figures: Timelines) -> dict[str, Any]:
     }
 
 
-def whole_seconds(length: timedelta | None) -> int | None:
+def _whole_seconds(length: timedelta | None) -> int | None:
     return None if length is None else round(length.total_seconds())

@@ -5,73 +5,73 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-LABEL_WIDTH = 12
+_LABEL_WIDTH = 12
 Figures = Mapping[str, Any]
 
 
 def status_lines(figures: Figures) -> Iterator[str]:
     """Describe what `status()` returns."""
     if paused := figures["paused"]:
-        yield labelled_line(
+        yield _labelled_line(
             "PAUSED",
-            f"everything, since {time_text(paused['since'])}",
+            f"everything, since {_time_text(paused['since'])}",
             f"by {paused['by']}",
             paused["because"],
         )
-    yield labelled_line(
+    yield _labelled_line(
         "Tweets",
         f"{figures['tracked']:,} tracked",
-        words_if_any(figures["resting"], "resting"),
-        words_if_any(figures["gone"], "gone"),
-        words_if_any(figures["unclear"], "unclear"),
-        words_if_any(figures["isolated"], "isolated"),
+        _words_if_any(figures["resting"], "resting"),
+        _words_if_any(figures["gone"], "gone"),
+        _words_if_any(figures["unclear"], "unclear"),
+        _words_if_any(figures["isolated"], "isolated"),
     )
-    yield labelled_line(
+    yield _labelled_line(
         "Look-ups",
-        f"{figures['due']:,} due{oldest_text(figures['oldest_due_seconds'])}",
-        words_if_any(figures["in_flight"], "under way"),
+        f"{figures['due']:,} due{_oldest_text(figures['oldest_due_seconds'])}",
+        _words_if_any(figures["in_flight"], "under way"),
         f"{figures['checked_last_minute']:,} in the last minute",
     )
-    yield labelled_line(
+    yield _labelled_line(
         "Late by",
-        within_text("half", figures["lateness_p50_seconds"]),
-        within_text("99%", figures["lateness_p99_seconds"]),
+        _within_text("half", figures["lateness_p50_seconds"]),
+        _within_text("99%", figures["lateness_p99_seconds"]),
         "" if figures["batch_fill"] is None else f"{figures['batch_fill']:.0f} ids a request",
         nothing="nothing was looked up in the last five minutes",
     )
     if figures["catch_up_seconds"] is not None:
-        yield labelled_line("Caught up", f"in {length_text(figures['catch_up_seconds'])}")
-    yield labelled_line("Counted", time_text(figures["taken_at"]))
-    yield labelled_line("Version", figures["version"])
-    yield from day_lines(figures["days"])
-    yield labelled_line("Stretch", " ".join(figures["stretch"]["why"]))
+        yield _labelled_line("Caught up", f"in {length_text(figures['catch_up_seconds'])}")
+    yield _labelled_line("Counted", _time_text(figures["taken_at"]))
+    yield _labelled_line("Version", figures["version"])
+    yield from _day_lines(figures["days"])
+    yield _labelled_line("Stretch", " ".join(figures["stretch"]["why"]))
     yield ""
-    yield from section_lines("Queues", figures["namespaces"], queue_row)
-    yield from section_lines("Projects", figures["projects"], project_row)
-    yield from section_lines("Credentials", figures["credentials"], credential_row)
-    yield from section_lines(
-        "Workers", figures["workers"], worker_row, none="none: start `manage.py qcluster`"
+    yield from _section_lines("Queues", figures["namespaces"], _queue_row)
+    yield from _section_lines("Projects", figures["projects"], _project_row)
+    yield from _section_lines("Credentials", figures["credentials"], _credential_row)
+    yield from _section_lines(
+        "Workers", figures["workers"], _worker_row, none="none: start `manage.py qcluster`"
     )
-    yield from section_lines("Sources", figures["sources"], source_row)
+    yield from _section_lines("Sources", figures["sources"], _source_row)
     if figures["stream"]:
-        yield labelled_line("Stream", *stream_row(figures["stream"]))
-    yield labelled_line("Homes", *homes_row(figures["timelines"]))
+        yield _labelled_line("Stream", *_stream_row(figures["stream"]))
+    yield _labelled_line("Homes", *_homes_row(figures["timelines"]))
     events = figures["events"]
-    yield labelled_line(
-        "Events", words_if_any(len(events["topics"]), "topics", "topic"), nothing="none"
+    yield _labelled_line(
+        "Events", _words_if_any(len(events["topics"]), "topics", "topic"), nothing="none"
     )
-    yield from section_lines("Subscribers", events["subscribers"], subscriber_row)
+    yield from _section_lines("Subscribers", events["subscribers"], _subscriber_row)
 
 
-def labelled_line(label: str, *words: str, nothing: str = "-") -> str:
-    return f"{label:{LABEL_WIDTH}} {', '.join(filter(None, words)) or nothing}"
+def _labelled_line(label: str, *words: str, nothing: str = "-") -> str:
+    return f"{label:{_LABEL_WIDTH}} {', '.join(filter(None, words)) or nothing}"
 
 
-def section_lines(
+def _section_lines(
     title: str, rows: Sequence[Figures], words: Any, *, none: str = "none"
 ) -> Iterator[str]:
     if not rows:
-        yield labelled_line(title, none)
+        yield _labelled_line(title, none)
         return
     yield title
     width = max(len(words(row)[0]) for row in rows)
@@ -81,112 +81,112 @@ def section_lines(
 
 
 # The day, what its expected figures are called in JSON, and in words.
-DAY_NAMES = (
+_DAY_NAMES = (
     ("today", "expected", "expected"),
     ("tomorrow", "expected", "expected"),
     ("yesterday", "foreseen", "forecast"),
 )
 
 
-def day_lines(row: Figures) -> Iterator[str]:
-    for name, words, called in DAY_NAMES:
+def _day_lines(row: Figures) -> Iterator[str]:
+    for name, words, called in _DAY_NAMES:
         day = row[name]
         came = [
             in_words(day[what])
-            for what, in_words in (("looks", lookups_text), ("tweet_days", tweet_days_text))
+            for what, in_words in (("looks", _lookups_text), ("tweet_days", _tweet_days_text))
             if day.get(what) is not None
         ]
         expected = [day[f"{words}_{what}"] for what in ("looks", "tweet_days")]
         foreseen = (
-            f"{called}: {lookups_text(expected[0])} and {tweet_days_text(expected[1])}"
+            f"{called}: {_lookups_text(expected[0])} and {_tweet_days_text(expected[1])}"
             if None not in expected
             else ""
         )
-        yield labelled_line(name.capitalize(), " and ".join(came), foreseen, nothing="not known")
+        yield _labelled_line(name.capitalize(), " and ".join(came), foreseen, nothing="not known")
     if row["why"]:
-        yield labelled_line("", row["why"])
+        yield _labelled_line("", row["why"])
 
 
-def queue_row(row: Figures) -> Sequence[str]:
+def _queue_row(row: Figures) -> Sequence[str]:
     state = "paused" if row["paused"] else ""
     if row["held_until"]:
-        state = f"held until {time_text(row['held_until'])}: {row['held_because']}"
-    return row["name"], state or "runs", words_if_any(row["due"], "due")
+        state = f"held until {_time_text(row['held_until'])}: {row['held_because']}"
+    return row["name"], state or "runs", _words_if_any(row["due"], "due")
 
 
-def project_row(row: Figures) -> Sequence[str]:
+def _project_row(row: Figures) -> Sequence[str]:
     left = "" if row["left_today"] is None else f"{row['left_today']:,} left"
     return (
         row["name"],
-        f"today {tweet_days_text(row['tweet_days_today'])} (${row['money_today']:,.2f})",
+        f"today {_tweet_days_text(row['tweet_days_today'])} (${row['money_today']:,.2f})",
         left,
         f"this month {row['tweet_days_month']:,} (${row['money_month']:,.2f})",
-        words_if_any(row["waiting"], "tweets wait", "tweet waits"),
-        f"stopped until {time_text(row['stopped_until'])}: {row['stopped_because']}"
+        _words_if_any(row["waiting"], "tweets wait", "tweet waits"),
+        f"stopped until {_time_text(row['stopped_until'])}: {row['stopped_because']}"
         if row["stopped_until"]
         else "",
         "" if not row["drift"] else f"X counts {row['drift']:+,}",
     )
 
 
-def credential_row(row: Figures) -> Sequence[str]:
+def _credential_row(row: Figures) -> Sequence[str]:
     windows = [
-        f"{window['endpoint']} {count_text(window['remaining'])} of "
-        f"{count_text(window['limit'])} left"
+        f"{window['endpoint']} {_count_text(window['remaining'])} of "
+        f"{_count_text(window['limit'])} left"
         for window in row["endpoints"]
     ]
     return row["name"], row["state"], row["reason"], *windows
 
 
-def worker_row(row: Figures) -> Sequence[str]:
-    return f"{row['host']} {row['pid']}", row["doing"], f"seen {time_text(row['seen_at'])}"
+def _worker_row(row: Figures) -> Sequence[str]:
+    return f"{row['host']} {row['pid']}", row["doing"], f"seen {_time_text(row['seen_at'])}"
 
 
-def source_row(row: Figures) -> Sequence[str]:
+def _source_row(row: Figures) -> Sequence[str]:
     return (
         f"{row['id']}  {row['kind']} {row['of']}",
         row["state"],
         how_many(row["yielded"], "posts", "post"),
-        words_if_any(row["leaked"], "leaked"),
-        words_if_any(row["gaps_open"], "gaps to fill", "gap to fill"),
-        words_if_any(row["gaps_lost"], "gaps lost", "gap lost"),
-        f"next poll {time_text(row['next_poll_at'])}" if row["next_poll_at"] else "",
+        _words_if_any(row["leaked"], "leaked"),
+        _words_if_any(row["gaps_open"], "gaps to fill", "gap to fill"),
+        _words_if_any(row["gaps_lost"], "gaps lost", "gap lost"),
+        f"next poll {_time_text(row['next_poll_at'])}" if row["next_poll_at"] else "",
     )
 
 
-def stream_row(row: Figures) -> Sequence[str]:
+def _stream_row(row: Figures) -> Sequence[str]:
     return (
         row["state"],
         row["because"].rstrip("."),
-        f"last heard {time_text(row['heard_at'])}" if row["heard_at"] else "",
+        f"last heard {_time_text(row['heard_at'])}" if row["heard_at"] else "",
         how_many(row["lines"], "posts", "post"),
-        words_if_any(row["duplicates"], "duplicates", "duplicate"),
-        words_if_any(row["garbled"], "unreadable"),
-        words_if_any(row["rules_of_others"], "rules of others", "rule of others"),
+        _words_if_any(row["duplicates"], "duplicates", "duplicate"),
+        _words_if_any(row["garbled"], "unreadable"),
+        _words_if_any(row["rules_of_others"], "rules of others", "rule of others"),
     )
 
 
-def homes_row(row: Figures) -> Sequence[str]:
+def _homes_row(row: Figures) -> Sequence[str]:
     return (
         how_many(row["followers"], "followers", "follower"),
         how_many(row["follows"], "follows", "follow"),
-        words_if_any(row["behind"], "origins wait to be delivered", "origin waits to be delivered")
-        + oldest_text(row["lag_seconds"]),
+        _words_if_any(row["behind"], "origins wait to be delivered", "origin waits to be delivered")
+        + _oldest_text(row["lag_seconds"]),
     )
 
 
-def subscriber_row(row: Figures) -> Sequence[str]:
+def _subscriber_row(row: Figures) -> Sequence[str]:
     return (
         row["name"],
         row["state"],
         row["because"] or "",
         f"{row['delivered']:,} delivered",
-        words_if_any(row["queued"], "queued"),
-        words_if_any(row["dropped"], "dropped"),
+        _words_if_any(row["queued"], "queued"),
+        _words_if_any(row["dropped"], "dropped"),
     )
 
 
-def words_if_any(count: int, many: str, one: str = "") -> str:
+def _words_if_any(count: int, many: str, one: str = "") -> str:
     return how_many(count, many, one) if count else ""
 
 
@@ -194,23 +194,23 @@ def how_many(count: int, many: str, one: str = "") -> str:
     return f"{count:,} {one if one and count == 1 else many}"
 
 
-def lookups_text(count: int) -> str:
+def _lookups_text(count: int) -> str:
     return how_many(count, "look-ups", "look-up")
 
 
-def tweet_days_text(count: int) -> str:
+def _tweet_days_text(count: int) -> str:
     return how_many(count, "tweet-days", "tweet-day")
 
 
-def count_text(count: int | None) -> str:
+def _count_text(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
-def within_text(share: str, seconds: float | None) -> str:
+def _within_text(share: str, seconds: float | None) -> str:
     return "" if seconds is None else f"{share} within {length_text(seconds)}"
 
 
-def oldest_text(seconds: float | None) -> str:
+def _oldest_text(seconds: float | None) -> str:
     return f", the oldest for {length_text(seconds)}" if seconds else ""
 
 
@@ -222,6 +222,6 @@ def length_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1f} s"
 
 
-def time_text(at: str | None) -> str:
+def _time_text(at: str | None) -> str:
     """2026-11-23 02:30:00 UTC."""
     return f"{at[:19].replace('T', ' ')} UTC" if at else "never"

@@ -36,14 +36,14 @@ def id_array(ids: Iterable[int]) -> Ids:
 def tracked_ids(ids: Ids) -> Ids:
     """Those of them that are tracked, each once."""
     once = array("q", sorted(set(ids)))
-    return array("q", (id for piece in id_pieces(once) for id in tracked_in_piece(piece)))
+    return array("q", (id for piece in _id_pieces(once) for id in _tracked_in_piece(piece)))
 
 
-def tracked_in_piece(ids: Ids) -> Sequence[int]:
+def _tracked_in_piece(ids: Ids) -> Sequence[int]:
     return list(Tweet.objects.filter(pk__in=ids).order_by("pk").values_list("pk", flat=True))
 
 
-def id_pieces(ids: Ids) -> Iterable[Ids]:
+def _id_pieces(ids: Ids) -> Iterable[Ids]:
     return (ids[at : at + TWEETS_PER_PIECE] for at in range(0, len(ids), TWEETS_PER_PIECE))
 
 

@@ -15,7 +15,7 @@ from trackers.money.balances import read_balances
 from trackers.money.projects import Project
 from trackers.money.summary import Spent, spent
 
-LIMIT_WORDS = {
+_LIMIT_WORDS = {
     "posts_a_day": "tweet-days a UTC day",
     "posts_a_month": "tweet-days a month",
     "money_a_day": "US dollars a UTC day",
@@ -48,7 +48,7 @@ def tomorrows_allowance() -> Allowance:
             return Allowance()
         binding = min(by_limit, key=lambda name: by_limit[name])
         total += by_limit[binding]
-        words.append(f"{project}: {LIMIT_WORDS[binding]}")
+        words.append(f"{project}: {_LIMIT_WORDS[binding]}")
     return Allowance(total, ", ".join(words)) if words else Allowance()
 
 

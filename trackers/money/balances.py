@@ -74,35 +74,35 @@ class Balance:
 
 # Parts of statements, here and in the ledger, for a project `p` and what it spent, `s`.
 # X's clock now: ours, plus the difference that the project's newest reply showed.
-X_NOW = """(statement_timestamp() + coalesce((
+_X_NOW = """(statement_timestamp() + coalesce((
         SELECT w.seen_at - w.learned_at
         FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
         WHERE a.project_id = p.id AND w.learned_at IS NOT NULL
         ORDER BY w.learned_at DESC LIMIT 1), interval '0'))"""
 SPENT = statement(__file__, "_spent", open=["day"])
 # Without a daily budget, the rest of the month's budget is spread over its days.
-SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
+_SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
 MONEY_LEFT = f"""least(
         p.money_a_day - s.day_money,
         p.money_a_month - s.month_money,
-        CASE WHEN {SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
+        CASE WHEN {_SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
                                 - s.day_money END)"""
 # least() ignores nulls, so null means no limit.
 POSTS_LEFT = f"""least(
         p.posts_a_day - s.day_posts,
         p.posts_a_month - s.month_posts,
-        CASE WHEN {SPREAD} THEN ceil((p.posts_a_month - s.month_posts + s.day_posts)
+        CASE WHEN {_SPREAD} THEN ceil((p.posts_a_month - s.month_posts + s.day_posts)
                                      / s.days_left) - s.day_posts END,
         floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
 
 # For a window that X has not (or no longer) reported: one request goes out to learn its state.
-UNKNOWN = 1
+_UNKNOWN = 1
 PURSES = statement(
     __file__,
     "purses",
     posts_left=POSTS_LEFT,
-    unknown=UNKNOWN,
-    x_now=X_NOW,
+    unknown=_UNKNOWN,
+    x_now=_X_NOW,
     spent=fill(SPENT, {"day": "(p.x_now AT TIME ZONE 'UTC')::date"}),
 )
 OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}

@@ -14,17 +14,17 @@ logger = logging.getLogger(__name__)
 
 # A person may buy credits or raise the cap at any time: we try again after this wait, which doubles
 # with each further refusal.
-FIRST_STOP = timedelta(minutes=10)
-MAX_STOP = timedelta(hours=6)
+_FIRST_STOP = timedelta(minutes=10)
+_MAX_STOP = timedelta(hours=6)
 
 # Only the first of several refusals in a row is announced: the others have the same cause.
-STOPPED = """
+_STOPPED = """
     SELECT '/operations/', jsonb_build_object('project', name, 'what', stopped_because)
     FROM stopped WHERE stops = 1
 """
-STOP = statement(__file__, "stop", alerts=alerts(STOPPED))
+_STOP = statement(__file__, "stop", alerts=alerts(_STOPPED))
 # Usually this writes nothing.
-GO_ON = """
+_GO_ON = """
     UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''
     FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.stops > 0
 """
@@ -36,11 +36,11 @@ def stop_project(app: int, error: Depleted, *, now: datetime) -> None:
         "app": app,
         "because": error.reason[:300],
         "now": now,
-        "first": FIRST_STOP,
-        "most": MAX_STOP,
+        "first": _FIRST_STOP,
+        "most": _MAX_STOP,
     }
     with cursor() as db:
-        found = db.execute(STOP, params).fetchone()
+        found = db.execute(_STOP, params).fetchone()
     if found:
         name, until = found
         logger.warning(
@@ -54,4 +54,4 @@ def stop_project(app: int, error: Depleted, *, now: datetime) -> None:
 def resume_project(app: int) -> None:
     """End the stop: X answered, so the project has money again."""
     with cursor() as db:
-        db.execute(GO_ON, {"app": app})
+        db.execute(_GO_ON, {"app": app})

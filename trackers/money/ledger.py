@@ -80,17 +80,17 @@ class Settlement:
 # Reservations of a project are serialised, or two could use the same room: the second sees what the
 # first wrote, since its statement begins only once it has this lock.
 # NO KEY: a new row of spending needs a KEY SHARE lock on its project.
-LOCK_PROJECT = """
+_LOCK_PROJECT = """
     SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
 """
-SPENT_THAT_DAY = fill(SPENT, {"day": "%(day)s::date"})
-RESERVE_POSTS = statement(__file__, "reserve_posts", posts_left=POSTS_LEFT, spent=SPENT_THAT_DAY)
+_SPENT_THAT_DAY = fill(SPENT, {"day": "%(day)s::date"})
+_RESERVE_POSTS = statement(__file__, "reserve_posts", posts_left=POSTS_LEFT, spent=_SPENT_THAT_DAY)
 # All or nothing. Accounts cost money, but no tweet-days. They are few, so this is always flushed.
-RESERVE_USERS = f"""
+_RESERVE_USERS = f"""
     INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
                                    users_reserved, money)
     SELECT p.id, %(day)s, 0, 0, 0, %(users)s, 0
-    FROM trackers_project p CROSS JOIN LATERAL ({SPENT_THAT_DAY}) s
+    FROM trackers_project p CROSS JOIN LATERAL ({_SPENT_THAT_DAY}) s
     WHERE p.id = %(project)s
       AND coalesce({MONEY_LEFT}, 'Infinity') >= %(users)s * p.price_of_a_user
     ON CONFLICT (project_id, day) DO UPDATE
@@ -102,7 +102,7 @@ RESERVE_USERS = f"""
 # out too large.
 # A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
-COUNT_BILLED = """
+_COUNT_BILLED = """
     INSERT INTO trackers_spending AS s (project_id, day, posts, users, posts_reserved,
                                         users_reserved, money)
     SELECT p.id, %(day)s, %(posts)s, %(users)s, 0, 0,
@@ -116,11 +116,11 @@ COUNT_BILLED = """
         money = s.money + excluded.money
 """
 # If a crash loses it, everything reserved counts as spent.
-SETTLE = COUNT_BILLED.format(
+_SETTLE = _COUNT_BILLED.format(
     "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
 )
 # Counts what was not reserved, in the transaction of the caller that reports it.
-SPEND = COUNT_BILLED.format("trackers_project p")
+_SPEND = _COUNT_BILLED.format("trackers_project p")
 
 
 def reserve_posts(
@@ -138,25 +138,25 @@ def reserve_posts(
         return None
     # Tokens may need renewal first, which is a request too.
     if left > 2 * timeout + CLOCKS:
-        posts = posts_granted(purse.project, day, unpaid) if unpaid else 0
-        return payment_of(purse, clock, posts=posts) if posts + paid else None
+        posts = _posts_granted(purse.project, day, unpaid) if unpaid else 0
+        return _payment_of(purse, clock, posts=posts) if posts + paid else None
     with transaction.atomic():
-        posts = posts_granted(purse.project, day, unpaid) if unpaid else 0
-        tomorrow = posts_granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
+        posts = _posts_granted(purse.project, day, unpaid) if unpaid else 0
+        tomorrow = _posts_granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
         if tomorrow < posts + paid:
             transaction.set_rollback(True)
             return None
-    return payment_of(purse, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
+    return _payment_of(purse, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
 
 
-def payment_of(purse: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
+def _payment_of(purse: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
     """What was reserved, and until when it covers all days on which X may bill."""
     last = purse.midnight + timedelta(days=1 if tomorrow else 0)
     reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
     return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
 
 
-def posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
+def _posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
     """How many of the tweets with these floors, in ascending order, may be read on the day."""
     counts = {floor: floors.count(floor) for floor in sorted(set(floors))}
     params = {
@@ -166,7 +166,7 @@ def posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
         "floors": array(counts),
     }
     # In one transaction, ours or the caller's: the lock is held until the reservation is written.
-    _, found = fetch_together((LOCK_PROJECT, params), (RESERVE_POSTS, params))
+    _, found = fetch_together((_LOCK_PROJECT, params), (_RESERVE_POSTS, params))
     return found[0][0] or 0 if found else 0
 
 
@@ -187,7 +187,7 @@ def settle_all(settlements: Iterable[Settlement]) -> None:
             reserved[row] += were_reserved
             posts[row] += are_billed
     for row in sorted(reserved):
-        write_spending(*row, posts_reserved=reserved[row], posts=posts[row])
+        _write_spending(*row, posts_reserved=reserved[row], posts=posts[row])
 
 
 def cancel(payment: Payment) -> None:
@@ -204,16 +204,16 @@ def reserve_users(purse: Balance, users: int) -> bool:
     """Whether this many accounts may be read; if so, they are reserved."""
     params = {"project": purse.project, "day": purse.day, "users": users}
     with transaction.atomic(), cursor() as db:
-        db.execute(LOCK_PROJECT, params)
-        return db.execute(RESERVE_USERS, params).rowcount > 0
+        db.execute(_LOCK_PROJECT, params)
+        return db.execute(_RESERVE_USERS, params).rowcount > 0
 
 
 def settle_users(purse: Balance, *, reserved: int, users: int) -> None:
     """X showed `users` of the accounts that were reserved."""
-    write_spending(purse.project, purse.day, users_reserved=reserved, users=users)
+    _write_spending(purse.project, purse.day, users_reserved=reserved, users=users)
 
 
-def write_spending(project: int, day: date, *, by: str = SETTLE, **counts: int) -> None:
+def _write_spending(project: int, day: date, *, by: str = _SETTLE, **counts: int) -> None:
     amounts = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
     if any(amounts.values()):
         with cursor() as db:
@@ -222,4 +222,4 @@ def write_spending(project: int, day: date, *, by: str = SETTLE, **counts: int) 
 
 def spend(project: int, day: date, *, posts: int) -> None:
     """Count posts that X sent, and billed, without a request for each: those of a stream."""
-    write_spending(project, day, by=SPEND, posts=posts)
+    _write_spending(project, day, by=_SPEND, posts=posts)

@@ -16,15 +16,15 @@ from django.db import models
 if TYPE_CHECKING:
     from typing import Self
 
-NOT_NEGATIVE = [MinValueValidator(0)]
-NO_LIMIT = "Leave empty for no limit."
-SPREAD_OVER_MONTH = (
-    f"{NO_LIMIT} Without a daily budget, what is left is spread evenly over the remaining days."
+_NOT_NEGATIVE = [MinValueValidator(0)]
+_NO_LIMIT = "Leave empty for no limit."
+_SPREAD_OVER_MONTH = (
+    f"{_NO_LIMIT} Without a daily budget, what is left is spread evenly over the remaining days."
 )
 
 
-def dollars(**given: Any) -> models.DecimalField:
-    return models.DecimalField(max_digits=12, decimal_places=6, validators=NOT_NEGATIVE, **given)
+def _dollars(**given: Any) -> models.DecimalField:
+    return models.DecimalField(max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, **given)
 
 
 class Project(models.Model):
@@ -33,27 +33,27 @@ class Project(models.Model):
     name = models.CharField(max_length=60, unique=True)
 
     posts_a_day = models.PositiveIntegerField(
-        "tweet-days a UTC day", null=True, blank=True, help_text=NO_LIMIT
+        "tweet-days a UTC day", null=True, blank=True, help_text=_NO_LIMIT
     )
     posts_a_month = models.PositiveIntegerField(
         "tweet-days a month",
         null=True,
         blank=True,
-        help_text=SPREAD_OVER_MONTH,
+        help_text=_SPREAD_OVER_MONTH,
     )
-    money_a_day = dollars(
-        verbose_name="US dollars a UTC day", null=True, blank=True, help_text=NO_LIMIT
+    money_a_day = _dollars(
+        verbose_name="US dollars a UTC day", null=True, blank=True, help_text=_NO_LIMIT
     )
-    money_a_month = dollars(
+    money_a_month = _dollars(
         verbose_name="US dollars a month",
         null=True,
         blank=True,
-        help_text=SPREAD_OVER_MONTH,
+        help_text=_SPREAD_OVER_MONTH,
     )
-    price_of_a_post = dollars(
+    price_of_a_post = _dollars(
         default=Decimal("0.005"), help_text="US dollars per post and UTC day."
     )
-    price_of_a_user = dollars(
+    price_of_a_user = _dollars(
         default=Decimal("0.010"), help_text="US dollars per account looked up."
     )
 

@@ -17,7 +17,7 @@ from trackers.money.projects import Project
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-SELECT_SPENT = statement(__file__, "spent")
+_SELECT_SPENT = statement(__file__, "spent")
 
 
 # Workers estimate once a minute; an older estimate is not acted on.
@@ -77,13 +77,13 @@ def money_summaries() -> list[MoneySummary]:
     balances = {purse.project: purse for purse in read_balances()}
     sums = spent({purse.project: purse.day for purse in balances.values()})
     return [
-        summary_of_project(project, balances[project.pk], sums.get(project.pk, Spent()))
+        _summary_of_project(project, balances[project.pk], sums.get(project.pk, Spent()))
         for project in Project.objects.all()
         if project.pk in balances
     ]
 
 
-def summary_of_project(project: Project, purse: Balance, spent: Spent) -> MoneySummary:
+def _summary_of_project(project: Project, purse: Balance, spent: Spent) -> MoneySummary:
     binds = binding(project, spent, day=purse.day)
     return MoneySummary(project, purse.day, purse.left, spent, binds, purse.usable)
 
@@ -125,5 +125,5 @@ def spent(days: Mapping[int, date]) -> dict[int, Spent]:
     """What each project spent, on its day and in the month of that day."""
     with cursor() as db:
         given = {"projects": array(days), "days": array(day.isoformat() for day in days.values())}
-        rows = db.execute(SELECT_SPENT, given).fetchall()
+        rows = db.execute(_SELECT_SPENT, given).fetchall()
     return {row[0]: Spent(*row[1:]) for row in rows}

@@ -16,7 +16,7 @@ from tweetwatch.database import array, cursor
 logger = logging.getLogger(__name__)
 
 # Only days that we know: what was read before tweetwatch was installed is not drift.
-TOLD = """
+_TOLD = """
     UPDATE trackers_spending s SET told_posts = told.posts
     FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS told(day, posts)
     WHERE s.project_id = %(project)s AND s.day = told.day
@@ -27,13 +27,13 @@ def store_usage(project: Project, usage: Usage) -> None:
     """Store X's count with ours."""
     with cursor() as db:
         days, posts = array(map(date.isoformat, usage.days)), array(usage.days.values())
-        db.execute(TOLD, {"project": project.pk, "days": days, "posts": posts})
+        db.execute(_TOLD, {"project": project.pk, "days": days, "posts": posts})
     written: dict[str, Any] = {
         "usage_problem": "",
         "usage_read_at": Now(),
         "cap": usage.cap,
         "cap_reset_day": usage.cap_reset_day,
-        **compare_usage(project, usage),
+        **_compare_usage(project, usage),
     }
     Project.objects.filter(pk=project.pk).update(**written)
     project.refresh_from_db()
@@ -43,7 +43,7 @@ def store_usage(project: Project, usage: Usage) -> None:
         )
 
 
-def compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:
+def _compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:
     """X's count and ours over the days of this month that both have."""
     if not usage.days:
         return {"usage_of_month": None, "ours_of_month": None}

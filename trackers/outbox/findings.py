@@ -19,8 +19,8 @@ from trackers.outbox.models import ALERTS_TOPIC, Finding
 from trackers.outbox.publish import NewEvent, publish_events
 
 # How long it must last before anybody is alerted.
-PATIENCE = timedelta(minutes=1)
-NO_PATIENCE = NO_REST = timedelta(0)
+_PATIENCE = timedelta(minutes=1)
+NO_PATIENCE = _NO_REST = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Observation:
     over: str
     url: str
     rule: int | None = None
-    patience: timedelta = PATIENCE
-    rest: timedelta = NO_REST
+    patience: timedelta = _PATIENCE
+    rest: timedelta = _NO_REST
     is_moment: bool = False
     is_event: bool = True
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Changes:
     news: Sequence[News]
 
 
-def compare_with_known(
+def _compare_with_known(
     observations: Iterable[Observation],
     known: Iterable[Finding],
     *,
@@ -99,7 +99,7 @@ def compare_with_known(
         if row.quiet_until is None or row.quiet_until <= now:
             drop.append(row.of)
         elif row.since is not None:
-            put.append(quietened(row))
+            put.append(_quietened(row))
 
     for observation in observations:
         row = rows.pop(observation.key, None)
@@ -112,7 +112,7 @@ def compare_with_known(
         row = row or Finding(of=observation.key, rule_id=observation.rule)
         began, alerted_before = row.since, row.alerted_at
         row.since = began or now
-        if is_alert_due(row, observation.patience, now=now):
+        if _is_alert_due(row, observation.patience, now=now):
             row.alerted_at = now
             row.quiet_until = now + observation.rest if observation.rest else None
             news.append(News(observation, "down"))
@@ -126,7 +126,7 @@ def compare_with_known(
     return Changes(put, drop, news)
 
 
-def is_alert_due(row: Finding, patience: timedelta, *, now: datetime) -> bool:
+def _is_alert_due(row: Finding, patience: timedelta, *, now: datetime) -> bool:
     """Whether it has lasted long enough, is not reported yet, and its pause is over."""
     if row.alerted_at is not None or row.since is None:
         return False
@@ -134,7 +134,7 @@ def is_alert_due(row: Finding, patience: timedelta, *, now: datetime) -> bool:
     return is_rested and now - row.since >= patience
 
 
-def quietened(row: Finding) -> Finding:
+def _quietened(row: Finding) -> Finding:
     row.since = row.alerted_at = None
     return row
 
@@ -149,7 +149,7 @@ def update_findings(
         keys = [observation.key for observation in observations]
         findings = Finding.objects.filter(Q(of__in=keys) | Q(since__isnull=False))
         known = list(findings.select_for_update().order_by("of"))
-        changes = compare_with_known(observations, known, now=now, judged=judged)
+        changes = _compare_with_known(observations, known, now=now, judged=judged)
         Finding.objects.bulk_create(
             changes.put,
             update_conflicts=True,

@@ -24,7 +24,7 @@ from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
 
-ADD_TWEET, CHANGE_TWEET, DELETE_TWEET = (
+ADD_TWEET, CHANGE_TWEET, _DELETE_TWEET = (
     f"trackers.{verb}_tweet" for verb in ("add", "change", "delete")
 )
 ActName = BulkAct.Act
@@ -42,7 +42,7 @@ class ActWords:
     flag: int = history.CHANGE
 
 
-ACT_WORDS = {
+_ACT_WORDS = {
     ActName.TAG: ActWords(
         "Tagged “{tag}”", "{tweets} tagged “{tag}”.", "{tweets}: tagged “{tag}” already."
     ),
@@ -81,18 +81,20 @@ def act_on_tweets(
         if name == ActName.REFRESH
         else bulk.function_of(name, tag.pk if tag else None)
     )
-    words = ACT_WORDS[ActName(name)]
+    words = _ACT_WORDS[ActName(name)]
     those = f"tweet {tweets[0]}" if len(tweets) == 1 else None
     count = do([tweet.pk for tweet in tweets])
     if not count:
-        nothing = words.nothing.format(tweets=those or count_of_tweets(len(tweets)), tag=tag)
+        nothing = words.nothing.format(tweets=those or _count_of_tweets(len(tweets)), tag=tag)
         return Done(capfirst(nothing), is_done=False)
     what = words.what.format(tag=tag)
     if those:
         history.record(actor, tweets, what, flag=words.flag)
     else:
         history.record_many(actor, Tweet, count, what, flag=words.flag)
-    return Done(capfirst(words.done.format(tweets=those or count_of_tweets(count), tag=tag)), count)
+    return Done(
+        capfirst(words.done.format(tweets=those or _count_of_tweets(count), tag=tag)), count
+    )
 
 
 def begin_bulk_act(
@@ -101,7 +103,7 @@ def begin_bulk_act(
     """Have the workers do it to the chosen tweets, of which the query gives only the ids."""
     by = actor.user.get_username()
     begun = bulk.begin_act(name, chosen, by=by, tag=tag.pk if tag else None)
-    what = f"{ACT_WORDS[ActName(name)].what.format(tag=tag)}: begun"
+    what = f"{_ACT_WORDS[ActName(name)].what.format(tag=tag)}: begun"
     history.record_many(actor, Tweet, begun.tweets, what)
     return begun
 
@@ -121,7 +123,7 @@ def act_in_pieces(
 
     The history has all of them in one line, even if it is interrupted: to be closed then.
     """
-    words, done = ACT_WORDS[ActName(name)], 0
+    words, done = _ACT_WORDS[ActName(name)], 0
     do = bulk.function_of(name, tag.pk if tag else None)
     try:
         for at in range(0, len(ids), TWEETS_PER_PIECE):
@@ -132,11 +134,11 @@ def act_in_pieces(
         history.record_many(actor, Tweet, done, words.what.format(tag=tag), flag=words.flag)
 
 
-def count_of_tweets(count: int) -> str:
+def _count_of_tweets(count: int) -> str:
     return f"{count:,} tweet{'' if count == 1 else 's'}"
 
 
-def asks_to_untrack(tweets: Sequence[Tweet] | str) -> str:
+def _asks_to_untrack(tweets: Sequence[Tweet] | str) -> str:
     """Of one tweet on its page, or of many in words."""
     if not isinstance(tweets, str):
         return "Stop tracking this tweet and remove its whole history?"
@@ -156,8 +158,8 @@ TWEET_ACTS: dict[str, Act] = {
     ActName.RESUME: Act(partial(act_on_tweets, ActName.RESUME), CHANGE_TWEET, button="Resume"),
     ActName.UNTRACK: Act(
         partial(act_on_tweets, ActName.UNTRACK),
-        DELETE_TWEET,
-        asks=asks_to_untrack,
+        _DELETE_TWEET,
+        asks=_asks_to_untrack,
         button="Untrack",
         leaves=True,
     ),

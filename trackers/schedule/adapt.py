@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 # Between 0.1 and 0.3 the errors hardly differ; a lower value looks less often at reviving tweets.
-ALLOWANCE = 0.2
+_ALLOWANCE = 0.2
 # However little room there is, *at least every* grows no more than this.
 MAX_AT_LEAST_STRETCH = 3.0
 
@@ -37,8 +37,8 @@ def bounds(
 # The defaults for a row that is first made to adapt, by age: *at most every* and *at least every*.
 # Longer *at most* loses almost half of what adapting gains in the newest metrics; the last row's
 # *at least* is where tweet-days are saved.
-ACCURACY = 0.05
-USUAL = (
+_ACCURACY = 0.05
+_USUAL = (
     (timedelta(minutes=18), 20, 300),
     (timedelta(hours=1), 30, 900),
     (timedelta(days=1), 60, 3 * 3600),
@@ -49,10 +49,10 @@ USUAL = (
 
 def usual_bounds(younger_than: timedelta) -> Bounds:
     at_most, at_least = next(
-        (at_most, at_least) for bound, at_most, at_least in USUAL if younger_than <= bound
+        (at_most, at_least) for bound, at_most, at_least in _USUAL if younger_than <= bound
     )
     age = younger_than.total_seconds()
-    return Bounds(ACCURACY, min(at_most, age), min(at_least, age))
+    return Bounds(_ACCURACY, min(at_most, age), min(at_least, age))
 
 
 def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) -> float:
@@ -61,7 +61,7 @@ def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) 
     `stretch`, 1 or more, lengthens all waits alike when there is no room for all looks.
     """
     accuracy, at_most, at_least = bounds
-    wait = accuracy * stretch / (pace + ALLOWANCE / (age if age > 1.0 else 1.0))
+    wait = accuracy * stretch / (pace + _ALLOWANCE / (age if age > 1.0 else 1.0))
     if wait < at_most:
         return at_most
     at_least *= stretch if stretch < MAX_AT_LEAST_STRETCH else MAX_AT_LEAST_STRETCH

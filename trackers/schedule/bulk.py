@@ -22,7 +22,7 @@ from trackers.schedule import tweet_changes
 from trackers.schedule.models import BulkAct, BulkPiece
 from trackers.tweets.tags import tagging
 
-CONTINUE_TASK = "trackers.tasks.go_on_with_bulk_act"
+_CONTINUE_TASK = "trackers.tasks.go_on_with_bulk_act"
 
 # Tweets per transaction, which locks the jobs and the rows of all of them; up to as many are done
 # at once, while a person waits.
@@ -35,20 +35,20 @@ KEEP_ACTS_FOR = timedelta(days=30)
 
 ActName = BulkAct.Act
 ActFunction = Callable[[Iterable[int]], int]
-ACT_FUNCTIONS: Mapping[str, ActFunction] = {
+_ACT_FUNCTIONS: Mapping[str, ActFunction] = {
     ActName.REFRESH: tweet_changes.check_in_turn,
     ActName.PAUSE: tweet_changes.pause_tweets,
     ActName.RESUME: tweet_changes.resume_tweets,
     ActName.UNTRACK: tweet_changes.untrack_tweets,
 }
 # These also take the tag.
-TAG_FUNCTIONS: Mapping[str, Callable[[int, Iterable[int]], int]] = {
+_TAG_FUNCTIONS: Mapping[str, Callable[[int, Iterable[int]], int]] = {
     ActName.TAG: tagging.tag_tweets,
     ActName.UNTAG: tagging.untag_tweets,
 }
 
 # {chosen} gives one column of ids. In order, so that a piece is contiguous in the indexes.
-CHOOSE = """
+_CHOOSE = """
     WITH numbered AS (
         SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS piece
         FROM ({chosen}) AS chosen(id)
@@ -67,8 +67,8 @@ Sieve = Callable[[list[int]], list[int]]
 def function_of(act: str, tag: int | None = None) -> ActFunction:
     """The function that does this act to some tweets."""
     if tag is None:
-        return ACT_FUNCTIONS[act]
-    return partial(TAG_FUNCTIONS[act], tag)
+        return _ACT_FUNCTIONS[act]
+    return partial(_TAG_FUNCTIONS[act], tag)
 
 
 def begin_act(
@@ -87,16 +87,16 @@ def begin_act(
         row = BulkAct.objects.create(
             act=act, by=by[:150], source=source, tag=tag, begun_at=Now(), touched_at=Now()
         )
-        row.tweets = store_chosen(row, chosen)
-        hand_over(row)
+        row.tweets = _store_chosen(row, chosen)
+        _hand_over(row)
     row.refresh_from_db()
     return row
 
 
-def store_chosen(row: BulkAct, chosen: QuerySet[Any]) -> int:
+def _store_chosen(row: BulkAct, chosen: QuerySet[Any]) -> int:
     query, params = chosen.order_by().query.sql_with_params()
     with connection.cursor() as db:
-        db.execute(CHOOSE.format(chosen=query), [TWEETS_PER_PIECE, *params, row.pk])
+        db.execute(_CHOOSE.format(chosen=query), [TWEETS_PER_PIECE, *params, row.pk])
         return int(db.fetchone()[0])
 
 
@@ -112,19 +112,19 @@ def continue_act(
     With an earlier turn it does nothing: another task has taken its place.
     """
     end = time.monotonic() + at_most.total_seconds()
-    while (left := do_piece(row.pk, turn, sieve=sieve)) and time.monotonic() < end:
+    while (left := _do_piece(row.pk, turn, sieve=sieve)) and time.monotonic() < end:
         pass
     if left:
         with transaction.atomic():
-            if act := lock_act(row.pk, turn):
-                hand_over(act)
+            if act := _lock_act(row.pk, turn):
+                _hand_over(act)
     return left is False
 
 
-def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
+def _do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
     """Do the next piece; False if none was left, None if another task has the turn."""
     with transaction.atomic():
-        row = lock_act(id, turn)
+        row = _lock_act(id, turn)
         if row is None:
             return None
         piece = BulkPiece.objects.filter(act=row).order_by("pk").first()
@@ -138,7 +138,7 @@ def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
     return True
 
 
-def lock_act(id: int, turn: int) -> BulkAct | None:
+def _lock_act(id: int, turn: int) -> BulkAct | None:
     """The act, locked; None if it is over, or another task has the turn."""
     rows = BulkAct.objects.select_for_update().filter(pk=id, turn=turn, finished_at=None)
     return rows.first()
@@ -157,12 +157,12 @@ def stop_acts(ids: Iterable[int]) -> int:
         return BulkAct.objects.filter(pk__in=act_ids).update(finished_at=Now(), was_stopped=True)
 
 
-def hand_over(row: BulkAct) -> None:
+def _hand_over(row: BulkAct) -> None:
     """Have the next task, and no other, continue from the row. To be called in a transaction."""
     row.turn += 1
     row.touched_at = Now()
     row.save()
-    ordinary.enqueue(CONTINUE_TASK, row.pk, row.turn)
+    ordinary.enqueue(_CONTINUE_TASK, row.pk, row.turn)
 
 
 def replace_lost() -> int:
@@ -173,7 +173,7 @@ def replace_lost() -> int:
         )
         acts = list(lost.order_by("pk"))
         for row in acts:
-            hand_over(row)
+            _hand_over(row)
     return len(acts)
 
 

@@ -12,11 +12,11 @@ from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-WINDOWS = statement(__file__, "windows")
+_WINDOWS = statement(__file__, "windows")
 
 # The busiest minute of the last day, and whether most of its look-ups were late: only then were the
 # workers at their limit, instead of doing all that was due.
-BEST_MINUTE = """
+_BEST_MINUTE = """
     WITH best AS (
         SELECT minute, sum(asked) AS asked
         FROM trackers_tally
@@ -30,7 +30,7 @@ BEST_MINUTE = """
     CROSS JOIN LATERAL jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
     GROUP BY best.asked
 """
-PUNCTUAL_UP_TO = 10.0
+_PUNCTUAL_UP_TO = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class Capacity:
 def capacity(request_keys: int) -> Capacity:
     """What the usable windows allow on average, and the best that the workers managed."""
     with cursor() as db:
-        row = db.execute(WINDOWS, {"endpoints": json.dumps(dict(LOOKUP_BY_IDS))}).fetchone()
+        row = db.execute(_WINDOWS, {"endpoints": json.dumps(dict(LOOKUP_BY_IDS))}).fetchone()
     assert row is not None
     usable, limit = row
     windows = None if limit is None else limit * request_keys / WINDOW_S
-    return Capacity(windows, workers_manage(), usable=usable)
+    return Capacity(windows, _workers_manage(), usable=usable)
 
 
-def workers_manage() -> float | None:
+def _workers_manage() -> float | None:
     """The best minute of the last 24 hours; None unless the workers were behind in it."""
-    punctual = Tally.LATENESS.index(PUNCTUAL_UP_TO) + 1
+    punctual = Tally.LATENESS.index(_PUNCTUAL_UP_TO) + 1
     with cursor() as db:
-        row = db.execute(BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}).fetchone()
+        row = db.execute(_BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}).fetchone()
     return row[0] if row and row[1] else None

@@ -21,9 +21,9 @@ from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
 
 # Seconds. A due tweet waits a little to fill a batch; one that waits longer than this is behind.
-BEHIND_AFTER = 30.0
+_BEHIND_AFTER = 30.0
 # After this many failed requests in a row the namespace is held until X answers (jobs.holds).
-OUTAGE_FAILURES = 3
+_OUTAGE_FAILURES = 3
 
 CatchUpState = Literal["fresh", "soon", "never", "unknown"]
 
@@ -45,7 +45,7 @@ class CatchUp:
     why: str = ""
 
 
-NOTHING_BEHIND = CatchUp("fresh")
+_NOTHING_BEHIND = CatchUp("fresh")
 # Some credential could be used a moment ago, but none can now.
 NO_USABLE_CREDENTIAL = "No credential can be used now."
 NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
@@ -53,12 +53,12 @@ NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
 
 def read_catch_up(plan: Plan, figures: QueueSummary, *, now: datetime) -> CatchUp:
     """The forecast for the tweets' queue. Reads more than `figures` only if something is behind."""
-    if not is_behind(figures):
-        return NOTHING_BEHIND
+    if not _is_behind(figures):
+        return _NOTHING_BEHIND
     namespace = Namespace.objects.get(pk=TWEET_UPDATE)
     if namespace.paused:
         return CatchUp("unknown", why="The queue is paused.")
-    demand = planned_demand(plan, now=now)
+    demand = _planned_demand(plan, now=now)
     if demand is None:
         return CatchUp("unknown", why="A running qcluster has to count the tweets first.")
     available = capacity(namespace.request_keys)
@@ -70,24 +70,24 @@ def read_catch_up(plan: Plan, figures: QueueSummary, *, now: datetime) -> CatchU
         due=figures.due + figures.in_flight,
         capacity=available,
         demand=demand,
-        held_for=held_for(namespace, now=now),
+        held_for=_held_for(namespace, now=now),
     )
 
 
-def planned_demand(plan: Plan, *, now: datetime) -> float | None:
+def _planned_demand(plan: Plan, *, now: datetime) -> float | None:
     """Look-ups a second that the plan asks for; None: the tweets are not counted yet."""
     if plan.adapts:
         return Stretch.objects.values_list("demand", flat=True).first()
     return census(plan, now=now).demand
 
 
-def is_behind(figures: QueueSummary) -> bool:
-    return figures.oldest_due_seconds > BEHIND_AFTER
+def _is_behind(figures: QueueSummary) -> bool:
+    return figures.oldest_due_seconds > _BEHIND_AFTER
 
 
-def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
+def _held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
     """How long requests are held; None, for an unknown time, while X fails."""
-    if namespace.failures >= OUTAGE_FAILURES:
+    if namespace.failures >= _OUTAGE_FAILURES:
         return None
     until = namespace.held_until
     return max(until - now, timedelta(0)) if until else timedelta(0)

@@ -32,8 +32,8 @@ from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-COUNT_BOUNDED = statement(__file__, "counted", few=f"LIMIT {MAX_COUNTED_KEYS}")
-COUNT_ALL = statement(__file__, "counted", few="")
+_COUNT_BOUNDED = statement(__file__, "counted", few=f"LIMIT {MAX_COUNTED_KEYS}")
+_COUNT_ALL = statement(__file__, "counted", few="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ def census(plan: Plan, *, now: datetime) -> Census:
         and row.taken_at
         and row.now <= row.taken_at + max(FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
     ):
-        return census_of(row)
+        return _census_of(row)
     seen = count_bounded(plan, now=now)
-    return census_of(row) if row and row.taken_at and not seen.is_counted else seen
+    return _census_of(row) if row and row.taken_at and not seen.is_counted else seen
 
 
 def record_census(plan: Plan, *, now: datetime) -> bool:
@@ -86,7 +86,7 @@ def record_census(plan: Plan, *, now: datetime) -> bool:
         counted, row.took = count_bounded(plan, now=now), timedelta(0)
         if not counted.is_counted:
             began = time.monotonic()
-            counted = count_all(plan, now=now)
+            counted = _count_all(plan, now=now)
             row.took = timedelta(seconds=time.monotonic() - began)
         for field in fields(counted):
             setattr(row, field.name, getattr(counted, field.name))
@@ -94,40 +94,42 @@ def record_census(plan: Plan, *, now: datetime) -> bool:
     return True
 
 
-def census_of(row: TweetCensus) -> Census:
+def _census_of(row: TweetCensus) -> Census:
     return Census(**{field.name: getattr(row, field.name) for field in fields(Census)})
 
 
 def count_bounded(plan: Plan, *, now: datetime) -> Census:
     """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
-    at, gone, paused, unclear, scheduled, estimate, ages = read_counts(COUNT_BOUNDED, plan, now=now)
-    tracked, tiers = total(ages), by_tier(plan, scheduled)
+    at, gone, paused, unclear, scheduled, estimate, ages = _read_counts(
+        _COUNT_BOUNDED, plan, now=now
+    )
+    tracked, tiers = _total(ages), _by_tier(plan, scheduled)
     is_counted = tracked < MAX_COUNTED_KEYS
     return Census(
         tracked=tracked if is_counted else max(tracked, estimate),
         gone=gone,
         paused=paused,
         unclear=unclear,
-        demand=plan_demand(plan, tiers) if is_counted else None,
+        demand=_plan_demand(plan, tiers) if is_counted else None,
         taken_at=at,
         is_counted=is_counted,
-        ages=by_age(ages, resting=gone + paused) if is_counted else None,
+        ages=_by_age(ages, resting=gone + paused) if is_counted else None,
         tiers=tiers if is_counted else None,
     )
 
 
-def count_all(plan: Plan, *, now: datetime) -> Census:
+def _count_all(plan: Plan, *, now: datetime) -> Census:
     """Count all, without the server's parallel workers. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
-    at, gone, paused, unclear, scheduled, _, ages = read_counts(COUNT_ALL, plan, now=now)
-    tiers, left = by_tier(plan, scheduled), by_age(ages, resting=gone + paused)
+    at, gone, paused, unclear, scheduled, _, ages = _read_counts(_COUNT_ALL, plan, now=now)
+    tiers, left = _by_tier(plan, scheduled), _by_age(ages, resting=gone + paused)
     return Census(
-        total(ages), gone, paused, unclear, plan_demand(plan, tiers), at, ages=left, tiers=tiers
+        _total(ages), gone, paused, unclear, _plan_demand(plan, tiers), at, ages=left, tiers=tiers
     )
 
 
-def read_counts(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
+def _read_counts(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
     def bounds(ages: Iterable[timedelta]) -> Any:
         return array(first_id_at(int((now - age).timestamp() * 1000)) for age in ages)
 
@@ -141,11 +143,11 @@ def read_counts(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
     return row
 
 
-def total(cells: Iterable[tuple[int, int]] | None) -> int:
+def _total(cells: Iterable[tuple[int, int]] | None) -> int:
     return sum(many for _, many in cells or ())
 
 
-def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int]:
+def _by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int]:
     """Counts from each of AGES to the next; tweets from the future count as the youngest."""
     counts = [0] * (len(CENSUS_AGES) - 1)
     for cell, many in cells or ():
@@ -156,13 +158,13 @@ def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int
     return [round(many * max(0, whole - resting) / whole) if whole else 0 for many in counts]
 
 
-def by_tier(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> list[int]:
+def _by_tier(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> list[int]:
     """Youngest first, from pairs: the tier (1 is the oldest) and the tweets scheduled in it."""
     counts: dict[int, int] = dict(tiers or ())
     return [counts.get(place, 0) for place in range(len(plan.tiers), 0, -1)]
 
 
-def plan_demand(plan: Plan, tiers: Sequence[int]) -> float:
+def _plan_demand(plan: Plan, tiers: Sequence[int]) -> float:
     """Look-ups a second, from the number of tweets in each tier.
 
     Where a row adapts, as if all waited as long as they may: see `Stretch.demand` for the truth.

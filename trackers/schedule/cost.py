@@ -17,7 +17,7 @@ from trackers.tweets.pace import strangers_pace
 
 A_DAY = timedelta(days=1)
 # A change that costs more than this many times as much must be confirmed.
-CONFIRMED_ABOVE = 2.0
+_CONFIRMED_ABOVE = 2.0
 # Tweets between two of these ages are assumed to be spread evenly.
 CENSUS_AGES = tuple(
     timedelta(minutes=minutes)
@@ -26,7 +26,7 @@ CENSUS_AGES = tuple(
 
 
 # The factor between steps of age, where waits change with age.
-AGE_STEP = 1.05
+_AGE_STEP = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ class CostChange:
 
     @property
     def is_large(self) -> bool:
-        return self.times > CONFIRMED_ABOVE
+        return self.times > _CONFIRMED_ABOVE
 
 
-def tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> list[CostTier]:
+def _tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> list[CostTier]:
     """The enabled rows, youngest first."""
     ordered = sorted((row for row in rows if row.enabled), key=lambda row: row.younger_than)
     since, tiers = timedelta(0), []
@@ -91,7 +91,7 @@ def tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> li
             looks, life = A_DAY / row.every, length / row.every
             rate = Rate(looks, min(1.0, looks))
         else:
-            life = usual_looks(since, row.younger_than, asked)
+            life = _usual_looks(since, row.younger_than, asked)
             looks = life * (A_DAY / length)
             rate = rates.get(row.younger_than) or Rate(looks, min(1.0, looks))
         tiers.append(CostTier(since, row.younger_than, rate, life))
@@ -99,11 +99,11 @@ def tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> li
     return tiers
 
 
-def usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
+def _usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
     """Look-ups from one age to another of a tweet that grows like most tweets of its age."""
     age, end, looks = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
     while age < end:
-        step = min(age * (AGE_STEP - 1), end - age)
+        step = min(age * (_AGE_STEP - 1), end - age)
         looks += step / adapted_wait(age, strangers_pace(age), asked)
         age += step
     return looks
@@ -116,7 +116,7 @@ def cost(
 ) -> Cost:
     """`ages`: how many tweets there are from each of AGES to the next. `rates`: those of today's
     tweets, by the age bound of the adapting row; without one, those of typical tweets."""
-    tiers = tiers_of(rows, rates or {})
+    tiers = _tiers_of(rows, rates or {})
     life = sum(tier.life for tier in tiers)
     if ages is None:
         return Cost(life)

@@ -21,10 +21,10 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import rates
 from trackers.schedule.validate import IntervalRow
 
-DAY_SECONDS = 86400
-MONTH = 30
-UNCOUNTED = "not counted yet: a running qcluster counts the tweets"
-NO_WINDOWS = "unknown: X has not reported its rate limits yet"
+_DAY_SECONDS = 86400
+_MONTH = 30
+_UNCOUNTED = "not counted yet: a running qcluster counts the tweets"
+_NO_WINDOWS = "unknown: X has not reported its rate limits yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,61 +71,63 @@ def estimate(after: Iterable[IntervalRow]) -> Estimate:
 def lines_of(change: CostChange) -> list[CostLine]:
     before, after = change.before, change.after
     request_keys = Namespace.objects.get(pk=TWEET_UPDATE).request_keys
-    rate, price = capacity(request_keys).windows, highest_price()
+    rate, price = capacity(request_keys).windows, _highest_price()
 
     def shares(lookups: float | None) -> str:
         if lookups is None:
-            return UNCOUNTED
-        return f"{lookups / (rate * DAY_SECONDS):.1%}" if rate else NO_WINDOWS
+            return _UNCOUNTED
+        return f"{lookups / (rate * _DAY_SECONDS):.1%}" if rate else _NO_WINDOWS
 
     def requests(each: Cost) -> str:
-        return with_error(None if each.lookups is None else each.lookups / request_keys, each.error)
+        return _with_error(
+            None if each.lookups is None else each.lookups / request_keys, each.error
+        )
 
     def dollars(each: Cost, days: int) -> str:
         if each.tweet_days is None:
-            return UNCOUNTED
+            return _UNCOUNTED
         amount = f"${Decimal(each.tweet_days) * days * price:,.2f}"
-        return margin(amount, each.days_error if each.tweet_days else 0.0)
+        return _margin(amount, each.days_error if each.tweet_days else 0.0)
 
     return [
         CostLine(
             "Look-ups of one tweet, over its life",
-            count_or_uncounted(before.life),
-            count_or_uncounted(after.life),
+            _count_or_uncounted(before.life),
+            _count_or_uncounted(after.life),
         ),
         CostLine(
-            "Look-ups a day", *(with_error(each.lookups, each.error) for each in (before, after))
+            "Look-ups a day", *(_with_error(each.lookups, each.error) for each in (before, after))
         ),
         CostLine("Requests to X a day", requests(before), requests(after)),
         CostLine("Share of X's rate limit", shares(before.lookups), shares(after.lookups)),
         CostLine(
             "Tweet-days a day",
-            *(with_error(each.tweet_days, each.days_error) for each in (before, after)),
+            *(_with_error(each.tweet_days, each.days_error) for each in (before, after)),
         ),
         *(
             CostLine(
                 f"Cost {spell}, at ${price.normalize():f} a tweet-day",
                 *(dollars(each, days) for each in (before, after)),
             )
-            for spell, days in (("a day", 1), (f"in {MONTH} days", MONTH))
+            for spell, days in (("a day", 1), (f"in {_MONTH} days", _MONTH))
         ),
     ]
 
 
-def count_or_uncounted(value: float | None) -> str:
-    return UNCOUNTED if value is None else f"{value:,.0f}"
+def _count_or_uncounted(value: float | None) -> str:
+    return _UNCOUNTED if value is None else f"{value:,.0f}"
 
 
-def with_error(value: float | None, error: float) -> str:
+def _with_error(value: float | None, error: float) -> str:
     """A number and its possible error: where intervals adapt, it comes from a sample."""
-    return margin(count_or_uncounted(value), error if value else 0.0)
+    return _margin(_count_or_uncounted(value), error if value else 0.0)
 
 
-def margin(text: str, error: float) -> str:
+def _margin(text: str, error: float) -> str:
     return f"{text} ± {math.ceil(100 * error)}%" if error else text
 
 
-def highest_price() -> Decimal:
+def _highest_price() -> Decimal:
     """The highest price among projects with an enabled credential; without any, among all."""
     used = Credential.objects.enabled().values("app__project")
     projects = Project.objects.filter(pk__in=used) or Project.objects.all()

@@ -10,19 +10,21 @@ from datetime import timedelta
 
 from django.utils.dateparse import parse_duration
 
-UNIT_SECONDS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
-SPELLED = re.compile(r"(\d+(?:\.\d+)?)\s*(w|d|h|min|m|sec|s)", re.IGNORECASE)
-WHOLE = re.compile(rf"(?:{SPELLED.pattern}\s*)+", re.IGNORECASE)
+_UNIT_SECONDS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
+_SPELLED = re.compile(r"(\d+(?:\.\d+)?)\s*(w|d|h|min|m|sec|s)", re.IGNORECASE)
+_WHOLE = re.compile(rf"(?:{_SPELLED.pattern}\s*)+", re.IGNORECASE)
 
 
 def parse(text: str) -> timedelta:
     """Raises ValueError, with a sentence for people, when the text is not a duration."""
     text = text.strip()
     try:
-        if WHOLE.fullmatch(text):
-            parts = SPELLED.findall(text)
+        if _WHOLE.fullmatch(text):
+            parts = _SPELLED.findall(text)
             return timedelta(
-                seconds=sum(float(number) * UNIT_SECONDS[unit[0].lower()] for number, unit in parts)
+                seconds=sum(
+                    float(number) * _UNIT_SECONDS[unit[0].lower()] for number, unit in parts
+                )
             )
         duration = parse_duration(text) if ":" in text else None
     except (OverflowError, ValueError):
@@ -43,12 +45,12 @@ def spell(length: timedelta) -> str:
     if 0 <= seconds <= 60:
         return f"{seconds}s"
     for unit in ("d", "h", "m"):
-        if seconds % UNIT_SECONDS[unit] == 0:
-            return f"{seconds // UNIT_SECONDS[unit]}{unit}"
+        if seconds % _UNIT_SECONDS[unit] == 0:
+            return f"{seconds // _UNIT_SECONDS[unit]}{unit}"
     return f"{seconds}s"
 
 
-NAMES = {"d": "day", "h": "hour", "m": "minute", "s": "second"}
+_NAMES = {"d": "day", "h": "hour", "m": "minute", "s": "second"}
 
 
 def spoken(length: timedelta) -> str:
@@ -59,7 +61,7 @@ def spoken(length: timedelta) -> str:
     minutes, rest = divmod(length, timedelta(minutes=1))
     if unit == "s" and minutes > 1:
         return f"{spoken(timedelta(minutes=minutes))} {spoken(rest)}"
-    return f"{number} {NAMES[unit]}{'' if number == '1' else 's'}"
+    return f"{number} {_NAMES[unit]}{'' if number == '1' else 's'}"
 
 
 def spoken_after_every(every: timedelta) -> str:
@@ -67,12 +69,12 @@ def spoken_after_every(every: timedelta) -> str:
     return spoken(every).removeprefix("1 ")
 
 
-SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")
+_SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")
 
 
 def percentage(text: str) -> float:
     """5% or 5 as 0.05. Raises ValueError, with a sentence for people, for anything else."""
-    match = SHARE.fullmatch(text.strip())
+    match = _SHARE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"“{text.strip()[:40]}” is not a percentage. Write it as 5%.")
     return float(match[1]) / 100

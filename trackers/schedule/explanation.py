@@ -13,9 +13,9 @@ from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 # Allows for due times in whole seconds, rounded up, and for the batch that a look waits for.
 TOLERANCE_S = 3.0
 # The last checks of a day come within this time of midnight.
-LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
+_LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
 # Growth in an hour below this is not visible to a person.
-HARDLY_GROWS = 0.0005
+_HARDLY_GROWS = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class ExplainedWait:
     @property
     def closes_the_day(self) -> bool:
         left = DAY_S - (self.looked_at + self.wait) % DAY_S
-        return not self.is_for_another_day and left + TOLERANCE_S >= LATE_S and left <= LAST_LOOKS_S
+        return (
+            not self.is_for_another_day and left + TOLERANCE_S >= LATE_S and left <= _LAST_LOOKS_S
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def explain_wait(tier: Tier, waiting: ExplainedWait, *, room: StretchesThen = NO
     wait = waiting.wait
     if tier.bounds is None:
         every = tier.every.total_seconds()
-        if abs(wait - every) > tolerance_of(every, tier):
+        if abs(wait - every) > _tolerance_of(every, tier):
             return f"{PUT_OFF}." if wait > every else EARLIER
         age, how_often = spoken(tier.younger_than), spoken_after_every(tier.every)
         return f"tweets younger than {age} are checked every {how_often}."
@@ -87,40 +89,40 @@ def explain_wait(tier: Tier, waiting: ExplainedWait, *, room: StretchesThen = NO
     if (
         room.money > 1
         and waiting.closes_the_day
-        and wait < stretched - tolerance_of(stretched, tier)
+        and wait < stretched - _tolerance_of(stretched, tier)
     ):
         return CLOSES
-    if wait < usual - tolerance_of(usual, tier):
+    if wait < usual - _tolerance_of(usual, tier):
         return EARLIER
-    if wait > usual + tolerance_of(usual, tier):
-        because = explain_longer_wait(tier, waiting, usual, stretched, room)
+    if wait > usual + _tolerance_of(usual, tier):
+        because = _explain_longer_wait(tier, waiting, usual, stretched, room)
         times = f"{wait / usual:.1f} times the usual"
-        return f"{describe_growth(waiting)}; the wait is {times}, since {because}."
+        return f"{_describe_growth(waiting)}; the wait is {times}, since {because}."
     if usual <= at_most:
-        return f"{describe_growth(waiting)}, and the shortest interval is {length(at_most)}."
+        return f"{_describe_growth(waiting)}, and the shortest interval is {_length(at_most)}."
     if usual >= at_least:
-        return f"{describe_growth(waiting)}, and the longest interval is {length(at_least)}."
-    return f"{describe_growth(waiting)}, and {spell_share(accuracy)} may be missed."
+        return f"{_describe_growth(waiting)}, and the longest interval is {_length(at_least)}."
+    return f"{_describe_growth(waiting)}, and {spell_share(accuracy)} may be missed."
 
 
-def tolerance_of(wait: float, tier: Tier) -> float:
+def _tolerance_of(wait: float, tier: Tier) -> float:
     """How far a wait may be from what the rule says."""
     return tier.jitter * wait + TOLERANCE_S
 
 
-def explain_longer_wait(
+def _explain_longer_wait(
     tier: Tier, waiting: ExplainedWait, usual: float, stretched: float, room: StretchesThen
 ) -> str:
     """`usual` and `stretched`: the waits by the rule, with room for all, and in X's windows."""
     assert tier.bounds is not None
     most, by_money = stretched, False
-    if waiting.wait > stretched + tolerance_of(stretched, tier):
+    if waiting.wait > stretched + _tolerance_of(stretched, tier):
         by_money = room.money > 1 and waiting.is_for_another_day
         if by_money:
             longest = min(stretched * room.money, tier.bounds.at_least * MAX_AT_LEAST_STRETCH)
             # A new day's checks are spread over its first half hour.
             most = max(longest, stretched + min(stretched, LATE_S + SPREAD_S))
-        if waiting.wait > most + tolerance_of(most, tier):
+        if waiting.wait > most + _tolerance_of(most, tier):
             return STRETCHED_OTHERWISE
     return room.reason(by_windows=stretched > usual, by_money=by_money)
 
@@ -138,18 +140,18 @@ PUT_OFF = "it was put off, or planned with other intervals"
 STRETCHED_OTHERWISE = f"{PUT_OFF} or at another stretch"
 
 
-def describe_growth(waiting: ExplainedWait) -> str:
+def _describe_growth(waiting: ExplainedWait) -> str:
     """How fast it grows, in words."""
     an_hour = waiting.pace * 3600
-    if an_hour < HARDLY_GROWS:
+    if an_hour < _HARDLY_GROWS:
         return "its figures hardly change"
     if an_hour >= 1:
         return f"it grows by {waiting.pace * 60:.0%} a minute"
-    return f"it grows by {an_hour:.0%} an hour" if an_hour >= 0.01 else SLOWLY.format(an_hour)
+    return f"it grows by {an_hour:.0%} an hour" if an_hour >= 0.01 else _SLOWLY.format(an_hour)
 
 
-SLOWLY = "it grows by {:.2%} an hour"
+_SLOWLY = "it grows by {:.2%} an hour"
 
 
-def length(seconds: float) -> str:
+def _length(seconds: float) -> str:
     return spoken(timedelta(seconds=seconds))

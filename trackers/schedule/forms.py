@@ -15,8 +15,8 @@ from trackers.schedule.models import Interval
 from trackers.schedule.replace import Unconfirmed, weigh_cost
 from trackers.schedule.validate import IntervalRow, faults, of_adapting
 
-NEEDED = ("younger_than", "every", "jitter", "enabled")
-ADAPTING = ("accuracy", "at_most", "at_least")
+_NEEDED = ("younger_than", "every", "jitter", "enabled")
+_ADAPTING = ("accuracy", "at_most", "at_least")
 # In the order in which people read them.
 INTERVAL_FIELDS = ("younger_than", "every", "accuracy", "at_most", "at_least", "jitter", "enabled")
 
@@ -101,9 +101,9 @@ class IntervalForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        refuse_beside_fields(self, cleaned)
+        _refuse_beside_fields(self, cleaned)
         others = Interval.objects.exclude(pk=self.instance.pk)
-        row = row_of(cleaned)
+        row = _row_of(cleaned)
         if row is not None:
             rows = sorted(
                 [*map(row_of_interval, others), row], key=lambda row: (row.younger_than, row.every)
@@ -133,7 +133,7 @@ class IntervalRowForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        refuse_beside_fields(self, cleaned)
+        _refuse_beside_fields(self, cleaned)
         return cleaned
 
 
@@ -163,7 +163,7 @@ class IntervalFormSet(forms.BaseModelFormSet):
 
     def clean(self) -> None:
         super().clean()
-        rows = [row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
+        rows = [_row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
         whole = [row for row in rows if row is not None]
         if len(whole) < len(rows):
             if sentences := faults(whole):
@@ -184,17 +184,17 @@ class IntervalFormSet(forms.BaseModelFormSet):
         return [] if self.estimate else errors
 
 
-def row_of(cleaned: dict[str, Any]) -> IntervalRow | None:
+def _row_of(cleaned: dict[str, Any]) -> IntervalRow | None:
     """The row; None when a field is missing or invalid, which is reported beside that field."""
-    values = [cleaned.get(name) for name in NEEDED]
-    if None in values or any(name not in cleaned for name in ADAPTING):
+    values = [cleaned.get(name) for name in _NEEDED]
+    if None in values or any(name not in cleaned for name in _ADAPTING):
         return None
-    return IntervalRow(*values, *(cleaned[name] for name in ADAPTING))  # type: ignore[arg-type]
+    return IntervalRow(*values, *(cleaned[name] for name in _ADAPTING))  # type: ignore[arg-type]
 
 
-def refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None:
+def _refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None:
     """Report faults of the fields that make a row adapt beside those fields."""
-    row = row_of(cleaned)
+    row = _row_of(cleaned)
     if row is not None:
         for field, sentence in list(of_adapting(row)):
             # This removes the field from the cleaned ones, so the list is not checked.

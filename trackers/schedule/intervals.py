@@ -18,9 +18,9 @@ from trackers.tweets.pace import strangers_pace
 from tweetwatch.database import fetch_together
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
-CLOCKS_DIFFER = timedelta(minutes=5)
+_CLOCKS_DIFFER = timedelta(minutes=5)
 # A look may be as late as this in ordinary times: due times are whole seconds, and a batch fills.
-LATE = timedelta(seconds=10)
+_LATE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Plan:
         if created_at is None or not self.tiers:
             return None
         age = now - created_at
-        if age < -CLOCKS_DIFFER:
+        if age < -_CLOCKS_DIFFER:
             return None
         # With a handful of tiers this is faster than a binary search.
         for tier in self.tiers:
@@ -100,7 +100,7 @@ class Plan:
         if tier is None or tier.bounds is None:
             return 2 * tier.every if tier else None
         twice = 2 * tier.longest(self.stretch * self.day_stretch)
-        return max(twice, (1 + tier.jitter) * tier.longest(MAX_AT_LEAST_STRETCH) + LATE)
+        return max(twice, (1 + tier.jitter) * tier.longest(MAX_AT_LEAST_STRETCH) + _LATE)
 
 
 def plan(intervals: Iterable[Interval | IntervalRow]) -> Plan:

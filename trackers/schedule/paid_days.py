@@ -14,7 +14,7 @@ SPREAD_S = 1800.0
 # clock is not ours.
 LATE_S = 300.0
 # A last look closes the day if at least this share of the wait is left of the day.
-WORTH_CLOSING = 0.2
+_WORTH_CLOSING = 0.2
 
 
 def across_days(
@@ -30,7 +30,7 @@ def across_days(
     if wait + min(LATE_S, wait / 2) < left:
         return wait
     closing = left - LATE_S - SPREAD_S * (1 - chance)
-    if closing >= WORTH_CLOSING * wait:
+    if closing >= _WORTH_CLOSING * wait:
         return closing
     # Never just after midnight, when all the looks come that waited for the new day.
     return max(wait, min(wait * day_stretch, longest), left + min(SPREAD_S, wait / 2) * chance)

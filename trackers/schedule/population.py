@@ -21,7 +21,7 @@ from tweetwatch.statements import statement
 
 PLACES, TWEETS_A_PLACE = 50, 100
 
-SAMPLE = statement(__file__, "sample", tweets_a_place=TWEETS_A_PLACE)
+_SAMPLE = statement(__file__, "sample", tweets_a_place=TWEETS_A_PLACE)
 
 
 def groups(plan: Plan, counts: Sequence[int], *, now: datetime) -> list[Group]:
@@ -31,10 +31,10 @@ def groups(plan: Plan, counts: Sequence[int], *, now: datetime) -> list[Group]:
         for tier, many in zip(plan.tiers, counts, strict=True)
         if tier.bounds is None
     ]
-    return [*fixed, *adapting(plan, counts, now=now)]
+    return [*fixed, *_adapting(plan, counts, now=now)]
 
 
-def adapting(plan: Plan, counts: Sequence[int], *, now: datetime) -> Iterator[Group]:
+def _adapting(plan: Plan, counts: Sequence[int], *, now: datetime) -> Iterator[Group]:
     for place, sampled in sample(plan, now=now).items():
         each = counts[place] / sum(group.tweets for group in sampled)
         yield from (group._replace(tweets=group.tweets * each) for group in sampled)
@@ -49,7 +49,7 @@ def sample(plan: Plan, *, now: datetime) -> dict[int, list[Group]]:
     params = {"now": now, "tiers": array(tiers), "from": array(first), "below": array(below)}
     groups_by_tier: dict[int, list[Group]] = {}
     with cursor() as db:
-        for place, many, age, growth in db.execute(SAMPLE, params):
+        for place, many, age, growth in db.execute(_SAMPLE, params):
             bounds = plan.tiers[place].bounds
             groups_by_tier.setdefault(place, []).append(Group(many, age, growth / age, bounds))
     return groups_by_tier
@@ -69,12 +69,12 @@ def rate_of(sampled: Sequence[Group]) -> Rate:
         for group in sampled
         if group.bounds
     ]
-    a_day, error = mean(looks)
-    days, days_error = mean([(tweets, min(1.0, rate)) for tweets, rate in looks])
+    a_day, error = _mean(looks)
+    days, days_error = _mean([(tweets, min(1.0, rate)) for tweets, rate in looks])
     return Rate(a_day, days, error, days_error)
 
 
-def mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """The mean of values, each of so many tweets, and the share by which a sample of these may be
     off: the error of 19 in 20 is at most this."""
     many = sum(tweets for tweets, _ in values)

@@ -24,22 +24,22 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 
-CONTINUE_TASK = "trackers.tasks.go_on_replanning"
+_CONTINUE_TASK = "trackers.tasks.go_on_replanning"
 
 # Tweets per transaction. It locks at most as many buckets, fewer than a claim looks at
 # (`tables.MOST_BUCKETS`), so that under backlog a claim always finds others.
 TWEETS_PER_PIECE = 1000
 # Longer than any piece takes: no claim can take what is due later than this before it ends.
-CLAIMABLE_SOON = timedelta(seconds=20)
+_CLAIMABLE_SOON = timedelta(seconds=20)
 # How long a task works; then other tasks have their turn.
 TASK_LENGTH = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 
-REPLAN_PIECE = queue_statement(__file__, "replan_piece", stretch_most=adapt.MAX_AT_LEAST_STRETCH)
+_REPLAN_PIECE = queue_statement(__file__, "replan_piece", stretch_most=adapt.MAX_AT_LEAST_STRETCH)
 
 # The planner's estimate is good enough for a progress bar.
-ESTIMATE_TWEETS = """
+_ESTIMATE_TWEETS = """
     SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass
 """
 
@@ -68,8 +68,8 @@ def replan() -> None:
     with transaction.atomic():
         Replanning.objects.get_or_create(pk=1)
         row = Replanning.objects.select_for_update().get()
-        begin_replanning(row, intervals.current()[1])
-        hand_over(row)
+        _begin_replanning(row, intervals.current()[1])
+        _hand_over(row)
 
 
 def continue_replanning(
@@ -91,29 +91,29 @@ def plan_piece(turn: int, *, size: int = TWEETS_PER_PIECE, is_last: bool = False
         if row is None:
             return False
         _, plan = intervals.current()
-        if row.plan != plan_text(plan):
-            begin_replanning(row, plan)
-        seen = move_piece(row, size)
+        if row.plan != _plan_text(plan):
+            _begin_replanning(row, plan)
+        seen = _move_piece(row, size)
         if not plan.tiers or seen < size:
             row.finished_at = Now()
         elif is_last:
-            hand_over(row)
+            _hand_over(row)
         row.touched_at = Now()
         row.save()
     return not is_last and row.finished_at is None
 
 
-def begin_replanning(row: Replanning, plan: Plan) -> None:
+def _begin_replanning(row: Replanning, plan: Plan) -> None:
     with cursor() as db:
-        estimated = db.execute(ESTIMATE_TWEETS).fetchone()
+        estimated = db.execute(_ESTIMATE_TWEETS).fetchone()
     assert estimated is not None
     now, _ = intervals.current()
-    row.plan, row.tweets, row.below = plan_text(plan), estimated[0], LARGEST_ID
+    row.plan, row.tweets, row.below = _plan_text(plan), estimated[0], LARGEST_ID
     row.begun_at, row.finished_at = now, None
     row.seen = row.moved = row.woken = row.overdue = 0
 
 
-def move_piece(row: Replanning, size: int) -> int:
+def _move_piece(row: Replanning, size: int) -> int:
     """Plan the next tweets below the row's mark and lower it; return how many there were."""
     params = {
         "namespace": TWEET_UPDATE,
@@ -121,11 +121,11 @@ def move_piece(row: Replanning, size: int) -> int:
         "size": size,
         "begun_at": row.begun_at,
         "overdue": row.overdue,
-        "soon": CLAIMABLE_SOON,
+        "soon": _CLAIMABLE_SOON,
         "stamp": new_stamp(),
     }
     with cursor() as db:
-        result = db.execute(on(TWEET_UPDATE, REPLAN_PIECE), params).fetchone()
+        result = db.execute(on(TWEET_UPDATE, _REPLAN_PIECE), params).fetchone()
     assert result is not None
     seen, lowest, moved, woken, overdue = result
     row.below = row.below if lowest is None else lowest
@@ -136,12 +136,12 @@ def move_piece(row: Replanning, size: int) -> int:
     return int(seen)
 
 
-def hand_over(row: Replanning) -> None:
+def _hand_over(row: Replanning) -> None:
     """Have the next task, and no other, continue from the row. To be called in a transaction."""
     row.turn += 1
     row.touched_at = Now()
     row.save()
-    ordinary.enqueue(CONTINUE_TASK, row.turn)
+    ordinary.enqueue(_CONTINUE_TASK, row.turn)
 
 
 def replace_lost() -> bool:
@@ -153,7 +153,7 @@ def replace_lost() -> bool:
             .first()
         )
         if row is not None:
-            hand_over(row)
+            _hand_over(row)
     return row is not None
 
 
@@ -167,7 +167,7 @@ def replanning_progress() -> ReplanningProgress | None:
     return ReplanningProgress(row.seen, row.tweets, row.moved, row.woken, finished, lost)
 
 
-def plan_text(plan: Plan) -> str:
+def _plan_text(plan: Plan) -> str:
     return " ".join(
         f"{tier.younger_than.total_seconds():g}="
         + (

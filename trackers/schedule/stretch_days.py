@@ -19,7 +19,7 @@ MAX_DAY_STRETCH = 100.0
 MARGIN = 0.05
 # A day's first look comes at any time, and waits vary with jitter and age. So the mean is taken
 # over times of day, places in the half hours, and waits around the group's.
-TIMES = tuple(
+_TIMES = tuple(
     ((0.5 + place) / 16, (0.5 + 5 * place % 16) / 16, 0.8 + 0.4 * (0.5 + 11 * place % 16) / 16)
     for place in range(16)
 )
@@ -35,27 +35,27 @@ def tweet_days(groups: Sequence[Group], day_stretch: float, *, stretch: float = 
         wait = adapted_wait(age, pace, bounds, stretch)
         if day_stretch > 1:
             longest = bounds.at_least * MAX_AT_LEAST_STRETCH
-            total += tweets / days_between(wait, day_stretch=day_stretch, longest=longest)
+            total += tweets / _days_between(wait, day_stretch=day_stretch, longest=longest)
         else:
             total += tweets * min(1.0, DAY_S / wait)
     return total
 
 
-def days_between(wait: float, *, day_stretch: float, longest: float) -> float:
+def _days_between(wait: float, *, day_stretch: float, longest: float) -> float:
     """The mean number of days from one paid day to the next."""
     days = 0
-    for time, chance, share in TIMES:
-        days += days_until_next(
+    for time, chance, share in _TIMES:
+        days += _days_until_next(
             DAY_S * time,
             wait * share,
             day_stretch=day_stretch,
             longest=max(longest, wait * share),
             chance=chance,
         )
-    return days / len(TIMES)
+    return days / len(_TIMES)
 
 
-def days_until_next(
+def _days_until_next(
     now: float, wait: float, *, day_stretch: float, longest: float, chance: float
 ) -> int:
     """Days from one whose first look is at `now` (s since midnight) to the next with a look."""

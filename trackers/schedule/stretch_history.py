@@ -25,16 +25,16 @@ class StretchMinute(models.Model):
         return f"{self.minute:%Y-%m-%d %H:%M}"
 
 
-RECORD_STRETCH = """
+_RECORD_STRETCH = """
     INSERT INTO trackers_stretchminute AS one (minute, windows, money)
     VALUES (date_trunc('minute', %(at)s), %(windows)s, %(money)s)
     ON CONFLICT (minute) DO UPDATE SET
         windows = greatest(one.windows, excluded.windows),
         money = greatest(one.money, excluded.money)
 """
-PRUNE_STRETCHES = "DELETE FROM trackers_stretchminute WHERE minute < now() - interval '25 hours'"
+_PRUNE_STRETCHES = "DELETE FROM trackers_stretchminute WHERE minute < now() - interval '25 hours'"
 
-BY_TIME = """
+_BY_TIME = """
     SELECT date_bin(%(step)s, minute, 'epoch'::timestamptz), max(windows), max(money)
     FROM trackers_stretchminute
     WHERE minute >= date_bin(%(step)s, now() - %(over)s, 'epoch'::timestamptz)
@@ -54,15 +54,15 @@ class StretchSpan:
 def record_stretch(row: Stretch) -> None:
     params = {"at": row.taken_at, "windows": row.windows, "money": row.money}
     with cursor() as db:
-        db.execute(RECORD_STRETCH, params)
+        db.execute(_RECORD_STRETCH, params)
 
 
 def prune_stretches() -> int:
     with cursor() as db:
-        return db.execute(PRUNE_STRETCHES).rowcount
+        return db.execute(_PRUNE_STRETCHES).rowcount
 
 
 def by_time(*, over: timedelta, step: timedelta) -> list[StretchSpan]:
     """Oldest first, without steps in which nothing was computed."""
     with cursor() as db:
-        return [StretchSpan(*row) for row in db.execute(BY_TIME, {"over": over, "step": step})]
+        return [StretchSpan(*row) for row in db.execute(_BY_TIME, {"over": over, "step": step})]

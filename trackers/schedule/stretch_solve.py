@@ -15,8 +15,8 @@ WINDOW_S = 900.0
 MAX_WINDOW_FILL = 0.85
 # A backlog is cleared in six hours, and takes no more than half of the room: a stretch that had to
 # clear an import at once would postpone all tweets for weeks.
-BACKLOG_WINDOWS = 24
-BACKLOG_SHARE = 0.5
+_BACKLOG_WINDOWS = 24
+_BACKLOG_SHARE = 0.5
 MAX_STRETCH = 1000.0
 # The relative precision of a stretch.
 STRETCH_PRECISION = 0.005
@@ -46,7 +46,7 @@ def needed_stretch(groups: Sequence[Group], *, room: float, backlog: float) -> f
     `backlog` tweets are overdue. 1,000 if no stretch is enough, since bounds limit it or all
     intervals are fixed.
     """
-    room_left = MAX_WINDOW_FILL * room - min(backlog / BACKLOG_WINDOWS, BACKLOG_SHARE * room)
+    room_left = MAX_WINDOW_FILL * room - min(backlog / _BACKLOG_WINDOWS, _BACKLOG_SHARE * room)
     if look_ups_due(groups, 1.0) <= room_left:
         return 1.0
     low, high = 1.0, 2.0

@@ -41,12 +41,12 @@ def update_stretch(plan: Plan, *, now: datetime) -> Stretch:
         row.backlog = queue_summary(TWEET_UPDATE).due
         if windows:
             row.windows = needed_stretch(fleet, room=windows * WINDOW_S, backlog=row.backlog)
-        stretch_for_money(row, fleet, born_today(counted.ages))
+        _stretch_for_money(row, fleet, _born_today(counted.ages))
     row.save()
     return row
 
 
-def stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> None:
+def _stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> None:
     """Compute the stretch for the budgets, from waits already stretched for the windows."""
     allowed = tomorrows_allowance()
     row.days_demand = tweet_days(fleet, 1.0, stretch=row.windows) + arrivals
@@ -57,6 +57,6 @@ def stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> 
         )
 
 
-def born_today(ages: Sequence[int] | None) -> float:
+def _born_today(ages: Sequence[int] | None) -> float:
     """How many of the tweets are younger than a day: about as many come each day."""
     return sum((ages or ())[: CENSUS_AGES.index(A_DAY)])

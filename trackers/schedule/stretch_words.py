@@ -32,8 +32,8 @@ def sentences(plan: Plan, row: Stretch | None) -> Iterator[str]:
         yield NOT_COMPUTED
         return
     yield of_windows(row)
-    yield of_money(row)
-    yield accuracy(plan, row.windows)
+    yield _of_money(row)
+    yield _accuracy(plan, row.windows)
 
 
 def of_windows(row: Stretch) -> str:
@@ -59,7 +59,7 @@ def of_windows(row: Stretch) -> str:
     )
 
 
-def of_money(row: Stretch) -> str:
+def _of_money(row: Stretch) -> str:
     if row.days_room is None:
         return NO_BUDGET
     if row.money < VISIBLE:
@@ -87,23 +87,23 @@ def times(stretch: float) -> str:
     return f"{stretch:.{places}f} ×"
 
 
-def accuracy(plan: Plan, stretch: float) -> str:
+def _accuracy(plan: Plan, stretch: float) -> str:
     """For example: 5% asked, 7% at the present stretch."""
     asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
     least, most = min(asked), max(asked)
-    asked_for = between(least, most)
+    asked_for = _between(least, most)
     if stretch < VISIBLE:
         return f"Accuracy: {asked_for} asked, and kept."
     return (
-        f"Accuracy: {asked_for} asked, {between(least * stretch, most * stretch)} at this stretch."
+        f"Accuracy: {asked_for} asked, {_between(least * stretch, most * stretch)} at this stretch."
     )
 
 
-def between(least: float, most: float) -> str:
-    return share(least) if share(least) == share(most) else f"{share(least)} to {share(most)}"
+def _between(least: float, most: float) -> str:
+    return _share(least) if _share(least) == _share(most) else f"{_share(least)} to {_share(most)}"
 
 
-def share(of: float) -> str:
+def _share(of: float) -> str:
     """In whole percent, or two digits below ten: 5%, 7.2%."""
     rounded = round(of, 2) if of >= 0.1 else round(of, 3)
     return spell_share(rounded)

@@ -17,7 +17,7 @@ from tweetwatch.database import cursor
 
 # Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.
 # LATERAL: by the primary key, whatever the statistics say.
-PAUSE = """
+_PAUSE = """
     UPDATE trackers_tweet t SET paused = true
     FROM (SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
               SELECT id FROM trackers_tweet WHERE id = asked.id AND NOT paused FOR UPDATE) held
@@ -25,8 +25,8 @@ PAUSE = """
     WHERE t.id = held.id
 """
 
-PAUSED = "SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND paused"
-RESUME = """
+_PAUSED = "SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND paused"
+_RESUME = """
     UPDATE trackers_tweet t SET paused = false
     FROM (SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
               SELECT id FROM trackers_tweet WHERE id = asked.id AND paused FOR UPDATE) held
@@ -38,7 +38,7 @@ RESUME = """
 # isolated one another four tries. Urgent, since a person waits for it: under backlog "now" could
 # otherwise be hours away.
 # A tweet that is due already keeps its place in line, to the second.
-CHECK_NOW = """
+_CHECK_NOW = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, urgent, stamp)
         SELECT id, now(), %(urgent)s, %(stamp)s + (row_number() OVER (ORDER BY id)) / {bucket_keys}
@@ -53,15 +53,15 @@ CHECK_NOW = """
     SELECT count(*) FROM put
 """
 # A refresh of more than this many is not urgent: it would displace the youngest.
-MAX_URGENT = 1000
+_MAX_URGENT = 1000
 
 # First: a worker may be writing the text, which it does before it saves and without the job's lock.
 # What it has written by then is deleted too; whoever comes later finds no tweet.
-LOCK_TWEETS = """
+_LOCK_TWEETS = """
     SELECT FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
         SELECT FROM trackers_tweet WHERE id = asked.id FOR UPDATE) held
 """
-DELETE_ROWS_FIRST = (
+_DELETE_ROWS_FIRST = (
     "UPDATE trackers_tweet SET version_of = NULL WHERE version_of = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweetversion WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])",
@@ -69,7 +69,7 @@ DELETE_ROWS_FIRST = (
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",
 )
 # A tweet that is gone already had its `delete` event.
-UNTRACK = f"""
+_UNTRACK = f"""
     WITH forgotten AS (
         DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
         RETURNING id, gone_at, greatest(measured_until, tracked_at) AS since
@@ -86,7 +86,7 @@ UNTRACK = f"""
     SELECT count(*) FROM forgotten
 """
 # Last: until the tweet is deleted, a measurement may add a crossing, and a person a tag.
-DELETE_ROWS_LAST = (
+_DELETE_ROWS_LAST = (
     "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
 )
@@ -98,33 +98,33 @@ def pause_tweets(ids: Iterable[int]) -> int:
     with transaction.atomic():
         queue.remove_keys(TWEET_UPDATE, ids)
         with cursor() as db:
-            return db.execute(PAUSE, {"ids": ids}).rowcount
+            return db.execute(_PAUSE, {"ids": ids}).rowcount
 
 
 def resume_tweets(ids: Iterable[int]) -> int:
     """Look them up again, from now on; return how many were paused."""
     with transaction.atomic(), cursor() as db:
-        paused = sorted(row[0] for row in db.execute(PAUSED, {"ids": list(ids)}))
+        paused = sorted(row[0] for row in db.execute(_PAUSED, {"ids": list(ids)}))
         # First, for the order of locks; a concurrent pause removes the job again.
         queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in paused))
-        return db.execute(RESUME, {"ids": paused}).rowcount
+        return db.execute(_RESUME, {"ids": paused}).rowcount
 
 
 def check_now(ids: Iterable[int]) -> int:
     """Make them due now, ahead of a backlog; return how many will be looked up."""
     ids = sorted(ids)
-    params = {"ids": ids, "urgent": len(ids) <= MAX_URGENT, "stamp": queue.new_stamp()}
-    return execute_and_count(CHECK_NOW, params)
+    params = {"ids": ids, "urgent": len(ids) <= _MAX_URGENT, "stamp": queue.new_stamp()}
+    return _execute_and_count(_CHECK_NOW, params)
 
 
 def check_in_turn(ids: Iterable[int]) -> int:
     """Make them due now, each at its place in line; return how many will be looked up."""
-    return execute_and_count(
-        CHECK_NOW, {"ids": sorted(ids), "urgent": False, "stamp": queue.new_stamp()}
+    return _execute_and_count(
+        _CHECK_NOW, {"ids": sorted(ids), "urgent": False, "stamp": queue.new_stamp()}
     )
 
 
-def execute_and_count(query: str, params: Mapping[str, object]) -> int:
+def _execute_and_count(query: str, params: Mapping[str, object]) -> int:
     with cursor() as db:
         row = db.execute(queue.on(TWEET_UPDATE, query), params).fetchone()
     assert row is not None
@@ -137,10 +137,10 @@ def untrack_tweets(ids: Iterable[int]) -> int:
     with transaction.atomic():
         queue.remove_keys(TWEET_UPDATE, ids)
         with cursor() as db:
-            for statement in (LOCK_TWEETS, *DELETE_ROWS_FIRST):
+            for statement in (_LOCK_TWEETS, *_DELETE_ROWS_FIRST):
                 db.execute(statement, {"ids": ids})
-            forgotten = db.execute(UNTRACK, {"ids": ids}).fetchone()
-            for statement in DELETE_ROWS_LAST:
+            forgotten = db.execute(_UNTRACK, {"ids": ids}).fetchone()
+            for statement in _DELETE_ROWS_LAST:
                 db.execute(statement, {"ids": ids})
     assert forgotten is not None
     return int(forgotten[0])

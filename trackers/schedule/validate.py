@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from trackers.schedule.durations import spell
 
-MIN_INTERVAL = timedelta(seconds=1)
-MAX_INTERVAL = timedelta(days=365)
-MAX_AGE = timedelta(days=36500)
+_MIN_INTERVAL = timedelta(seconds=1)
+_MAX_INTERVAL = timedelta(days=365)
+_MAX_AGE = timedelta(days=36500)
 DEFAULT_JITTER = 0.05
 MAX_JITTER = 0.5
 MIN_ACCURACY, MAX_ACCURACY = 0.001, 0.5
@@ -37,24 +37,24 @@ class IntervalRow:
 
 def faults(rows: Sequence[IntervalRow]) -> list[str]:
     """What is wrong with the rows, in the given order; empty: nothing."""
-    return [*of_each(rows), *of_the_order(rows), *of_the_whole(rows)]
+    return [*_of_each(rows), *_of_the_order(rows), *_of_the_whole(rows)]
 
 
-def of_each(rows: Sequence[IntervalRow]) -> Iterator[str]:
+def _of_each(rows: Sequence[IntervalRow]) -> Iterator[str]:
     for row in rows:
         name = f"Younger than {spell(row.younger_than)}"
         if row.younger_than <= timedelta(0):
             yield f"{name}: an age must be more than zero."
-        elif row.younger_than > MAX_AGE:
-            yield f"{name}: no tweet is older than {spell(MAX_AGE)}."
-        elif not row.adapts and row.every > row.younger_than and row.every >= MIN_INTERVAL:
+        elif row.younger_than > _MAX_AGE:
+            yield f"{name}: no tweet is older than {spell(_MAX_AGE)}."
+        elif not row.adapts and row.every > row.younger_than and row.every >= _MIN_INTERVAL:
             yield (
                 f"{name}: every {spell(row.every)} is longer than the age itself, so no tweet "
                 "would be looked up at that age."
             )
-        if row.every < MIN_INTERVAL:
+        if row.every < _MIN_INTERVAL:
             yield f"{name}: every {spell(row.every)} is too often. Once a second is the limit."
-        elif row.every > MAX_INTERVAL:
+        elif row.every > _MAX_INTERVAL:
             yield f"{name}: every {spell(row.every)} is too seldom. Once a year is the limit."
         yield from (f"{name}: {sentence}" for _, sentence in of_adapting(row))
         if not 0 <= row.jitter <= MAX_JITTER:
@@ -81,7 +81,7 @@ def of_adapting(row: IntervalRow) -> Iterator[tuple[str, str]]:
         )
     if row.at_most is None:
         yield "at_most", "an accuracy needs “at most every”, such as 20s."
-    elif row.at_most < MIN_INTERVAL:
+    elif row.at_most < _MIN_INTERVAL:
         yield (
             "at_most",
             f"at most every {spell(row.at_most)} is too often. Once a second is the limit.",
@@ -102,7 +102,7 @@ def of_adapting(row: IntervalRow) -> Iterator[tuple[str, str]]:
         )
 
 
-def of_the_order(rows: Sequence[IntervalRow]) -> Iterator[str]:
+def _of_the_order(rows: Sequence[IntervalRow]) -> Iterator[str]:
     bounds = [row.younger_than for row in rows]
     for before, after in pairwise(bounds):
         if after == before:
@@ -114,7 +114,7 @@ def of_the_order(rows: Sequence[IntervalRow]) -> Iterator[str]:
             )
 
 
-def of_the_whole(rows: Sequence[IntervalRow]) -> Iterator[str]:
+def _of_the_whole(rows: Sequence[IntervalRow]) -> Iterator[str]:
     if not any(row.enabled for row in rows):
         yield (
             "At least one interval must be enabled. To stop all look-ups, pause the queue "

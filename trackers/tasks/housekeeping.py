@@ -127,7 +127,7 @@ def forget_gaps() -> None:
 def forget_yields() -> None:
     """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
-    source_days.forget_old(today=now.astimezone(UTC).date())
+    source_days.prune_days(today=now.astimezone(UTC).date())
     worked = forget_old_yields(now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "yields", task="trackers.tasks.forget_yields")
 

@@ -38,6 +38,6 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
         return
     if source is not None:
         # Last, so that what is left of it after a crash is found by the task that follows.
-        life.remove([source])
+        life.remove_sources([source])
     bulk.finish_act(act)
     logger.info("done by %s: %s", act.by or "nobody known", act)

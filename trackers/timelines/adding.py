@@ -20,7 +20,7 @@ from tweetwatch.database import array, compact_sql, cursor
 # that were found, or the planner might read all live timelines by their index. = ANY of an array
 # and `often_in` (how often an id is in it) stand in for a join to `added`, which might be planned
 # as a comparison of all with all.
-ADDED = """
+_ADDED = """
     added AS (
         INSERT INTO trackers_timelineentry (timeline_id, entry_id, seq, secondary, metadata)
         {new}
@@ -39,14 +39,14 @@ ADDED = """
 
 # The same entries to all of the names. Timeline by timeline, the order of the indexes: entry by
 # entry, each row would go to a different page.
-ADD_TO_ALL = compact_sql(
+_ADD_TO_ALL = compact_sql(
     """
     WITH locked AS MATERIALIZED (
         SELECT id, seq, live FROM trackers_timeline WHERE name = ANY(%(names)s::text[])
         ORDER BY name FOR NO KEY UPDATE
     ),
     """
-    + ADDED.format(
+    + _ADDED.format(
         entries=often_in("a.ids"),
         new="""
         SELECT l.id, n.entry_id, l.seq + 1, n.secondary, n.metadata
@@ -61,7 +61,7 @@ ADD_TO_ALL = compact_sql(
 
 # Each entry to the name at its `place`. Timeline ids are looked up in an array by place, again
 # instead of a join.
-ADD_TO_EACH = compact_sql(
+_ADD_TO_EACH = compact_sql(
     """
     WITH locked AS MATERIALIZED (
         SELECT a.place, t.id, t.seq, t.live
@@ -76,7 +76,7 @@ ADD_TO_EACH = compact_sql(
         FROM locked
     ),
     """
-    + ADDED.format(
+    + _ADDED.format(
         entries=often_in("a.ids"),
         new="""
         SELECT p.ids[n.place], n.entry_id, p.seqs[n.place] + 1, n.secondary, n.metadata
@@ -90,7 +90,7 @@ ADD_TO_EACH = compact_sql(
 
 # The timelines are locked. Deletes all but the newest `lower` entries of each that is still too
 # long.
-CUT = """
+_CUT = """
     WITH lowest AS MATERIALIZED (
         SELECT a.id, e.entry_id
         FROM unnest(%(ids)s::bigint[], %(lowers)s::int[], %(uppers)s::int[]) AS a(id, lower, upper)
@@ -120,7 +120,7 @@ def add_to_all(
 ) -> None:
     """Add the entries to each of the timelines; entries and names are in order."""
     if names and entries:
-        add_entries(ADD_TO_ALL, names, entry_columns(entries), bounds=bounds)
+        _add_entries(_ADD_TO_ALL, names, _entry_columns(entries), bounds=bounds)
 
 
 def add_to_each(
@@ -129,11 +129,11 @@ def add_to_each(
     """Add to each of the timelines its own entries; names and entries are in order."""
     if names:
         places = array(place for place, some in enumerate(entries, 1) for _ in some)
-        each = entry_columns([entry for some in entries for entry in some])
-        add_entries(ADD_TO_EACH, names, {"places": places, **each}, bounds=bounds)
+        each = _entry_columns([entry for some in entries for entry in some])
+        _add_entries(_ADD_TO_EACH, names, {"places": places, **each}, bounds=bounds)
 
 
-def entry_columns(entries: Sequence[Entry]) -> dict[str, str]:
+def _entry_columns(entries: Sequence[Entry]) -> dict[str, str]:
     """Array literals; an entry is formatted once, however often it occurs."""
     rows_by_entry = {id(entry): array_elements(entry) for entry in entries}
     each = [rows_by_entry[id(entry)] for entry in entries]
@@ -141,7 +141,7 @@ def entry_columns(entries: Sequence[Entry]) -> dict[str, str]:
     return {name: "{" + ",".join([one[n] for one in each]) + "}" for n, name in enumerate(names)}
 
 
-def add_entries(
+def _add_entries(
     statement: str, names: Sequence[str], entries: Mapping[str, str], *, bounds: Bounds | None
 ) -> None:
     least = bounds.upper if bounds else least_upper()
@@ -162,7 +162,7 @@ def cut(ids: Sequence[int], limits: Sequence[Bounds]) -> None:
     """Cut those of the timelines, which are locked, that are past their upper bound."""
     with cursor() as db:
         db.execute(
-            CUT,
+            _CUT,
             {
                 "ids": array(ids),
                 "lowers": array(one.lower for one in limits),

@@ -29,30 +29,30 @@ from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
 logger = logging.getLogger(__name__)
 
-DELIVER = TimelineDelivery.namespace
+_DELIVER = TimelineDelivery.namespace
 # Arrivals per transaction; seconds after which an origin's turn ends.
 ARRIVALS_PER_TRANSACTION = 500
-MAX_TURN_SECONDS = 0.5
+_MAX_TURN_SECONDS = 0.5
 # How long to wait when another worker is delivering this origin.
-RETRY_LOCKED_AFTER = timedelta(milliseconds=200)
+_RETRY_LOCKED_AFTER = timedelta(milliseconds=200)
 # How long arrivals are kept, for readers who ask what is new.
-ARRIVALS_KEPT_FOR = timedelta(days=7)
+_ARRIVALS_KEPT_FOR = timedelta(days=7)
 
 # SKIP LOCKED: if the mark is locked, another worker has the origin. The mark moves under this lock,
 # and follows begin and end under it.
-HOLD = """
+_HOLD = """
     SELECT number, reach FROM trackers_deliverymark WHERE origin_id = %(origin)s
     FOR UPDATE SKIP LOCKED
 """
-IS_MARKED = "SELECT FROM trackers_deliverymark WHERE origin_id = %(origin)s"
-BEHIND = """
+_IS_MARKED = "SELECT FROM trackers_deliverymark WHERE origin_id = %(origin)s"
+_BEHIND = """
     SELECT number, tweet_id FROM trackers_arrival
     WHERE origin_id = %(origin)s AND number > %(number)s ORDER BY number LIMIT %(limit)s
 """
-NEWEST_ARRIVAL = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
-MOVE = "UPDATE trackers_deliverymark SET number = %(number)s WHERE origin_id = %(origin)s"
+_NEWEST_ARRIVAL = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
+_MOVE = "UPDATE trackers_deliverymark SET number = %(number)s WHERE origin_id = %(origin)s"
 # The oldest of this origin, at least as many as a page delivers: so the table does not grow.
-FORGET = compact_sql("""
+_FORGET = compact_sql("""
     DELETE FROM trackers_arrival a
     USING (
         SELECT origin_id, number FROM (
@@ -89,7 +89,7 @@ FORGET_OLD = compact_sql("""
 
 # Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
 # is claimed, or has a strike.
-TAKE = """
+_TAKE = """
     UPDATE {bucket} b SET due_at = now() + n.lease, lease = %(lease)s
     FROM trackers_namespace n
     WHERE n.name = %(namespace)s AND NOT n.paused
@@ -122,10 +122,10 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
         if done and deadline and deadline.is_over:
             queue.release_in_place(replace(batch, keys=batch.keys[len(done) :]))
             break
-        delivered = deliver_from(key, deadline=Deadline.after(MAX_TURN_SECONDS))
+        delivered = deliver_from(key, deadline=Deadline.after(_MAX_TURN_SECONDS))
         ours = replace(batch, keys=(key,))
         if delivered.is_elsewhere:
-            queue.release(ours, RETRY_LOCKED_AFTER)
+            queue.release(ours, _RETRY_LOCKED_AFTER)
         elif delivered.is_all:
             # Fenced by the lease, which has ended if something came meanwhile.
             queue.finish(ours, {})
@@ -155,12 +155,12 @@ def deliver_at_once(origin_id: int) -> None:
         return
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"lease": lease, "namespace": DELIVER, "origin": origin_id, "threshold": threshold}
+    given = {"lease": lease, "namespace": _DELIVER, "origin": origin_id, "threshold": threshold}
     with cursor() as db:
-        found = db.execute(queue.on(DELIVER, TAKE), given).fetchone()
+        found = db.execute(queue.on(_DELIVER, _TAKE), given).fetchone()
     if found is not None:
         now, expires_at, task = found
-        deliver(Batch(lease, (origin_id,), now, expires_at, DELIVER, task, now))
+        deliver(Batch(lease, (origin_id,), now, expires_at, _DELIVER, task, now))
 
 
 def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
@@ -179,31 +179,31 @@ def deliver_page(origin_id: int) -> Delivered:
     """In one transaction, deliver some arrivals into all homes and move the mark."""
     params = {"origin": origin_id}
     with transaction.atomic(), cursor() as db:
-        mark = db.execute(HOLD, params).fetchone()
+        mark = db.execute(_HOLD, params).fetchone()
         if mark is None:
-            is_elsewhere = db.execute(IS_MARKED, params).fetchone() is not None
+            is_elsewhere = db.execute(_IS_MARKED, params).fetchone() is not None
             return Delivered(origin_id, is_elsewhere=is_elsewhere)
         number, reach = mark
         # Arrivals are read before the homes: if the building of a home starts in between, it will
         # read all that was found here.
-        newest = db.execute(NEWEST_ARRIVAL, params).fetchone()
+        newest = db.execute(_NEWEST_ARRIVAL, params).fetchone()
         rows = db.execute(
-            BEHIND, {**params, "number": number, "limit": ARRIVALS_PER_TRANSACTION}
+            _BEHIND, {**params, "number": number, "limit": ARRIVALS_PER_TRANSACTION}
         ).fetchall()
         last, is_all = rows[-1][0] if rows else number, len(rows) < ARRIVALS_PER_TRANSACTION
-        strategies, ids, homes = strategies_in_use(), sorted({row[1] for row in rows}), 0
+        strategies, ids, homes = _strategies_in_use(), sorted({row[1] for row in rows}), 0
         if not strategies and newest:
             # No homes are built, so there is nothing to deliver.
             last, is_all = newest[0], True
         elif ids:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)
         if last != number:
-            db.execute(MOVE, {**params, "number": last})
-            db.execute(FORGET, {**params, "number": last, "kept": ARRIVALS_KEPT_FOR})
+            db.execute(_MOVE, {**params, "number": last})
+            db.execute(_FORGET, {**params, "number": last, "kept": _ARRIVALS_KEPT_FOR})
     return Delivered(origin_id, len(rows) if strategies else 0, homes, is_all)
 
 
-def strategies_in_use() -> list[Built]:
+def _strategies_in_use() -> list[Built]:
     return [
         one
         for one in all_strategies(home_settings())
@@ -219,7 +219,7 @@ def forget_delivered(*, deadline: Deadline) -> PieceWork:
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(FORGET_OLD, {"after": after, "kept": ARRIVALS_KEPT_FOR}).fetchone()
+            found = db.execute(FORGET_OLD, {"after": after, "kept": _ARRIVALS_KEPT_FOR}).fetchone()
         if found is None or found[0] is None:
             return None
         last, gone = found

@@ -14,9 +14,9 @@ from django.conf import settings
 
 from trackers.timelines.models import MOST_LETTERS
 
-LEAST_ID, LARGEST_ID = -(2**63), 2**63 - 1
-MOST_AT_ONCE = 2**31 - 1
-MAX_IDLE = timedelta(days=36_500)
+_LEAST_ID, _LARGEST_ID = -(2**63), 2**63 - 1
+_MOST_AT_ONCE = 2**31 - 1
+_MAX_IDLE = timedelta(days=36_500)
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ def checked_name(name: str) -> str:
 def checked_id(id: int) -> int:
     if not isinstance(id, int) or isinstance(id, bool):
         raise ValueError(f"The id of an entry must be a whole number, not {id!r}.")
-    if not LEAST_ID <= id <= LARGEST_ID:
+    if not _LEAST_ID <= id <= _LARGEST_ID:
         raise ValueError(f"The id of an entry has 64 bits, and {id} has more.")
     return id
 
@@ -94,14 +94,14 @@ def checked_count(value: int, *, of: str, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{of} must be a whole number of {least} or more, not {value!r}.")
     # More than any timeline has, and still an int for Postgres.
-    return min(value, MOST_AT_ONCE)
+    return min(value, _MOST_AT_ONCE)
 
 
 def checked_wait(wait: timedelta, *, of: str) -> timedelta:
     if not isinstance(wait, timedelta) or wait < timedelta(0):
         raise ValueError(f"{of} must be a timedelta of zero or more, not {wait!r}.")
     # Longer than anything here is old, and short enough for Postgres to subtract from now.
-    return min(wait, MAX_IDLE)
+    return min(wait, _MAX_IDLE)
 
 
 def checked_list(things: Iterable[T], *, of: str) -> list[T]:

@@ -18,23 +18,23 @@ from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 
 # How many timelines, and how many tombstones, go in one transaction.
-TIMELINES_AT_ONCE = 50
-TOMBSTONES_AT_ONCE = 5_000
+_TIMELINES_AT_ONCE = 50
+_TOMBSTONES_AT_ONCE = 5_000
 
 # Continues where the last piece ended, so that timelines read late on the last day, which are not
 # idle yet, are looked at only once. Uses the index `timeline_read`.
-IDLE = f"""
+_IDLE = f"""
     SELECT name, read_on, id FROM trackers_timeline
     WHERE live
       AND read_on <= ((statement_timestamp() - %(idle)s::interval) AT TIME ZONE 'UTC')::date
       AND last_read_at <= statement_timestamp() - %(idle)s::interval
       AND (read_on, id) > (%(day)s::date, %(id)s::bigint)
-    ORDER BY read_on, id LIMIT {TIMELINES_AT_ONCE}
+    ORDER BY read_on, id LIMIT {_TIMELINES_AT_ONCE}
 """
 
 # The timelines are locked. One that was read or set while this waited for the lock stays. OFFSET 0:
 # they are found by their ids, not by the index of live ones.
-STILL_IDLE = """
+_STILL_IDLE = """
     SELECT id FROM (
         SELECT * FROM trackers_timeline WHERE id = ANY(%(ids)s::bigint[]) OFFSET 0
     ) t
@@ -42,7 +42,7 @@ STILL_IDLE = """
 """
 
 # The timelines are locked.
-EMPTY = """
+_EMPTY = """
     WITH gone AS (
         DELETE FROM trackers_timelineentry e USING unnest(%(ids)s::bigint[]) a(id)
         WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.dead_at IS NULL
@@ -56,25 +56,25 @@ EMPTY = """
 """
 
 # The timelines are locked. A scalar subquery, so that each timeline is probed by itself.
-FORGET = """
+_FORGET = """
     DELETE FROM trackers_timeline t
     WHERE id = ANY(%(ids)s::bigint[]) AND NOT live
       AND (SELECT entry_id FROM trackers_timelineentry WHERE timeline_id = t.id LIMIT 1) IS NULL
 """
 
 # Uses the index `timelineentry_dead`.
-OLDEST_DEAD = f"""
+_OLDEST_DEAD = f"""
     SELECT t.name, o.timeline_id, o.entry_id FROM (
         SELECT timeline_id, entry_id FROM trackers_timelineentry
         WHERE dead_at <= statement_timestamp() - %(kept)s::interval
-        ORDER BY dead_at LIMIT {TOMBSTONES_AT_ONCE}
+        ORDER BY dead_at LIMIT {_TOMBSTONES_AT_ONCE}
     ) o CROSS JOIN LATERAL (
         SELECT name FROM trackers_timeline WHERE id = o.timeline_id OFFSET 0
     ) t
 """
 
 # The timelines are locked. One that expired while this waited for the lock keeps its tombstones.
-RETIRE = """
+_RETIRE = """
     DELETE FROM trackers_timelineentry e
     USING unnest(%(timelines)s::bigint[], %(ids)s::bigint[]) AS a(timeline_id, entry_id)
     WHERE e.timeline_id = ANY(ARRAY[a.timeline_id]) AND e.entry_id = ANY(ARRAY[a.entry_id])
@@ -82,7 +82,7 @@ RETIRE = """
 """
 
 # Bounded: a backlog of this size need not be known exactly.
-IDLE_LEFT = """
+_IDLE_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_timeline
         WHERE live
@@ -95,14 +95,14 @@ def expire(idle: timedelta, *, tombstones: timedelta | None = None) -> int:
     """Expire the timelines that nobody has read or set for `idle`; return how many. Also deletes
     tombstones older than `tombstones`, by default TIMELINE_TOMBSTONE_DAYS."""
     idle = checked_wait(idle, of="How long nobody has read a timeline")
-    kept = kept_for() if tombstones is None else tombstones
+    kept = _kept_for() if tombstones is None else tombstones
     kept = checked_wait(kept, of="How long tombstones are kept")
-    expired = all_of(expiring(idle))
-    all_of(retiring(kept))
+    expired = _all_of(_expiring(idle))
+    _all_of(_retiring(kept))
     return expired
 
 
-def all_of(piece: Callable[[], int | None]) -> int:
+def _all_of(piece: Callable[[], int | None]) -> int:
     done = 0
     while True:
         with transaction.atomic():
@@ -116,18 +116,18 @@ def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[PieceWork,
     """The same as a chore: by one process at a time, until its time is up."""
 
     def left() -> int:
-        return select_count(IDLE_LEFT, {"idle": idle})
+        return select_count(_IDLE_LEFT, {"idle": idle})
 
-    timelines = in_pieces("unread timelines", expiring(idle), left=left, deadline=deadline)
-    retire = retiring(kept_for())
+    timelines = in_pieces("unread timelines", _expiring(idle), left=left, deadline=deadline)
+    retire = _retiring(_kept_for())
     return timelines, in_pieces("tombstones", retire, left=lambda: 1, deadline=deadline)
 
 
-def kept_for() -> timedelta:
+def _kept_for() -> timedelta:
     return timedelta(days=settings.TIMELINE_TOMBSTONE_DAYS)
 
 
-def expiring(idle: timedelta) -> Callable[[], int | None]:
+def _expiring(idle: timedelta) -> Callable[[], int | None]:
     """A function that expires some at each call, in a transaction: how many; None at the end."""
     after = (date.min, 0)
 
@@ -135,31 +135,31 @@ def expiring(idle: timedelta) -> Callable[[], int | None]:
         nonlocal after
         with cursor() as db:
             day, id = after
-            found = db.execute(IDLE, {"idle": idle, "day": day, "id": id}).fetchall()
+            found = db.execute(_IDLE, {"idle": idle, "day": day, "id": id}).fetchall()
             if not found:
                 return None
             after = found[-1][1:]
             ids = array(one.id for one in lock(sorted(name for name, *_ in found)))
-            idle_still = db.execute(STILL_IDLE, {"ids": ids, "idle": idle}).fetchall()
-        delete_entries([id for (id,) in idle_still])
+            idle_still = db.execute(_STILL_IDLE, {"ids": ids, "idle": idle}).fetchall()
+        _delete_entries([id for (id,) in idle_still])
         return len(idle_still)
 
     return piece
 
 
-def retiring(kept: timedelta) -> Callable[[], int | None]:
+def _retiring(kept: timedelta) -> Callable[[], int | None]:
     """A function that deletes some tombstones at each call, in a transaction; None at the end."""
 
     def piece() -> int | None:
         with cursor() as db:
-            found = db.execute(OLDEST_DEAD, {"kept": kept}).fetchall()
+            found = db.execute(_OLDEST_DEAD, {"kept": kept}).fetchall()
             if not found:
                 return None
             locked = lock(sorted({name for name, *_ in found}))
             timelines, ids = (array(row[n] for row in found) for n in (1, 2))
-            db.execute(RETIRE, {"timelines": timelines, "ids": ids, "kept": kept})
+            db.execute(_RETIRE, {"timelines": timelines, "ids": ids, "kept": kept})
             retired = db.rowcount
-            db.execute(FORGET, {"ids": array(one.id for one in locked)})
+            db.execute(_FORGET, {"ids": array(one.id for one in locked)})
         return retired
 
     return piece
@@ -168,12 +168,12 @@ def retiring(kept: timedelta) -> Callable[[], int | None]:
 def drop(name: str) -> None:
     """Expire it now, if it is live: its entries go, its tombstones stay."""
     with transaction.atomic():
-        delete_entries([one.id for one in lock([checked_name(name)]) if one.live])
+        _delete_entries([one.id for one in lock([checked_name(name)]) if one.live])
 
 
-def delete_entries(ids: Sequence[int]) -> None:
+def _delete_entries(ids: Sequence[int]) -> None:
     """Delete the entries of these timelines, which are locked; their tombstones stay."""
     if ids:
         with cursor() as db:
-            db.execute(EMPTY, {"ids": array(ids)})
-            db.execute(FORGET, {"ids": array(ids)})
+            db.execute(_EMPTY, {"ids": array(ids)})
+            db.execute(_FORGET, {"ids": array(ids)})

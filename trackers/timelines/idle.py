@@ -8,14 +8,14 @@ from trackers.timelines.settings import home_settings
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 
-IDLE = """
+_IDLE = """
     FROM trackers_builthome f JOIN trackers_follower w ON w.id = f.follower_id
     WHERE coalesce(w.read_at, '-infinity') < now() - %(idle)s * interval '1 day'
 """
 # One at a time: a home may be a timeline of the store, and a transaction may only lock several in
 # the order of their names. A home that is being built belongs to a reader who has just come back.
-NEXT = f"SELECT f.follower_id, f.strategy {IDLE} AND f.built_at IS NOT NULL LIMIT 1"
-LEFT = f"SELECT count(*) {IDLE} AND f.built_at IS NOT NULL"
+_NEXT = f"SELECT f.follower_id, f.strategy {_IDLE} AND f.built_at IS NOT NULL LIMIT 1"
+_LEFT = f"SELECT count(*) {_IDLE} AND f.built_at IS NOT NULL"
 
 
 def drop_idle(*, deadline: Deadline) -> PieceWork:
@@ -25,7 +25,7 @@ def drop_idle(*, deadline: Deadline) -> PieceWork:
 
     def piece() -> int | None:
         with cursor() as db:
-            home = db.execute(NEXT, params).fetchone()
+            home = db.execute(_NEXT, params).fetchone()
         if home is None:
             return None
         follower_id, strategy = home
@@ -33,5 +33,5 @@ def drop_idle(*, deadline: Deadline) -> PieceWork:
         return 1
 
     return in_pieces(
-        "idle homes", piece, left=lambda: select_count(LEFT, params), deadline=deadline
+        "idle homes", piece, left=lambda: select_count(_LEFT, params), deadline=deadline
     )

@@ -20,7 +20,7 @@ from tweetwatch.database import cursor
 # In the order of names, which come sorted: two transactions that create the same names wait for
 # each other in that order. A scalar subquery, since a join might be planned as a scan of the whole
 # table. Existing names use up no number of the sequence.
-MAKE = """
+_MAKE = """
     INSERT INTO trackers_timeline (name)
     SELECT a.name FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
     WHERE (SELECT id FROM trackers_timeline WHERE name = a.name) IS NULL
@@ -30,7 +30,7 @@ MAKE = """
 
 # Locks: the rows of timelines, in the order of names. LATERAL: one after the other, each by its
 # name. The values returned are those after the lock was granted.
-LOCK = """
+_LOCK = """
     SELECT a.name, t.id, t.seq, t.live
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
     CROSS JOIN LATERAL (
@@ -58,7 +58,7 @@ class Locked(NamedTuple):
 def lock(names: Sequence[str]) -> list[Locked]:
     """Lock the timelines that exist; the names come sorted."""
     with cursor() as db:
-        return [Locked(*row) for row in db.execute(LOCK, {"names": texts(names)})]
+        return [Locked(*row) for row in db.execute(_LOCK, {"names": texts(names)})]
 
 
 def make_and_lock(names: Sequence[str]) -> list[Locked]:
@@ -73,4 +73,4 @@ def make_and_lock(names: Sequence[str]) -> list[Locked]:
 
 def create_missing(names: Sequence[str]) -> None:
     with cursor() as db:
-        db.execute(MAKE, {"names": texts(names)})
+        db.execute(_MAKE, {"names": texts(names)})

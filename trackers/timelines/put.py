@@ -16,7 +16,7 @@ Put = tuple[int, int, Entry, datetime | None]
 
 # The timelines are locked. An entry that is dead, or is put as dead, has no content. A tombstone
 # keeps its `seq`: otherwise, for a `get_since` from it, what is put now would not count as newer.
-PUT = compact_sql("""
+_PUT = compact_sql("""
     INSERT INTO trackers_timelineentry AS e
         (timeline_id, entry_id, seq, secondary, metadata, dead_at)
     SELECT * FROM unnest(
@@ -31,7 +31,7 @@ PUT = compact_sql("""
 """)
 
 # The timelines are locked. Entries that were not put again still have an older `seq`.
-REMOVE_OLDER = """
+_REMOVE_OLDER = """
     DELETE FROM trackers_timelineentry e
     USING unnest(%(timelines)s::bigint[], %(seqs)s::bigint[]) AS a(id, seq)
     WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.seq <= a.seq AND e.dead_at IS NULL
@@ -39,7 +39,7 @@ REMOVE_OLDER = """
 
 # The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live,
 # read at `read_at`, or now if that is null.
-RECOUNT = compact_sql("""
+_RECOUNT = compact_sql("""
     UPDATE trackers_timeline t
     SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,
         read_on = (a.read_at AT TIME ZONE 'UTC')::date,
@@ -63,14 +63,14 @@ def put_entries(entries: Sequence[Put]) -> None:
     """Put entries, each with its timeline's id, its `seq`, and when it was deleted, if it was."""
     with cursor() as db:
         db.execute(
-            PUT,
+            _PUT,
             {
                 "timelines": array(timeline for timeline, *_ in entries),
                 "ids": array(entry.id for _, _, entry, _ in entries),
                 "seqs": array(seq for _, seq, _, _ in entries),
                 "secondaries": array(entry.secondary for _, _, entry, _ in entries),
                 "metadata": metadata_of(entry for _, _, entry, _ in entries),
-                "dead_at": times(dead_at for *_, dead_at in entries),
+                "dead_at": _times(dead_at for *_, dead_at in entries),
             },
         )
 
@@ -79,7 +79,7 @@ def remove_older(locked: Sequence[Locked]) -> None:
     """Delete live entries that were not put since these timelines were locked."""
     with cursor() as db:
         db.execute(
-            REMOVE_OLDER,
+            _REMOVE_OLDER,
             {
                 "timelines": array(one.id for one in locked),
                 "seqs": array(one.seq for one in locked),
@@ -99,13 +99,13 @@ def recount(
         "timelines": array(one.id for one in locked),
         "seqs": array(seqs),
         "live": array(live or [True] * len(locked)),
-        "read_at": times(read_at or [None] * len(locked)),
+        "read_at": _times(read_at or [None] * len(locked)),
     }
     with cursor() as db:
-        sizes = dict(db.execute(RECOUNT, params).fetchall())
+        sizes = dict(db.execute(_RECOUNT, params).fetchall())
     return [sizes[one.id] for one in locked]
 
 
-def times(values: Iterable[datetime | None]) -> str:
+def _times(values: Iterable[datetime | None]) -> str:
     """timestamptz[]"""
     return array(f'"{one.isoformat()}"' if one else None for one in values)

@@ -26,69 +26,69 @@ from tweetwatch.database import array, compact_sql, cursor
 # The timelines of some names, each at its place, looked up one by one. OFFSET 0 is a fence: `live`
 # is checked on the row that was found, or the planner might read all live timelines by their index.
 # A read within a tenth of a second after the last one is not recorded.
-NAMED = """
+_NAMED = """
     CROSS JOIN LATERAL (
         SELECT id, live, last_read_at < statement_timestamp() - interval '100 ms' AS due
         FROM trackers_timeline WHERE name = a.name OFFSET 0
     ) t
 """
-FOUND = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
-LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL"
-IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
+_FOUND = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
+_LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL"
+_IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
 
 # One row per entry, newest first, and one without an entry for an empty timeline.
-PAGES = compact_sql(f"""
-    {FOUND}, false
+_PAGES = compact_sql(f"""
+    {_FOUND}, false
     FROM unnest(%(names)s::text[], %(offsets)s::int[], %(lengths)s::int[])
          WITH ORDINALITY AS a(name, first, length, place)
-    {NAMED}
+    {_NAMED}
     LEFT JOIN LATERAL (
-        SELECT entry_id, secondary, metadata {LIVE}
+        SELECT entry_id, secondary, metadata {_LIVE}
         ORDER BY entry_id DESC OFFSET a.first LIMIT a.length
-    ) e ON true {IN_ORDER}
+    ) e ON true {_IN_ORDER}
 """)
 
 # The place of an entry in the order of insertion, dead or not; an unknown one is before all others.
 # Within one write the lower id came first.
-CURSORS = f"""
+_CURSORS = f"""
     FROM unnest(%(names)s::text[], %(since)s::bigint[]) WITH ORDINALITY AS a(name, since, place)
-    {NAMED}
+    {_NAMED}
     LEFT JOIN LATERAL (
         SELECT seq FROM trackers_timelineentry
         WHERE timeline_id = t.id AND entry_id = a.since OFFSET 0
     ) c ON true
 """
-AFTER = "(seq, entry_id) > (coalesce(c.seq, -1), a.since)"
+_AFTER = "(seq, entry_id) > (coalesce(c.seq, -1), a.since)"
 
-SINCE = compact_sql(f"""
-    {FOUND}, false {CURSORS}
+_SINCE = compact_sql(f"""
+    {_FOUND}, false {_CURSORS}
     LEFT JOIN LATERAL (
-        SELECT entry_id, secondary, metadata {LIVE} AND {AFTER}
-    ) e ON true {IN_ORDER}
+        SELECT entry_id, secondary, metadata {_LIVE} AND {_AFTER}
+    ) e ON true {_IN_ORDER}
 """)
 
 # All entries, and whether each came before: a retweet may repeat one of those.
-SINCE_OF_ALL = compact_sql(f"""
-    {FOUND}, NOT e.came_after {CURSORS}
+_SINCE_OF_ALL = compact_sql(f"""
+    {_FOUND}, NOT e.came_after {_CURSORS}
     LEFT JOIN LATERAL (
-        SELECT entry_id, secondary, metadata, {AFTER} AS came_after {LIVE}
-    ) e ON true {IN_ORDER}
+        SELECT entry_id, secondary, metadata, {_AFTER} AS came_after {_LIVE}
+    ) e ON true {_IN_ORDER}
 """)
 
 # Among the newest `most`, those with one of the ids, or that repeat one.
-AMONG = compact_sql(f"""
-    {FOUND}, false
+_AMONG = compact_sql(f"""
+    {_FOUND}, false
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
-    {NAMED}
+    {_NAMED}
     LEFT JOIN LATERAL (
-        SELECT entry_id, secondary, metadata {LIVE} ORDER BY entry_id DESC LIMIT %(most)s::int
+        SELECT entry_id, secondary, metadata {_LIVE} ORDER BY entry_id DESC LIMIT %(most)s::int
     ) e ON e.entry_id = ANY(%(ids)s::bigint[]) OR e.secondary = ANY(%(ids)s::bigint[])
-    {IN_ORDER}
+    {_IN_ORDER}
 """)
 
 # SKIP LOCKED: a read never waits for a writer, and is not recorded while one is at work; so it is
 # not part of any lock order. Not flushed if it is its own transaction: a crash may lose it.
-TOUCH = compact_sql("""
+_TOUCH = compact_sql("""
     UPDATE trackers_timeline
     SET last_read_at = statement_timestamp(),
         read_on = (statement_timestamp() AT TIME ZONE 'UTC')::date
@@ -131,8 +131,8 @@ def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[E
     wanted = checked_ids(ids)
     most = None if max_search == -1 else checked_count(max_search, of="max_search")
     given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
-    timelines = select(AMONG, given)
-    touch(timelines.values())
+    timelines = _select(_AMONG, given)
+    _touch(timelines.values())
     if 1 not in timelines:
         raise missing(name)
     return timelines[1].entries
@@ -143,7 +143,7 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
     may be for the same timeline."""
     checked = [checked_ask(ask) for ask in checked_list(asks, of="asks")]
     found = read_timelines(checked)
-    touch(one for one in found if one)
+    _touch(one for one in found if one)
     return [
         Segment(SegmentState.HIT, one.entries) if one else Segment(SegmentState.MISS)
         for one in found
@@ -153,23 +153,23 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
 def read_timelines(asks: Sequence[Ask]) -> list[Found | None]:
     """What the asks request, in order; None for a missing timeline. Does not count as a read."""
     timelines: dict[int, Found] = {}
-    for statement in (PAGES, SINCE, SINCE_OF_ALL):
-        places = [n for n, ask in enumerate(asks) if statement_of(ask) is statement]
+    for statement in (_PAGES, _SINCE, _SINCE_OF_ALL):
+        places = [n for n, ask in enumerate(asks) if _statement_of(ask) is statement]
         if places:
-            of_these = select(statement, parameters([asks[n] for n in places]))
+            of_these = _select(statement, _parameters([asks[n] for n in places]))
             timelines |= {places[place - 1]: one for place, one in of_these.items()}
     for n, one in timelines.items():
-        narrow(one, asks[n])
+        _narrow(one, asks[n])
     return [timelines.get(n) for n in range(len(asks))]
 
 
-def statement_of(ask: Ask) -> str:
+def _statement_of(ask: Ask) -> str:
     if ask.since is None:
-        return PAGES
-    return SINCE_OF_ALL if ask.dedupe else SINCE
+        return _PAGES
+    return _SINCE_OF_ALL if ask.dedupe else _SINCE
 
 
-def parameters(asks: Sequence[Ask]) -> dict[str, str]:
+def _parameters(asks: Sequence[Ask]) -> dict[str, str]:
     """Parameters for any of the three statements. With dedupe, a page needs all entries."""
     return {
         "names": texts(ask.name for ask in asks),
@@ -179,7 +179,7 @@ def parameters(asks: Sequence[Ask]) -> dict[str, str]:
     }
 
 
-def select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
+def _select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
     """The timelines that exist, by the places of their names, from 1."""
     timelines: dict[int, Found] = {}
     with cursor() as db:
@@ -192,10 +192,10 @@ def select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
     return timelines
 
 
-def narrow(timeline: Found, ask: Ask) -> None:
+def _narrow(timeline: Found, ask: Ask) -> None:
     """Do what the statement cannot: dedupe, and cut to the page."""
     if ask.dedupe:
-        timeline.entries = originals(timeline.entries)
+        timeline.entries = _originals(timeline.entries)
     if ask.since is not None:
         timeline.entries = [one for one in timeline.entries if one.id not in timeline.before]
     if ask.dedupe or ask.since is not None:
@@ -203,7 +203,7 @@ def narrow(timeline: Found, ask: Ask) -> None:
         timeline.entries = timeline.entries[ask.offset : end]
 
 
-def originals(entries: Sequence[Entry]) -> list[Entry]:
+def _originals(entries: Sequence[Entry]) -> list[Entry]:
     """Leave out entries that repeat a lower one that is kept, or repeat the same as a lower one."""
     kept: list[Entry] = []
     seen: set[int] = set()
@@ -217,10 +217,10 @@ def originals(entries: Sequence[Entry]) -> list[Entry]:
     return kept[::-1]
 
 
-def touch(found: Iterable[Found]) -> None:
+def _touch(found: Iterable[Found]) -> None:
     """Record that they were read now, which keeps them from expiring."""
     due = sorted({one.id for one in found if one.due})
     if due:
         alone = not connection.in_atomic_block
         with cursor() as db:
-            db.execute(TOUCH, {"ids": array(due), "alone": alone})
+            db.execute(_TOUCH, {"ids": array(due), "alone": alone})

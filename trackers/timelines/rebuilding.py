@@ -11,7 +11,7 @@ from tweetwatch.database import cursor
 
 # The homes read most recently come first: all are due, these the longest. A rebuild under way may
 # use the old settings; because of the new stamp, its end leaves the job for the next one.
-REBUILD = """
+_REBUILD = """
     WITH wished AS MATERIALIZED (
         SELECT id, row_number() OVER (ORDER BY read_at DESC, id) AS nth
         FROM trackers_follower WHERE read_at > now() - %(idle)s * interval '1 day'
@@ -41,4 +41,4 @@ def rebuild_all(settings: HomeSettings) -> int:
     params = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
         # Each home has its own bucket, so there are as many rows as homes.
-        return db.execute(queue.on(HomeRebuild.namespace, REBUILD), params).rowcount
+        return db.execute(queue.on(HomeRebuild.namespace, _REBUILD), params).rowcount

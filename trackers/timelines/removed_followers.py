@@ -22,7 +22,7 @@ from tweetwatch.database import cursor
 
 # Names are ordered by code points, where ";" follows ":". A scalar subquery: each follower is
 # looked up by its key. CASE, so that no other name is cast to a number.
-LEFT = """
+_LEFT = """
     SELECT name FROM trackers_timeline t
     WHERE name > 'home:' AND name < 'home;' AND live
       AND CASE WHEN name ~ '^home:[0-9]{1,18}$' THEN
@@ -39,7 +39,7 @@ def drop_home(instance: Follower, **_: object) -> None:
 def forget_left() -> int:
     """Drop the remaining homes of deleted followers; return how many."""
     with cursor() as db:
-        names = [name for (name,) in db.execute(LEFT)]
+        names = [name for (name,) in db.execute(_LEFT)]
     for name in names:
         store.drop(name)
     return len(names)

@@ -16,7 +16,7 @@ from trackers.timelines.entries import Entry, checked_id, checked_name
 
 FORMAT, VERSION = "tweetwatch timelines", 1
 # Bytes of the first line, which tells whether this is a snapshot at all.
-LONGEST_HEAD = 1000
+_LONGEST_HEAD = 1000
 
 
 class SnapshotError(ValueError):
@@ -35,16 +35,16 @@ class Dumped:
 
 def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
     """The timelines of a snapshot. Only its end shows whether it is complete and undamaged."""
-    head = file.readline(LONGEST_HEAD)
-    check_head(head)
+    head = file.readline(_LONGEST_HEAD)
+    _check_head(head)
     digest, timelines, entries, last = hashlib.sha256(head), 0, 0, ""
     for number, line in enumerate(file, 2):
-        document = parsed(line, number)
+        document = _parsed(line, number)
         if "sha256" in document:
-            check_end(document, file, (timelines, entries, digest.hexdigest()))
+            _check_end(document, file, (timelines, entries, digest.hexdigest()))
             return
         try:
-            timeline = timeline_of(document)
+            timeline = _timeline_of(document)
         except (KeyError, TypeError, ValueError, binascii.Error) as fault:
             raise SnapshotError(f"Line {number} of the snapshot is damaged: {fault!r}.") from fault
         if timeline.name <= last:
@@ -55,7 +55,7 @@ def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
     raise SnapshotError("The snapshot is cut off: its last line is missing.")
 
 
-def check_head(line: bytes) -> None:
+def _check_head(line: bytes) -> None:
     try:
         head = orjson.loads(line)
         is_ours = head["format"] == FORMAT
@@ -70,7 +70,7 @@ def check_head(line: bytes) -> None:
         )
 
 
-def parsed(line: bytes, number: int) -> dict[str, Any]:
+def _parsed(line: bytes, number: int) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise SnapshotError(f"The snapshot is cut off: line {number} has no end.")
     try:
@@ -82,20 +82,20 @@ def parsed(line: bytes, number: int) -> dict[str, Any]:
     return document
 
 
-def check_end(told: dict[str, Any], file: BinaryIO, found: tuple[int, int, str]) -> None:
+def _check_end(told: dict[str, Any], file: BinaryIO, found: tuple[int, int, str]) -> None:
     if (told.get("timelines"), told.get("entries"), told["sha256"]) != found:
         raise SnapshotError("The snapshot is damaged: its digest does not match its last line.")
     if file.read(1):
         raise SnapshotError("The snapshot is damaged: something follows its last line.")
 
 
-def timeline_of(document: dict[str, Any]) -> Dumped:
+def _timeline_of(document: dict[str, Any]) -> Dumped:
     if not isinstance(document["live"], bool):
         raise TypeError(document["live"])
     return Dumped(
         checked_name(document["name"]),
         document["live"],
-        parse_time(document["read_at"]),
+        _parse_time(document["read_at"]),
         [
             (
                 Entry(
@@ -103,14 +103,14 @@ def timeline_of(document: dict[str, Any]) -> Dumped:
                     None if secondary is None else checked_id(secondary),
                     base64.b64decode(metadata or "", validate=True),
                 ),
-                None if dead_at is None else parse_time(dead_at),
+                None if dead_at is None else _parse_time(dead_at),
             )
             for id, secondary, metadata, dead_at in document["entries"]
         ],
     )
 
 
-def parse_time(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     when = datetime.fromisoformat(text)
     if when.tzinfo is None:
         raise ValueError(f"{text} is in no time zone")

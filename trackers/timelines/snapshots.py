@@ -32,11 +32,11 @@ from trackers.timelines.snapshot_file import (
 )
 
 File = str | os.PathLike[str] | BinaryIO
-RESTORED_PER_STATEMENT = 100
+_RESTORED_PER_STATEMENT = 100
 
 # One statement, so that all is as of one moment. OFFSET 0: names are sorted first. LATERAL: the
 # entries of one timeline after the other. The server wraps base64 into lines; translate joins them.
-DUMP = """
+_DUMP = """
     SELECT json_build_object('name', t.name, 'live', t.live, 'read_at', t.last_read_at,
                              'entries', coalesce(e.list, '[]'))::text,
            coalesce(e.entries, 0)
@@ -54,7 +54,7 @@ def snapshot(file: File) -> int:
     """Write all timelines into the file; return how many. A file given by name is replaced only
     when the new one is complete and on disk."""
     if not isinstance(file, str | os.PathLike):
-        return dump(file)
+        return _dump(file)
     path = os.fspath(file)
     with tempfile.NamedTemporaryFile(
         dir=os.path.dirname(path) or ".",
@@ -63,7 +63,7 @@ def snapshot(file: File) -> int:
         delete=False,
     ) as part:
         try:
-            timelines = dump(part)
+            timelines = _dump(part)
             part.flush()
             os.fsync(part.fileno())
             os.replace(part.name, path)
@@ -73,7 +73,7 @@ def snapshot(file: File) -> int:
     return timelines
 
 
-def dump(out: BinaryIO | IO[bytes]) -> int:
+def _dump(out: BinaryIO | IO[bytes]) -> int:
     digest, timelines, entries = hashlib.sha256(), 0, 0
 
     def write(line: bytes) -> None:
@@ -84,8 +84,8 @@ def dump(out: BinaryIO | IO[bytes]) -> int:
     with transaction.atomic():
         connection.ensure_connection()
         with connection.connection.cursor(name="timelines") as rows:
-            rows.itersize = RESTORED_PER_STATEMENT
-            for line, found in rows.execute(DUMP):
+            rows.itersize = _RESTORED_PER_STATEMENT
+            for line, found in rows.execute(_DUMP):
                 write(line.encode() + b"\n")
                 timelines, entries = timelines + 1, entries + found
     told = {"timelines": timelines, "entries": entries, "sha256": digest.hexdigest()}
@@ -102,21 +102,21 @@ def restore(file: File) -> int:
     already is skipped. SnapshotError: the file is truncated or damaged, has another version, or is
     not a snapshot.
     """
-    with opened_snapshot(file) as dumped:
+    with _opened_snapshot(file) as dumped:
         # The whole file is checked before anything is done. All names are created before the first
         # lock, and locks are taken in the order of names (`locks`).
         names = [one.name for one in dumped_timelines(dumped)]
         dumped.seek(0)
         with transaction.atomic():
-            for first in range(0, len(names), RESTORED_PER_STATEMENT):
-                create_missing(names[first : first + RESTORED_PER_STATEMENT])
-            for some in in_batches(dumped_timelines(dumped)):
-                put_back(some)
+            for first in range(0, len(names), _RESTORED_PER_STATEMENT):
+                create_missing(names[first : first + _RESTORED_PER_STATEMENT])
+            for some in _in_batches(dumped_timelines(dumped)):
+                _put_back(some)
     return len(names)
 
 
 @contextmanager
-def opened_snapshot(file: File) -> Iterator[BinaryIO]:
+def _opened_snapshot(file: File) -> Iterator[BinaryIO]:
     """The file, which is read twice; one that cannot be, such as a pipe, is copied first."""
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as found:
@@ -130,18 +130,18 @@ def opened_snapshot(file: File) -> Iterator[BinaryIO]:
             yield copy
 
 
-def in_batches(dumped: Iterator[Dumped]) -> Iterator[list[Dumped]]:
+def _in_batches(dumped: Iterator[Dumped]) -> Iterator[list[Dumped]]:
     some: list[Dumped] = []
     for one in dumped:
         some.append(one)
-        if len(some) == RESTORED_PER_STATEMENT:
+        if len(some) == _RESTORED_PER_STATEMENT:
             yield some
             some = []
     if some:
         yield some
 
 
-def put_back(some: list[Dumped]) -> None:
+def _put_back(some: list[Dumped]) -> None:
     locked = make_and_lock([one.name for one in some])
     put_entries(
         [

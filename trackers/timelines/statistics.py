@@ -15,8 +15,8 @@ from trackers.jobs.models import STRIKES
 from trackers.timelines.models import HomeReads
 from tweetwatch.database import compact_sql, fetch_together
 
-MAX_COUNTED = 10_000
-STRATEGIES = ("cache", "sized", "timed")
+_MAX_COUNTED = 10_000
+_STRATEGIES = ("cache", "sized", "timed")
 
 # Looks at the deliveries that have been due longest: an origin keeps its place in line until all is
 # delivered. By the index on buckets, since jobs have none on time; isolated jobs are in no bucket.
@@ -26,14 +26,14 @@ LAG = compact_sql(f"""
     FROM (
         SELECT live.key
         FROM (SELECT stamp, keys FROM trackers_deliverybucket
-              ORDER BY due_at, id LIMIT {MAX_COUNTED}) bucket
+              ORDER BY due_at, id LIMIT {_MAX_COUNTED}) bucket
         CROSS JOIN LATERAL unnest(bucket.keys) AS entry(key)
         CROSS JOIN LATERAL (
             SELECT key FROM trackers_timelinedelivery
             WHERE key = entry.key AND stamp = bucket.stamp LIMIT 1) live
         UNION ALL
-        (SELECT key FROM trackers_timelinedelivery WHERE attempts >= {STRIKES} LIMIT {MAX_COUNTED})
-        LIMIT {MAX_COUNTED}
+        (SELECT key FROM trackers_timelinedelivery WHERE attempts >= {STRIKES} LIMIT {_MAX_COUNTED})
+        LIMIT {_MAX_COUNTED}
     ) job
     LEFT JOIN LATERAL (
         SELECT number FROM trackers_deliverymark WHERE origin_id = job.key LIMIT 1) mark ON true
@@ -42,30 +42,30 @@ LAG = compact_sql(f"""
         WHERE origin_id = job.key AND number > coalesce(mark.number, 0)
         ORDER BY number LIMIT 1) next
 """)
-COUNTED = {
+_COUNTED = {
     "followers": "trackers_follower",
     "follows": "trackers_follow",
     "timelines": "trackers_timeline",
     "entries": "trackers_timelineentry",
 }
-COUNTS = compact_sql(
+_COUNTS = compact_sql(
     " UNION ALL ".join(
         f"""
         SELECT '{name}',
-               (SELECT count(*) FROM (SELECT FROM {table} LIMIT {MAX_COUNTED}) AS counted),
+               (SELECT count(*) FROM (SELECT FROM {table} LIMIT {_MAX_COUNTED}) AS counted),
                (SELECT reltuples::bigint FROM pg_class WHERE oid = '{table}'::regclass)
         """
-        for name, table in COUNTED.items()
+        for name, table in _COUNTED.items()
     )
 )
-HOMES = compact_sql(f"""
+_HOMES = compact_sql(f"""
     SELECT strategy.key, count(built_at), count(*) FILTER (WHERE built_at IS NULL)
     FROM unnest(%(strategies)s::text[]) AS strategy(key) CROSS JOIN LATERAL (
         SELECT built_at FROM trackers_builthome
-        WHERE strategy = strategy.key LIMIT {MAX_COUNTED}) home
+        WHERE strategy = strategy.key LIMIT {_MAX_COUNTED}) home
     GROUP BY 1
 """)
-BYTES = compact_sql("""
+_BYTES = compact_sql("""
     SELECT pg_total_relation_size('trackers_timeline')
              + pg_total_relation_size('trackers_timelineentry'),
            pg_total_relation_size('trackers_builthome')
@@ -109,10 +109,10 @@ class Timelines:
 def timelines(*, now: datetime) -> Timelines:
     """The current metrics, in one round trip and one more for the pages."""
     lag, counts, homes, sizes = fetch_together(
-        (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
+        (LAG, {}), (_COUNTS, {}), (_HOMES, {"strategies": list(_STRATEGIES)}), (_BYTES, {})
     )
     of = {
-        name: counted if counted < MAX_COUNTED else max(MAX_COUNTED, about)
+        name: counted if counted < _MAX_COUNTED else max(_MAX_COUNTED, about)
         for name, counted, about in counts
     }
     homes_by_strategy = {key: Homes(built, building) for key, built, building in homes}
@@ -122,12 +122,12 @@ def timelines(*, now: datetime) -> Timelines:
         **of,
         store_bytes=sizes[0][0],
         bucket_bytes=sizes[0][1],
-        homes={key: homes_by_strategy.get(key, Homes()) for key in STRATEGIES},
-        pages=pages(now=now),
+        homes={key: homes_by_strategy.get(key, Homes()) for key in _STRATEGIES},
+        pages=_pages(now=now),
     )
 
 
-def pages(*, now: datetime) -> dict[str, int]:
+def _pages(*, now: datetime) -> dict[str, int]:
     """Pages of today and yesterday, by where they came from."""
     pages_by_origin: dict[str, int] = {}
     rows = HomeReads.objects.filter(day__gte=now.date() - timedelta(days=1))

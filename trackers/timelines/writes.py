@@ -32,7 +32,7 @@ from tweetwatch.database import array, compact_sql, cursor
 # The timelines are locked, and come in the order of their ids, by which their `seqs` are found.
 # An entry that was not there becomes a tombstone at once, with the `seq` of this write; one that
 # was live keeps its own, lower one, by which it is known, and is no longer counted.
-MARK = compact_sql(f"""
+_MARK = compact_sql(f"""
     WITH marked AS (
         INSERT INTO trackers_timelineentry AS e (timeline_id, entry_id, seq, dead_at)
         SELECT t.id, d.id, t.seq + 1, statement_timestamp()
@@ -56,7 +56,7 @@ MARK = compact_sql(f"""
 """)
 
 # The timeline is locked. Entries are taken out, not deleted: they may come back.
-TAKE_OUT = """
+_TAKE_OUT = """
     WITH gone AS (
         DELETE FROM trackers_timelineentry
         WHERE timeline_id = %(timeline)s AND entry_id = ANY(%(ids)s::bigint[]) AND dead_at IS NULL
@@ -83,7 +83,7 @@ def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = N
     """Append each entry to the timeline in its pair, all in one statement; see `append`."""
     entries_of: dict[str, list[Entry]] = {}
     for pair in checked_list(pairs, of="pairs of a name and an entry"):
-        name, entry = checked_pair(pair)
+        name, entry = _checked_pair(pair)
         entries_of.setdefault(name, []).append(entry)
     for entry in {id(entry): entry for some in entries_of.values() for entry in some}.values():
         checked_entry(entry)
@@ -96,7 +96,7 @@ def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = N
         add_to_each(names, of_each, bounds=bounds)
 
 
-def checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
+def _checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
     if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
         raise ValueError(f"A pair must be a timeline's name and an Entry, not {pair!r}.")
     return pair
@@ -116,7 +116,7 @@ def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
                 "timelines": array(one.id for one in locked),
                 "seqs": array(one.seq for one in locked),
             }
-            db.execute(MARK, {**timelines_and_seqs, "ids": array(ids)})
+            db.execute(_MARK, {**timelines_and_seqs, "ids": array(ids)})
 
 
 def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
@@ -143,14 +143,14 @@ def unmerge(name: str, entries: Iterable[Entry]) -> None:
     """Take entries out, by id; a merge brings them back. What was deleted stays deleted."""
     given, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
-        take_out(lock([name]), given)
+        _take_out(lock([name]), given)
 
 
 def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | None = None) -> bool:
     """Merge the entries of another timeline, without their metadata if `bare`. If that timeline is
     not set, do nothing and return False."""
     with transaction.atomic():
-        entries = entries_of(source, beside=name)
+        entries = _entries_of(source, beside=name)
         if entries is not None and bare:
             entries = [Entry(one.id, one.secondary) for one in entries]
         if entries is not None:
@@ -161,21 +161,21 @@ def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | N
 def unmerge_from(name: str, source: str) -> bool:
     """Unmerge the entries of another timeline. If that is not set, do nothing; return False."""
     with transaction.atomic():
-        entries = entries_of(source, beside=name)
+        entries = _entries_of(source, beside=name)
         if entries is not None:
-            take_out(lock([name]), entries)
+            _take_out(lock([name]), entries)
     return entries is not None
 
 
-def entries_of(source: str, *, beside: str) -> list[Entry] | None:
+def _entries_of(source: str, *, beside: str) -> list[Entry] | None:
     """All entries of a timeline, lowest id first; locks it and `beside` until the commit."""
     lock(checked_names([source, beside]))
     [found] = read_timelines([Ask(source, 0, None)])
     return None if found is None else found.entries[::-1]
 
 
-def take_out(locked: Sequence[Locked], entries: Sequence[Entry]) -> None:
+def _take_out(locked: Sequence[Locked], entries: Sequence[Entry]) -> None:
     for timeline in locked:
         ids = array(entry.id for entry in entries)
         with cursor() as db:
-            db.execute(TAKE_OUT, {"timeline": timeline.id, "ids": ids})
+            db.execute(_TAKE_OUT, {"timeline": timeline.id, "ids": ids})

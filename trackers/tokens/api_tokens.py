@@ -11,7 +11,7 @@ from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of, new_secret
 
 # A token in use would otherwise cost a write with each request.
-USED_EVERY = timedelta(hours=1)
+_USED_EVERY = timedelta(hours=1)
 
 
 def save_token(token: ApiToken) -> str:
@@ -28,8 +28,8 @@ def authenticate_token(secret: str, *, now: datetime) -> ApiToken | None:
     token = tokens.filter(user__is_active=True).select_related("user").first()
     if token is None:
         return None
-    unused = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY)
-    if token.used_at is None or token.used_at < now - USED_EVERY:
+    unused = Q(used_at=None) | Q(used_at__lt=now - _USED_EVERY)
+    if token.used_at is None or token.used_at < now - _USED_EVERY:
         ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
     return token
 

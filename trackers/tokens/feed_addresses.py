@@ -10,13 +10,13 @@ from trackers.tokens.models import FeedAddress
 from trackers.tokens.secret import digest_of, new_secret
 from tweetwatch.database import cursor
 
-FIND_STATE = """
+_FIND_STATE = """
     SELECT digest, changed_at FROM trackers_feedstate
     WHERE address_id = %(address)s AND source_id = %(source)s
 """
 # HTTP dates have whole seconds, so two states within one second would look like one. Nothing is
 # written once the address is revoked: its row is locked, or gone.
-STORE_STATE = """
+_STORE_STATE = """
     INSERT INTO trackers_feedstate AS s (address_id, source_id, digest, changed_at)
     SELECT follower_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
     WHERE follower_id = %(address)s FOR KEY SHARE
@@ -51,8 +51,8 @@ def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: dateti
     """Since when the feed has had the content with this digest; the home's `source_id` is 0."""
     params = {"address": address.pk, "source": source_id, "digest": digest, "now": now}
     with cursor() as db:
-        known = db.execute(FIND_STATE, params).fetchone()
+        known = db.execute(_FIND_STATE, params).fetchone()
         if known and known[0] == digest:
             return known[1]
-        row = db.execute(STORE_STATE, params).fetchone()
+        row = db.execute(_STORE_STATE, params).fetchone()
     return row[0] if row else now

@@ -20,9 +20,9 @@ from trackers.credentials.secrets import fernet
 from tweetwatch.database import cursor
 from tweetwatch.retention import Retention
 
-KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
-BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
-KEY_LIFETIME = timedelta(hours=24)
+_KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
+_BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
+_KEY_LIFETIME = timedelta(hours=24)
 # Neither door's keys are forgotten sooner because the other has many.
 RETENTIONS = (
     # About 300 MB of them, with their indexes.
@@ -30,7 +30,7 @@ RETENTIONS = (
         "trackers_idempotencykey",
         which="answer IS NULL",
         what="keys of publications",
-        lasts=KEY_LIFETIME,
+        lasts=_KEY_LIFETIME,
         most=2_000_000,
         at_once=20_000,
     ),
@@ -39,7 +39,7 @@ RETENTIONS = (
         "trackers_idempotencykey",
         which="answer IS NOT NULL",
         what="answers of the API",
-        lasts=KEY_LIFETIME,
+        lasts=_KEY_LIFETIME,
         most=500_000,
         at_once=5_000,
     ),
@@ -48,7 +48,7 @@ RETENTIONS = (
 # The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
 # day old counts as unused, even before it is forgotten.
 # Locks: the row of the key, until the commit of what is done with it.
-CLAIM_KEY = """
+_CLAIM_KEY = """
     INSERT INTO trackers_idempotencykey AS k (token_id, key, asked)
     VALUES (%(token)s, %(key)s, %(asked)s)
     ON CONFLICT (token_id, key) DO UPDATE
@@ -56,15 +56,15 @@ CLAIM_KEY = """
     WHERE k.at < now() - %(kept)s
     RETURNING true
 """
-FIND_REQUEST = """
+_FIND_REQUEST = """
     SELECT asked FROM trackers_idempotencykey WHERE token_id = %(token)s AND key = %(key)s
 """
-STORE_ANSWER = """
+_STORE_ANSWER = """
     UPDATE trackers_idempotencykey
     SET status = %(status)s, content_type = %(content_type)s, answer = %(answer)s
     WHERE token_id = %(token)s AND key = %(key)s
 """
-FIND_ANSWER = """
+_FIND_ANSWER = """
     SELECT status, content_type, answer FROM trackers_idempotencykey
     WHERE token_id = %(token)s AND key = %(key)s
 """
@@ -91,8 +91,8 @@ class UsedOtherwiseError(Exception):
 
 
 def key_of(header: str) -> UUID:
-    if not KEY.fullmatch(header):
-        raise ValueError(BAD_KEY)
+    if not _KEY.fullmatch(header):
+        raise ValueError(_BAD_KEY)
     return half_digest(header.encode())
 
 
@@ -107,12 +107,12 @@ def claim_key(request: KeyedRequest) -> bool:
         "token": request.token_id,
         "key": request.key,
         "asked": request.asked,
-        "kept": KEY_LIFETIME,
+        "kept": _KEY_LIFETIME,
     }
     with cursor() as db:
-        if db.execute(CLAIM_KEY, values).fetchone():
+        if db.execute(_CLAIM_KEY, values).fetchone():
             return True
-        row = db.execute(FIND_REQUEST, values).fetchone()
+        row = db.execute(_FIND_REQUEST, values).fetchone()
     if row is None or row[0] != request.asked:
         raise UsedOtherwiseError
     return False
@@ -123,21 +123,21 @@ def store_answer(request: KeyedRequest, answer: Answer) -> None:
     values = {"token": request.token_id, "key": request.key, "status": answer.status}
     with cursor() as db:
         db.execute(
-            STORE_ANSWER, {**values, "content_type": answer.content_type[:100], "answer": sealed}
+            _STORE_ANSWER, {**values, "content_type": answer.content_type[:100], "answer": sealed}
         )
 
 
 def find_answer(request: KeyedRequest) -> Answer:
     """How a request was answered whose key is used."""
     with cursor() as db:
-        row = db.execute(FIND_ANSWER, {"token": request.token_id, "key": request.key}).fetchone()
+        row = db.execute(_FIND_ANSWER, {"token": request.token_id, "key": request.key}).fetchone()
     if row is None:
         raise UsedOtherwiseError
     status, content_type, sealed = row
-    return Answer(status, content_type, decrypt_answer(bytes(sealed)))
+    return Answer(status, content_type, _decrypt_answer(bytes(sealed)))
 
 
-def decrypt_answer(sealed: bytes) -> bytes:
+def _decrypt_answer(sealed: bytes) -> bytes:
     """Empty when FIELD_KEYS no longer contain its key: the request was done all the same."""
     try:
         return fernet(tuple(settings.FIELD_KEYS)).decrypt(sealed)

@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from tweetwatch.database import cursor
 
-WINDOW = timedelta(minutes=1)
+_WINDOW = timedelta(minutes=1)
 
 # The window begins with its first request. Beyond the limit requests are not counted, so a program
 # that keeps on asking is let in again as soon as the window is over.
 # Locks: the row of the token, for this statement only.
-COUNT_REQUEST = """
+_COUNT_REQUEST = """
     INSERT INTO trackers_apiuse AS u (token_id, begun_at, used)
     VALUES (%(token)s, now(), 1)
     ON CONFLICT (token_id) DO UPDATE SET
@@ -43,7 +43,7 @@ def count_request(token_id: int, *, most: int) -> RateUse:
     """Count a request."""
     with cursor() as db:
         row = db.execute(
-            COUNT_REQUEST, {"token": token_id, "window": WINDOW, "most": most}
+            _COUNT_REQUEST, {"token": token_id, "window": _WINDOW, "most": most}
         ).fetchone()
     assert row is not None
     used, seconds = row

@@ -23,9 +23,9 @@ from tweetwatch.statements import statement
 
 # Buckets of each kind; a row is some 40 bytes.
 BUCKETS = 1 << 14
-FORGOTTEN_AFTER = timedelta(hours=1)
-MAX_FAILURES = 1000
-MIN_WAIT = timedelta(seconds=1)
+_FORGOTTEN_AFTER = timedelta(hours=1)
+_MAX_FAILURES = 1000
+_MIN_WAIT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,16 @@ ADDRESS = BucketKind("address", 20, timedelta(minutes=5))
 ACCOUNT = BucketKind("account", 20, timedelta(seconds=30))
 KINDS = (BOTH, ADDRESS, ACCOUNT)
 
-FIND_BUCKETS = (
+_FIND_BUCKETS = (
     "SELECT bucket, failures, last_at FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
 )
-COUNT_LOGIN = statement(__file__, "count_login")
-CLEAR_FAILURES = """
+_COUNT_LOGIN = statement(__file__, "count_login")
+_CLEAR_FAILURES = """
     WITH cleared AS (DELETE FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s))
     UPDATE trackers_wronglogin SET failures = greatest(0, failures - 1)
     WHERE bucket = %(address)s
 """
-UNLOCK_ACCOUNT = """
+_UNLOCK_ACCOUNT = """
     DELETE FROM trackers_wronglogin WHERE bucket = %(account)s OR account = %(account)s
         OR bucket = %(address)s
 """
@@ -78,10 +78,10 @@ class LoginAttempt:
 
 def login_attempt(account: str, address: str) -> LoginAttempt:
     """Accounts are compared without case; an IPv6 address counts as its home's network."""
-    return LoginAttempt(account.strip().casefold()[:200], network_of(address))
+    return LoginAttempt(account.strip().casefold()[:200], _network_of(address))
 
 
-def network_of(address: str) -> str:
+def _network_of(address: str) -> str:
     try:
         known = ip_address(address)
     except ValueError:
@@ -96,11 +96,11 @@ def wait_of(who: LoginAttempt, *, now: datetime) -> timedelta:
     """How long until a password of this one is checked; zero: now."""
     kinds = {who.bucket(kind): kind for kind in KINDS}
     with cursor() as db:
-        rows = db.execute(FIND_BUCKETS, {"buckets": list(kinds)}).fetchall()
+        rows = db.execute(_FIND_BUCKETS, {"buckets": list(kinds)}).fetchall()
     ends = (
         last_at + kinds[bucket].wait(failures)
         for bucket, failures, last_at in rows
-        if now - last_at < FORGOTTEN_AFTER
+        if now - last_at < _FORGOTTEN_AFTER
     )
     return max((end - now for end in ends if end > now), default=timedelta(0))
 
@@ -112,9 +112,9 @@ def count_attempt(who: LoginAttempt, *, now: datetime) -> timedelta:
     """
     params = {
         "now": now,
-        "forgotten": now - FORGOTTEN_AFTER,
-        "most": MAX_FAILURES,
-        "buckets": sorted(bucket_numbers(who, KINDS)),
+        "forgotten": now - _FORGOTTEN_AFTER,
+        "most": _MAX_FAILURES,
+        "buckets": sorted(_bucket_numbers(who, KINDS)),
         "account": who.bucket(ACCOUNT),
         "free": [kind.free for kind in KINDS],
         "longest": [kind.most for kind in KINDS],
@@ -122,19 +122,19 @@ def count_attempt(who: LoginAttempt, *, now: datetime) -> timedelta:
     }
     with transaction.atomic():
         with cursor() as db:
-            counted = len(db.execute(COUNT_LOGIN, params).fetchall())
+            counted = len(db.execute(_COUNT_LOGIN, params).fetchall())
         if counted == len(KINDS):
             return timedelta(0)
         transaction.set_rollback(True)
-    return max(wait_of(who, now=now), MIN_WAIT)
+    return max(wait_of(who, now=now), _MIN_WAIT)
 
 
 def clear_failures(who: LoginAttempt) -> None:
     """Clear the counts after a right password. For the address, only this attempt: it may have
     tried other accounts in between."""
-    params = {"buckets": bucket_numbers(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
+    params = {"buckets": _bucket_numbers(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
     with cursor() as db:
-        db.execute(CLEAR_FAILURES, params)
+        db.execute(_CLEAR_FAILURES, params)
 
 
 def unlock_account(account: str, *, address: str = "") -> int:
@@ -145,8 +145,8 @@ def unlock_account(account: str, *, address: str = "") -> int:
         "address": who.bucket(ADDRESS) if address else None,
     }
     with cursor() as db:
-        return db.execute(UNLOCK_ACCOUNT, params).rowcount
+        return db.execute(_UNLOCK_ACCOUNT, params).rowcount
 
 
-def bucket_numbers(who: LoginAttempt, kinds: Iterable[BucketKind]) -> list[int]:
+def _bucket_numbers(who: LoginAttempt, kinds: Iterable[BucketKind]) -> list[int]:
     return [who.bucket(kind) for kind in kinds]

@@ -8,7 +8,7 @@ from trackers.xapi.results import Account
 from tweetwatch.database import cursor
 
 # New authors, and those with a tweet that was found hidden after they were last requested.
-AUTHORS_TO_ASK = """
+_AUTHORS_TO_ASK = """
     (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
     UNION
     (SELECT a.id FROM trackers_tweet t JOIN trackers_author a ON a.id = t.author_id
@@ -17,7 +17,7 @@ AUTHORS_TO_ASK = """
     LIMIT %(limit)s
 """
 
-STORE_NAMES = """
+_STORE_NAMES = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(usernames)s::text[], %(names)s::text[],
                              %(protected)s::bool[]) AS told(id, username, name, protected)
@@ -30,7 +30,7 @@ STORE_NAMES = """
 """
 
 # The tweets endpoint only says "not authorized"; the users endpoint says why.
-WHY_HIDDEN = """
+_WHY_HIDDEN = """
     UPDATE trackers_tweet t
     SET missing_because = CASE WHEN a.id = ANY(%(suspended)s::bigint[]) THEN 'suspended'
                                ELSE 'protected' END
@@ -44,7 +44,7 @@ WHY_HIDDEN = """
 def authors_to_ask(*, limit: int) -> list[int]:
     """Ids of authors to request from X."""
     with cursor() as db:
-        return [row[0] for row in db.execute(AUTHORS_TO_ASK, {"limit": limit})]
+        return [row[0] for row in db.execute(_AUTHORS_TO_ASK, {"limit": limit})]
 
 
 def store_names(
@@ -54,7 +54,7 @@ def store_names(
     accounts = list(accounts)
     with cursor() as db:
         db.execute(
-            STORE_NAMES,
+            _STORE_NAMES,
             {
                 "asked": list(asked),
                 "ids": [account.id for account in accounts],
@@ -63,4 +63,4 @@ def store_names(
                 "protected": [account.protected for account in accounts],
             },
         )
-        db.execute(WHY_HIDDEN, {"asked": list(asked), "suspended": list(suspended)})
+        db.execute(_WHY_HIDDEN, {"asked": list(asked), "suspended": list(suspended)})

@@ -8,10 +8,10 @@ from trackers.xapi.results import Post
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-DESCRIBE = statement(__file__, "describe")
+_DESCRIBE = statement(__file__, "describe")
 
 # Locks: the tweets, in the order of ids, as everywhere.
-WITHHOLD = """
+_WITHHOLD = """
     UPDATE trackers_tweet t SET withheld = told.withheld
     FROM (
         SELECT locked.id, asked.withheld
@@ -28,7 +28,7 @@ def withhold(withheld: Mapping[int, str]) -> None:
     """Store where X withholds these tweets now; empty: nowhere."""
     ids = sorted(withheld)
     with cursor() as db:
-        db.execute(WITHHOLD, {"ids": ids, "withheld": [withheld[id] for id in ids]})
+        db.execute(_WITHHOLD, {"ids": ids, "withheld": [withheld[id] for id in ids]})
 
 
 def describe(posts: Sequence[Post]) -> None:
@@ -38,7 +38,7 @@ def describe(posts: Sequence[Post]) -> None:
     ordered = sorted(posts, key=lambda post: post.id)
     with cursor() as db:
         db.execute(
-            DESCRIBE,
+            _DESCRIBE,
             {
                 "ids": [post.id for post in ordered],
                 "authors": [post.author_id for post in ordered],
@@ -54,10 +54,10 @@ def describe(posts: Sequence[Post]) -> None:
                 "quoted": [post.quoted for post in ordered],
                 "retweeted": [post.retweeted for post in ordered],
                 # Only digits and underscores (read_context): nothing to quote in an array.
-                "media": [media_of(post) for post in ordered],
+                "media": [_media_of(post) for post in ordered],
             },
         )
 
 
-def media_of(post: Post) -> str | None:
+def _media_of(post: Post) -> str | None:
     return "{%s}" % ",".join(post.media_keys) if post.media_keys else None  # noqa: UP031

@@ -39,7 +39,7 @@ class Run(NamedTuple):
 
 EVERY_RUN = statement(__file__, "every_run")
 
-HISTORY = statement(__file__, "history")
+_HISTORY = statement(__file__, "history")
 
 
 def history(tweet_id: int) -> list[Run]:
@@ -50,7 +50,7 @@ def history(tweet_id: int) -> list[Run]:
 def histories(tweet_ids: Iterable[int]) -> list[Run]:
     """The samples of several tweets, by tweet and time."""
     with cursor() as db:
-        db.execute(HISTORY, {"ids": list(tweet_ids)}, binary=True)
+        db.execute(_HISTORY, {"ids": list(tweet_ids)}, binary=True)
         stretches = db.fetchall()
     runs: list[Run] = []
     for tweet_id, *columns in stretches:

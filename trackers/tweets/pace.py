@@ -15,20 +15,20 @@ from math import isfinite, log, sqrt
 Counts = tuple[int | None, int | None, int | None]
 ZERO_COUNTS: Counts = (0, 0, 0)
 
-ADDED = 10
+_ADDED = 10
 # The share of the newest measurement in the average.
-SMOOTHING = 0.4
+_SMOOTHING = 0.4
 # If a tweet is first measured at this age or later, its counts are not taken for growth. Before
 # that, its creation counts as a measurement: everything was 0.
-STRANGER_FROM_S = 300.0
+_STRANGER_FROM_S = 300.0
 # Growth within fewer seconds is mostly chance, and X's counters are updated in steps.
-TOO_SOON_S = 5.0
+_TOO_SOON_S = 5.0
 # The growth since the last measurement belongs to an age between the two: their geometric mean,
 # with the earlier one taken as at least this share of the later.
-EARLIEST_SHARE = 0.3
+_EARLIEST_SHARE = 0.3
 # Growth below this counts as none. A quiet average shrinks with each look, and more over a hole;
 # below the column's 1e-45, PostgreSQL refuses the value, and with it the whole save.
-MIN_PACE = 1e-15
+_MIN_PACE = 1e-15
 
 
 def pace(
@@ -42,14 +42,14 @@ def pace(
     """
     if last_age is None:
         age = max(age, 1.0)
-        if age > STRANGER_FROM_S:
+        if age > _STRANGER_FROM_S:
             return strangers_pace(age)
         seen = growth(ZERO_COUNTS, after)
         # The geometric mean of the ages, over the age, as below with `last_age` 0.
         return (
             strangers_pace(age)
             if seen is None
-            else max(seen * sqrt(EARLIEST_SHARE) / age, MIN_PACE)
+            else max(seen * sqrt(_EARLIEST_SHARE) / age, _MIN_PACE)
         )
     gap = age - last_age
     age, since = max(age, 1.0), max(last_age, 1.0)
@@ -58,13 +58,13 @@ def pace(
         last = None
     else:
         last *= since / max(age, since)
-    seen = growth(before, after) if gap >= TOO_SOON_S else None
+    seen = growth(before, after) if gap >= _TOO_SOON_S else None
     if seen is None:
-        return strangers_pace(age) if last is None else max(last, MIN_PACE)
-    if since < EARLIEST_SHARE * age:
-        since = EARLIEST_SHARE * age
+        return strangers_pace(age) if last is None else max(last, _MIN_PACE)
+    if since < _EARLIEST_SHARE * age:
+        since = _EARLIEST_SHARE * age
     newest = seen / gap * sqrt(since / age)
-    return max(newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last, MIN_PACE)
+    return max(newest if last is None else _SMOOTHING * newest + (1 - _SMOOTHING) * last, _MIN_PACE)
 
 
 def strangers_pace(age: float) -> float:
@@ -81,19 +81,19 @@ def growth(before: Counts, after: Counts) -> float | None:
     if views is not None and old_views is not None:
         known = 1
         if views != old_views:
-            ratio = (views + ADDED) / (old_views + ADDED)
+            ratio = (views + _ADDED) / (old_views + _ADDED)
             if views < old_views:
                 ratio = 1 / ratio
     if likes is not None and old_likes is not None:
         known += 1
         if likes > old_likes:
-            ratio *= (likes + ADDED) / (old_likes + ADDED)
+            ratio *= (likes + _ADDED) / (old_likes + _ADDED)
         elif likes < old_likes:
-            ratio *= (old_likes + ADDED) / (likes + ADDED)
+            ratio *= (old_likes + _ADDED) / (likes + _ADDED)
     if retweets is not None and old_retweets is not None:
         known += 1
         if retweets > old_retweets:
-            ratio *= (retweets + ADDED) / (old_retweets + ADDED)
+            ratio *= (retweets + _ADDED) / (old_retweets + _ADDED)
         elif retweets < old_retweets:
-            ratio *= (old_retweets + ADDED) / (retweets + ADDED)
+            ratio *= (old_retweets + _ADDED) / (retweets + _ADDED)
     return log(ratio) / known if known else None

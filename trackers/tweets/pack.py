@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 # A day is packed this long after its end, all at once. If partitions were packed one by one, a
 # tweet's row would be written four times a day, each time too large for its previous space.
 SETTLED_AFTER = timedelta(minutes=30)
-PACKED_DAY = timedelta(days=1)
-EVER = datetime(1970, 1, 1, tzinfo=UTC)
+_PACKED_DAY = timedelta(days=1)
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Rows of a piece, plus the rest of its last tweet: a tweet's rows are packed together, and a day of
 # one that is looked up every minute has 1,440. A piece takes well under a second.
 ROWS_PER_PIECE = 5_000
@@ -42,9 +42,9 @@ LAST_TWEET = """
     ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
-PACK = statement(__file__, "pack", open=["rows", "start", "end"])
+_PACK = statement(__file__, "pack", open=["rows", "start", "end"])
 
-HAS_ROWS = "SELECT EXISTS (SELECT FROM {rows})"
+_HAS_ROWS = "SELECT EXISTS (SELECT FROM {rows})"
 
 # Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
 # join the planner would read the whole table. The limit is a literal: with a parameter the planner
@@ -57,13 +57,13 @@ RETIRE = """
 """
 
 # Bounded: a larger backlog need not be known exactly.
-COUNT_TO_RETIRE = """
+_COUNT_TO_RETIRE = """
     SELECT count(*) FROM (
         SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
 """
 
 # The server's own estimate, which is free and good enough to show how far behind packing is.
-ESTIMATE_ROWS_LEFT = """
+_ESTIMATE_ROWS_LEFT = """
     SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
 """
 
@@ -83,37 +83,37 @@ def pack(*, now: datetime, deadline: Deadline) -> Packed:
     rows = dropped = 0
 
     def left() -> int:
-        names = [name for of_day in settled_days(now=now).values() for name in of_day]
-        return max(1, select_count(ESTIMATE_ROWS_LEFT, {"names": [*names, SAMPLES.default]}))
+        names = [name for of_day in _settled_days(now=now).values() for name in of_day]
+        return max(1, select_count(_ESTIMATE_ROWS_LEFT, {"names": [*names, SAMPLES.default]}))
 
-    for start, names in settled_days(now=now).items():
+    for start, names in _settled_days(now=now).items():
         try:
-            packing = packer_of("trackers_sample", start=start, end=start + PACKED_DAY)
+            packing = _packer_of("trackers_sample", start=start, end=start + _PACKED_DAY)
             worked = in_pieces("packing", packing, left=left, deadline=deadline)
             rows += worked.rows
             if not worked.is_done:
                 return Packed(rows, dropped, worked.left)
-            dropped += sum(drop_if_empty(name) for name in names)
+            dropped += sum(_drop_if_empty(name) for name in names)
         except ProgrammingError as fault:
             # Meanwhile another housekeeper has packed and dropped it.
             if not isinstance(fault.__cause__, UndefinedTable):
                 raise
-    packing = packer_of(SAMPLES.default, start=EVER, end=now - PACKED_DAY)
+    packing = _packer_of(SAMPLES.default, start=_EVER, end=now - _PACKED_DAY)
     worked = in_pieces("packing", packing, left=left, deadline=deadline)
     return Packed(rows + worked.rows, dropped, worked.left)
 
 
-def settled_days(*, now: datetime) -> dict[datetime, list[str]]:
+def _settled_days(*, now: datetime) -> dict[datetime, list[str]]:
     """The days whose measurements are all in, oldest first, each with its partitions' names."""
     days: dict[datetime, list[str]] = {}
     for partition in SAMPLES.existing():
         start = partition.start.replace(hour=0)
-        if start + PACKED_DAY + SETTLED_AFTER <= now:
+        if start + _PACKED_DAY + SETTLED_AFTER <= now:
             days.setdefault(start, []).append(partition.name)
     return days
 
 
-def packer_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
+def _packer_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
     """A function that packs the next rows of that time; it returns how many, or None at the end."""
     # Literals, so that the planner can prune the partitions of other days.
     where = {
@@ -122,7 +122,7 @@ def packer_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int 
         "end": sql.Literal(end),
         "limit": sql.Literal(ROWS_PER_PIECE),
     }
-    last_tweet, pack_them = (sql.SQL(query).format(**where) for query in (LAST_TWEET, PACK))
+    last_tweet, pack_them = (sql.SQL(query).format(**where) for query in (LAST_TWEET, _PACK))
     after = -1
 
     def piece() -> int | None:
@@ -137,9 +137,9 @@ def packer_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int 
     return piece
 
 
-def drop_if_empty(name: str) -> bool:
+def _drop_if_empty(name: str) -> bool:
     """Drop a partition if it is empty; False when it is not, or when others hold locks."""
-    return SAMPLES.drop(name, unless=sql.SQL(HAS_ROWS).format(rows=sql.Identifier(name)))
+    return SAMPLES.drop(name, unless=sql.SQL(_HAS_ROWS).format(rows=sql.Identifier(name)))
 
 
 def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> PieceWork:
@@ -149,7 +149,7 @@ def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Piece
     return delete_in_pieces(
         "sample retention",
         RETIRE,
-        left=COUNT_TO_RETIRE,
+        left=_COUNT_TO_RETIRE,
         params={"before": since.date()},
         deadline=deadline,
     )

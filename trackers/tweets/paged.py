@@ -10,11 +10,11 @@ from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
-BUCKET_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BUCKET_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # How many runs are read for a page of buckets.
 MAX_RUNS_READ = 100_000
 
-PAGE_OF_RUNS = f"""
+_PAGE_OF_RUNS = f"""
     SELECT * FROM ({EVERY_RUN}) AS run
     WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
       AND taken_at < %(until)s::timestamptz AND taken_at > %(after)s::timestamptz
@@ -41,7 +41,7 @@ def runs(tweet_id: int, asked: RunRange, *, most: int) -> list[Run]:
         "most": most,
     }
     with cursor() as db:
-        db.execute(PAGE_OF_RUNS, params, binary=True)
+        db.execute(_PAGE_OF_RUNS, params, binary=True)
         return list(map(Run._make, db.fetchall()))
 
 
@@ -62,7 +62,7 @@ def buckets(measured: Iterable[Run], step: timedelta, asked: RunRange) -> Iterat
     for run in measured:
         first = max(filter(None, (run.taken_at, asked.since)))
         last = min(filter(None, (run.measured_until, asked.until)))
-        at = bucket_start(first, step)
+        at = _bucket_start(first, step)
         while at <= last:
             if open_one and open_one.at < at:
                 yield open_one
@@ -72,5 +72,5 @@ def buckets(measured: Iterable[Run], step: timedelta, asked: RunRange) -> Iterat
         yield open_one
 
 
-def bucket_start(at: datetime, step: timedelta) -> datetime:
-    return BUCKET_EPOCH + (at - BUCKET_EPOCH) // step * step
+def _bucket_start(at: datetime, step: timedelta) -> datetime:
+    return _BUCKET_EPOCH + (at - _BUCKET_EPOCH) // step * step

@@ -8,7 +8,7 @@ from datetime import date
 from tweetwatch.database import array, cursor
 
 # Locks: the tweets' rows, in the order of ids, as everywhere.
-MARK_PAID = """
+_MARK_PAID = """
     UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
     WHERE id = ANY(ARRAY(
         SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) ORDER BY id FOR UPDATE))
@@ -18,4 +18,4 @@ MARK_PAID = """
 def mark_paid(ids: Iterable[int], *, day: date, project: int) -> None:
     """Mark the tweets as paid: they cost the project nothing more on that day."""
     with cursor() as db:
-        db.execute(MARK_PAID, {"ids": array(ids), "day": day, "project": project})
+        db.execute(_MARK_PAID, {"ids": array(ids), "day": day, "project": project})

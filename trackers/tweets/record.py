@@ -48,8 +48,8 @@ class Change(NamedTuple):
     after: Figures
 
 
-NEW_PACE = statement(__file__, "_new_pace")
-SHOWN_AND_PAID = """
+_NEW_PACE = statement(__file__, "_new_pace")
+_SHOWN_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
     quotes = m.qu, bookmarks = m.bo, impressions = m.im,
     missing_since = NULL, missing_because = '', gone_at = NULL,
@@ -57,7 +57,7 @@ SHOWN_AND_PAID = """
     paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
 """
 # The metrics are compared first: mostly they differ, and then the hole need not be computed.
-GOES_ON = """
+_GOES_ON = """
     t.measurements > 0
     AND (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions)
         IS NOT DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.im)
@@ -71,19 +71,19 @@ GOES_ON = """
 # Locks: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row if
 # there is one. A row is read after it is locked, so that two measurers of one tweet (the updater
 # and a poll) close each run once.
-LOCKING = statement(
-    __file__, "_locking", open=["hole"], pace=NEW_PACE, shown_and_paid=SHOWN_AND_PAID
+_LOCKING = statement(
+    __file__, "_locking", open=["hole"], pace=_NEW_PACE, shown_and_paid=_SHOWN_AND_PAID
 )
-RETURNING = statement(
+_RETURNING = statement(
     __file__,
     "_returning",
     open=["late_lock"],
-    goes_on=GOES_ON,
-    pace=NEW_PACE,
-    shown_and_paid=SHOWN_AND_PAID,
+    goes_on=_GOES_ON,
+    pace=_NEW_PACE,
+    shown_and_paid=_SHOWN_AND_PAID,
 )
-CLOSED = statement(__file__, "_closed")
-RECORD_EVENTS = statement(
+_CLOSED = statement(__file__, "_closed")
+_RECORD_EVENTS = statement(
     __file__,
     "_events",
     open=["more"],
@@ -113,11 +113,13 @@ def recording(
 ) -> Recording:
     """The statement in that file, with {record} replaced by each of the chains above."""
     left = {"hole": hole, "late_lock": late_lock, "more": more}
-    chains = [fill(f"{chain}, {CLOSED}, {RECORD_EVENTS}", left) for chain in (LOCKING, RETURNING)]
+    chains = [
+        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", left) for chain in (_LOCKING, _RETURNING)
+    ]
     return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in chains))
 
 
-RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", late_lock="FOR KEY SHARE")
+_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", late_lock="FOR KEY SHARE")
 
 
 def record(
@@ -130,13 +132,13 @@ def record(
     ordered = sorted(measured, key=lambda measurement: measurement.tweet_id)
     with cursor() as db:
         db.execute(
-            RECORD_MEASURED.on(db),
-            {**measured_columns(ordered), "paid_on": paid_on, "paid_by": paid_by},
+            _RECORD_MEASURED.on(db),
+            {**_measured_columns(ordered), "paid_on": paid_on, "paid_by": paid_by},
         )
-        return [change_of(row[0], row[1], row[2], row[3:]) for row in db]
+        return [_change_of(row[0], row[1], row[2], row[3:]) for row in db]
 
 
-def measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
+def _measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
     """The arrays that the SQL unnests, parallel to `measured`."""
     retweets, replies, likes, quotes, bookmarks, impressions = (
         zip(*(measurement.figures for measurement in measured), strict=True)
@@ -156,7 +158,7 @@ def measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
     }
 
 
-def change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[Any]) -> Change:
+def _change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[Any]) -> Change:
     """`counts`: the six metrics before, and the six after."""
     before = Figures._make(counts[:6]) if measured_before else None
     return Change(id, at, before, Figures._make(counts[6:]))

@@ -18,14 +18,14 @@ from tweetwatch.statements import statement
 Usual = Callable[[datetime], timedelta | None]
 
 # How many runs on each side of a gap count as near, and how many steps show what was usual.
-NEAR_RUNS, MIN_STEPS = 3, 2
+_NEAR_RUNS, _MIN_STEPS = 3, 2
 # Twice, plus the jitter and the time in the buffer by which a look-up may be late.
 HOLE_FACTOR = 2.2
 # The index of the first of the six counts in a run; they are its last fields.
-FIGURES = Run._fields.index(METRICS[0])
-assert Run._fields[FIGURES:] == METRICS
+_FIGURES = Run._fields.index(METRICS[0])
+assert Run._fields[_FIGURES:] == METRICS
 
-NEWEST_OF_A_MONTH = ", ".join(
+_NEWEST_OF_A_MONTH = ", ".join(
     f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
 )
 
@@ -33,10 +33,10 @@ RECENT = statement(
     __file__,
     "recent",
     columns=", ".join(Run._fields[1:]),
-    newest_of_a_month=NEWEST_OF_A_MONTH,
+    newest_of_a_month=_NEWEST_OF_A_MONTH,
 )
 
-RUNS_SINCE = f"""
+_RUNS_SINCE = f"""
     SELECT * FROM ({EVERY_RUN}) AS run
     WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
     ORDER BY taken_at
@@ -56,7 +56,7 @@ def recent_runs(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
 def runs_since(tweet_id: int, at: datetime | None) -> list[Run]:
     """The runs of one tweet that end at `at` or later; None: all of them."""
     with cursor() as db:
-        db.execute(RUNS_SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
+        db.execute(_RUNS_SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
         return list(map(Run._make, db.fetchall()))
 
 
@@ -68,45 +68,47 @@ def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
        after it: changing the intervals later makes no holes in the past.
     """
     steps = [runs[place].taken_at - runs[place - 1].measured_until for place in range(1, len(runs))]
-    return frozenset(place for place in range(1, len(runs)) if is_hole(runs, steps, place, usual))
+    return frozenset(place for place in range(1, len(runs)) if _is_hole(runs, steps, place, usual))
 
 
-def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: Usual) -> bool:
+def _is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: Usual) -> bool:
     """Whether there is a hole before the run at this index."""
     step = steps[place - 1]
     if step <= timedelta(0):
         return False
-    if runs[place][FIGURES:] == runs[place - 1][FIGURES:]:
+    if runs[place][_FIGURES:] == runs[place - 1][_FIGURES:]:
         return True
     expected = usual(runs[place - 1].measured_until)
     # The usual case: what the interval explains is not a hole, whatever the steps around it.
     if expected is not None and step <= HOLE_FACTOR * expected:
         return False
-    return is_long(
+    return _is_long(
         step,
         expected,
-        median(
+        _median(
             [
-                *steps_within(runs[max(0, place - NEAR_RUNS) : place]),
-                *steps[: place - 1][-NEAR_RUNS:],
+                *_steps_within(runs[max(0, place - _NEAR_RUNS) : place]),
+                *steps[: place - 1][-_NEAR_RUNS:],
             ]
         ),
-        median([*steps_within(runs[place : place + NEAR_RUNS]), *steps[place : place + NEAR_RUNS]]),
+        _median(
+            [*_steps_within(runs[place : place + _NEAR_RUNS]), *steps[place : place + _NEAR_RUNS]]
+        ),
     )
 
 
-def steps_within(runs: Sequence[Run]) -> Iterator[timedelta]:
+def _steps_within(runs: Sequence[Run]) -> Iterator[timedelta]:
     """The mean step within each run."""
     for run in runs:
         if run.measurements > 1:
             yield (run.measured_until - run.taken_at) / (run.measurements - 1)
 
 
-def median(steps: Sequence[timedelta]) -> timedelta | None:
+def _median(steps: Sequence[timedelta]) -> timedelta | None:
     """The median; None if there are too few steps to show what was usual."""
-    return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= MIN_STEPS else None
+    return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= _MIN_STEPS else None
 
 
-def is_long(step: timedelta, *usual: timedelta | None) -> bool:
+def _is_long(step: timedelta, *usual: timedelta | None) -> bool:
     known = [length for length in usual if length is not None]
     return bool(known) and step > HOLE_FACTOR * max(known)

@@ -68,7 +68,7 @@ LOCK_HISTORY = """
 """
 # The text stored before a tweet was known to be edited belongs to the version with its own id,
 # first seen when it was tracked.
-STORE_FIRST_TEXTS = """
+_STORE_FIRST_TEXTS = """
     INSERT INTO trackers_tweetversion (id, tweet_id, seen_at, text)
     SELECT t.id, told.tweet_id, t.tracked_at, x.text
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
@@ -79,7 +79,7 @@ STORE_FIRST_TEXTS = """
     ORDER BY t.id
     ON CONFLICT (id) DO NOTHING
 """
-STORE_VERSIONS = """
+_STORE_VERSIONS = """
     INSERT INTO trackers_tweetversion AS v (id, tweet_id, seen_at, text)
     SELECT * FROM unnest(%(versions)s::bigint[], %(of)s::bigint[], %(seen_at)s::timestamptz[],
                          %(texts)s::text[]) AS told(id, tweet_id, seen_at, text)
@@ -88,26 +88,26 @@ STORE_VERSIONS = """
         text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
 """
 # A newer version is not paid for yet: today's payment was for the one before.
-SET_NEWEST = """
+_SET_NEWEST = """
     UPDATE trackers_tweet t
     SET newest = greatest(t.newest, told.newest),
         paid_on = CASE WHEN told.newest > coalesce(t.newest, t.id) THEN NULL ELSE t.paid_on END
     FROM unnest(%(of)s::bigint[], %(newest)s::bigint[]) AS told(tweet_id, newest)
     WHERE t.id = told.tweet_id
 """
-REST_MERGED = """
+_REST_MERGED = """
     UPDATE trackers_tweet t SET version_of = told.tweet_id, newest = NULL
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
     WHERE t.id = told.member
 """
-MOVE_VERSIONS = """
+_MOVE_VERSIONS = """
     UPDATE trackers_tweetversion v SET tweet_id = told.tweet_id
     FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
     WHERE v.tweet_id = told.member
 """
-DELETE_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
+_DELETE_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
 # The text shown and searched is that of the newest version, once X has shown it.
-SHOW_NEWEST_TEXTS = """
+_SHOW_NEWEST_TEXTS = """
     UPDATE trackers_tweettext x
     SET text = v.text, edit_history = told.history::bigint[]
     FROM unnest(%(of)s::bigint[], %(histories)s::text[]) AS told(tweet_id, history)
@@ -129,7 +129,9 @@ def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, 
     with cursor() as db:
         rows = db.execute(KNOWN_AS, {"ids": array(arrived)}).fetchall()
         known = {id: KnownTweet(tweet_id, newest) for id, tweet_id, newest in rows}
-        members = members_of(db, {item for history in edited for item in history}) if edited else {}
+        members = (
+            _members_of(db, {item for history in edited for item in history}) if edited else {}
+        )
     for history in edited:
         tracked = {member for item in history for member in members.get(item, ())}
         first = min(tracked, default=None)
@@ -148,7 +150,7 @@ class Member(NamedTuple):
     newest: int
 
 
-def members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
+def _members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
     """The tracked tweets by the ids of their versions."""
     members: dict[int, set[Member]] = {}
     for version, id, tracked_at, newest in db.execute(MEMBERS, {"ids": array(sorted(ids))}):
@@ -169,7 +171,7 @@ def learn(seen: Sequence[SeenVersion], *, and_lock: Iterable[int] = ()) -> froze
     ids = {id for version in edited for id in version.post.edit_history}
     with transaction.atomic(), cursor() as db:
         db.execute(LOCK_HISTORY, {"ids": array(ids.union(and_lock))})
-        members = members_of(db, ids)
+        members = _members_of(db, ids)
         # The first version identifies a history, however much of it X reported.
         chains: dict[int, list[SeenVersion]] = {}
         for version in seen:
@@ -178,8 +180,8 @@ def learn(seen: Sequence[SeenVersion], *, and_lock: Iterable[int] = ()) -> froze
                     version.post.edit_history[0] if version.post.edit_history else version.post.id
                 )
                 chains.setdefault(first, []).append(version)
-        learnt = [chain for versions in chains.values() if (chain := chain_of(versions, members))]
-        store_chains(db, learnt)
+        learnt = [chain for versions in chains.values() if (chain := _chain_of(versions, members))]
+        _store_chains(db, learnt)
     return frozenset(other for chain in learnt for other in chain.others)
 
 
@@ -193,7 +195,7 @@ class Chain:
     seen: Mapping[int, SeenVersion]
 
 
-def chain_of(
+def _chain_of(
     shown_versions: Sequence[SeenVersion], members: Mapping[int, set[Member]]
 ) -> Chain | None:
     versions = sorted(
@@ -211,17 +213,17 @@ def chain_of(
     )
 
 
-def store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
+def _store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
     merged = [(other, chain.tweet_id) for chain in chains for other in chain.others]
     merged_params = {"members": [item for item, _ in merged], "of": [of for _, of in merged]}
     all_of_them = {
         "members": merged_params["members"] + [chain.tweet_id for chain in chains],
         "of": merged_params["of"] + [chain.tweet_id for chain in chains],
     }
-    db.execute(STORE_FIRST_TEXTS, all_of_them)
+    db.execute(_STORE_FIRST_TEXTS, all_of_them)
     version_rows = [(id, chain, chain.seen.get(id)) for chain in chains for id in chain.versions]
     db.execute(
-        STORE_VERSIONS,
+        _STORE_VERSIONS,
         {
             "versions": [id for id, _, _ in version_rows],
             "of": [chain.tweet_id for _, chain, _ in version_rows],
@@ -230,9 +232,9 @@ def store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
         },
     )
     if merged:
-        for statement in (MOVE_VERSIONS, REST_MERGED, DELETE_TEXTS):
+        for statement in (_MOVE_VERSIONS, _REST_MERGED, _DELETE_TEXTS):
             db.execute(statement, merged_params)
     roots = [chain.tweet_id for chain in chains]
-    db.execute(SET_NEWEST, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
+    db.execute(_SET_NEWEST, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
     histories = ["{%s}" % ",".join(map(str, chain.versions)) for chain in chains]  # noqa: UP031
-    db.execute(SHOW_NEWEST_TEXTS, {"of": roots, "histories": histories})
+    db.execute(_SHOW_NEWEST_TEXTS, {"of": roots, "histories": histories})

@@ -21,15 +21,15 @@ from trackers.xapi.errors import XError
 
 logger = logging.getLogger(__name__)
 
-ACCOUNTS_PER_REQUEST = 100
-REQUESTS_A_ROUND = 10
+_ACCOUNTS_PER_REQUEST = 100
+_REQUESTS_A_ROUND = 10
 
 
 def ask_authors(*, base_url: str, timeout: timedelta) -> int:
     """Ask X for unknown authors, stopping at the first refusal; return how many it described."""
     described = 0
-    for _ in range(REQUESTS_A_ROUND):
-        ids = authors_to_ask(limit=ACCOUNTS_PER_REQUEST)
+    for _ in range(_REQUESTS_A_ROUND):
+        ids = authors_to_ask(limit=_ACCOUNTS_PER_REQUEST)
         if not ids:
             break
         turn = selection.select_credential(ACCOUNTS)
@@ -54,10 +54,10 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
             break
         selection.settle_answer(turn, answer.window)
         ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))
-        store_names(ids, answer.accounts.values(), suspended=suspended_ids(answer.missing))
+        store_names(ids, answer.accounts.values(), suspended=_suspended_ids(answer.missing))
         described += len(answer.accounts)
     return described
 
 
-def suspended_ids(missing: Mapping[int, str]) -> list[int]:
+def _suspended_ids(missing: Mapping[int, str]) -> list[int]:
     return [id for id, reason in missing.items() if reason == "suspended"]

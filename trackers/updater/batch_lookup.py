@@ -92,7 +92,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
     # Taken before the database's time is read, so no measurement is dated before X's answer.
     began = time.monotonic()
     before = read_before(batch.keys)
-    batch = only_tracked(batch, before)
+    batch = _only_tracked(batch, before)
     if not batch.keys:
         return Waiting()
     granted = reserve_batch(batch, before, timeout=settings.timeout)
@@ -113,7 +113,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
                 is_first = all(other.credential != name for other in failures)
                 try:
                     # Recorded at once, so that others do not try the same meanwhile.
-                    failures.append(settle_failure(outcome, now=before.now if is_first else None))
+                    failures.append(_settle_failure(outcome, now=before.now if is_first else None))
                 except (DatabaseError, InterfaceError) as error:
                     # The other answers must still be saved once the database is back.
                     broke.append(error)
@@ -125,7 +125,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
     return LookedUp(batch, answers, saved, unclear, failures, broke, granted.room)
 
 
-def only_tracked(batch: Batch, before: Before) -> Batch:
+def _only_tracked(batch: Batch, before: Before) -> Batch:
     """Take what X need not be asked for out of the queue.
 
     Versions of other tweets rest, and those tweets are looked up instead. Keys without a tweet are
@@ -140,7 +140,7 @@ def only_tracked(batch: Batch, before: Before) -> Batch:
     return batch.without(over)
 
 
-def settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
+def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     """Record the failure, and count what it may have cost.
 
     With `now`, also record a refusal of the keys, or a project without money. To be given for only
@@ -178,11 +178,11 @@ def sum_up(answers: Sequence[Answered], saved: Saved) -> AnswerTotals:
         missing=sum(len(answer.missing) for answer in lookups),
         broken=sum(len(answer.broken) for answer in lookups),
         unread=sum(len(answer.unread) for answer in lookups),
-        left=requests_left(answers),
+        left=_requests_left(answers),
     )
 
 
-def requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
+def _requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
     """Requests left, by the credential's name: the lowest number that X reported."""
     left: dict[str, int | str] = {}
     for answer in answers:

@@ -44,7 +44,7 @@ class Prior(NamedTuple):
 NO_PRIOR = Prior()
 
 # ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
-PRIORS = """
+_PRIORS = """
     SELECT id, created_at, missing_since, gone_at IS NOT NULL, measurements > 0, paid_on, paid_by,
            unclear_since IS NOT NULL, newest,
            newest IS NOT NULL AND NOT EXISTS (
@@ -120,5 +120,5 @@ def read_before(ids: Sequence[int]) -> Before:
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:
     """What is known about each tracked tweet."""
-    [rows] = fetch_together((PRIORS, {"ids": array(ids)}))
+    [rows] = fetch_together((_PRIORS, {"ids": array(ids)}))
     return {row[0]: Prior._make(row[1:]) for row in rows}

@@ -18,7 +18,7 @@ from trackers.money.balances import Balance
 from trackers.schedule.intervals import Plan
 from tweetwatch.database import array, cursor
 
-RATION_MONEY = "trackers.tasks.ration_money"
+_RATION_MONEY = "trackers.tasks.ration_money"
 
 # If new floors are still missing after this long, yesterday's are used: the budget holds without
 # floors, and no tweet should wait a whole day because nothing computes them.
@@ -26,7 +26,7 @@ MAX_WAIT_FOR_FLOORS = timedelta(minutes=10)
 
 # Locks: the projects, in the order of ids, as everywhere. If another batch has asked already, no
 # row is updated and nothing is enqueued.
-REQUEST_FLOORS = """
+_REQUEST_FLOORS = """
     UPDATE trackers_project SET floors_wanted_at = now()
     WHERE id = ANY(ARRAY(
         SELECT id FROM trackers_project
@@ -42,7 +42,7 @@ def limit_until_rationed(
     awaiting = {
         purse.project
         for purse in purses
-        if plan.tiers and purse.usable and not purse.is_rationed and not is_overdue(purse, now=now)
+        if plan.tiers and purse.usable and not purse.is_rationed and not _is_overdue(purse, now=now)
     }
     if not awaiting:
         return purses
@@ -52,7 +52,7 @@ def limit_until_rationed(
         if purse.project in awaiting and purse.floors_wanted_at is None
     ]
     if unasked:
-        request_floors(unasked)
+        _request_floors(unasked)
     youngest = plan.tiers[0].younger_than
     return [
         replace(purse, floors=((youngest, 0), (youngest, purse.left or 0)), awaits_floors=True)
@@ -62,13 +62,13 @@ def limit_until_rationed(
     ]
 
 
-def is_overdue(purse: Balance, *, now: datetime) -> bool:
+def _is_overdue(purse: Balance, *, now: datetime) -> bool:
     wanted_at = purse.floors_wanted_at
     return wanted_at is not None and now - wanted_at > MAX_WAIT_FOR_FLOORS
 
 
-def request_floors(projects: Sequence[int]) -> None:
+def _request_floors(projects: Sequence[int]) -> None:
     """Have the floors computed at once, without waiting for the next minute's run."""
     with transaction.atomic(), cursor() as db:
-        if db.execute(REQUEST_FLOORS, {"projects": array(projects)}).rowcount:
-            ordinary.enqueue(RATION_MONEY)
+        if db.execute(_REQUEST_FLOORS, {"projects": array(projects)}).rowcount:
+            ordinary.enqueue(_RATION_MONEY)

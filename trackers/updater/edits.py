@@ -19,7 +19,7 @@ from trackers.updater.save import Saved
 from trackers.xapi.results import Lookup
 
 
-def newest_of(id: int, prior: Mapping[int, Prior]) -> int:
+def _newest_of(id: int, prior: Mapping[int, Prior]) -> int:
     return prior.get(id, NO_PRIOR).newest or id
 
 
@@ -27,12 +27,12 @@ def newest_versions(ids: Sequence[int], prior: Mapping[int, Prior]) -> Sequence[
     """The ids to ask for, each once."""
     if not any(tweet.newest for tweet in prior.values()):
         return ids
-    return list(dict.fromkeys(newest_of(id, prior) for id in ids))
+    return list(dict.fromkeys(_newest_of(id, prior) for id in ids))
 
 
 def answer_by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> Lookup:
     """The answer by the ids of the tweets instead of the requested ids."""
-    asked = [(id, newest_of(id, prior)) for id in ids]
+    asked = [(id, _newest_of(id, prior)) for id in ids]
     if all(id == version for id, version in asked):
         return answer
     return replace(
@@ -53,8 +53,8 @@ def count_billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) 
     if not answer.edited and not answer.strangers:
         return len(asked.unpaid & tweets), len(tweets)
     shown_ids = {post.id for post in answer.posts.values()}
-    shown_ids |= {newest_of(id, prior) for id in answer.broken}
-    paid = {newest_of(id, prior) for id in asked.batch.keys if id not in asked.unpaid}
+    shown_ids |= {_newest_of(id, prior) for id in answer.broken}
+    paid = {_newest_of(id, prior) for id in asked.batch.keys if id not in asked.unpaid}
     return len(shown_ids - paid) + answer.strangers, len(shown_ids) + answer.strangers
 
 
@@ -68,7 +68,7 @@ def learn_edits(
     new = {
         id: answer.posts[id]
         for id in answer.edited
-        if id in saved.ours and is_new(id, answer, prior.get(id, NO_PRIOR))
+        if id in saved.ours and _is_new(id, answer, prior.get(id, NO_PRIOR))
     }
     if not new:
         return frozenset()
@@ -79,6 +79,6 @@ def learn_edits(
     return merged
 
 
-def is_new(id: int, answer: Lookup, prior: Prior) -> bool:
+def _is_new(id: int, answer: Lookup, prior: Prior) -> bool:
     post = answer.posts[id]
     return post.edit_history[-1] != prior.newest or (prior.is_new and post.id == prior.newest)

@@ -19,7 +19,7 @@ LAST_CALL = timedelta(minutes=2)
 MAX_CONSIDERED = 10_000
 # A project's money does not help a tweet that another project pays for. LATERAL with a LIMIT: each
 # tweet is found by its primary key, whatever the statistics say.
-WAITING_FOR_MONEY = f"""
+_WAITING_FOR_MONEY = f"""
     SELECT j.key
     FROM (
         SELECT key, due_at, for_money_until FROM trackers_tweetupdate
@@ -38,5 +38,5 @@ def release_spare(purse: Balance, spare: int, *, now: datetime) -> int:
     next_day = now + (purse.next_day() - purse.now)
     params = {"next_day": next_day, "project": purse.project, "spare": spare}
     with cursor() as db:
-        ids = [id for (id,) in db.execute(WAITING_FOR_MONEY, params)]
+        ids = [id for (id,) in db.execute(_WAITING_FOR_MONEY, params)]
     return check_in_turn(ids) if ids else 0

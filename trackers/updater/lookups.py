@@ -25,7 +25,7 @@ from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import DatabaseClock
 
 # More than the requests of a batch: those of a task that hit its time limit may still be running.
-MAX_THREADS = 24
+_MAX_THREADS = 24
 
 
 Reply = tuple[Lookup | Shown, datetime]
@@ -100,21 +100,21 @@ def look_up(
     if len(grants) == 1:
         # A single request is sent from this thread, to reuse one connection: in the pool it would
         # go to a different thread each time.
-        yield send_alone(grants[0], sender)
+        yield _send_alone(grants[0], sender)
         return
     # All keys first: renewing tokens takes a while, and needs the database.
-    ready = [prepare(grant, sender) for grant in grants]
+    ready = [_prepare(grant, sender) for grant in grants]
     under_way: dict[Future[Reply], Prepared] = {}
     for prepared in ready:
         if isinstance(prepared, Unanswered | Broke):
             yield prepared
         else:
-            under_way[threads.run(partial(sender.send, prepared.grant, prepared.keys))] = prepared
+            under_way[_threads.run(partial(sender.send, prepared.grant, prepared.keys))] = prepared
     for reply in as_completed(under_way):
-        yield outcome_of(under_way[reply], reply)
+        yield _outcome_of(under_way[reply], reply)
 
 
-def send_alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
+def _send_alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
     try:
         with sender.keys_for(grant) as keys:
             return Answered(grant, *sender.send(grant, keys))
@@ -131,7 +131,7 @@ class Prepared:
     ends: ExitStack
 
 
-def prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
+def _prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
     ends = ExitStack()
     try:
         return Prepared(grant, ends.enter_context(sender.keys_for(grant)), ends)
@@ -141,7 +141,7 @@ def prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
         return Broke(grant, error)
 
 
-def outcome_of(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
+def _outcome_of(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
     try:
         # Inside `ends`, so that the keys' context sees the error too.
         with sent.ends:
@@ -161,9 +161,9 @@ class Threads:
 
     def run(self, act: Callable[[], Reply]) -> Future[Reply]:
         if self._pool is None or self._process != os.getpid():
-            self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="look-up")
+            self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="look-up")
             self._process = os.getpid()
         return self._pool.submit(act)
 
 
-threads = Threads()
+_threads = Threads()

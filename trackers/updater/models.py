@@ -13,7 +13,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 # claims, and spread evenly over ages and projects, in whatever order they came.
 HASHES = 2**32
 SAMPLED_HASHES = HASHES // 32
-HASH = Func(F("key"), function="hashint8", output_field=IntegerField())
+_HASH = Func(F("key"), function="hashint8", output_field=IntegerField())
 IN_SAMPLE = f"hashint8(key) >= 0 AND hashint8(key) < {SAMPLED_HASHES}"
 
 
@@ -47,9 +47,9 @@ class TweetUpdate(Job):
             ),
             # For estimates that cost the same however many wait (trackers.updater.needs).
             models.Index(
-                HASH,
+                _HASH,
                 name="tweetupdate_sample",
-                condition=Q(GreaterThanOrEqual(HASH, 0), LessThan(HASH, SAMPLED_HASHES)),
+                condition=Q(GreaterThanOrEqual(_HASH, 0), LessThan(_HASH, SAMPLED_HASHES)),
             ),
         ]
 

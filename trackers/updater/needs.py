@@ -25,14 +25,14 @@ COUNTED_EXACTLY = 30_000
 # The largest sample of the others.
 MAX_SAMPLE = 30_000
 # The resolution of due times; a day's plan needs no finer one.
-SLOT = timedelta(minutes=10)
+_SLOT = timedelta(minutes=10)
 FULL_DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
 COUNTED = statement(
     __file__, "_counted", in_sample=IN_SAMPLE, hashes=HASHES, sampled_hashes=SAMPLED_HASHES
 )
-NEEDS = statement(__file__, "needs", counted=COUNTED, born_ms=BORN_MS)
+_NEEDS = statement(__file__, "needs", counted=COUNTED, born_ms=BORN_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ def read_needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> N
         "now": now,
         "now_ms": now.timestamp() * 1000,
         "bounds": array(tier.younger_than.total_seconds() * 1000 for tier in plan.tiers),
-        "slot": SLOT.total_seconds(),
+        "slot": _SLOT.total_seconds(),
         "day": day,
         "next_day": next_day,
         "since": first_id_at(int((now - seen_for).timestamp() * 1000)),
     }
     with cursor() as db:
-        rows = db.execute(NEEDS, params).fetchall()
+        rows = db.execute(_NEEDS, params).fetchall()
     unpaid = [UnpaidSlot(*row[1:]) for row in rows if row[2] is not None]
     return Needs(rows[0][0] * (FULL_DAY / seen_for), unpaid, len(plan.tiers))
 
@@ -108,6 +108,6 @@ def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> d
     """When the money will run out, judging by what is due; None: it lasts."""
     for slot, count in due:
         if count > left:
-            return now + SLOT * (slot + left / count)
+            return now + _SLOT * (slot + left / count)
         left -= count
     return None

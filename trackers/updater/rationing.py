@@ -21,7 +21,7 @@ from trackers.updater.needs import FULL_DAY, ProjectNeeds, dry_at, read_needs
 from trackers.updater.reserve import EVENING
 from tweetwatch.database import array, cursor
 
-STORE_RATION = """
+_STORE_RATION = """
     UPDATE trackers_project
     SET floors = %(floors)s::jsonb, rationed_at = %(now)s, floors_wanted_at = NULL,
         needs = %(needs)s, waiting = %(waiting)s, runs_dry_at = %(dry_at)s
@@ -29,7 +29,7 @@ STORE_RATION = """
 """
 
 # Clears projects that have no budget, or no longer have one. Usually writes nothing.
-CLEAR_RATIONS = """
+_CLEAR_RATIONS = """
     UPDATE trackers_project
     SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
         needs = NULL, waiting = 0, runs_dry_at = NULL
@@ -88,7 +88,7 @@ def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
     all_purses = read_balances()
     limited = [purse for purse in all_purses if purse.left is not None and plan.tiers]
     with cursor() as db:
-        db.execute(CLEAR_RATIONS, {"but": array(purse.project for purse in limited)})
+        db.execute(_CLEAR_RATIONS, {"but": array(purse.project for purse in limited)})
     if not limited:
         return []
     # The projects' clocks differ by seconds. At midnight, projects still in the old day keep that
@@ -108,17 +108,17 @@ def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
         # A project that cannot pay now keeps floors for its own tweets, for when it can.
         to = homeless_to if purse.usable else 0
         part = needed.of(purse.project, homeless_to=to, cannot_pay=cannot_pay)
-        if ration_project(purse, part, plan, now=now).waiting and purse.usable:
+        if _ration_project(purse, part, plan, now=now).waiting and purse.usable:
             short.append(purse.name)
     return short
 
 
-def ration_project(purse: Balance, part: ProjectNeeds, plan: Plan, *, now: datetime) -> Ration:
+def _ration_project(purse: Balance, part: ProjectNeeds, plan: Plan, *, now: datetime) -> Ration:
     assert purse.left is not None
     rest_of_day = (purse.next_day() - purse.now) / FULL_DAY
     counts = [round(count) for count in part.counts]
     ration = compute_ration(purse.left, counts, round(part.arrivals * rest_of_day), part.variances)
-    store_ration(
+    _store_ration(
         purse, plan, ration, dry_at(part.due, purse.left, now=now) if ration.waiting else None
     )
     if ration.spare and purse.usable and LAST_CALL <= purse.next_day() - purse.now <= EVENING:
@@ -126,7 +126,7 @@ def ration_project(purse: Balance, part: ProjectNeeds, plan: Plan, *, now: datet
     return ration
 
 
-def store_ration(purse: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None) -> None:
+def _store_ration(purse: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None) -> None:
     floors = [
         [tier.younger_than.total_seconds(), floor]
         for tier, floor in zip(plan.tiers, ration.floors, strict=False)
@@ -141,4 +141,4 @@ def store_ration(purse: Balance, plan: Plan, ration: Ration, runs_dry_at: dateti
         "dry_at": runs_dry_at,
     }
     with cursor() as db:
-        db.execute(STORE_RATION, params)
+        db.execute(_STORE_RATION, params)

@@ -33,10 +33,10 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 # How long to wait when no credential could ask at all; a person has to act.
-NO_CREDENTIAL_WAIT = timedelta(seconds=15)
+_NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 # How long to wait when others took the last of the money between our check and our reservation, or
 # the day ended in between.
-A_MOMENT = timedelta(seconds=1)
+_A_MOMENT = timedelta(seconds=1)
 # How long to wait while the floors of a new day are computed. Long enough for that, so that tweets
 # are not moved again and again; short enough that those with money come in the first ten minutes.
 WAIT_FOR_FLOORS = timedelta(seconds=10)
@@ -46,8 +46,8 @@ WAIT_FOR_FLOORS = timedelta(seconds=10)
 # tweets that were paid for on the previous morning: otherwise these would be paid for again, and
 # the same tweets would always wait.
 EVENING = timedelta(hours=2)
-EVENING_SPREAD = 24
-MORNING_SPREAD = 12
+_EVENING_SPREAD = 24
+_MORNING_SPREAD = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,14 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     # After a full request there is usually another. With more than one tier they are spread over
     # the window, so as not to take all of it from the young.
     spread = len(batch.keys) >= REQUEST_SIZE and len(before.plan.tiers) > 1
-    selected, without_room = select_shares(shared.shares, batch, spread=spread)
+    selected, without_room = _select_shares(shared.shares, batch, spread=spread)
     if not selected:
-        until, because = first_to_ask_again(
-            [no_room for _, no_room in without_room] or [none_can_ask()], now=now
+        until, because = _first_to_ask_again(
+            [no_room for _, no_room in without_room] or [_none_can_ask()], now=now
         )
         return Held(batch, until, because, next_batch_size(0, len(shared.shares)))
     for other, no_room in without_room:
-        queue.release(batch.only(other.ids), wait_until_room(no_room, now=now))
+        queue.release(batch.only(other.ids), _wait_until_room(no_room, now=now))
         batch = batch.without(other.ids)
     # What found no room, or waits to fill a request, goes back to its place in line.
     asked = {id for share, _, _ in selected for id in share.ids}
@@ -117,7 +117,7 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     grants = [
         grant
         for share, in_turn, _ in selected
-        for grant in reserve_money(
+        for grant in _reserve_money(
             batch.only(share.ids), share, in_turn, before.odd, timeout=timeout
         )
     ]
@@ -128,7 +128,7 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     return Granted(grants, room) if grants else Waiting()
 
 
-def reserve_money(
+def _reserve_money(
     batch: Batch,
     share: Share,
     in_turn: Sequence[selection.Selection],
@@ -147,10 +147,10 @@ def reserve_money(
     )
     if payment is None:
         selection.cancel_all(in_turn)
-        queue.release(batch, A_MOMENT)
+        queue.release(batch, _A_MOMENT)
         return []
     too_many = [tweet.tweet_id for tweet in unpaid[payment.posts :]]
-    queue.release(batch.only(too_many), A_MOMENT)
+    queue.release(batch.only(too_many), _A_MOMENT)
     batch = batch.without(too_many)
     paid_for = {tweet.tweet_id for tweet in unpaid[: payment.posts]}
     requests = split_into_requests(batch.keys, odd)
@@ -167,7 +167,7 @@ NoTurn = selection.NoRoom | selection.NoCredential
 ShareTurns = tuple[Share, Sequence[selection.Selection], int]
 
 
-def select_shares(
+def _select_shares(
     shares: Sequence[Share], batch: Batch, *, spread: bool
 ) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
     """The shares to request now, largest first, each with its requests; and those without room.
@@ -193,7 +193,7 @@ def select_shares(
     return selected, without_room
 
 
-def none_can_ask() -> NoTurn:
+def _none_can_ask() -> NoTurn:
     """Why no project at all can ask, and what a person has to do."""
     turn = selection.select_credential()
     if isinstance(turn, selection.Selection):
@@ -202,19 +202,19 @@ def none_can_ask() -> NoTurn:
     return turn
 
 
-def first_to_ask_again(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
+def _first_to_ask_again(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
     """When the first of these has room again, and why it has none now."""
-    return min((now + wait_until_room(no_room, now=now), no_room.why) for no_room in reasons)
+    return min((now + _wait_until_room(no_room, now=now), no_room.why) for no_room in reasons)
 
 
-def wait_until_room(no_room: NoTurn, *, now: datetime) -> timedelta:
+def _wait_until_room(no_room: NoTurn, *, now: datetime) -> timedelta:
     if isinstance(no_room, selection.NoRoom):
         return max(no_room.until - now, timedelta(0))
-    return NO_CREDENTIAL_WAIT
+    return _NO_CREDENTIAL_WAIT
 
 
 # For the pages, which distinguish these from fresh ones. Locks: the jobs, in the order of keys.
-MARK_WAITING = """
+_MARK_WAITING = """
     UPDATE trackers_tweetupdate SET for_money_until = due_at
     WHERE key = ANY(ARRAY(
         SELECT key FROM trackers_tweetupdate
@@ -225,7 +225,7 @@ MARK_WAITING = """
 def mark_waiting(ids: Collection[int]) -> None:
     """Record that these tweets wait for money until they are due."""
     with cursor() as db:
-        db.execute(MARK_WAITING, {"ids": sorted(ids)})
+        db.execute(_MARK_WAITING, {"ids": sorted(ids)})
 
 
 def wait_for_money(due_at: datetime, purse: Balance) -> timedelta:
@@ -237,5 +237,5 @@ def wait_for_money(due_at: datetime, purse: Balance) -> timedelta:
     midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))
     if next_day > EVENING:
-        return next_day - EVENING + since / EVENING_SPREAD
-    return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / MORNING_SPREAD
+        return next_day - EVENING + since / _EVENING_SPREAD
+    return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / _MORNING_SPREAD

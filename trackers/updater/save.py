@@ -20,7 +20,7 @@ from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 
 # After twice the interval for its age at this measurement a tweet's run of metrics has a hole.
-HOLE_AFTER = """
+_HOLE_AFTER = """
     coalesce(m.hole_after, (%(holes)s::float8[])[coalesce(
         trackers_tier_v1(date_part('epoch', m.at - t.created_at), %(bounds)s::float8[]),
         cardinality(%(holes)s::float8[]))]) * interval '1 second'
@@ -30,7 +30,7 @@ SAVE = recording(
     "save",
     bucket_keys=BUCKET_KEYS,
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
-    hole=HOLE_AFTER,
+    hole=_HOLE_AFTER,
     # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
     late_lock="",
     more=f"""
@@ -79,7 +79,7 @@ def save_batch(batch: Batch, judged: Sequence[Judged], plan: Plan) -> Saved:
     return Saved(frozenset(ours or ()), changed, frozenset(undescribed or ()))
 
 
-NO_COUNTS = (None,) * 6
+_NO_COUNTS = (None,) * 6
 
 
 def save_params(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, object]:
@@ -98,7 +98,7 @@ def save_params(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str,
             counts_only.append(part.verdicts)
             ids += part.verdicts.ids
             request += [place] * len(part.verdicts.ids)
-    counts = [item.figures or NO_COUNTS for item in verdicts]
+    counts = [item.figures or _NO_COUNTS for item in verdicts]
     figures = [
         array(chain(column, *(item.figures[place] for item in counts_only)))
         for place, column in enumerate(zip(*counts, strict=True) if counts else [()] * 6)
@@ -111,19 +111,19 @@ def save_params(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str,
         "ats": [item.at for item in judged],
         "paid_on": [item.paid_on for item in judged],
         "paid_by": [item.paid_by for item in judged],
-        "kind": array(map(verdict_name, verdicts)),
-        "due_in": array(seconds_or_none(item.due_in) for item in verdicts),
+        "kind": array(map(_verdict_name, verdicts)),
+        "due_in": array(_seconds_or_none(item.due_in) for item in verdicts),
         "gone": array(item.gone for item in verdicts),
-        "hole_after": array(seconds_or_none(item.hole_after) for item in verdicts),
+        "hole_after": array(_seconds_or_none(item.hole_after) for item in verdicts),
         "urgent": array(item.urgent for item in verdicts),
         "mixed": not all(item.figures for item in verdicts),
-        "broken": broken_reasons(verdicts),
+        "broken": _broken_reasons(verdicts),
         **dict(zip(("rt", "re", "li", "qu", "bo", "im"), figures, strict=True)),
-        **plan_params(plan),
+        **_plan_params(plan),
     }
 
 
-def plan_params(plan: Plan) -> dict[str, object]:
+def _plan_params(plan: Plan) -> dict[str, object]:
     """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
     bounds = [tier.bounds or (None, None, None) for tier in plan.tiers]
     return {
@@ -132,7 +132,7 @@ def plan_params(plan: Plan) -> dict[str, object]:
         "every": [jittered(tier).total_seconds() for tier in plan.tiers],
         # Tweets too old for any tier have the last one's.
         "holes": [
-            seconds_or_none(plan.hole_after(tier)) for tier in [*plan.tiers, *plan.tiers[-1:]]
+            _seconds_or_none(plan.hole_after(tier)) for tier in [*plan.tiers, *plan.tiers[-1:]]
         ],
         "accuracy": [bound[0] for bound in bounds],
         "at_most": [bound[1] for bound in bounds],
@@ -143,7 +143,7 @@ def plan_params(plan: Plan) -> dict[str, object]:
     }
 
 
-def broken_reasons(verdicts: Iterable[Verdict]) -> str:
+def _broken_reasons(verdicts: Iterable[Verdict]) -> str:
     """Why some tweets could not be read, as JSON; hardly any batch has such tweets."""
     by_tweet_id = {
         str(verdict.tweet_id): verdict.broken[:200] for verdict in verdicts if verdict.broken
@@ -151,12 +151,12 @@ def broken_reasons(verdicts: Iterable[Verdict]) -> str:
     return orjson.dumps(by_tweet_id).decode()
 
 
-def verdict_name(verdict: Verdict) -> str:
+def _verdict_name(verdict: Verdict) -> str:
     """The verdict's name in SAVE, as an element of a text array."""
     if verdict.figures:
         return "measured"
     return verdict.missing or ("broken" if verdict.broken else '""')
 
 
-def seconds_or_none(time: timedelta | None) -> float | None:
+def _seconds_or_none(time: timedelta | None) -> float | None:
     return None if time is None else time.total_seconds()

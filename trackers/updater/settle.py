@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 # Waits for the headers of a first request, or for a turn while requests are spread, are shorter.
-LONG_HOLD = timedelta(minutes=1)
+_LONG_HOLD = timedelta(minutes=1)
 
 
 def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
@@ -26,30 +26,30 @@ def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
         case LookedUp():
             if outcome.failed:
                 noted.failed_because(outcome.failed[0].because)
-                give_back_failed(outcome)
+                _give_back_failed(outcome)
             if outcome.answers:
                 # Locks: the namespace's row, and one that only this process uses.
                 totals = sum_up(outcome.answers, outcome.saved)
-                done = batch_done(outcome, totals)
+                done = _batch_done(outcome, totals)
                 with together():
                     holds.record_success(batch.namespace)
                     holds.resize_claims(batch.namespace, outcome.room)
                     counters.count_batch(batch.namespace, done)
-                log_looked_up(outcome, totals)
+                _log_looked_up(outcome, totals)
             for error in outcome.broke:
                 raise error
         case Held():
-            hold_batch(batch, outcome)
+            _hold_batch(batch, outcome)
         case Waiting():
             pass  # Already postponed until there is money.
 
 
-def hold_batch(batch: Batch, outcome: Held) -> None:
+def _hold_batch(batch: Batch, outcome: Held) -> None:
     """Hold the namespace for a while, and give back what was claimed."""
     holds.resize_claims(batch.namespace, outcome.room)
     holds.hold_queue(batch.namespace, until=outcome.until, because=outcome.because)
     queue.release_in_place(outcome.batch)
-    is_long = outcome.until > (batch.claimed_at or outcome.until) + LONG_HOLD
+    is_long = outcome.until > (batch.claimed_at or outcome.until) + _LONG_HOLD
     logger.log(
         logging.WARNING if is_long else logging.DEBUG,
         "gave %d tweets back, nothing is asked until %s: %s",
@@ -59,7 +59,7 @@ def hold_batch(batch: Batch, outcome: Held) -> None:
     )
 
 
-def give_back_failed(done: LookedUp) -> None:
+def _give_back_failed(done: LookedUp) -> None:
     """Put back into the queue: due at once if another credential may do better, else after a while.
 
     If no request was answered, the namespace waits as well, longer each time.
@@ -76,7 +76,7 @@ def give_back_failed(done: LookedUp) -> None:
             queue.release_in_place(failure.batch)
         else:
             queue.release(failure.batch, wait)
-        late = () if done.answers or failure is not done.failed[0] else lateness_of(done)
+        late = () if done.answers or failure is not done.failed[0] else _lateness_of(done)
         counters.count_batch(
             namespace, counters.BatchDone(failed=len(failure.batch.keys), late=late)
         )
@@ -89,7 +89,7 @@ def give_back_failed(done: LookedUp) -> None:
         )
 
 
-def lateness_of(done: LookedUp) -> Sequence[int]:
+def _lateness_of(done: LookedUp) -> Sequence[int]:
     """The lateness of the requested tweets. If there was no room for the whole batch, each class is
     scaled to the share that was requested."""
     batch = done.batch
@@ -98,18 +98,18 @@ def lateness_of(done: LookedUp) -> Sequence[int]:
     return batch.late if share == 1 else [round(count * share) for count in batch.late]
 
 
-def batch_done(done: LookedUp, totals: AnswerTotals) -> counters.BatchDone:
+def _batch_done(done: LookedUp, totals: AnswerTotals) -> counters.BatchDone:
     return counters.BatchDone(
         requests=len(done.answers),
         asked=totals.asked,
         measured=totals.measured,
         changed=done.saved.changed,
         missing=totals.missing,
-        late=lateness_of(done),
+        late=_lateness_of(done),
     )
 
 
-def log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
+def _log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
     logger.info(
         "refreshed %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
         "%d counts unreadable, %d not ours any more, requests left: %s",

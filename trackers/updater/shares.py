@@ -63,7 +63,7 @@ def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: dateti
     # A purse that X refuses is tried once a minute, or if there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     shares = {purse.project: Share(purse) for purse in usable}
-    free = [share for share in shares.values() if is_free(share)]
+    free = [share for share in shares.values() if _is_free(share)]
     if not shares:
         return Shares([], [])
     unpaid: list[tuple[int, Share | None, Prior]] = []
@@ -80,7 +80,7 @@ def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: dateti
     for id, home, prior in sorted(unpaid, key=itemgetter(0), reverse=True):
         # The age of a tweet that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
-        if share := payer(home, shares.values(), age):
+        if share := _payer(home, shares.values(), age):
             share.unpaid.append(Unpaid(id, share.purse.floor(age)))
         else:
             waiting.append(id)
@@ -88,23 +88,23 @@ def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: dateti
     return Shares(sorted(taken, key=lambda share: -len(share.ids)), waiting)
 
 
-def is_free(share: Share) -> bool:
+def _is_free(share: Share) -> bool:
     """Whether it has no budget, and requests left."""
     return share.purse.left is None and share.purse.requests > 0
 
 
-def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
+def _payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
     """The tweet's own project while it has money for it, else the project that has most left."""
-    if home and money_left(home, age) > 0:
+    if home and _money_left(home, age) > 0:
         return home
     # It may have money in a moment; otherwise others would pay for its old tweets each midnight.
     if home and home.purse.awaits_floors and home.purse.left:
         return None
-    richest = max(shares, key=lambda share: (money_left(share, age), share.purse.requests))
-    return richest if money_left(richest, age) > 0 else None
+    richest = max(shares, key=lambda share: (_money_left(share, age), share.purse.requests))
+    return richest if _money_left(richest, age) > 0 else None
 
 
-def money_left(share: Share, age: timedelta) -> float:
+def _money_left(share: Share, age: timedelta) -> float:
     """Tweet-days left for one more tweet of this age, after those assigned in this batch."""
     if share.purse.left is None:
         return float("inf")

@@ -26,8 +26,8 @@ STATES = {
     "gone": "Gone",
     "isolated": "Isolated",
 }
-NOT_FOUND = "not_found"
-NO_MONEY = (
+_NOT_FOUND = "not_found"
+_NO_MONEY = (
     "today's budget is spent or kept for younger tweets; raise it in the admin, or wait for the "
     "next check"
 )
@@ -58,7 +58,7 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
         return TweetState("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.attempts >= STRIKES:
         return TweetState("isolated", "Isolated", "four checks of it never finished")
-    if tweet.missing_since and tweet.missing_because == NOT_FOUND:
+    if tweet.missing_since and tweet.missing_because == _NOT_FOUND:
         return TweetState(
             "not_found", STATES["not_found"], "a second check will show if it is gone"
         )
@@ -67,15 +67,15 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
             "missing", "Missing", f"{because}; a second check will show if it is gone"
         )
     if tweet.unclear_since:
-        return TweetState("unclear", "Unclear", why_unclear(tweet))
+        return TweetState("unclear", "Unclear", _why_unclear(tweet))
     if job and job.waits_for_money:
-        return TweetState("no_money", STATES["no_money"], NO_MONEY)
+        return TweetState("no_money", STATES["no_money"], _NO_MONEY)
     if job:
         return TweetState("fresh", STATES["fresh"])
     return TweetState("resting", "Resting", "it is older than the last interval")
 
 
-def why_unclear(tweet: Tweet) -> str:
+def _why_unclear(tweet: Tweet) -> str:
     if tweet.unclear_because:
         return f"X's reply about it could not be read ({tweet.unclear_because})"
     return "X leaves it out of its replies and does not say why"
@@ -95,7 +95,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
         return tweets.filter(isolated)
     if name in ("missing", "not_found"):
         missing = tweets.exclude(missing_since=None).filter(~isolated)
-        is_known = Q(missing_because=NOT_FOUND)
+        is_known = Q(missing_because=_NOT_FOUND)
         return missing.filter(is_known if name == "not_found" else ~is_known)
     tweets = tweets.filter(missing_since=None)
     if name == "unclear":
@@ -135,7 +135,7 @@ def candidates(name: str, direction: Direction, most: int) -> FoundIds:
     return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
-FIRST_RESTING = statement(__file__, "first_resting")
+_FIRST_RESTING = statement(__file__, "first_resting")
 
 
 def first_resting(direction: Direction) -> Direction:
@@ -146,5 +146,5 @@ def first_resting(direction: Direction) -> Direction:
     if direction.up:
         return direction
     with cursor() as db:
-        row = db.execute(FIRST_RESTING, {"beyond": direction.beyond}).fetchone()
+        row = db.execute(_FIRST_RESTING, {"beyond": direction.beyond}).fetchone()
     return direction.on_from(row[0]) if row and row[0] else direction

@@ -21,9 +21,9 @@ ASK_AGAIN = timedelta(seconds=30)
 
 # X once reported existing tweets as not found, for eight hours. When it does so for at least BURST
 # tweets and most of a batch, they are looked up repeatedly until it has said so for a day.
-BURST_TWEETS = 10
-BELIEVE_AFTER = timedelta(days=1)
-LOOK_AGAIN = timedelta(minutes=10)
+_BURST_TWEETS = 10
+_BELIEVE_AFTER = timedelta(days=1)
+_LOOK_AGAIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +59,29 @@ def reach_verdicts(
     now: datetime,
 ) -> Iterator[Verdict]:
     """A verdict for each id, in the same order."""
-    if is_doubtful(ids, answer, prior):
-        rules = replace(rules, confirm_gone_after=max(BELIEVE_AFTER, rules.confirm_gone_after))
+    if _is_doubtful(ids, answer, prior):
+        rules = replace(rules, confirm_gone_after=max(_BELIEVE_AFTER, rules.confirm_gone_after))
     for id in ids:
         if post := answer.posts.get(id):
-            yield judge_measured(id, post, prior.get(id, NO_PRIOR), rules, now=now)
+            yield _judge_measured(id, post, prior.get(id, NO_PRIOR), rules, now=now)
         elif reason := answer.missing.get(id):
-            yield judge_missing(id, reason, prior.get(id, NO_PRIOR), rules, now=now)
+            yield _judge_missing(id, reason, prior.get(id, NO_PRIOR), rules, now=now)
         else:
-            yield judge_unclear(
+            yield _judge_unclear(
                 id, answer.broken.get(id, ""), prior.get(id, NO_PRIOR), rules, now=now
             )
 
 
-def is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
+def _is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
     """Whether X suddenly reports as not found most of the tweets that it used to show."""
     shown_before = [
         id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone
     ]
     lost = sum(answer.missing.get(id) == "not_found" for id in shown_before)
-    return lost >= BURST_TWEETS and lost * 2 > len(shown_before)
+    return lost >= _BURST_TWEETS and lost * 2 > len(shown_before)
 
 
-def judge_measured(
+def _judge_measured(
     id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime
 ) -> Verdict:
     # The first version's time: an edit does not make a tweet younger. X may leave the time out; the
@@ -90,7 +90,7 @@ def judge_measured(
     # Where the interval adapts, this is the longest wait: the save knows the earlier metrics, and
     # shortens it.
     due_in = jittered(tier, tier.longest(rules.plan.stretch)) if tier else None
-    if len(post.edit_history) > 1 and has_newer(id, post, prior):
+    if len(post.edit_history) > 1 and _has_newer(id, post, prior):
         due_in = min(ASK_AGAIN, due_in or ASK_AGAIN)
     return Verdict(
         id,
@@ -101,25 +101,25 @@ def judge_measured(
     )
 
 
-def has_newer(id: int, post: Post, prior: Prior) -> bool:
+def _has_newer(id: int, post: Post, prior: Prior) -> bool:
     """Whether X names, for the first time, a newer version than the one that it shows."""
     return post.edit_history[-1] > max(post.id, prior.newest or id)
 
 
-def judge_missing(
+def _judge_missing(
     id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime
 ) -> Verdict:
     """The verdict if X did not find it. It counts as gone only once a later look confirms this."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited
-        return Verdict(id, due_in=min(left, LOOK_AGAIN), missing=reason)
+        return Verdict(id, due_in=min(left, _LOOK_AGAIN), missing=reason)
     # Until it is too old it is still checked, less often, in case it comes back.
     watched = rules.plan.tier(prior.created_at, now=now)
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
-def judge_unclear(
+def _judge_unclear(
     id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime
 ) -> Verdict:
     """Ask again once soon, then by its age. Look-ups end only with a readable answer."""

@@ -41,10 +41,10 @@ def write_answers(
     """Save what X said, settle what it cost, and store what else is new."""
     if not answers:
         return Written(NOTHING_SAVED, {})
-    known = retry_while_lost(lambda: priors_of(answers, before), until=until)
-    judged = [judge(answered, known, rules) for answered in answers]
-    if last := last_descriptions(answers, judged, known):
-        retry_while_lost(lambda: store_descriptions(last), until=until)
+    known = retry_while_lost(lambda: _priors_of(answers, before), until=until)
+    judged = [_judge(answered, known, rules) for answered in answers]
+    if last := _last_descriptions(answers, judged, known):
+        retry_while_lost(lambda: _store_descriptions(last), until=until)
     # Save first, since X billed it; what is not settled counts as spent.
     saved = retry_while_lost(lambda: save_batch(batch, judged, before.plan), until=until)
     # Locks: the windows' rows, then those of the day's spending.
@@ -52,14 +52,14 @@ def write_answers(
         selection.settle_all_answered(
             [(answered.grant.turn, answered.reply.window) for answered in answers]
         )
-        ledger.settle_all(settlement(answered, before.odd) for answered in answers)
+        ledger.settle_all(_settlement(answered, before.odd) for answered in answers)
     for answered in answers:
         if isinstance(answered.reply, Lookup):
-            write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
-    return Written(saved, newly_unclear(judged, known, saved))
+            _write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
+    return Written(saved, _newly_unclear(judged, known, saved))
 
 
-def priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
+def _priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
     """What is known about each tweet for which X gave more than counts."""
     ids = {
         id
@@ -71,7 +71,7 @@ def priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior
     return {**(read_priors(usual) if usual else {}), **before.odd}
 
 
-def store_descriptions(posts: Mapping[int, Post]) -> None:
+def _store_descriptions(posts: Mapping[int, Post]) -> None:
     """Describe the tweets, and add them to the homes that follow their authors."""
     if posts:
         with transaction.atomic():
@@ -79,7 +79,7 @@ def store_descriptions(posts: Mapping[int, Post]) -> None:
             arrive((), described=posts)
 
 
-def judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> Judged:
+def _judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> Judged:
     grant, reply, at = answered.grant, answered.reply, answered.at
     judged = (
         [*reach_verdicts(grant.batch.keys, reply, known, rules, now=at)]
@@ -89,7 +89,7 @@ def judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> 
     return Judged(judged, at=at, paid_on=grant.payment.day, paid_by=grant.turn.project)
 
 
-def last_descriptions(
+def _last_descriptions(
     answers: Iterable[Answered], judged: Iterable[Judged], prior: Mapping[int, Prior]
 ) -> Mapping[int, Post]:
     """The posts of tweets that are not described yet and will not be looked up again.
@@ -110,7 +110,7 @@ def last_descriptions(
     }
 
 
-def write_besides(
+def _write_besides(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> None:
     """Write what X says about the tweets besides their metrics, where it is new.
@@ -122,7 +122,7 @@ def write_besides(
     merged: frozenset[int] = frozenset()
     if answer.edited:
         merged = learn_edits(asked, answer, prior, saved, at=at)
-    store_descriptions(
+    _store_descriptions(
         {id: answer.posts[id] for id in (saved.undescribed & answer.posts.keys()) - merged}
     )
     if withheld := {
@@ -133,7 +133,7 @@ def write_besides(
         withhold(withheld)
 
 
-def newly_unclear(
+def _newly_unclear(
     judged: Iterable[Judged], prior: Mapping[int, Prior], saved: Saved
 ) -> Mapping[int, str]:
     """Tweets to report as unclear: once, not each time that they are requested again."""
@@ -147,7 +147,7 @@ def newly_unclear(
     }
 
 
-def settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
+def _settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
     """X bills whatever it showed, readable or not, and each version by its own id."""
     grant, reply = answered.grant, answered.reply
     if isinstance(reply, Lookup):

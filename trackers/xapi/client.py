@@ -18,8 +18,8 @@ from trackers.xapi.results import Accounts, Lookup, Shown
 from trackers.xapi.wire.transport import CANONICAL, Reply
 from trackers.xapi.wire.x_client import Read, XClient, client_for
 
-V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"
-V1_OPTIONS = {"map": "true", "tweet_mode": "extended", "include_entities": "false"}
+_V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"
+_V1_OPTIONS = {"map": "true", "tweet_mode": "extended", "include_entities": "false"}
 MOST_IDS = 100
 
 
@@ -65,10 +65,10 @@ def look_up(
     `base_url` is a server that speaks X's API, "" for X itself. `timeout` covers the whole
     exchange. No ids, or too many, are a ValueError.
     """
-    check_number(ids)
+    _check_number(ids)
     client, endpoint = client_for(keys, base_url, timeout), LOOKUP_BY_IDS[keys.api]
     if keys.api == V1:
-        return client.ask(endpoint, lambda: ask_v1(client, ids), v1.read_lookup, ids)
+        return client.ask(endpoint, lambda: _ask_v1(client, ids), v1.read_lookup, ids)
     fields = POST_FIELDS if describes else LOOK_FIELDS
     read: Read[Lookup | Shown] = v2.read_lookup
     if usual and not describes:
@@ -80,12 +80,12 @@ def look_up_accounts(
     keys: Keys, ids: Sequence[int], *, base_url: str, timeout: timedelta
 ) -> Accounts:
     """What X says about up to 100 accounts; as `look_up`, but with a v2 credential only."""
-    check_number(ids)
+    _check_number(ids)
     endpoint = ACCOUNTS.get(keys.api)
     if endpoint is None:
         raise ValueError("Accounts are looked up with a v2 credential.")
     client = client_for(keys, base_url, timeout)
-    return client.ask(endpoint, lambda: ask_accounts(client, ids), v2.read_accounts, ids)
+    return client.ask(endpoint, lambda: _ask_accounts(client, ids), v2.read_accounts, ids)
 
 
 def ask_v2(client: XClient, ids: Sequence[int], fields: list[str]) -> Reply:
@@ -93,14 +93,14 @@ def ask_v2(client: XClient, ids: Sequence[int], fields: list[str]) -> Reply:
     return client.tweepy.get_tweets([str(id) for id in ids], tweet_fields=fields)
 
 
-def ask_accounts(client: XClient, ids: Sequence[int]) -> Reply:
+def _ask_accounts(client: XClient, ids: Sequence[int]) -> Reply:
     return client.tweepy.get_users(ids=[str(id) for id in ids], user_fields=USER_FIELDS)
 
 
-def ask_v1(client: XClient, ids: Sequence[int]) -> Reply:
-    return client.session.get(V1_LOOKUP, params={"id": ",".join(map(str, ids)), **V1_OPTIONS})
+def _ask_v1(client: XClient, ids: Sequence[int]) -> Reply:
+    return client.session.get(_V1_LOOKUP, params={"id": ",".join(map(str, ids)), **_V1_OPTIONS})
 
 
-def check_number(ids: Sequence[int]) -> None:
+def _check_number(ids: Sequence[int]) -> None:
     if not 1 <= len(ids) <= MOST_IDS:
         raise ValueError(f"X is asked for 1 to {MOST_IDS} ids at once, not for {len(ids)}.")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from trackers.xapi.secrets import Secrets
 
 # The kinds of keys and the versions of X's API; also the choices of a stored credential's fields.
-BEARER, OAUTH1, OAUTH2 = "bearer", "oauth1", "oauth2"
+BEARER, _OAUTH1, OAUTH2 = "bearer", "oauth1", "oauth2"
 V2, V1 = "v2", "v1.1"
 
 

@@ -35,10 +35,10 @@ from trackers.xapi.wire.transport import (
 )
 from trackers.xapi.wire.x_client import Send, XClient
 
-PATH = CANONICAL + "/2/tweets/search/stream"
-READ_SIZE = 65536
+_PATH = CANONICAL + "/2/tweets/search/stream"
+_READ_SIZE = 65536
 # A post with all its fields is a few kB; a longer line has lost its newline.
-LONGEST_LINE = 1 << 20
+_LONGEST_LINE = 1 << 20
 
 
 class Unreachable(Unavailable):
@@ -152,14 +152,14 @@ class Opened:
     def _pieces(self) -> Iterator[bytes]:
         # As they arrive: waiting for a full buffer would hold posts back.
         if getattr(self._response, "chunked", False):
-            yield from self._response.read_chunked(READ_SIZE, decode_content=True)
+            yield from self._response.read_chunked(_READ_SIZE, decode_content=True)
             return
-        while piece := self._response.read1(READ_SIZE, decode_content=True):
+        while piece := self._response.read1(_READ_SIZE, decode_content=True):
             yield piece
 
 
 # Anything shorter is no wait: the bytes were already there.
-A_WAIT_SECONDS = 0.005
+_A_WAIT_SECONDS = 0.005
 
 
 def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
@@ -170,12 +170,12 @@ def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         piece = next(pieces, None)
         if piece is None:
             return
-        waited = time.monotonic() - asked >= A_WAIT_SECONDS
+        waited = time.monotonic() - asked >= _A_WAIT_SECONDS
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             yield line.strip(b"\r"), waited
-        if len(rest) > LONGEST_LINE:
-            raise Garbage(f"X sent a line of more than {LONGEST_LINE >> 20} MB.")
+        if len(rest) > _LONGEST_LINE:
+            raise Garbage(f"X sent a line of more than {_LONGEST_LINE >> 20} MB.")
 
 
 def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta) -> Opened:
@@ -186,28 +186,28 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
     """
     wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
     client = XClient(keys, wire)
-    attempt = Attempt(lambda: ask_to_connect(client))
+    attempt = Attempt(lambda: _ask_to_connect(client))
     try:
         client.ask(STREAM[keys.api], attempt.send, attempt.read, ())
     except XError as error:
         client.close()
-        failure = of_its_kind(error, attempt.rejected)
+        failure = _of_its_kind(error, attempt.rejected)
     else:
         assert wire.opened is not None
         return Opened(wire.opened, client, attempt, silence=silence)
     raise failure
 
 
-def ask_to_connect(client: XClient) -> Reply:
+def _ask_to_connect(client: XClient) -> Reply:
     # No compression: lines would wait in the compressor until there are more.
     return client.session.get(
-        PATH,
+        _PATH,
         params={"tweet.fields": ",".join(POST_FIELDS)},
         headers={"Accept-Encoding": "identity"},
     )
 
 
-def of_its_kind(error: XError, rejected: bytes | None) -> XError:
+def _of_its_kind(error: XError, rejected: bytes | None) -> XError:
     """The same error, made specific by what X said of the connection; Unreachable if no reply."""
     if rejected is None:
         if isinstance(error, Unavailable):

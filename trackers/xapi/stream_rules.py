@@ -33,7 +33,7 @@ MAX_RULES_PER_REQUEST = 100
 def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesTold:
     """All rules of the credential's app, whoever made them; raises XError and nothing else."""
     x_client = client_for(keys, base_url, timeout)
-    client = tweepy_over(x_client)
+    client = _tweepy_over(x_client)
     return x_client.ask(STREAM_RULES[keys.api], client.get_rules, read_rules, ())
 
 
@@ -43,7 +43,7 @@ def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: 
     BadRequest when X refuses them all without naming any; refusals of single rules are an answer.
     """
     x_client = client_for(keys, base_url, timeout)
-    client = tweepy_over(x_client)
+    client = _tweepy_over(x_client)
     rules = [StreamRule(value=value, tag=tag) for value, tag in tagged.items()]
     refused = b""
 
@@ -69,12 +69,12 @@ def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: 
 def delete_rules(keys: Keys, ids: Sequence[int], *, base_url: str, timeout: timedelta) -> Deleted:
     """Delete rules by their ids; as `add_rules`."""
     x_client = client_for(keys, base_url, timeout)
-    client = tweepy_over(x_client)
+    client = _tweepy_over(x_client)
     endpoint = CHANGE_STREAM_RULES[keys.api]
     return x_client.ask(endpoint, lambda: client.delete_rules(list(ids)), read_deleted, ())
 
 
-def tweepy_over(x_client: XClient) -> StreamingClient:
+def _tweepy_over(x_client: XClient) -> StreamingClient:
     """tweepy's stream client, over our session: it holds no secret and makes no connection."""
     client = StreamingClient(PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False)
     client.session = x_client.session

@@ -57,7 +57,7 @@ def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Pag
     search.
     """
     client = client_for(keys, base_url, timeout)
-    exchange = Exchange(lambda: SEND[ask.kind](client, ask))
+    exchange = Exchange(lambda: _SEND[ask.kind](client, ask))
     try:
         return client.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
     except BadRequest as error:
@@ -75,7 +75,7 @@ def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timed
         return Named(*read_named(body, username), window)
 
     client = client_for(keys, base_url, timeout)
-    return client.ask(USERNAMES[V2], lambda: ask_username(client, username), read, ())
+    return client.ask(USERNAMES[V2], lambda: _ask_username(client, username), read, ())
 
 
 @dataclass(slots=True)
@@ -100,52 +100,52 @@ class Exchange:
         return response
 
     def read_page(self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Page:
-        skew = skew_of(self.date, self.took, now=datetime.now(UTC))
+        skew = _skew_of(self.date, self.took, now=datetime.now(UTC))
         believed = skew is not None and abs(skew) <= MOST_SKEW
         # X truncates its Date to seconds, so this is never later than the request.
         asked_at = self.date - self.took if self.date is not None and believed else None
         return replace(page_of(body), asked_at=asked_at, skew=skew, window=window)
 
 
-def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:
+def _skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:
     """Our clock less X's: half-way through, X was on average half a second past its Date."""
     if date is None:
         return None
     return (now - took / 2) - (date + timedelta(milliseconds=500))
 
 
-def ask_account(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_users_tweets(ask.of, **options(ask))
+def _ask_account(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_users_tweets(ask.of, **_options(ask))
 
 
-def ask_mentions(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_users_mentions(ask.of, **options(ask))
+def _ask_mentions(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_users_mentions(ask.of, **_options(ask))
 
 
-def ask_search(client: XClient, ask: Ask) -> Reply:
-    params = options(ask)
+def _ask_search(client: XClient, ask: Ask) -> Reply:
+    params = _options(ask)
     if "pagination_token" in params:
         params["next_token"] = params.pop("pagination_token")
     return client.tweepy.search_recent_tweets(ask.of, **params)
 
 
-def ask_list(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_list_tweets(ask.of, **options(ask))
+def _ask_list(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_list_tweets(ask.of, **_options(ask))
 
 
-def ask_username(client: XClient, username: str) -> Reply:
+def _ask_username(client: XClient, username: str) -> Reply:
     return client.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
 
 
-SEND: Mapping[PageKind, Callable[[XClient, Ask], Reply]] = {
-    "account": ask_account,
-    "mentions": ask_mentions,
-    "search": ask_search,
-    "list": ask_list,
+_SEND: Mapping[PageKind, Callable[[XClient, Ask], Reply]] = {
+    "account": _ask_account,
+    "mentions": _ask_mentions,
+    "search": _ask_search,
+    "list": _ask_list,
 }
 
 
-def options(ask: Ask) -> dict[str, Any]:
+def _options(ask: Ask) -> dict[str, Any]:
     """Arguments for tweepy; lists where it joins with commas."""
     params: dict[str, Any] = {
         "since_id": ask.since_id,

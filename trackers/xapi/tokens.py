@@ -22,11 +22,11 @@ from trackers.xapi.wire.session import Session
 from trackers.xapi.wire.signing import sign_as_client
 from trackers.xapi.wire.transport import CANONICAL, RejectedReply, Reply, Wire
 
-TOKEN_URL = CANONICAL + "/2/oauth2/token"
+_TOKEN_URL = CANONICAL + "/2/oauth2/token"
 # X calls a spent refresh token an invalid request, RFC 6749 an invalid grant.
-SPENT_TOKEN_ERRORS = {"invalid_request", "invalid_grant"}
-NOT_THE_CLIENT = {"invalid_client", "unauthorized_client"}
-LONGEST_LIFE = timedelta(days=366)
+_SPENT_TOKEN_ERRORS = {"invalid_request", "invalid_grant"}
+_NOT_THE_CLIENT = {"invalid_client", "unauthorized_client"}
+_LONGEST_LIFE = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
     After any other error the refresh token may still be good, or already spent.
     """
-    return request_tokens(secrets, form_of(secrets), base_url=base_url, timeout=timeout)
+    return _request_tokens(secrets, _form_of(secrets), base_url=base_url, timeout=timeout)
 
 
 def first_tokens(client: Secrets, grant: Secrets, *, base_url: str, timeout: timedelta) -> Tokens:
@@ -53,63 +53,63 @@ def first_tokens(client: Secrets, grant: Secrets, *, base_url: str, timeout: tim
     """
     named = {} if client.get("client_secret") else {"client_id": client["client_id"]}
     form = Secrets({"grant_type": "authorization_code", **grant, **named})
-    return request_tokens(Secrets({**client, **grant}), form, base_url=base_url, timeout=timeout)
+    return _request_tokens(Secrets({**client, **grant}), form, base_url=base_url, timeout=timeout)
 
 
-def request_tokens(
+def _request_tokens(
     secrets: Mapping[str, str], form: Secrets, *, base_url: str, timeout: timedelta
 ) -> Tokens:
     """An error's frames may be shown with their locals: what is secret is in `Secrets` here."""
     session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
-        return read_tokens(session.post(TOKEN_URL, data=dict(form)).body)
+        return _read_tokens(session.post(_TOKEN_URL, data=dict(form)).body)
     except RejectedReply as rejected:
-        error = refusal_in(rejected.reply)
+        error = _refusal_in(rejected.reply)
     except XError as failure:
         error = failure
     finally:
         session.close()
-    hide_in(error, secrets)
+    _hide_in(error, secrets)
     raise error.with_traceback(None) from None
 
 
-def hide_in(error: XError, secrets: Mapping[str, str]) -> None:
+def _hide_in(error: XError, secrets: Mapping[str, str]) -> None:
     """A function of its own: an error's frames may be shown with their locals."""
-    basic = sign_as_client(secrets)("POST", TOKEN_URL).removeprefix("Basic ")
+    basic = sign_as_client(secrets)("POST", _TOKEN_URL).removeprefix("Basic ")
     error.hide(secret for secret in (*secrets.values(), basic) if secret)
 
 
-def form_of(secrets: Mapping[str, str]) -> Secrets:
+def _form_of(secrets: Mapping[str, str]) -> Secrets:
     named = {} if secrets.get("client_secret") else {"client_id": secrets["client_id"]}
     return Secrets(
         {"grant_type": "refresh_token", "refresh_token": secrets["refresh_token"], **named}
     )
 
 
-def read_tokens(body: bytes) -> Tokens:
+def _read_tokens(body: bytes) -> Tokens:
     """The tokens of a 200. Without a new refresh token the old one stays good (RFC 6749 §6)."""
     try:
         answer = orjson.loads(body)
     except ValueError:
         answer = None
-    if not isinstance(answer, dict) or not is_key(answer.get("access_token")):
+    if not isinstance(answer, dict) or not _is_key(answer.get("access_token")):
         raise Garbage("X's reply to a request for new tokens holds none.")
     names = ("access_token", "refresh_token")
-    found = {name: answer[name] for name in names if is_key(answer.get(name))}
-    return Tokens(Secrets(found), life_of(answer.get("expires_in")))
+    found = {name: answer[name] for name in names if _is_key(answer.get(name))}
+    return Tokens(Secrets(found), _life_of(answer.get("expires_in")))
 
 
-def is_key(value: Any) -> bool:
+def _is_key(value: Any) -> bool:
     return isinstance(value, str) and KEY.fullmatch(value) is not None
 
 
-def life_of(seconds: Any) -> timedelta | None:
+def _life_of(seconds: Any) -> timedelta | None:
     if type(seconds) is not int or seconds <= 0:
         return None
-    return timedelta(seconds=min(seconds, int(LONGEST_LIFE.total_seconds())))
+    return timedelta(seconds=min(seconds, int(_LONGEST_LIFE.total_seconds())))
 
 
-def refusal_in(reply: Reply) -> XError:
+def _refusal_in(reply: Reply) -> XError:
     """The error for any reply but a 200; those of RFC 6749 have their own shape."""
     problem, status = read_problem(reply.body), reply.status_code
     code, description = problem.get("error"), problem.get("error_description")
@@ -117,9 +117,9 @@ def refusal_in(reply: Reply) -> XError:
         return error_in(reply, None)
     has_description = isinstance(description, str) and description
     line = f"{status} {shorten(f'{code}: {description}' if has_description else code)}"
-    if status == 400 and code in SPENT_TOKEN_ERRORS:
+    if status == 400 and code in _SPENT_TOKEN_ERRORS:
         return SignInAgain(line, status=status)
-    if code in NOT_THE_CLIENT:
+    if code in _NOT_THE_CLIENT:
         return Refused(line, status=status)
     error = error_in(reply, None)
     error.args = (line,)

@@ -10,9 +10,9 @@ from trackers.xapi.parse.usage import Usage, read_usage
 from trackers.xapi.wire.transport import CANONICAL
 from trackers.xapi.wire.x_client import client_for
 
-ADDRESS = CANONICAL + "/2/usage/tweets"
-DAYS = 31
-USAGE_FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
+_ADDRESS = CANONICAL + "/2/usage/tweets"
+_DAYS = 31
+_USAGE_FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
 
 
 def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usage:
@@ -21,7 +21,7 @@ def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usag
     Raises XError and nothing else.
     """
     client = client_for(keys, base_url, timeout)
-    params = {"days": str(DAYS), "usage.fields": USAGE_FIELDS}
+    params = {"days": str(_DAYS), "usage.fields": _USAGE_FIELDS}
     return client.ask(
-        USAGE_COUNT[keys.api], lambda: client.session.get(ADDRESS, params=params), read_usage, ()
+        USAGE_COUNT[keys.api], lambda: client.session.get(_ADDRESS, params=params), read_usage, ()
     )

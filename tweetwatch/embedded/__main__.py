@@ -11,7 +11,7 @@ from tweetwatch.embedded.place import Place
 from tweetwatch.embedded.status import describe
 
 
-def main() -> int:
+def _main() -> int:
     """The exit status; of `status`: 0 if the server runs, 1 if not."""
     parser = argparse.ArgumentParser(prog="python -m tweetwatch.embedded", description=__doc__)
     parser.add_argument("command", choices=["status", "keep"])
@@ -35,4 +35,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-MAX_READ = 1 << 20
+_MAX_READ = 1 << 20
 
 
 class Identity(TypedDict, total=False):
@@ -83,7 +83,7 @@ def _act_and_exit(account: Account, act: Callable[[], object], *, error_pipe: in
         os._exit(status)
 
 
-def read_own(path: Path, *, last: int = MAX_READ) -> str:
+def read_own(path: Path, *, last: int = _MAX_READ) -> str:
     """The last bytes of a regular file, as text; OSError for a link, a pipe or a device."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:

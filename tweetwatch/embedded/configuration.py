@@ -10,7 +10,7 @@ from tweetwatch.embedded.resources import memory, shared_buffers
 # Measured for many small updates of a few hot tables; synchronous_commit stays on. After each
 # checkpoint every changed page goes whole into the WAL once, hence few checkpoints
 # (docs/postgresql.md).
-SETTINGS = """\
+_SETTINGS = """\
 # Written on every start of the embedded server; changes made here are lost.
 max_connections = 200
 shared_buffers = {shared_buffers}MB
@@ -24,17 +24,17 @@ log_min_messages = warning
 # Authentication is "trust": the socket is for the account that runs the server (and root) alone.
 unix_socket_permissions = 0700
 """
-INCLUDE = "include_if_exists = 'tweetwatch.conf'"
+_INCLUDE = "include_if_exists = 'tweetwatch.conf'"
 
 
 def write_settings(data: Path) -> None:
     """Write both files if they are not up to date. To be called as the owner of the data."""
-    settings = SETTINGS.format(shared_buffers=shared_buffers(memory()))
+    settings = _SETTINGS.format(shared_buffers=shared_buffers(memory()))
     _write(data / "tweetwatch.conf", settings)
     main = data / "postgresql.conf"
     text = main.read_text()
-    if INCLUDE not in text.splitlines():
-        _write(main, f"{text.rstrip()}\n\n{INCLUDE}\n")
+    if _INCLUDE not in text.splitlines():
+        _write(main, f"{text.rstrip()}\n\n{_INCLUDE}\n")
 
 
 def _write(path: Path, text: str) -> None:

@@ -28,11 +28,11 @@ from tweetwatch.embedded.versions import OtherVersionError
 
 logger = logging.getLogger(__name__)
 
-TICK = 0.3
-LOGS_EVERY = 3.0
+_TICK = 0.3
+_LOGS_EVERY = 3.0
 # In bytes: the contents of a log that grew larger move to a file with `.1`.
 MAX_LOG_SIZE = 10_000_000
-MAX_PAUSE = 5.0
+_MAX_PAUSE = 5.0
 
 
 def keep_server(place: Place) -> None:
@@ -84,7 +84,7 @@ class _Keeper:
             if self.postmaster is None or not is_alive(self.postmaster):
                 self.start()
             self.keep_logs_small()
-            time.sleep(TICK if self.postmaster else 0.05)
+            time.sleep(_TICK if self.postmaster else 0.05)
         self.end()
 
     def tell_to_stop(self, _signal: int, _frame: FrameType | None) -> None:
@@ -123,7 +123,7 @@ class _Keeper:
         else:
             logger.warning("no postmaster yet, next try in %.1f s", self.pause)
             self.next_try = time.monotonic() + self.pause
-            self.pause = min(self.pause * 2, MAX_PAUSE)
+            self.pause = min(self.pause * 2, _MAX_PAUSE)
 
     def report(self, error: Exception) -> None:
         logger.error("start failed: %s: %s", type(error).__name__, error)
@@ -137,7 +137,7 @@ class _Keeper:
     def keep_logs_small(self) -> None:
         if time.monotonic() < self.next_look_at_logs:
             return
-        self.next_look_at_logs = time.monotonic() + LOGS_EVERY
+        self.next_look_at_logs = time.monotonic() + _LOGS_EVERY
         # A full disk has no room for the copy, but the log does not grow then either.
         with contextlib.suppress(OSError, RuntimeError):
             if _is_too_large(self.place.keeper_log):

@@ -15,8 +15,8 @@ import psutil  # type: ignore[import-untyped]
 
 from tweetwatch.embedded.account import read_own
 
-SOCKET_LOCK = ".s.PGSQL.5432.lock"
-ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+_SOCKET_LOCK = ".s.PGSQL.5432.lock"
+_ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 def live_postmaster(data: Path) -> psutil.Process | None:
@@ -45,7 +45,7 @@ def is_recovering(data: Path) -> bool:
 
 def is_alive(process: psutil.Process) -> bool:
     try:
-        return process.is_running() and process.status() not in ENDED
+        return process.is_running() and process.status() not in _ENDED
     except psutil.NoSuchProcess:
         return False
 
@@ -62,7 +62,7 @@ def wait_until_ended(processes: list[psutil.Process], *, seconds: float) -> bool
 
 def remove_stale_files(data: Path, *, socket_dir: Path) -> None:
     """Remove pid files that do not name a running server of `data`."""
-    for path in (data / "postmaster.pid", data / SOCKET_LOCK, socket_dir / SOCKET_LOCK):
+    for path in (data / "postmaster.pid", data / _SOCKET_LOCK, socket_dir / _SOCKET_LOCK):
         pid = _named_pid(path)
         if pid is not None and _postgres_of(pid, data) is None:
             path.unlink(missing_ok=True)

@@ -8,16 +8,16 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 MB = 1 << 20
-CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # With less, PostgreSQL may be unable to begin its next WAL file (16 MB).
-MIN_FREE_SPACE = 32 * MB
+_MIN_FREE_SPACE = 32 * MB
 
 
 def memory() -> int:
     """Bytes of the machine, or of the container if that has less."""
     total: int = psutil.virtual_memory().total
     try:
-        limit = CGROUP_LIMIT.read_text().strip()
+        limit = _CGROUP_LIMIT.read_text().strip()
     except OSError:
         return total
     return min(total, int(limit)) if limit.isdigit() else total
@@ -35,7 +35,7 @@ def full_disk_sentence(directory: Path) -> str:
     except OSError:
         return ""
     left = disk.f_bavail * disk.f_frsize
-    if left >= MIN_FREE_SPACE:
+    if left >= _MIN_FREE_SPACE:
         return ""
     return (
         f"The disk of {directory} is full ({left // MB} MB left). Nothing that was stored is "

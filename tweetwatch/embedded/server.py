@@ -50,7 +50,7 @@ def start_server(place: Place) -> psutil.Process | None:
         _initialise(place)
     server = get_server(place.data, cleanup_mode=None, start=False)
     server.ensure_pgdata_inited()  # Permissions only: the data is there.
-    account = account_of(server)
+    account = _account_of(server)
     socket_dir = _prepare_socket_dir(server, account)
     act_as(account, lambda: _prepare_data(place, socket_dir))
     _run_pg_ctl(server, place, socket_dir=socket_dir)
@@ -112,14 +112,14 @@ def _run_pg_ctl(server: PostgresServer, place: Place, *, socket_dir: Path) -> No
         *("-D", str(place.data), "-l", str(place.server_log), "-o", options),
     ]
     started = subprocess.run(  # noqa: S603
-        command, check=False, stdin=subprocess.DEVNULL, **identity(account_of(server))
+        command, check=False, stdin=subprocess.DEVNULL, **identity(_account_of(server))
     )
     # If it lives, it is recovering: after a crash with much to replay that takes minutes.
     if live_postmaster(place.data) is None:
         started.check_returncode()
 
 
-def account_of(server: PostgresServer) -> Account | None:
+def _account_of(server: PostgresServer) -> Account | None:
     """The server's account; None: our own."""
     return Account.named(server.system_user) if server.system_user else None
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tweetwatch.embedded.account import Account
 
-SOCKET = ".s.PGSQL.5432"
+_SOCKET = ".s.PGSQL.5432"
 # The longest socket path that Linux accepts.
-MAX_SOCKET_PATH = 107
+_MAX_SOCKET_PATH = 107
 
 
 def prepare_socket_folder(data: Path, *, under: Path, account: Account | None) -> Path:
@@ -20,7 +20,7 @@ def prepare_socket_folder(data: Path, *, under: Path, account: Account | None) -
     Anybody can create files in the temporary directory, so PermissionError if the folder turns out
     to be a link or somebody else's.
     """
-    if len(os.fsencode(data / SOCKET)) <= MAX_SOCKET_PATH:
+    if len(os.fsencode(data / _SOCKET)) <= _MAX_SOCKET_PATH:
         return data
     # The same name each time, as users keep the address; a copy of the data gets another.
     name = hashlib.sha256(f"{data}-{data.stat().st_ino}".encode()).hexdigest()[:10]

@@ -14,7 +14,7 @@ def describe(place: Place) -> tuple[bool, str]:
     """Whether the server runs, and a sentence about it, its keeper and its users."""
     postmaster = live_postmaster(place.data)
     keeper = keeper_pid(place)
-    known = [pid for pid in holders(place.users_lock) if pid != keeper]
+    known = [pid for pid in _holders(place.users_lock) if pid != keeper]
     server = f"running, postmaster {postmaster.pid}" if postmaster else "not running"
     kept = f"keeper {keeper}" if keeper else "no keeper"
     users = " ".join(map(str, known)) or "none"
@@ -28,7 +28,7 @@ def keeper_pid(place: Place) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def holders(path: Path) -> list[int]:
+def _holders(path: Path) -> list[int]:
     """Pids that have `path` open, as far as we may see. (Forks inherit locks, but /proc/locks only
     names the process that took one.)"""
     if not path.exists():

@@ -23,11 +23,11 @@ from tweetwatch.embedded.versions import OtherVersionError, refuse_another_versi
 logger = logging.getLogger(__name__)
 
 # Seconds of a recovery until it is logged, and between two log lines after that.
-SILENT_FOR = 5.0
-WORD_EVERY = 15.0
+_SILENT_FOR = 5.0
+_WORD_EVERY = 15.0
 # What the keeper and the server get from our environment: no secrets, and no PG* variables, which
 # could change the port or the data.
-KEPT_VARIABLES = (
+_KEPT_VARIABLES = (
     *("PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"),
     *("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PGSERVER_POSTGRES_VERSION"),
 )
@@ -36,12 +36,12 @@ KEPT_VARIABLES = (
 # (tests, `bench`), see everybody's statistics (the oldest snapshot may be another role's), request
 # a checkpoint (`bench`), and end sessions of other roles except superusers: autovacuum may be at
 # work in a database to be dropped.
-CREATE_ROLE = f"""
+_CREATE_ROLE = f"""
     CREATE ROLE {ROLE} LOGIN CREATEDB IN ROLE pg_read_all_stats, pg_checkpoint, pg_signal_backend
 """
-ROLE_EXISTS = "SELECT FROM pg_roles WHERE rolname = %s"
-CREATE_DATABASE = f"CREATE DATABASE {DATABASE} OWNER {ROLE}"
-DATABASE_EXISTS = "SELECT FROM pg_database WHERE datname = %s"
+_ROLE_EXISTS = "SELECT FROM pg_roles WHERE rolname = %s"
+_CREATE_DATABASE = f"CREATE DATABASE {DATABASE} OWNER {ROLE}"
+_DATABASE_EXISTS = "SELECT FROM pg_database WHERE datname = %s"
 
 # Descriptors of users.lock held for the life of this process; a forked child inherits both.
 _held: dict[Place, int] = {}
@@ -114,7 +114,7 @@ class Recovery:
         self.place = place
         self.seconds = 0.0
         self._looked_at = time.monotonic()
-        self._next_word = SILENT_FOR
+        self._next_word = _SILENT_FOR
 
     def look(self) -> None:
         before, self._looked_at = self._looked_at, time.monotonic()
@@ -122,7 +122,7 @@ class Recovery:
             return
         self.seconds += self._looked_at - before
         if self.seconds >= self._next_word:
-            self._next_word += WORD_EVERY
+            self._next_word += _WORD_EVERY
             logger.warning(
                 "The PostgreSQL in %s is recovering from a crash; nobody can connect until it is "
                 "done (%.0f s so far).",
@@ -161,7 +161,7 @@ def _spawn_keeper(place: Place) -> None:
 
 
 def _keeper_environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     project = str(Path(__file__).resolve().parents[2])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, (project, kept.get("PYTHONPATH"))))
     # initdb takes the collation from here: it must not depend on who starts the keeper.
@@ -186,10 +186,10 @@ def _working_url(place: Place) -> str | None:
 
 def _create_database(socket_dir: Path) -> None:
     with _connect(socket_dir, SUPERUSER, "postgres") as admin:
-        if admin.execute(ROLE_EXISTS, [ROLE]).fetchone() is None:
-            admin.execute(CREATE_ROLE)
-        if admin.execute(DATABASE_EXISTS, [DATABASE]).fetchone() is None:
-            admin.execute(CREATE_DATABASE)
+        if admin.execute(_ROLE_EXISTS, [ROLE]).fetchone() is None:
+            admin.execute(_CREATE_ROLE)
+        if admin.execute(_DATABASE_EXISTS, [DATABASE]).fetchone() is None:
+            admin.execute(_CREATE_DATABASE)
 
 
 def _own_socket_directory(place: Place) -> Path | None:

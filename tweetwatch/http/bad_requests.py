@@ -34,9 +34,9 @@ NUL = "The request contains a NUL character, which cannot be stored. Send it wit
 FORM = "The form in this request is damaged. Go back, load the page again, and send it once more."
 TOO_LARGE = "The form in this request is larger than this server accepts. Send less at once."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
-LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
+_LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 # In the error of psycopg, for any text meant for the database.
-NUL_FAULT = "NUL (0x00)"
+_NUL_FAULT = "NUL (0x00)"
 
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
@@ -47,9 +47,9 @@ class BadRequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        named = charset_of(request.META.get("CONTENT_TYPE", ""))
-        if named and not is_utf8(named):
-            return bad_request_response(request, CHARSET)
+        named = _charset_of(request.META.get("CONTENT_TYPE", ""))
+        if named and not _is_utf8(named):
+            return _bad_request_response(request, CHARSET)
         if named:
             # Django accepts only this spelling.
             request.encoding = "utf-8"
@@ -61,8 +61,8 @@ class BadRequestMiddleware:
         """What the check for forgery would fail on; it reads the form of whoever has its cookie."""
         checked = not getattr(view, "csrf_exempt", False)
         reads = checked and settings.CSRF_COOKIE_NAME in request.COOKIES
-        if reads and (fault := fault_of_form(request)):
-            return bad_request_response(request, fault)
+        if reads and (fault := _fault_of_form(request)):
+            return _bad_request_response(request, fault)
         return self.chosen_rows(request, view)
 
     def chosen_rows(self, request: HttpRequest, view: Any) -> HttpResponse | None:
@@ -75,38 +75,38 @@ class BadRequestMiddleware:
             for chosen in request.POST.getlist("_selected_action"):
                 key.run_validators(key.to_python(chosen))
         except ValidationError:
-            return bad_request_response(request, CHOSEN)
+            return _bad_request_response(request, CHOSEN)
         return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if isinstance(error, (DataError, ValueError)) and NUL_FAULT in str(error):
-            return bad_request_response(request, NUL)
-        if isinstance(error, (MultiPartParserError, *LARGER)):
+        if isinstance(error, (DataError, ValueError)) and _NUL_FAULT in str(error):
+            return _bad_request_response(request, NUL)
+        if isinstance(error, (MultiPartParserError, *_LARGER)):
             # From a view that checks for forgery itself.
-            return bad_request_response(request, why_unread(error))
+            return _bad_request_response(request, _why_unread(error))
         return None
 
 
-def fault_of_form(request: HttpRequest) -> str:
+def _fault_of_form(request: HttpRequest) -> str:
     """Why the form in a request cannot be read; empty if it can."""
     try:
         request.POST  # noqa: B018 - read here first
     except (MultiPartParserError, SuspiciousOperation) as error:
         # As Django does it after most of these errors: the next one to look finds an empty form.
         request.POST, request._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
-        return why_unread(error)
+        return _why_unread(error)
     return ""
 
 
-def why_unread(error: Exception) -> str:
+def _why_unread(error: Exception) -> str:
     return FORM if isinstance(error, MultiPartParserError) else TOO_LARGE
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The page of a 404 reads the form, which nobody may have read before."""
-    fault = fault_of_form(request)
+    fault = _fault_of_form(request)
     return (
-        bad_request_response(request, fault)
+        _bad_request_response(request, fault)
         if fault
         else defaults.page_not_found(request, exception)
     )
@@ -114,9 +114,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Likewise that of a 403."""
-    fault = fault_of_form(request)
+    fault = _fault_of_form(request)
     return (
-        bad_request_response(request, fault)
+        _bad_request_response(request, fault)
         if fault
         else defaults.permission_denied(request, exception)
     )
@@ -127,8 +127,8 @@ def guard_application(application: Application) -> Application:
     Django fails before any middleware runs."""
 
     def guard(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        named = charset_of(environ.get("CONTENT_TYPE", ""))
-        if not named or is_utf8(named):
+        named = _charset_of(environ.get("CONTENT_TYPE", ""))
+        if not named or _is_utf8(named):
             return application(environ, start_response)
         if environ.get("PATH_INFO", "").startswith("/api/"):
             kind, body = CONTENT_TYPE, json.dumps(problem_json(400, CHARSET)).encode()
@@ -141,18 +141,18 @@ def guard_application(application: Application) -> Application:
     return guard
 
 
-def charset_of(content_type: str) -> str:
+def _charset_of(content_type: str) -> str:
     return parse_header_parameters(content_type)[1].get("charset", "").strip()
 
 
-def is_utf8(charset: str) -> bool:
+def _is_utf8(charset: str) -> bool:
     try:
         return codecs.lookup(charset).name == "utf-8"
     except (LookupError, ValueError):
         return False
 
 
-def bad_request_response(request: HttpRequest, fault: str) -> HttpResponse:
+def _bad_request_response(request: HttpRequest, fault: str) -> HttpResponse:
     if is_of_api(request):
         return problem(400, fault)
     return HttpResponse(render_to_string("400.html", {"fault": fault}), status=400)

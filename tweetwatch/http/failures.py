@@ -22,8 +22,8 @@ from tweetwatch.database import LOST
 
 logger = logging.getLogger(__name__)
 
-READING_METHODS = ("GET", "HEAD")
-RETRY_SECONDS = 5
+_READING_METHODS = ("GET", "HEAD")
+_RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,57 +35,59 @@ class Failure:
     ends: bool = True
 
 
-DATABASE_LOST = Failure(
+_DATABASE_LOST = Failure(
     "The database cannot be reached",
     "Nothing that was saved is lost. Try again in a moment. If this lasts, whoever runs this "
     "server should check that PostgreSQL is running and that DATABASE_URL is right.",
 )
-TOOK_TOO_LONG = Failure(
+_TOOK_TOO_LONG = Failure(
     "This took too long",
     "The database did not finish in time, so this was stopped. Try again in a moment, or ask for "
     "less: a shorter time, or fewer tweets.",
     ends=False,
 )
-UNMIGRATED = Failure(
+_UNMIGRATED = Failure(
     "The database is not up to date",
     "It lacks tables or columns that this version needs. Whoever runs this server should run "
     "manage.py migrate.",
 )
-MISSING = (errors.UndefinedTable, errors.UndefinedColumn)
+_MISSING = (errors.UndefinedTable, errors.UndefinedColumn)
 
 
 def failure_page(request: HttpRequest) -> HttpResponseBase:
     """Django calls this while it handles the exception."""
     error = sys.exc_info()[1]
-    failure = failure_of(error)
+    failure = _failure_of(error)
     if error is None or failure is None:
         return server_error(request)
     # Every open page asks again and again, so a line each. But a table that is missing may also be
     # a fault of ours, which only a traceback finds.
     logger.warning(
         "answered 503, because the database failed: %s",
-        one_line(error),
-        exc_info=failure is UNMIGRATED,
+        _one_line(error),
+        exc_info=failure is _UNMIGRATED,
     )
-    answer = failure_response(request, failure)
+    answer = _failure_response(request, failure)
     answer.__dict__["_has_been_logged"] = True
-    answer["Retry-After"] = str(RETRY_SECONDS)
+    answer["Retry-After"] = str(_RETRY_SECONDS)
     answer["Cache-Control"] = "no-store"
     return answer
 
 
-def failure_of(error: BaseException | None) -> Failure | None:
+def _failure_of(error: BaseException | None) -> Failure | None:
     if isinstance(error, LOST):
-        return TOOK_TOO_LONG if isinstance(error.__cause__, errors.QueryCanceled) else DATABASE_LOST
-    if isinstance(error, ProgrammingError) and isinstance(error.__cause__, MISSING):
-        return UNMIGRATED
+        return (
+            _TOOK_TOO_LONG if isinstance(error.__cause__, errors.QueryCanceled) else _DATABASE_LOST
+        )
+    if isinstance(error, ProgrammingError) and isinstance(error.__cause__, _MISSING):
+        return _UNMIGRATED
     return None
 
 
-def failure_response(request: HttpRequest, failure: Failure) -> HttpResponse:
+def _failure_response(request: HttpRequest, failure: Failure) -> HttpResponse:
     if request.path.endswith(".json"):
         return JsonResponse({"error": f"{failure.heading}. {failure.sentence}"}, status=503)
-    looks = request.method in READING_METHODS
+    looks = request.method in _READING_METHODS
     context = {
         **asdict(failure),
         "again": request.get_full_path() if looks else "",
@@ -94,7 +96,7 @@ def failure_response(request: HttpRequest, failure: Failure) -> HttpResponse:
     return HttpResponse(render_to_string("503.html", context), status=503)
 
 
-def one_line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """Its first line; the others may be the statement."""
     first = (str(error).splitlines() or [""])[0]
     return f"{type(error.__cause__ or error).__name__}: {first}"

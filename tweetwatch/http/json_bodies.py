@@ -24,12 +24,12 @@ class StrictJson(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         body = orjson.loads(request.body)
         # As text it takes an escape, so hardly any body is looked through.
-        if b"\\u0000" in request.body and has_nul(body):
+        if b"\\u0000" in request.body and _has_nul(body):
             raise UnreadableError(NUL)
         return body
 
 
-def has_nul(body: Any) -> bool:
+def _has_nul(body: Any) -> bool:
     left = [body]
     while left:
         value = left.pop()

@@ -18,9 +18,9 @@ from tweetwatch.http.json_bodies import UnreadableError
 Refuse = Callable[..., HttpResponse]
 
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.
-UNNAMED_PARTS = {"body", "query", "path", "header", "given"}
+_UNNAMED_PARTS = {"body", "query", "path", "header", "given"}
 # At most this many faults of one request are named.
-MAX_FAULTS_NAMED = 20
+_MAX_FAULTS_NAMED = 20
 
 
 class Refused(Exception):
@@ -47,24 +47,24 @@ def handle_refusals(api: NinjaAPI, refuse: Refuse) -> None:
     answers_in_its_words(ValueError, 400)
     answers_in_its_words(LookupError, 404)
     answers(Refused, lambda fault: refuse(fault.status, fault.detail, **fault.more))
-    answers(HttpError, lambda fault: refuse(fault.status_code, sentence_of(fault)))
-    answers(ValidationError, lambda fault: malformed(fault.errors, refuse))
+    answers(HttpError, lambda fault: refuse(fault.status_code, _sentence_of(fault)))
+    answers(ValidationError, lambda fault: _malformed(fault.errors, refuse))
 
 
-def sentence_of(fault: HttpError) -> str:
+def _sentence_of(fault: HttpError) -> str:
     """Ninja's own words have no full stop, and of a body that cannot be parsed say no more."""
     is_said = isinstance(fault.__cause__, UnreadableError)
     text = str(fault.__cause__ if is_said else fault)
     return text if text.endswith(".") else f"{text}."
 
 
-def malformed(errors: list[dict[str, Any]], refuse: Refuse) -> HttpResponse:
+def _malformed(errors: list[dict[str, Any]], refuse: Refuse) -> HttpResponse:
     """The first of them in the sentence, and each with its field."""
-    faults = [fault_of(error) for error in errors[:MAX_FAULTS_NAMED]]
+    faults = [_fault_of(error) for error in errors[:_MAX_FAULTS_NAMED]]
     first = faults[0]
     return refuse(400, f"{first['field'] or 'The body'}: {first['detail']}.", errors=faults)
 
 
-def fault_of(error: dict[str, Any]) -> dict[str, str]:
-    where = ".".join(str(part) for part in error["loc"] if part not in UNNAMED_PARTS)
+def _fault_of(error: dict[str, Any]) -> dict[str, str]:
+    where = ".".join(str(part) for part in error["loc"] if part not in _UNNAMED_PARTS)
     return {"field": where, "detail": error["msg"].removeprefix("Value error, ").rstrip(".")}

@@ -15,11 +15,11 @@ SECRET = re.compile(
     r"(/(?:feeds|api_tokens)(?:/|%2f)|signed-in/\?(?=\S))[^/\s\"'?]+", re.IGNORECASE
 )
 
-plain_record = logging.LogRecord
+_plain_record = logging.LogRecord
 
 
-def without_secrets(*args: Any, **kwargs: Any) -> logging.LogRecord:
-    record = plain_record(*args, **kwargs)
+def _without_secrets(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record = _plain_record(*args, **kwargs)
     try:
         message = record.getMessage()
     except (TypeError, ValueError, KeyError):
@@ -32,4 +32,4 @@ def without_secrets(*args: Any, **kwargs: Any) -> logging.LogRecord:
 
 
 def keep_out_of_logs() -> None:
-    logging.setLogRecordFactory(without_secrets)
+    logging.setLogRecordFactory(_without_secrets)

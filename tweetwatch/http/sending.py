@@ -14,7 +14,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 # Per process, which has eight threads and connections as `deploy/` starts it.
 MAX_FILES_SENT = 2
 # A reader that takes nothing for this long loses the rest.
-SILENCE_SECONDS = 30.0
+_SILENCE_SECONDS = 30.0
 # What Retry-After says to those who found no place.
 RETRY_SECONDS = 5
 
@@ -59,6 +59,6 @@ def send_in_place(
         places.release()
         raise
     if connection := request.META.get("gunicorn.socket"):
-        connection.settimeout(SILENCE_SECONDS)
+        connection.settimeout(_SILENCE_SECONDS)
     answer.streaming_content = HeldContent(iter(answer))
     return answer

@@ -16,7 +16,7 @@ PRUNE_SESSIONS = """
         FOR UPDATE SKIP LOCKED))
 """
 # An estimate is enough when so many are left.
-COUNT_EXPIRED = """
+_COUNT_EXPIRED = """
     SELECT count(*) FROM (
         SELECT FROM django_session WHERE expire_date < %(now)s LIMIT 100000) left_over
 """
@@ -30,5 +30,5 @@ def prune_sessions(*, now: datetime, deadline: Deadline) -> PieceWork:
             return db.execute(PRUNE_SESSIONS, params).rowcount or None
 
     return in_pieces(
-        "sessions", piece, left=lambda: select_count(COUNT_EXPIRED, params), deadline=deadline
+        "sessions", piece, left=lambda: select_count(_COUNT_EXPIRED, params), deadline=deadline
     )

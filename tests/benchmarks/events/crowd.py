@@ -78,7 +78,7 @@ def crowd(topic: str, many: int, receivers: Receivers, **knobs: Any) -> Crowd:
     with transaction.atomic():
         for number, callback in enumerate(callbacks):
             one = Subscriber(name=f"{topic}-{number}", callback=callback, secrets={}, **knobs)
-            subscribe.add(one, [topic])
+            subscribe.add_subscriber(one, [topic])
     return Crowd(topic, receivers, callbacks, range(begin, begin + many))
 
 

@@ -49,7 +49,7 @@ class Ours:
                 pages=100,
                 backfill=timedelta(hours=1),
             )
-            life.add(source)
+            life.add_source(source)
             self.ids[source.pk] = listing.kind
             self.leaked[listing.kind] = set()
             for purpose in ("poll", "overlap"):

@@ -102,7 +102,7 @@ def main(*, tweets: int) -> None:
             callback="https://example.com/events",
             secrets={"uuid": "", "signing": []},
         )
-        subscribe.add(one, ["orders"])
+        subscribe.add_subscriber(one, ["orders"])
     run(*DELIVERIES)
 
 

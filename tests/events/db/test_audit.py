@@ -13,7 +13,7 @@ from trackers import tasks
 from trackers.events.audit import audit, mend
 from trackers.events.drop import drop_some, used_bytes
 from trackers.events.models import EventBatch, SubscriberState
-from trackers.events.subscribers.subscribe import empty
+from trackers.events.subscribers.subscribe import drop_waiting
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def test_the_counters_follow_the_batches_through_all_that_happens_to_these():
         lambda: told(6),
         drop_some,
         lambda: told(7, 8),
-        lambda: empty(one),
+        lambda: drop_waiting(one),
         lambda: told(9),
     ):
         act()

@@ -131,7 +131,7 @@ def test_our_own_topics_are_recorded_only_while_somebody_subscribes():
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
-    subscribe.remove(one)
+    subscribe.retire_subscriber(one)
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
@@ -154,7 +154,7 @@ def test_who_is_removed_loses_what_waits_and_it_is_counted():
     told(1, 2)
     news(3)
 
-    assert subscribe.remove(one) == 3
+    assert subscribe.retire_subscriber(one) == 3
 
     assert not EventBatch.objects.exists()
     one.state.refresh_from_db()

@@ -53,7 +53,7 @@ def test_a_removed_one_is_forgotten_once_nothing_is_on_its_way(delivered):
     one = subscriber()
     told(1)
     [batch] = take()
-    subscribe.remove(one)
+    subscribe.retire_subscriber(one)
 
     tasks.tend_subscribers()
     assert Subscriber.objects.count() == 1

@@ -42,7 +42,7 @@ def gap(made, why, first=10 * DAY, last=9 * DAY):
 
 def edit(made, of):
     made.of = of
-    told = life.change(made, ["of"])
+    told = life.change_source(made, ["of"])
     made.refresh_from_db()
     return told
 
@@ -73,7 +73,7 @@ def test_the_same_source_keeps_its_cursor_and_its_gaps(kind, of, username, typed
 def test_what_did_not_change_moves_no_poll():
     made = watched()
 
-    life.change(made, ["of", "every"])
+    life.change_source(made, ["of", "every"])
 
     assert SourcePoll.objects.get(key=made.pk).due_at > now() + MINUTE
 

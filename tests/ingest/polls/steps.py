@@ -48,7 +48,7 @@ def accounts(x, count):
 def add(kind, of, **given):
     """A source that was added, without limits of its own."""
     source = Source(kind=kind, of=of, **{"backfill": None, **given})
-    life.add(source)
+    life.add_source(source)
     return source
 
 

@@ -52,7 +52,7 @@ class Listened:
 
     def source(self, rule):
         made = Source(kind="stream", of=rule, late_by=A_SECOND)
-        life.add(made)
+        life.add_source(made)
         return made
 
     def sources(self):

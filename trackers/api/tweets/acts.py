@@ -21,9 +21,9 @@ from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
-CAME_FROM = "the API, by {user}"
+_CAME_FROM = "the API, by {user}"
 # More of each text is not given back.
-MAX_ECHOED = 80
+_MAX_ECHOED = 80
 
 
 class TrackIn(Strict):
@@ -68,10 +68,10 @@ def track(request: HttpRequest, body: TrackIn) -> dict[str, Any]:
     wanted = sorted({id for id in ids.values() if id is not None})
     known = set(Tweet.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     tweet_of = dict(TweetVersion.objects.filter(pk__in=wanted).values_list("pk", "tweet_id"))
-    done = track_found([FoundTweet(id) for id in wanted], actor, came_from=CAME_FROM)
+    done = track_found([FoundTweet(id) for id in wanted], actor, came_from=_CAME_FROM)
     tweet_of |= {id: row.tweet_id for id, row in done.versions.items()}
     seen = set(known)
-    results = [track_result(text, ids[text], tweet_of, seen) for text in body.tweets]
+    results = [_track_result(text, ids[text], tweet_of, seen) for text in body.tweets]
     counts = [row["outcome"] for row in results]
     return {
         **{name: counts.count(name) for name in ("tracked", "already", "rejected")},
@@ -79,11 +79,11 @@ def track(request: HttpRequest, body: TrackIn) -> dict[str, Any]:
     }
 
 
-def track_result(
+def _track_result(
     text: str, id: int | None, tweet_of: dict[int, int], seen: set[int]
 ) -> dict[str, Any]:
     """`seen` grows: a tweet that is given twice is tracked once."""
-    echoed = text[:MAX_ECHOED]
+    echoed = text[:_MAX_ECHOED]
     if id is None:
         why = (
             "A spreadsheet has rounded this id: its last digits are lost."
@@ -98,7 +98,7 @@ def track_result(
     return {"given": echoed, "id": tweet, "outcome": "tracked", "detail": ""}
 
 
-def act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
+def _act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
     actor = actor_of(request, act.permission)
     asked = list(dict.fromkeys(body.ids))
     tweets = list(Tweet.objects.filter(pk__in=asked))
@@ -110,31 +110,31 @@ def act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
 @many.post("/refresh", response=ActedOut)
 def refresh_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are looked up next, except paused ones and those being looked up right now."""
-    return act_on_many(request, TWEET_ACTS["refresh"], body)
+    return _act_on_many(request, TWEET_ACTS["refresh"], body)
 
 
 @many.post("/pause", response=ActedOut)
 def pause_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are not looked up until resumed."""
-    return act_on_many(request, TWEET_ACTS["pause"], body)
+    return _act_on_many(request, TWEET_ACTS["pause"], body)
 
 
 @many.post("/resume", response=ActedOut)
 def resume_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
-    return act_on_many(request, TWEET_ACTS["resume"], body)
+    return _act_on_many(request, TWEET_ACTS["resume"], body)
 
 
 @many.post("/untrack", response=ActedOut)
 def untrack_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are removed, with their whole histories."""
-    return act_on_many(request, TWEET_ACTS["untrack"], body)
+    return _act_on_many(request, TWEET_ACTS["untrack"], body)
 
 
-def find_one(id: int) -> list[Tweet]:
+def _find_one(id: int) -> list[Tweet]:
     return [find_tweet(id)]
 
 
-def find_exact(id: int) -> list[Tweet]:
+def _find_exact(id: int) -> list[Tweet]:
     """Not by the id of a version: others know the tweet by another id."""
     tweet = find_tweet(id)
     if tweet.pk != id:
@@ -145,7 +145,7 @@ def find_exact(id: int) -> list[Tweet]:
 @single.post("/{id}/refresh", response=NO_CONTENT)
 def refresh_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
-    done = act_on(request, TWEET_ACTS["refresh"], find_one, id)
+    done = act_on(request, TWEET_ACTS["refresh"], _find_one, id)
     if not done.is_done:
         raise Refused(409, done.said)
     return Status(204, None)
@@ -154,18 +154,18 @@ def refresh_tweet(request: HttpRequest, id: UnsignedId) -> Status:
 @single.post("/{id}/pause", response=NO_CONTENT)
 def pause_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is not looked up until resumed. Idempotent, as is `resume`."""
-    act_on(request, TWEET_ACTS["pause"], find_one, id)
+    act_on(request, TWEET_ACTS["pause"], _find_one, id)
     return Status(204, None)
 
 
 @single.post("/{id}/resume", response=NO_CONTENT)
 def resume_tweet(request: HttpRequest, id: UnsignedId) -> Status:
-    act_on(request, TWEET_ACTS["resume"], find_one, id)
+    act_on(request, TWEET_ACTS["resume"], _find_one, id)
     return Status(204, None)
 
 
 @single.delete("/{id}", response=NO_CONTENT)
 def untrack_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is removed, with its whole history."""
-    act_on(request, TWEET_ACTS["untrack"], find_exact, id)
+    act_on(request, TWEET_ACTS["untrack"], _find_exact, id)
     return Status(204, None)

@@ -23,11 +23,11 @@ from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.clock_times import iso
 
-MIN_COMPARED, MAX_COMPARED, MAX_AGES = 2, 6, 24
-DEFAULT_AGES = "15m,1h,6h,24h,7d"
-MAX_AGE = timedelta(days=36500)
+_MIN_COMPARED, _MAX_COMPARED, _MAX_AGES = 2, 6, 24
+_DEFAULT_AGES = "15m,1h,6h,24h,7d"
+_MAX_AGE = timedelta(days=36500)
 CommaSeparated = Annotated[str, StringConstraints(max_length=400)]
-MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
+_MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
 
 
 class AtAgeOut(FiguresOut):
@@ -47,46 +47,46 @@ class CompareOut(Schema):
     tweets: list[ComparedOut]
 
 
-@many.get("/compare", response=CompareOut, openapi_extra=MAY_BE_MISSING)
+@many.get("/compare", response=CompareOut, openapi_extra=_MAY_BE_MISSING)
 def compare(
-    request: HttpRequest, ids: CommaSeparated, ages: CommaSeparated = DEFAULT_AGES
+    request: HttpRequest, ids: CommaSeparated, ages: CommaSeparated = _DEFAULT_AGES
 ) -> dict[str, Any]:
     """2 to 6 tweets by comma-separated ids, in this order, at up to 24 `ages`."""
     require_permission(request, VIEW)
-    wanted, lengths = ids_in(ids), ages_in(ages)
+    wanted, lengths = _ids_in(ids), _ages_in(ages)
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(wanted)
     if missing := [str(id) for id in wanted if id not in tweets]:
         raise LookupError(f"Tweet {', '.join(missing)} is not tracked.")
     born = {id: Born(id, one.created_at or born_at(id)) for id, one in tweets.items()}
     readings = at_ages(born.values(), sorted(set(lengths)), now=timezone.now())
     near = {id: [one for one in some if one.is_near(born[id].at)] for id, some in readings.items()}
-    return {"tweets": [compared_json(tweets[id], near[id], lengths) for id in wanted]}
+    return {"tweets": [_compared_json(tweets[id], near[id], lengths) for id in wanted]}
 
 
-def compared_json(
+def _compared_json(
     tweet: Tweet, readings: Sequence[CountsAtAge], ages: Sequence[timedelta]
 ) -> dict[str, Any]:
     """`readings`: by age, of those ages alone that it had reached and that were measured before."""
     at = {reading.age: reading for reading in readings}
-    return {"tweet": tweet_json(tweet), "at": [at_age_json(age, at.get(age)) for age in ages]}
+    return {"tweet": tweet_json(tweet), "at": [_at_age_json(age, at.get(age)) for age in ages]}
 
 
-def at_age_json(age: timedelta, reading: CountsAtAge | None) -> dict[str, Any]:
+def _at_age_json(age: timedelta, reading: CountsAtAge | None) -> dict[str, Any]:
     if reading is None:
         return {"age": age, "measured_at": None, **dict.fromkeys(METRICS)}
     figures = dict(zip(METRICS, reading.counts, strict=True))
     return {"age": age, "measured_at": iso(reading.measured_at), **figures}
 
 
-def ids_in(text: str) -> list[int]:
+def _ids_in(text: str) -> list[int]:
     ids = ids_of(text)
-    if not MIN_COMPARED <= len(ids) <= MAX_COMPARED:
-        raise ValueError(f"ids: {MIN_COMPARED} to {MAX_COMPARED} different tweets are compared.")
+    if not _MIN_COMPARED <= len(ids) <= _MAX_COMPARED:
+        raise ValueError(f"ids: {_MIN_COMPARED} to {_MAX_COMPARED} different tweets are compared.")
     return ids
 
 
-def ages_in(text: str) -> list[timedelta]:
+def _ages_in(text: str) -> list[timedelta]:
     ages = [parse(word) for word in text.split(",")]
-    if len(ages) > MAX_AGES or any(not timedelta(0) < age <= MAX_AGE for age in ages):
-        raise ValueError(f"ages: up to {MAX_AGES} durations, such as {DEFAULT_AGES}.")
+    if len(ages) > _MAX_AGES or any(not timedelta(0) < age <= _MAX_AGE for age in ages):
+        raise ValueError(f"ages: up to {_MAX_AGES} durations, such as {_DEFAULT_AGES}.")
     return ages

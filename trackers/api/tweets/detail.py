@@ -22,8 +22,8 @@ from tweetwatch.clock_times import iso
 
 VIEW = "trackers.view_tweet"
 # A tweet has a handful of either.
-MAX_LISTED = 100
-REFERENCES = ("conversation_id", "replied_to", "quoted", "retweeted")
+_MAX_LISTED = 100
+_REFERENCES = ("conversation_id", "replied_to", "quoted", "retweeted")
 
 
 class VersionOut(Schema):
@@ -75,10 +75,10 @@ class TweetDetailOut(TweetOut):
 def read_tweet(request: HttpRequest, id: UnsignedId) -> dict[str, Any]:
     """By its id, or by the id of one of its versions."""
     require_permission(request, VIEW)
-    return detail_json(find_tweet(id))
+    return _detail_json(find_tweet(id))
 
 
-def detail_json(tweet: Tweet) -> dict[str, Any]:
+def _detail_json(tweet: Tweet) -> dict[str, Any]:
     text = getattr(tweet, "tweettext", None)
     job = TweetUpdate.objects.filter(pk=tweet.pk).first()
     state = tweet_state(tweet, job)
@@ -100,22 +100,22 @@ def detail_json(tweet: Tweet) -> dict[str, Any]:
         "measured_since": iso(tweet.taken_at),
         "measurements": tweet.measurements,
         "lang": text.lang if text else "",
-        **{name: getattr(text, name, None) for name in REFERENCES},
+        **{name: getattr(text, name, None) for name in _REFERENCES},
         "media_keys": (text.media_keys if text else None) or [],
-        "versions": versions_json(tweet),
-        "sources": origins_json(tweet),
+        "versions": _versions_json(tweet),
+        "sources": _origins_json(tweet),
     }
 
 
-def versions_json(tweet: Tweet) -> list[dict[str, Any]]:
-    rows = tweet.versions.order_by("pk")[:MAX_LISTED] if tweet.newest else ()
+def _versions_json(tweet: Tweet) -> list[dict[str, Any]]:
+    rows = tweet.versions.order_by("pk")[:_MAX_LISTED] if tweet.newest else ()
     return [
         {"id": version.pk, "seen_at": iso(version.seen_at), "text": version.text}
         for version in rows
     ]
 
 
-def origins_json(tweet: Tweet) -> list[dict[str, Any]]:
+def _origins_json(tweet: Tweet) -> list[dict[str, Any]]:
     rows = SourceTweet.objects.select_related("source").filter(tweet_id=tweet.pk)
     return [
         {
@@ -124,5 +124,5 @@ def origins_json(tweet: Tweet) -> list[dict[str, Any]]:
             "seen_at": iso(row.seen_at),
             "late": row.late,
         }
-        for row in rows.order_by("seen_at")[:MAX_LISTED]
+        for row in rows.order_by("seen_at")[:_MAX_LISTED]
     ]

@@ -17,7 +17,7 @@ StateName = Literal[
     "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
 ]
 # No author has this id.
-NO_AUTHOR = "0"
+_NO_AUTHOR = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
 Author = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^(@?\w{1,50})?$")]
@@ -57,7 +57,7 @@ class Filters(Schema):
             state=self.state or "",
             source=self.source,
             tag=" ".join(self.tag.split()),
-            author=author_filter(self.author),
+            author=_author_filter(self.author),
             lang=self.lang,
             age=self.age or "",
             since=self.since,
@@ -68,8 +68,8 @@ class Filters(Schema):
         )
 
 
-def author_filter(author: str) -> str:
+def _author_filter(author: str) -> str:
     """As the page has it. There, the beginning of a name will do where nobody has all of it; with
     an @ a program means exactly this name, and not the tweets of others."""
     is_exact = author.startswith("@")
-    return author if not is_exact or names.is_known(author.removeprefix("@")) else NO_AUTHOR
+    return author if not is_exact or names.is_known(author.removeprefix("@")) else _NO_AUTHOR

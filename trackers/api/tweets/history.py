@@ -23,8 +23,8 @@ from trackers.tweets.models import METRICS
 from trackers.tweets.paged import MAX_RUNS_READ, Bucket, RunRange, buckets, runs
 from tweetwatch.clock_times import iso
 
-MAX_SAMPLES = 5_000
-BUCKET_LENGTHS = {
+_MAX_SAMPLES = 5_000
+_BUCKET_LENGTHS = {
     "1m": timedelta(minutes=1),
     "5m": timedelta(minutes=5),
     "15m": timedelta(minutes=15),
@@ -57,7 +57,7 @@ def history(
     since: AwareDatetime | None = None,
     until: AwareDatetime | None = None,
     bucket: BucketLength | None = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_SAMPLES)] = 1_000,
+    limit: Annotated[int, Query(ge=1, le=_MAX_SAMPLES)] = 1_000,
     cursor: str = "",
 ) -> dict[str, Any]:
     """Oldest first. With `bucket`, the last metrics of each such period (UTC) that has any;
@@ -70,13 +70,13 @@ def history(
     position = position_of(cursor, of=of)
     after = datetime.fromisoformat(position) if position else None
     if bucket:
-        step = BUCKET_LENGTHS[bucket]
+        step = _BUCKET_LENGTHS[bucket]
         # The bucket after the last one: what touches it was perhaps taken before.
         asked = RunRange(max(filter(None, (since, after)), default=None), until)
-        samples, next = read_buckets(tweet.pk, step, asked, limit)
+        samples, next = _read_buckets(tweet.pk, step, asked, limit)
     else:
         rows = runs(tweet.pk, RunRange(since, until, after), most=limit + 1)
-        samples = [sample_json(run) for run in rows[:limit]]
+        samples = [_sample_json(run) for run in rows[:limit]]
         next = rows[limit - 1].taken_at if len(rows) > limit else None
     return {
         "tweet_id": tweet.pk,
@@ -85,26 +85,26 @@ def history(
     }
 
 
-def read_buckets(
+def _read_buckets(
     id: int, step: timedelta, asked: RunRange, limit: int
 ) -> tuple[list[dict[str, Any]], datetime | None]:
     """The buckets, and where the next one begins, if there may be one."""
     rows = runs(id, asked, most=MAX_RUNS_READ)
     periods = list(islice(buckets(rows, step, asked), limit + 1))
     if len(periods) > limit:
-        return [bucket_json(period) for period in periods[:limit]], periods[limit].at
+        return [_bucket_json(period) for period in periods[:limit]], periods[limit].at
     if len(rows) == MAX_RUNS_READ and len(periods) > 1:
         # The last one may have more runs, which were not read.
-        return [bucket_json(period) for period in periods[:-1]], periods[-1].at
-    return [bucket_json(period) for period in periods], None
+        return [_bucket_json(period) for period in periods[:-1]], periods[-1].at
+    return [_bucket_json(period) for period in periods], None
 
 
-def bucket_json(bucket: Bucket) -> dict[str, Any]:
+def _bucket_json(bucket: Bucket) -> dict[str, Any]:
     figures = dict(zip(METRICS, bucket.figures, strict=True))
     return {"at": iso(bucket.at), "until": None, "measurements": None, **figures}
 
 
-def sample_json(run: Run) -> dict[str, Any]:
+def _sample_json(run: Run) -> dict[str, Any]:
     return {
         "at": iso(run.taken_at),
         "until": iso(run.measured_until),

@@ -15,8 +15,8 @@ from trackers.api.wire.response_fields import TimeOut
 from trackers.tweets.movers.models import Mover, Window
 from tweetwatch.clock_times import iso
 
-MAX_LEADERS = 200
-WINDOWS = {"15m": Window.QUARTER, "1h": Window.HOUR, "24h": Window.DAY}
+_MAX_LEADERS = 200
+_WINDOWS = {"15m": Window.QUARTER, "1h": Window.HOUR, "24h": Window.DAY}
 Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
 
 
@@ -40,11 +40,11 @@ def leaderboard(
     metric: Metric = "impressions",
     window: Literal["15m", "1h", "24h"] = "1h",
     by: Literal["gain", "velocity"] = "velocity",
-    limit: Annotated[int, Query(ge=1, le=MAX_LEADERS)] = 50,
+    limit: Annotated[int, Query(ge=1, le=_MAX_LEADERS)] = 50,
 ) -> dict[str, Any]:
     """Fastest first. The workers update the lists every minute."""
     require_permission(request, VIEW)
-    movers = Mover.objects.fastest(WINDOWS[window], metric, by=by)[:limit]
+    movers = Mover.objects.fastest(_WINDOWS[window], metric, by=by)[:limit]
     return {
         "leaders": [
             {

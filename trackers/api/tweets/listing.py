@@ -24,10 +24,10 @@ from tweetwatch.http.refusals import Refused
 from tweetwatch.http.sending import send_in_place
 from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, table_response
 
-MAX_TWEETS_LISTED = 200
-TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
+_MAX_TWEETS_LISTED = 200
+_TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 Form = Literal["csv", "jsonl", "parquet"]
-TABLE_RESPONSES: dict[str, Any] = {
+_TABLE_RESPONSES: dict[str, Any] = {
     "responses": {
         200: {
             "description": "OK",
@@ -54,7 +54,7 @@ class TweetsOut(Schema):
 def list_tweets(
     request: HttpRequest,
     filters: Query[Filters],
-    limit: Annotated[int, Query(ge=1, le=MAX_TWEETS_LISTED)] = 50,
+    limit: Annotated[int, Query(ge=1, le=_MAX_TWEETS_LISTED)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
     """Newest first, with the filters of the page."""
@@ -62,7 +62,7 @@ def list_tweets(
     wanted = filters.wanted()
     of = f"tweets:{wanted.address()}"
     position = position_of(cursor, of=of)
-    with search_turn(request, search=wanted.narrowed):
+    with _search_turn(request, search=wanted.narrowed):
         way = Direction() if position is None else Direction(position)
         result = next_ids(wanted, way, limit + 1, now=timezone.now())
     page_ids = result.ids[:limit]
@@ -74,7 +74,7 @@ def list_tweets(
     }
 
 
-@many.get("/export", openapi_extra=TABLE_RESPONSES)
+@many.get("/export", openapi_extra=_TABLE_RESPONSES)
 def export_list(
     request: HttpRequest, filters: Query[Filters], format: Form = "jsonl"
 ) -> StreamingHttpResponse:
@@ -86,7 +86,7 @@ def export_list(
     wanted = filters.wanted()
 
     def answer() -> StreamingHttpResponse:
-        with search_turn(request, search=wanted.narrowed):
+        with _search_turn(request, search=wanted.narrowed):
             rows = tweets_table(wanted, now=timezone.now())
         return table_response(rows, format)
 
@@ -94,7 +94,7 @@ def export_list(
 
 
 @contextmanager
-def search_turn(request: HttpRequest, *, search: bool) -> Iterator[None]:
+def _search_turn(request: HttpRequest, *, search: bool) -> Iterator[None]:
     """A search takes its turn with those of pages: few at once in a process."""
     if not search:
         yield
@@ -103,4 +103,4 @@ def search_turn(request: HttpRequest, *, search: bool) -> Iterator[None]:
         with search_slot(request):
             yield
     except (NoFreeSlot, ClientGone):
-        raise Refused(503, TOO_MANY_SEARCHES) from None
+        raise Refused(503, _TOO_MANY_SEARCHES) from None

@@ -20,7 +20,7 @@ from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
 from trackers.tokens.rate_limit import RateUse
 from tweetwatch.http.refusals import Refused
 
-USE_TIMELINE_STORE = "trackers.use_timeline_store"
+_USE_TIMELINE_STORE = "trackers.use_timeline_store"
 HOMES = "home:"
 
 
@@ -138,13 +138,13 @@ def home_of(request: HttpRequest, follower: str) -> int:
     raise HttpError(404, "You have no such home.")
 
 
-def store_user(request: HttpRequest) -> User:
-    return require_permission(request, USE_TIMELINE_STORE)
+def _store_user(request: HttpRequest) -> User:
+    return require_permission(request, _USE_TIMELINE_STORE)
 
 
 def require_write(request: HttpRequest, *names: str) -> None:
     """Refuses if any of them is a home: only the feeds write those."""
-    store_user(request)
+    _store_user(request)
     for name in names:
         if name.startswith(HOMES):
             raise AuthorizationError(
@@ -154,7 +154,7 @@ def require_write(request: HttpRequest, *names: str) -> None:
 
 def require_read(request: HttpRequest, *names: str) -> None:
     """Refuses all homes but the user's own."""
-    user = store_user(request)
+    user = _store_user(request)
     homes = {name for name in names if name.startswith(HOMES)}
     if homes and homes - {f"{HOMES}{home.follower_id}" for home in homes_of(user)}:
         raise AuthorizationError(message="That home is not yours.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.signing import BadSignature, Signer
 
-MAX_CURSOR_LENGTH = 500
+_MAX_CURSOR_LENGTH = 500
 NOT_THIS_LIST = "This cursor is not from this list with these filters: begin without one."
 
 
@@ -19,7 +19,7 @@ def position_of(cursor: str, *, of: str) -> Any:
     """Where the page begins; None without a cursor."""
     if not cursor:
         return None
-    if len(cursor) > MAX_CURSOR_LENGTH:
+    if len(cursor) > _MAX_CURSOR_LENGTH:
         raise ValueError(NOT_THIS_LIST)
     try:
         return Signer(salt=f"api:{of}").unsign_object(cursor)

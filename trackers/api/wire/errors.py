@@ -23,15 +23,17 @@ from tweetwatch.http.refusals import Refused
 from tweetwatch.http.sending import NoPlace
 from tweetwatch.time_limits import TookTooLong
 
-NOT_AUTHORIZED = "Send a valid token as Authorization: Bearer …"
+_NOT_AUTHORIZED = "Send a valid token as Authorization: Bearer …"
 NOWHERE = "There is no such address; /api/v1/docs lists them all."
 NO_METHOD = "This address does not support that method; the header Allow names those it does."
 TOO_LARGE = "The body is too large: send less at a time."
-MISSING = "There is no timeline of this name."
-TOO_LONG = (
+_MISSING = "There is no timeline of this name."
+_TOO_LONG = (
     "This took too long and was stopped. Ask for less: more words, a shorter time, or one state."
 )
-NO_PLACE = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
+_NO_PLACE = (
+    "Other files are being sent. Ask again when they are done; Retry-After says when to try."
+)
 SERVER_ERROR = (
     "Something went wrong here; the server's log says what. The request may have been carried out."
 )
@@ -53,14 +55,14 @@ def handle_errors(api: NinjaAPI) -> None:
         api.add_exception_handler(kind, lambda _request, _fault: problem(status, detail, **more))
 
     refusals.handle_refusals(api, problem)
-    api.add_exception_handler(AuthenticationError, lambda _request, _fault: unauthenticated())
-    answers(TimelineMissing, 404, MISSING, state=SegmentState.MISS)
+    api.add_exception_handler(AuthenticationError, lambda _request, _fault: _unauthenticated())
+    answers(TimelineMissing, 404, _MISSING, state=SegmentState.MISS)
     answers(RequestDataTooBig, 413, TOO_LARGE)
-    answers(NoPlace, 503, NO_PLACE)
-    answers(TookTooLong, 422, TOO_LONG)
+    answers(NoPlace, 503, _NO_PLACE)
+    answers(TookTooLong, 422, _TOO_LONG)
 
 
-def unauthenticated() -> HttpResponse:
-    answer = problem(401, NOT_AUTHORIZED)
+def _unauthenticated() -> HttpResponse:
+    answer = problem(401, _NOT_AUTHORIZED)
     answer["WWW-Authenticate"] = "Bearer"
     return answer

@@ -13,12 +13,12 @@ from trackers.tweets.snowflake import LARGEST_ID
 MAX_ITEMS = 1_000
 # Ids in an address: with each comma as %2C they fit into the 8 kB that servers and proxies accept.
 MAX_IDS_IN_ADDRESS = 300
-DIGITS = re.compile(r"-?[0-9]{1,19}")
-AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mode="validation")
+_DIGITS = re.compile(r"-?[0-9]{1,19}")
+_AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mode="validation")
 
 
-def parse_id(value: Any) -> int:
-    if not isinstance(value, str) or not DIGITS.fullmatch(value):
+def _parse_id(value: Any) -> int:
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
         raise ValueError("an id is a string of up to 19 digits")
     id = int(value)
     # In the database it is a bigint.
@@ -27,11 +27,11 @@ def parse_id(value: Any) -> int:
     return id
 
 
-Id = Annotated[int, BeforeValidator(parse_id), AS_DIGITS]
+Id = Annotated[int, BeforeValidator(_parse_id), _AS_DIGITS]
 # Of a tweet, an account or a source, which is never below 0.
 UnsignedId = Annotated[
     int,
-    BeforeValidator(parse_id),
+    BeforeValidator(_parse_id),
     Field(ge=0, le=LARGEST_ID),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,19}$"}, mode="validation"),
 ]

@@ -20,7 +20,7 @@ from trackers.tokens.idempotency import (
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
 
-KEY_USED = "Another request was made with this Idempotency-Key: use a new one for each."
+_KEY_USED = "Another request was made with this Idempotency-Key: use a new one for each."
 
 
 def answer_once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
@@ -45,13 +45,13 @@ def answer_once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpR
         count_against_limit(request, token)
     except Refused as refused:
         return problem(refused.status, refused.detail)
-    asked = KeyedRequest(token.pk, key, request_digest(request))
+    asked = KeyedRequest(token.pk, key, _request_digest(request))
     with transaction.atomic():
         try:
             if not idempotency.claim_key(asked):
-                return stored_response(idempotency.find_answer(asked))
+                return _stored_response(idempotency.find_answer(asked))
         except UsedOtherwiseError:
-            return problem(422, KEY_USED)
+            return problem(422, _KEY_USED)
         answer = view()
         if answer.status_code >= 400:
             transaction.set_rollback(True)
@@ -61,7 +61,7 @@ def answer_once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpR
     return answer
 
 
-def stored_response(stored: Answer) -> HttpResponse:
+def _stored_response(stored: Answer) -> HttpResponse:
     answer = HttpResponse(stored.body, status=stored.status)
     if stored.content_type:
         answer["Content-Type"] = stored.content_type
@@ -71,5 +71,5 @@ def stored_response(stored: Answer) -> HttpResponse:
     return answer
 
 
-def request_digest(request: HttpRequest) -> UUID:
+def _request_digest(request: HttpRequest) -> UUID:
     return half_digest(b"\0".join((request.get_full_path().encode(), request.body)))

@@ -15,7 +15,7 @@ from ninja.signature import ViewSignature
 
 View = Callable[..., Any]
 # Of a name that is not known, this much is given back.
-MAX_NAME_ECHOED = 40
+_MAX_NAME_ECHOED = 40
 
 
 def refuse_unknown_parameters(view: View) -> View:
@@ -37,7 +37,7 @@ def refuse_unknown_parameters(view: View) -> View:
         parts = request.resolver_match.kwargs if request.resolver_match else {}
         for name, values in request.GET.lists():
             if name not in names or name in parts:
-                raise ValueError(f"{name[:MAX_NAME_ECHOED]}: there is no such parameter.")
+                raise ValueError(f"{name[:_MAX_NAME_ECHOED]}: there is no such parameter.")
             if len(values) > 1:
                 raise ValueError(f"{name}: give it only once.")
         return view(request, **kwargs)

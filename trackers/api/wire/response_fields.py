@@ -11,16 +11,16 @@ from trackers.schedule.durations import spell
 from tweetwatch.clock_times import iso
 
 
-def digits_text(value: Any) -> Any:
+def _digits_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
-def spelled_length(value: Any) -> Any:
+def _spelled_length(value: Any) -> Any:
     return spell(value) if isinstance(value, timedelta) else value
 
 
 DigitsOut = Annotated[
-    str, BeforeValidator(digits_text), WithJsonSchema({"type": "string", "pattern": "^-?[0-9]+$"})
+    str, BeforeValidator(_digits_text), WithJsonSchema({"type": "string", "pattern": "^-?[0-9]+$"})
 ]
 TimeOut = Annotated[
     datetime,
@@ -29,7 +29,7 @@ TimeOut = Annotated[
 ]
 # As people write them: 60s, 18m, 7d.
 LengthOut = Annotated[
-    str, BeforeValidator(spelled_length), WithJsonSchema({"type": "string", "examples": ["18m"]})
+    str, BeforeValidator(_spelled_length), WithJsonSchema({"type": "string", "examples": ["18m"]})
 ]
 
 # The answer of a call that has nothing to say.

@@ -36,11 +36,11 @@ Urls = tuple[list[URLResolver | URLPattern], str, str]
 def answers_in_json(urls: Urls) -> Urls:
     for pattern in urls[0]:
         if isinstance(pattern, URLPattern):
-            pattern.callback = answer_in_json(pattern.callback)
+            pattern.callback = _answer_in_json(pattern.callback)
     return urls
 
 
-def answer_in_json(view: View) -> View:
+def _answer_in_json(view: View) -> View:
     # No cookies are used here, so no other site's page can abuse one. Each call asks for a token.
     @login_not_required
     @csrf_exempt
@@ -53,7 +53,7 @@ def answer_in_json(view: View) -> View:
         try:
             if "\0" in request.path_info:
                 response = problem(404, NOWHERE)
-            elif query_has_nul(request):
+            elif _query_has_nul(request):
                 response = problem(400, NUL)
             else:
                 response = answer_once(request, lambda: view(request, *args, **kwargs))
@@ -72,18 +72,18 @@ def answer_in_json(view: View) -> View:
             # It is never started; the server closes it all the same, and so what it holds.
             response.streaming_content = ()
         if response.status_code == 405:
-            response = method_refusal(response["Allow"])
-        return with_headers(request, response)
+            response = _method_refusal(response["Allow"])
+        return _with_headers(request, response)
 
     return answer
 
 
-def query_has_nul(request: HttpRequest) -> bool:
+def _query_has_nul(request: HttpRequest) -> bool:
     return any("\0" in text for name, some in request.GET.lists() for text in (name, *some))
 
 
-def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
-    answer = with_etag(request, answer)
+def _with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    answer = _with_etag(request, answer)
     if use := use_of(request):
         answer["RateLimit-Policy"] = f'"token";q={use.most};w=60'
         answer["RateLimit"] = f'"token";r={max(0, use.left)};t={use.seconds}'
@@ -94,7 +94,7 @@ def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     return answer
 
 
-def with_etag(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+def _with_etag(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     """The answer, or 304 if the program has it already."""
     patch_vary_headers(answer, ("Authorization",))
     looks = request.method in ("GET", "HEAD") and answer.status_code == 200
@@ -113,7 +113,7 @@ def etag_of(schema: type[Schema], content: Any) -> str:
     return str(set_response_etag(HttpResponse(body))["ETag"])
 
 
-def method_refusal(allow: str) -> HttpResponse:
+def _method_refusal(allow: str) -> HttpResponse:
     takes = {method.strip() for method in allow.split(",")}
     if "GET" in takes:
         takes.add("HEAD")

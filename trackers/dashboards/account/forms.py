@@ -14,7 +14,7 @@ from django.utils import timezone
 from trackers.tokens import wrong_logins
 from trackers.tokens.wrong_logins import LoginAttempt
 
-TOO_MANY_TRIES = (
+_TOO_MANY_TRIES = (
     "Too many wrong passwords. Try again in {seconds} s; this one was not checked. "
     "If you forgot it, an administrator can set a new one."
 )
@@ -23,9 +23,9 @@ TOO_MANY_TRIES = (
 class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         who = wrong_logins.login_attempt(
-            self.cleaned_data.get("username", ""), client_address(self.request)
+            self.cleaned_data.get("username", ""), _client_address(self.request)
         )
-        wait_for(who)
+        _wait_for(who)
         cleaned = super().clean()
         if self.get_user() is not None:
             wrong_logins.clear_failures(who)
@@ -37,23 +37,23 @@ class PasswordForm(PasswordChangeForm):
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.who = wrong_logins.login_attempt(self.user.get_username(), client_address(request))
+        self.who = wrong_logins.login_attempt(self.user.get_username(), _client_address(request))
 
     def clean_old_password(self) -> str:
-        wait_for(self.who)
+        _wait_for(self.who)
         password: str = super().clean_old_password()
         wrong_logins.clear_failures(self.who)
         return password
 
 
-def wait_for(who: LoginAttempt) -> None:
+def _wait_for(who: LoginAttempt) -> None:
     """Each try counts as wrong until it turns out to be right."""
     if wait := wrong_logins.count_attempt(who, now=timezone.now()):
         seconds = ceil(wait.total_seconds())
-        raise ValidationError(TOO_MANY_TRIES.format(seconds=seconds), code="wait")
+        raise ValidationError(_TOO_MANY_TRIES.format(seconds=seconds), code="wait")
 
 
-def client_address(request: HttpRequest | None) -> str:
+def _client_address(request: HttpRequest | None) -> str:
     """The client's address; behind a proxy, the one that it added to the end of its header."""
     if request is None:
         return ""

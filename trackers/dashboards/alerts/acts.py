@@ -16,10 +16,10 @@ from trackers.history import on_page
 @require_POST
 @needs(VIEW_ALERTS)
 def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponse:
-    return act_on(request, ACTS, act, find=get_rule, id=id, page="alert")
+    return act_on(request, ACTS, act, find=_get_rule, id=id, page="alert")
 
 
-def get_rule(id: int) -> AlertRule:
+def _get_rule(id: int) -> AlertRule:
     return get_object_or_404(AlertRule, pk=id)
 
 

@@ -18,9 +18,9 @@ from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
 from trackers.schedule.intervals import current
 
-SUBJECT_PARAMS = ("about", "of")
+_SUBJECT_PARAMS = ("about", "of")
 # What each kind is for, where a person chooses one.
-KIND_HELP = {
+_KIND_HELP = {
     RuleKind.VELOCITY: "It gains more per hour than a number that you choose.",
     RuleKind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
     RuleKind.USUAL: "It has several times what its author's tweets usually have at that age.",
@@ -37,18 +37,18 @@ KIND_HELP = {
 def add_alert(request: HttpRequest) -> HttpResponse:
     """First the kind, then the form that this kind has."""
     require_permission(request, ADD)
-    subject = {name: request.GET[name] for name in SUBJECT_PARAMS if name in request.GET}
+    subject = {name: request.GET[name] for name in _SUBJECT_PARAMS if name in request.GET}
     if not subject.get("of", "").isascii() or len(subject.get("of", "")) > 19:
         raise Http404("There is no such tweet, author or source.")
     kind = request.POST.get("kind") or request.GET.get("kind", "")
     if kind not in RuleKind.values:
-        return choose_kind(request, subject)
+        return _choose_kind(request, subject)
     start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
     form = RuleForm(request.POST or None, kind=kind, initial=start)
     if request.method == "POST" and form.is_valid():
         show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=form.instance.pk)
-    return rule_form_page(request, form)
+    return _rule_form_page(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,15 +59,15 @@ def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         show_message(request, save(form, on_page(request.user)))
         return redirect("alert", id=id)
-    return rule_form_page(request, form)
+    return _rule_form_page(request, form)
 
 
-def choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
+def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
     about = subject.get("about", "")
     kinds = [
         {
             "label": kind.label,
-            "meant": KIND_HELP[kind],
+            "meant": _KIND_HELP[kind],
             "query": urlencode({"kind": kind.value, **subject}),
         }
         for kind, shape in SHAPES.items()
@@ -78,14 +78,14 @@ def choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
     return render(request, "dashboards/alerts/kinds.html", context)
 
 
-def rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
+def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
     now, _ = current()
     context: dict[str, Any] = {
         "now": now,
         "form": form,
         "kind": RuleKind(form.kind).label,
         "same": urlencode(
-            {name: form.initial[name] for name in SUBJECT_PARAMS if form.initial.get(name)}
+            {name: form.initial[name] for name in _SUBJECT_PARAMS if form.initial.get(name)}
         ),
         "fields": [form[name] for name in form.fields if name != "kind"],
     }

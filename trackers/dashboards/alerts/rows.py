@@ -67,10 +67,10 @@ def rule_rows(rules: Iterable[AlertRule]) -> list[RuleRow]:
         ids = [rule.of for rule in rules if rule.about == about and rule.of is not None]
         rows = model._default_manager.in_bulk(ids) if ids else {}
         names |= {(about, id): str(row) for id, row in rows.items()}
-    return [rule_row(rule, names) for rule in rules]
+    return [_rule_row(rule, names) for rule in rules]
 
 
-def rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
+def _rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
     of = rule.of or 0
     name = names.get((rule.about, of), "")
     is_there = rule.about == About.ANY or bool(name)
@@ -79,27 +79,27 @@ def rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
         name=rule.name,
         kind=rule.get_kind_display(),
         said=f"When {condition(rule)}.",
-        subject="" if rule.about == About.ANY else subject_name(rule.about, of, name),
+        subject="" if rule.about == About.ANY else _subject_name(rule.about, of, name),
         link=reverse(rule.about, args=[of]) if is_there and name else "",
-        missing="" if is_there else SUBJECT_GONE[rule.about],
-        tells=recipients_text(rule),
+        missing="" if is_there else _SUBJECT_GONE[rule.about],
+        tells=_recipients_text(rule),
         rest=spoken(rule.rest),
         enabled=rule.enabled,
     )
 
 
-SUBJECT_GONE: dict[str, str] = {
+_SUBJECT_GONE: dict[str, str] = {
     About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
     About.AUTHOR: "This author is not known any more. Remove the rule.",
     About.SOURCE: "This source was removed. Remove the rule, too.",
 }
 
 
-def subject_name(about: str, of: int, name: str) -> str:
+def _subject_name(about: str, of: int, name: str) -> str:
     return f"Tweet {of}" if about == About.TWEET else (name or f"{about} {of}")
 
 
-def recipients_text(rule: AlertRule) -> str:
+def _recipients_text(rule: AlertRule) -> str:
     whom = [*rule.to, *(["subscribers to alerts"] if rule.by_event else [])]
     return ", ".join(whom) or "none"
 
@@ -118,13 +118,13 @@ def notice_rows(
             lines=notice.lines[:most],
             more=notice.more + max(0, len(notice.lines) - most),
             body=notice.body,
-            mails=[mail_row(mail, now=now) for mail in notice.mails.all()],
+            mails=[_mail_row(mail, now=now) for mail in notice.mails.all()],
         )
         for notice in notices
     ]
 
 
-def mail_row(mail: AlertMail, *, now: datetime) -> MailRow:
+def _mail_row(mail: AlertMail, *, now: datetime) -> MailRow:
     state = AlertMail.State
     if mail.state == state.SENT and mail.sent_at:
         return MailRow(mail.to, "sent", "ready", ago(mail.sent_at, now=now), "")

@@ -20,9 +20,9 @@ from trackers.dashboards.words import commas
 from trackers.schedule.intervals import current
 from trackers.tweets.snowflake import LARGEST_ID
 
-RECENT_NOTICES, LOG_PAGE_SIZE, MAX_WAITING_COUNTED = 10, 50, 1000
+_RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
-MAX_NOTICE_LINES = 5
+_MAX_NOTICE_LINES = 5
 
 
 @require_safe
@@ -32,9 +32,9 @@ def alerts(request: HttpRequest) -> HttpResponse:
     return render_parts(
         request,
         "dashboards/alerts/list.html",
-        {"list": lambda: rules_context(now=now)},
+        {"list": lambda: _rules_context(now=now)},
         shared={"now": now},
-        frame=lambda: {"digest": digest_context(request)},
+        frame=lambda: {"digest": _digest_context(request)},
     )
 
 
@@ -43,7 +43,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
 def alert(request: HttpRequest, id: int) -> HttpResponse:
     rule = get_object_or_404(AlertRule, pk=id)
     now, _ = current()
-    parts = {"rule": lambda: rule_context(rule, now=now)}
+    parts = {"rule": lambda: _rule_context(rule, now=now)}
     return render_parts(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
 
 
@@ -51,20 +51,20 @@ def alert(request: HttpRequest, id: int) -> HttpResponse:
 @needs(VIEW_ALERTS)
 def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    below = parse_before(request)
+    below = _parse_before(request)
     notices = AlertNotice.objects.prefetch_related("mails").filter(pk__lt=below)[
-        : LOG_PAGE_SIZE + 1
+        : _LOG_PAGE_SIZE + 1
     ]
     context = {
         "now": now,
-        "notices": notice_rows(notices[:LOG_PAGE_SIZE], now=now),
-        "older": notices[LOG_PAGE_SIZE - 1].pk if len(notices) > LOG_PAGE_SIZE else None,
+        "notices": notice_rows(notices[:_LOG_PAGE_SIZE], now=now),
+        "older": notices[_LOG_PAGE_SIZE - 1].pk if len(notices) > _LOG_PAGE_SIZE else None,
         "is_first": "before" not in request.GET,
     }
     return render(request, "dashboards/alerts/log.html", context)
 
 
-def parse_before(request: HttpRequest) -> int:
+def _parse_before(request: HttpRequest) -> int:
     text = request.GET.get("before")
     if text is None:
         return LARGEST_ID
@@ -73,18 +73,18 @@ def parse_before(request: HttpRequest) -> int:
     return int(text)
 
 
-def rules_context(*, now: datetime) -> dict[str, Any]:
-    lately = AlertNotice.objects.prefetch_related("mails")[:RECENT_NOTICES]
+def _rules_context(*, now: datetime) -> dict[str, Any]:
+    lately = AlertNotice.objects.prefetch_related("mails")[:_RECENT_NOTICES]
     return {
         "rules": rule_rows(AlertRule.objects.all()[:RULES_MOST]),
-        "notices": notice_rows(lately, now=now, most=MAX_NOTICE_LINES),
-        "post": mail_status(),
+        "notices": notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
+        "post": _mail_status(),
     }
 
 
-def mail_status() -> dict[str, object]:
+def _mail_status() -> dict[str, object]:
     """Whether e-mails can be sent, and how many wait."""
-    waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)[:MAX_WAITING_COUNTED].count()
+    waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)[:_MAX_WAITING_COUNTED].count()
     return {
         "is_set": settings.EMAIL_SERVER is not None,
         "waiting": waiting,
@@ -92,17 +92,17 @@ def mail_status() -> dict[str, object]:
     }
 
 
-def rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
-    lately = rule.alertnotice_set.prefetch_related("mails")[:RECENT_NOTICES]
+def _rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
+    lately = rule.alertnotice_set.prefetch_related("mails")[:_RECENT_NOTICES]
     return {
         "rule": rule_rows([rule])[0],
         "row": rule,
-        "notices": notice_rows(lately, now=now, most=MAX_NOTICE_LINES),
-        "post": mail_status(),
+        "notices": notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
+        "post": _mail_status(),
     }
 
 
-def digest_context(request: HttpRequest) -> dict[str, object]:
+def _digest_context(request: HttpRequest) -> dict[str, object]:
     user = request.user
     assert isinstance(user, User)
     row = AlertDigest.objects.filter(user=user).first()

@@ -25,17 +25,17 @@ from trackers.tweets.models import Author, Tweet
 from trackers.tweets.posted import MAX_COUNTED_TWEETS, count_tracked, posted_by_day
 from tweetwatch.tables import Column, Table
 
-TWEETS_SHOWN = 20
+_TWEETS_SHOWN = 20
 
 
 @require_safe
 @needs(VIEW_TWEETS)
 def author(request: HttpRequest, id: int) -> HttpResponse:
-    author = get_author(id)
+    author = _get_author(id)
     now, plan = current()
     parts: dict[str, PartReader] = {
-        "author": lambda: author_context(author, now=now),
-        "rows": lambda: newest_rows(author, plan, now=now),
+        "author": lambda: _author_context(author, now=now),
+        "rows": lambda: _newest_rows(author, plan, now=now),
     }
     shared = {"now": now, "author": author}
     return render_parts(
@@ -47,14 +47,14 @@ def author(request: HttpRequest, id: int) -> HttpResponse:
     )
 
 
-def get_author(id: int) -> Author:
+def _get_author(id: int) -> Author:
     try:
         return Author.objects.get(pk=id)
     except (Author.DoesNotExist, OverflowError):
         raise Http404(f"There is no author {id}.") from None
 
 
-def author_context(author: Author, *, now: datetime) -> dict[str, object]:
+def _author_context(author: Author, *, now: datetime) -> dict[str, object]:
     id = author.pk
     today = now.astimezone(UTC).date()
     tracked = count_tracked(id)
@@ -71,9 +71,9 @@ def author_context(author: Author, *, now: datetime) -> dict[str, object]:
     }
 
 
-def newest_rows(author: Author, plan: Plan, *, now: datetime) -> dict[str, object]:
+def _newest_rows(author: Author, plan: Plan, *, now: datetime) -> dict[str, object]:
     tweets = Tweet.objects.select_related("author", "tweettext").filter(author=author)
-    newest = list(tweets.newest_first()[:TWEETS_SHOWN])
+    newest = list(tweets.newest_first()[:_TWEETS_SHOWN])
     return {"labels": LABELS.values(), "rows": tweet_rows(newest, plan, now=now)}
 
 
@@ -81,20 +81,20 @@ def newest_rows(author: Author, plan: Plan, *, now: datetime) -> dict[str, objec
 @needs(VIEW_TWEETS)
 def author_posts(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     now, _ = current()
-    return as_file(request, posts_table(get_author(id).pk, now=now), form)
+    return as_file(request, _posts_table(_get_author(id).pk, now=now), form)
 
 
-def posts_table(author_id: int, *, now: datetime) -> Table:
+def _posts_table(author_id: int, *, now: datetime) -> Table:
     """The newest COMPARED, newest first."""
     columns = [Column("id", "id"), Column("posted_at", "time")]
     for age in USUAL_AGES.values():
         columns += [
             Column(f"{name}_at_{age.replace(' ', '_')}", "whole") for name in USUAL_METRICS.values()
         ]
-    return Table(f"author-{author_id}-posts", columns, measured_rows(author_id, now=now))
+    return Table(f"author-{author_id}-posts", columns, _measured_rows(author_id, now=now))
 
 
-def measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]]:
+def _measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]]:
     tweets = of_author(author_id, most=MAX_COMPARED)
     readings = at_ages(tweets, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
     for tweet in tweets:

@@ -18,15 +18,15 @@ from trackers.history import on_page
 from trackers.ingest.sources.models import Source
 from trackers.tweets.snowflake import LARGEST_ID
 
-STEPS = {"left": -1, "right": 1}
+_STEPS = {"left": -1, "right": 1}
 
 
 @require_POST
 @needs(VIEW_TWEETS)
 def add_column(request: HttpRequest) -> HttpResponseRedirect:
-    what = requested_column(request)
+    what = _requested_column(request)
     with transaction.atomic():
-        mine = lock_columns(request)
+        mine = _lock_columns(request)
         if len(mine) >= MAX_COLUMNS:
             messages.error(request, f"You already have {MAX_COLUMNS} columns. Remove one first.")
             return redirect("columns")
@@ -43,10 +43,10 @@ def add_column(request: HttpRequest) -> HttpResponseRedirect:
 @require_POST
 @needs(VIEW_TWEETS)
 def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
-    if act not in ("remove", *STEPS):
+    if act not in ("remove", *_STEPS):
         raise Http404(f"There is no action {act}.")
     with transaction.atomic():
-        mine = lock_columns(request)
+        mine = _lock_columns(request)
         place = next((nth for nth, column in enumerate(mine) if column.pk == id), None)
         if place is None:
             raise Http404(f"There is no column {id}.")
@@ -56,25 +56,25 @@ def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedire
             Column.objects.filter(pk=id).delete()
         else:
             what, flag = f"Moved to the {act}", history.CHANGE
-            mine.insert(max(0, place + STEPS[act]), chosen)
+            mine.insert(max(0, place + _STEPS[act]), chosen)
         history.record(on_page(request.user), [chosen], what, flag=flag)
-        renumber(mine)
+        _renumber(mine)
     return redirect("columns")
 
 
-def lock_columns(request: HttpRequest) -> list[Column]:
+def _lock_columns(request: HttpRequest) -> list[Column]:
     """The person's columns in their order, locked against other changes."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
     return list(Column.objects.filter(user=request.user.pk))
 
 
-def renumber(columns: list[Column]) -> None:
+def _renumber(columns: list[Column]) -> None:
     for place, column in enumerate(columns):
         column.position = place
     Column.objects.bulk_update(columns, ["position"])
 
 
-def requested_column(request: HttpRequest) -> dict[str, int | None]:
+def _requested_column(request: HttpRequest) -> dict[str, int | None]:
     """404 if there is no such thing to show, 403 if not a member of that team."""
     kind, _, id = request.POST.get("shows", "").partition(":")
     wanted = int(id) if id.isascii() and id.isdecimal() and len(id) <= 19 else None

@@ -24,9 +24,9 @@ from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 
 MAX_COLUMNS = 12
-COLUMN_PAGE_SIZE = 20
+_COLUMN_PAGE_SIZE = 20
 # More can be added from their own pages.
-MAX_CHOICES = 200
+_MAX_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ColumnContents:
 def columns_page(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
-    mine = columns_of(request.user, homes)
+    mine = _columns_of(request.user, homes)
     return render(
         request,
         "dashboards/columns/page.html",
@@ -55,12 +55,12 @@ def columns_page(request: HttpRequest) -> HttpResponse:
             "now": now,
             "labels": LABELS.values(),
             "columns": [
-                column_contents(column, place, mine, homes) for place, column in enumerate(mine)
+                _column_contents(column, place, mine, homes) for place, column in enumerate(mine)
             ],
             "may_add": len(mine) < MAX_COLUMNS,
             "most": MAX_COLUMNS,
-            "homes": [home for home in homes if not has_column(mine, home)],
-            "sources": sources_to_add(mine) if request.user.has_perm(VIEW_SOURCES) else [],
+            "homes": [home for home in homes if not _has_column(mine, home)],
+            "sources": _sources_to_add(mine) if request.user.has_perm(VIEW_SOURCES) else [],
         },
     )
 
@@ -69,9 +69,9 @@ def columns_page(request: HttpRequest) -> HttpResponse:
 @needs(VIEW_TWEETS)
 def column(request: HttpRequest, id: int) -> HttpResponse:
     """A single column, page by page."""
-    column, homes = get_column(request.user, id)
-    tweets = scrolled_list(column, homes)
-    if rows := scroll_responses.part_response(request, tweets, scroll_settings(column)):
+    column, homes = _get_column(request.user, id)
+    tweets = _scrolled_list(column, homes)
+    if rows := scroll_responses.part_response(request, tweets, _scroll_settings(column)):
         return rows
     return render_parts(
         request,
@@ -79,12 +79,12 @@ def column(request: HttpRequest, id: int) -> HttpResponse:
         {},
         shared={"column": column},
         frame=lambda: scroll_responses.scroll_context(
-            tweets, ScrollSettings(column_address(column)), request.GET
+            tweets, ScrollSettings(_column_address(column)), request.GET
         ),
     )
 
 
-def get_column(user: User, id: int) -> tuple[Column, list[Home]]:
+def _get_column(user: User, id: int) -> tuple[Column, list[Home]]:
     """404 for another person's column, as for a missing one; 403 if no longer in its team."""
     homes = homes_of(user)
     try:
@@ -99,56 +99,56 @@ def get_column(user: User, id: int) -> tuple[Column, list[Home]]:
     return column, homes
 
 
-def columns_of(user: User, homes: list[Home]) -> list[Column]:
+def _columns_of(user: User, homes: list[Home]) -> list[Column]:
     """In their order, without those of teams that the person has left."""
     teams = [one.team_id for one in homes]
     found = Column.objects.select_related("source", "team").filter(user=user.pk)
     return [one for one in found if one.source_id is not None or one.team_id in teams]
 
 
-def column_contents(
+def _column_contents(
     column: Column, place: int, mine: list[Column], homes: list[Home]
 ) -> ColumnContents:
     return ColumnContents(
         id=column.pk,
         name=str(column),
-        address=content_address(column),
+        address=_content_address(column),
         is_home=column.source_id is None,
         is_first=place == 0,
         is_last=place == len(mine) - 1,
         tweets=scroll_responses.scroll_context(
-            scrolled_list(column, homes), scroll_settings(column), QueryDict()
+            _scrolled_list(column, homes), _scroll_settings(column), QueryDict()
         ),
     )
 
 
-def scroll_settings(column: Column) -> ScrollSettings:
+def _scroll_settings(column: Column) -> ScrollSettings:
     return ScrollSettings(
-        column_address(column), prefix=f"column-{column.pk}-", limit=COLUMN_PAGE_SIZE
+        _column_address(column), prefix=f"column-{column.pk}-", limit=_COLUMN_PAGE_SIZE
     )
 
 
-def column_address(column: Column) -> str:
+def _column_address(column: Column) -> str:
     return reverse("column", args=[column.pk])
 
 
-def content_address(column: Column) -> str:
+def _content_address(column: Column) -> str:
     """The page that shows all of it."""
     if column.source_id is not None:
         return reverse("source", args=[column.source_id])
     return home_address(column.team_id)
 
 
-def scrolled_list(column: Column, homes: list[Home]) -> ScrolledList:
+def _scrolled_list(column: Column, homes: list[Home]) -> ScrolledList:
     if column.source_id is not None:
         return SourceList(column.source_id)
     return HomeList(next(one.follower_id for one in homes if one.team_id == column.team_id))
 
 
-def has_column(mine: list[Column], home: Home) -> bool:
+def _has_column(mine: list[Column], home: Home) -> bool:
     return any(one.source_id is None and one.team_id == home.team_id for one in mine)
 
 
-def sources_to_add(mine: list[Column]) -> list[Source]:
+def _sources_to_add(mine: list[Column]) -> list[Source]:
     taken = [one.source_id for one in mine if one.source_id is not None]
-    return list(Source.objects.exclude(pk__in=taken).order_by("-pk")[:MAX_CHOICES])
+    return list(Source.objects.exclude(pk__in=taken).order_by("-pk")[:_MAX_CHOICES])

@@ -12,7 +12,7 @@ from trackers.tweets.growth.band import Middle, ages, band, counts_at
 from trackers.tweets.series import HOLE_FACTOR
 
 # Points of a curve: two for each pixel would not show more of a line that only steps up.
-CURVE_AGES = 480
+_CURVE_AGES = 480
 TABLE_AGES = {
     timedelta(minutes=15): "15 min",
     timedelta(hours=1): "1 h",
@@ -57,7 +57,7 @@ class Crowd:
 def curve_ages(until: timedelta) -> list[timedelta]:
     """With those of the table, so that the chart says at them what the table says."""
     shared = [age for age in TABLE_AGES if age <= until]
-    return sorted({*ages(until, count=CURVE_AGES), *shared})
+    return sorted({*ages(until, count=_CURVE_AGES), *shared})
 
 
 def all_ages(until: timedelta) -> list[timedelta]:
@@ -76,13 +76,13 @@ def curve_values(curve: TweetCurve, xs: Sequence[timedelta], every: IntervalAt) 
     """The curve at these ages; None in gaps, and where it was never measured."""
     at = {one.age: one for one in curve.readings}
     return [
-        reading.counts[0] if (reading := at.get(age)) and not in_gap(curve.born, reading, every)
+        reading.counts[0] if (reading := at.get(age)) and not _in_gap(curve.born, reading, every)
         else None
         for age in xs
     ]  # fmt: skip
 
 
-def in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:
+def _in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:
     """Whether nobody had looked for much longer than the interval for that age, and for longer than
     a tenth of that age: intervals that were shortened later leave no gaps in the past."""
     since = born.at + reading.age - reading.measured_at
@@ -141,10 +141,10 @@ def describe_comparison(
         parts = []
         if known:
             most = max(known, key=lambda pair: pair[0])
-            parts.append(f"{curve_name(most[1])} had {commas(most[0])} {label}")
+            parts.append(f"{_curve_name(most[1])} had {commas(most[0])} {label}")
         if len(known) > 1:
             least = min(known, key=lambda pair: pair[0])
-            parts[0] += f", the most; {curve_name(least[1])} had {commas(least[0])}, the fewest"
+            parts[0] += f", the most; {_curve_name(least[1])} had {commas(least[0])}, the fewest"
         parts += [
             f"the middle half of {crowd.name} had {commas(round(middle.low))} "
             f"to {commas(round(middle.high))}"
@@ -154,5 +154,5 @@ def describe_comparison(
     return "Nothing can be compared yet: no two of them were measured at the same age."
 
 
-def curve_name(curve: TweetCurve) -> str:
+def _curve_name(curve: TweetCurve) -> str:
     return f"tweet {curve.place} ({curve.name})"

@@ -17,7 +17,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 
 MAX_TWEETS = 6
 # Of what was pasted; the rest is ignored.
-MAX_WORDS = 100
+_MAX_WORDS = 100
 AGE_RANGES = {
     "1h": timedelta(hours=1),
     "6h": timedelta(hours=6),
@@ -25,7 +25,7 @@ AGE_RANGES = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
-TWEET_LINK = re.compile(
+_TWEET_LINK = re.compile(
     r"(?:https?://)?(?:\w+\.)?(?:x|twitter)\.com/\S*?/status(?:es)?/(\d{1,19})(?!\d)\S*"
 )
 
@@ -63,8 +63,8 @@ class CompareQuery:
 def parse_compare_query(query: QueryDict) -> CompareQuery:
     problems: list[str] = []
     ids: list[int] = []
-    for text in typed_words(query, "ids"):
-        if (id := tweet_id_in(text)) is None:
+    for text in _typed_words(query, "ids"):
+        if (id := _tweet_id_in(text)) is None:
             problems.append(f"“{text[:60]}” is neither the id of a tweet nor a link to one.")
         elif id not in ids:
             ids.append(id)
@@ -75,13 +75,13 @@ def parse_compare_query(query: QueryDict) -> CompareQuery:
             f"{'is' if left_out == 1 else 'are'} left out. Remove others to add them."
         )
     source = query.get("source", "").strip()
-    if source and tweet_id_in(source) is None:
+    if source and _tweet_id_in(source) is None:
         problems.append(f"“{source[:60]}” is not the number of a source.")
     metric, until = query.get("metric", ""), query.get("until", "")
     return CompareQuery(
         ids=tuple(ids[:MAX_TWEETS]),
-        author=author_id_in(query.get("author", "").replace("\0", "").strip(), problems),
-        source=tweet_id_in(source),
+        author=_author_id_in(query.get("author", "").replace("\0", "").strip(), problems),
+        source=_tweet_id_in(source),
         metric=metric if metric in LABELS else "impressions",
         until=until if until in AGE_RANGES else "24h",
         is_log=query.get("scale") == "log",
@@ -89,25 +89,25 @@ def parse_compare_query(query: QueryDict) -> CompareQuery:
     )
 
 
-def typed_words(query: QueryDict, name: str) -> Iterator[str]:
+def _typed_words(query: QueryDict, name: str) -> Iterator[str]:
     """Whatever was typed, pasted or ticked, between blanks and commas."""
     for value in query.getlist(name):
         words = re.split(r"[\s,;]+", value.replace("\0", ""))
-        yield from [word for word in words if word][:MAX_WORDS]
+        yield from [word for word in words if word][:_MAX_WORDS]
 
 
-def tweet_id_in(text: str) -> int | None:
-    link = TWEET_LINK.fullmatch(text)
+def _tweet_id_in(text: str) -> int | None:
+    link = _TWEET_LINK.fullmatch(text)
     digits = link[1] if link else text
     is_id = re.fullmatch(r"[0-9]{1,19}", digits) and 0 < int(digits) <= LARGEST_ID
     return int(digits) if is_id else None
 
 
-def author_id_in(text: str, problems: list[str]) -> int | None:
+def _author_id_in(text: str, problems: list[str]) -> int | None:
     """By id, or by @name; a name of digits alone takes its @."""
     if not text:
         return None
-    if (id := tweet_id_in(text)) is not None:
+    if (id := _tweet_id_in(text)) is not None:
         return id
     name = text.removeprefix("@").lower()
     found = Author.objects.filter(pk__in=authors_called(name).ids)

@@ -41,8 +41,8 @@ from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.tables import Column, Table
 
-MAX_CROWD = 20
-EXCERPT = 60
+_MAX_CROWD = 20
+_EXCERPT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Comparison:
 @require_safe
 @needs(VIEW_TWEETS)
 def compare_page(request: HttpRequest) -> HttpResponse:
-    comparison = read_comparison(request)
+    comparison = _read_comparison(request)
     asked, label = comparison.asked, LABELS[comparison.asked.metric]
-    cells = [cells_of(line, comparison.now) for line in comparison.lines]
+    cells = [_cells_of(line, comparison.now) for line in comparison.lines]
     context = {
         "now": comparison.now,
         "asked": asked,
@@ -100,7 +100,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 @needs(VIEW_TWEETS)
 def compare_series(request: HttpRequest) -> JsonResponse:
     """`ages` are minutes since the posting; each tweet has as many values, null in gaps."""
-    comparison = read_comparison(request)
+    comparison = _read_comparison(request)
     xs = curve_ages(comparison.until)
     return JsonResponse(
         {
@@ -115,14 +115,14 @@ def compare_series(request: HttpRequest) -> JsonResponse:
                 for line in comparison.lines
             ],
             "bands": [
-                band_json(crowd, until=comparison.until, xs=xs) for crowd in comparison.crowds
+                _band_json(crowd, until=comparison.until, xs=xs) for crowd in comparison.crowds
             ],
         },
         headers={"Cache-Control": "no-store"},
     )
 
 
-def band_json(crowd: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, object]:
+def _band_json(crowd: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, object]:
     inside = {age: middle for age, middle in crowd.middles.items() if age <= until}
     return {
         "place": crowd.place,
@@ -137,7 +137,7 @@ def band_json(crowd: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[st
 @needs(VIEW_TWEETS)
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """The curves, a line for each tweet and age; `measured_at` says how old a count was then."""
-    comparison = read_comparison(request)
+    comparison = _read_comparison(request)
     columns = [
         Column("tweet_id", "id"),
         Column("author", "text"),
@@ -145,10 +145,10 @@ def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
         Column("measured_at", "time"),
         Column(comparison.asked.metric, "whole"),
     ]
-    return as_file(request, Table("compare", columns, file_rows(comparison)), form)
+    return as_file(request, Table("compare", columns, _file_rows(comparison)), form)
 
 
-def file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
+def _file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
     """The tweets, then those of the bands."""
     named = [(line.born, line.name, line.readings) for line in comparison.lines]
     named += [
@@ -162,14 +162,14 @@ def file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
             yield born.id, name, minutes, reading.measured_at, reading.counts[0]
 
 
-def read_comparison(request: HttpRequest) -> Comparison:
+def _read_comparison(request: HttpRequest) -> Comparison:
     """A constant number of statements, each of which reads a bounded number of tweets."""
     asked = parse_compare_query(request.GET)
     problems = list(asked.problems)
     now, plan = current()
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(asked.ids)
-    comparable = [tweets[id] for id in asked.ids if is_comparable(id, tweets.get(id), problems)]
-    crowds = list(read_crowds(asked, problems))
+    comparable = [tweets[id] for id in asked.ids if _is_comparable(id, tweets.get(id), problems)]
+    crowds = list(_read_crowds(asked, problems))
     born = {tweet.pk: Born(tweet.pk, tweet.created_at) for tweet in comparable if tweet.created_at}
     everybody = {one.id: one for _, some in crowds for one in some} | born
     # No further than the age of the oldest.
@@ -178,7 +178,7 @@ def read_comparison(request: HttpRequest) -> Comparison:
     wanted = all_ages(until)
     readings = at_ages(everybody.values(), wanted, now=now, metrics=(asked.metric,))
     lines = [
-        TweetCurve(place, born[tweet.pk], author_name(tweet), excerpt(tweet), readings[tweet.pk])
+        TweetCurve(place, born[tweet.pk], _author_name(tweet), _excerpt(tweet), readings[tweet.pk])
         for place, tweet in enumerate(comparable, 1)
     ]
     bands = [
@@ -190,10 +190,10 @@ def read_comparison(request: HttpRequest) -> Comparison:
             "There is nothing to compare this tweet with. Add another tweet, or an author."
         )
     asked = replace(asked, problems=tuple(problems))
-    return Comparison(asked, lines, bands, readings, intervals_by(plan, tweets), until, now)
+    return Comparison(asked, lines, bands, readings, _intervals_by(plan, tweets), until, now)
 
 
-def is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
+def _is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
     if tweet is None:
         problems.append(f"Tweet {id} is not tracked here. Track it first, then compare it.")
     elif (tweet.created_at is None or not tweet.measurements) and tweet.gone_at:
@@ -207,10 +207,10 @@ def is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
     return False
 
 
-def read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str, list[Born]]]:
+def _read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str, list[Born]]]:
     if asked.author is not None:
         author = Author.objects.filter(pk=asked.author).first()
-        tweets = of_author(asked.author, most=MAX_CROWD)
+        tweets = of_author(asked.author, most=_MAX_CROWD)
         if author and tweets:
             yield f"the last {len(tweets)} tweets of {author}", tweets
         else:
@@ -218,7 +218,7 @@ def read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str,
     if asked.source is not None:
         source = Source.objects.filter(pk=asked.source).first()
         newest = SourceTweet.objects.filter(source=asked.source).order_by("-tweet_id")
-        tweets = of_these(list(newest.values_list("tweet_id", flat=True)[:MAX_CROWD]))
+        tweets = of_these(list(newest.values_list("tweet_id", flat=True)[:_MAX_CROWD]))
         if source and tweets:
             yield f"the last {len(tweets)} tweets of {source}", tweets
         elif source:
@@ -227,7 +227,7 @@ def read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str,
             problems.append(f"There is no source {asked.source}.")
 
 
-def intervals_by(plan: Plan, tweets: dict[int, Tweet]) -> IntervalAt:
+def _intervals_by(plan: Plan, tweets: dict[int, Tweet]) -> IntervalAt:
     """How often the plan checks a tweet of an age."""
 
     def every(born: Born, age: timedelta) -> timedelta | None:
@@ -236,16 +236,16 @@ def intervals_by(plan: Plan, tweets: dict[int, Tweet]) -> IntervalAt:
     return every
 
 
-def cells_of(line: TweetCurve, now: datetime) -> list[Cell]:
+def _cells_of(line: TweetCurve, now: datetime) -> list[Cell]:
     return [age_cell(line, age, reached=line.born.at + age <= now) for age in TABLE_AGES]
 
 
-def author_name(tweet: Tweet) -> str:
+def _author_name(tweet: Tweet) -> str:
     return str(tweet.author) if tweet.author else "author not known"
 
 
-def excerpt(tweet: Tweet) -> str:
+def _excerpt(tweet: Tweet) -> str:
     text = getattr(tweet, "tweettext", None)
     if text is None or tweet.gone_at:
         return ""
-    return text.text if len(text.text) <= EXCERPT else f"{text.text[: EXCERPT - 1]}…"
+    return text.text if len(text.text) <= _EXCERPT else f"{text.text[: _EXCERPT - 1]}…"

@@ -22,8 +22,8 @@ from trackers.tokens.acts import make_address as make
 from trackers.tokens.acts import revoke_addresses
 from trackers.tokens.models import FeedAddress
 
-ASK_REPLACE = "The old address stops working at once. Create a new one?"
-ASK_REVOKE = "Readers with this address will be refused. Revoke it?"
+_ASK_REPLACE = "The old address stops working at once. Create a new one?"
+_ASK_REVOKE = "Readers with this address will be refused. Revoke it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class HomeRow:
 @require_safe
 @needs(VIEW_SOURCES)
 def feed_addresses(request: HttpRequest) -> HttpResponse:
-    return addresses_page(request)
+    return _addresses_page(request)
 
 
 @require_http_methods(["GET", "POST"])
@@ -50,9 +50,11 @@ def make_address(request: HttpRequest, follower: int) -> HttpResponse:
     then stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("feeds")
-    mine = own_home(request, follower)
+    mine = _own_home(request, follower)
     if FeedAddress.objects.filter(pk=follower).exists() and (
-        asks := confirmation_page(request, ASK_REPLACE, button="New address", back=reverse("feeds"))
+        asks := confirmation_page(
+            request, _ASK_REPLACE, button="New address", back=reverse("feeds")
+        )
     ):
         return asks
     secret = make(Follower.objects.get(pk=follower), on_page(request.user))
@@ -62,27 +64,27 @@ def make_address(request: HttpRequest, follower: int) -> HttpResponse:
         "source": reverse("feed-source-atom", args=[secret, 0]).replace("/0.atom", "/NUMBER.atom"),
     }
     urls = {name: request.build_absolute_uri(path) for name, path in paths.items()}
-    return addresses_page(request, new_addresses={"name": mine.name, **urls})
+    return _addresses_page(request, new_addresses={"name": mine.name, **urls})
 
 
 @require_POST
 @needs(VIEW_SOURCES)
 def revoke_address(request: HttpRequest, follower: int) -> HttpResponse:
-    own_home(request, follower)
-    if asks := confirmation_page(request, ASK_REVOKE, button="Revoke", back=reverse("feeds")):
+    _own_home(request, follower)
+    if asks := confirmation_page(request, _ASK_REVOKE, button="Revoke", back=reverse("feeds")):
         return asks
     revoke_addresses([Follower.objects.get(pk=follower)], on_page(request.user))
     return redirect("feeds")
 
 
-def own_home(request: HttpRequest, follower: int) -> Home:
+def _own_home(request: HttpRequest, follower: int) -> Home:
     for home in homes_of(request.user):
         if home.follower_id == follower:
             return home
     raise Http404("You have no such home.")
 
 
-def addresses_page(
+def _addresses_page(
     request: HttpRequest, *, new_addresses: dict[str, str] | None = None
 ) -> HttpResponse:
     now = timezone.now()

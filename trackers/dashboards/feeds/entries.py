@@ -13,10 +13,10 @@ from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
-MAX_ENTRIES = 50
+_MAX_ENTRIES = 50
 # Of a source's tweets this many are looked at, however many of them are deleted.
-MAX_TWEETS_READ = 500
-MAX_TITLE_LENGTH = 80
+_MAX_TWEETS_READ = 500
+_MAX_TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Entry:
         first = " ".join(self.text.split())
         short = (
             first
-            if len(first) <= MAX_TITLE_LENGTH
-            else first[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
+            if len(first) <= _MAX_TITLE_LENGTH
+            else first[: _MAX_TITLE_LENGTH - 1].rstrip() + "…"
         )
         return f"{self.author}: {short}"
 
@@ -53,36 +53,38 @@ class FeedContents:
 
 
 def home_contents(follower: Follower) -> FeedContents:
-    ids = homes.home_page(follower.pk, limit=MAX_ENTRIES).ids
-    return FeedContents(f"Home of {follower}", 0, feed_entries(ids))
+    ids = homes.home_page(follower.pk, limit=_MAX_ENTRIES).ids
+    return FeedContents(f"Home of {follower}", 0, _feed_entries(ids))
 
 
 def source_contents(source: Source) -> FeedContents:
     newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    ids = list(newest.values_list("tweet_id", flat=True)[:MAX_TWEETS_READ])
+    ids = list(newest.values_list("tweet_id", flat=True)[:_MAX_TWEETS_READ])
     there = Tweet.objects.filter(pk__in=ids, gone_at=None).order_by("-pk")
     return FeedContents(
-        str(source), source.pk, feed_entries(list(there.values_list("pk", flat=True)[:MAX_ENTRIES]))
+        str(source),
+        source.pk,
+        _feed_entries(list(there.values_list("pk", flat=True)[:_MAX_ENTRIES])),
     )
 
 
-def feed_entries(ids: Sequence[int]) -> list[Entry]:
+def _feed_entries(ids: Sequence[int]) -> list[Entry]:
     """In the order of the ids, without those deleted or untracked meanwhile."""
     tweets = Tweet.objects.filter(gone_at=None).select_related("author", "tweettext").in_bulk(ids)
-    return [feed_entry(tweets[id]) for id in ids if id in tweets]
+    return [_feed_entry(tweets[id]) for id in ids if id in tweets]
 
 
-def feed_entry(tweet: Tweet) -> Entry:
+def _feed_entry(tweet: Tweet) -> Entry:
     text = getattr(tweet, "tweettext", None)
     return Entry(
         url=f"https://x.com/i/status/{tweet.pk}",
-        author=author_words(tweet),
+        author=_author_words(tweet),
         text=text.text if text else f"Tweet {tweet.pk}, not looked up yet.",
         published=tweet.created_at or born_at(tweet.pk),
     )
 
 
-def author_words(tweet: Tweet) -> str:
+def _author_words(tweet: Tweet) -> str:
     who = tweet.author
     if who is None:
         return "Author not known"

@@ -15,10 +15,10 @@ from django.utils.html import escape
 
 from trackers.dashboards.feeds.entries import Entry, FeedContents
 
-ATOM = "application/atom+xml; charset=utf-8"
-JSON = "application/feed+json"
+_ATOM = "application/atom+xml; charset=utf-8"
+_JSON = "application/feed+json"
 # XML cannot represent these at all, and tweets may contain them.
-NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class AtomFeed(Atom1Feed):
@@ -32,9 +32,9 @@ class AtomFeed(Atom1Feed):
         return self.changed_at
 
 
-def atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
+def _atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
     feed = AtomFeed(
-        title=xml_text(contents.title),
+        title=_xml_text(contents.title),
         link=link,
         description=None,
         feed_guid=f"{link}#{contents.source_id}",
@@ -42,32 +42,32 @@ def atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> byt
     )
     for entry in contents.entries:
         feed.add_item(
-            title=xml_text(entry.title),
+            title=_xml_text(entry.title),
             link=entry.url,
-            description=xml_text(escape(entry.text).replace("\n", "<br>")),
+            description=_xml_text(escape(entry.text).replace("\n", "<br>")),
             unique_id=entry.url,
-            author_name=xml_text(entry.author),
+            author_name=_xml_text(entry.author),
             pubdate=entry.published,
             updateddate=entry.published,
         )
     return feed.writeString("utf-8").encode()
 
 
-def xml_text(text: str) -> str:
-    return NOT_IN_XML.sub("", text)
+def _xml_text(text: str) -> str:
+    return _NOT_IN_XML.sub("", text)
 
 
-def json_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
+def _json_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
     feed = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": contents.title,
         "home_page_url": link,
-        "items": [json_item(entry) for entry in contents.entries],
+        "items": [_json_item(entry) for entry in contents.entries],
     }
     return json.dumps(feed, ensure_ascii=False).encode()
 
 
-def json_item(entry: Entry) -> dict[str, object]:
+def _json_item(entry: Entry) -> dict[str, object]:
     return {
         "id": entry.url,
         "url": entry.url,
@@ -77,4 +77,4 @@ def json_item(entry: Entry) -> dict[str, object]:
     }
 
 
-WRITERS = {"atom": (ATOM, atom_feed), "json": (JSON, json_feed)}
+WRITERS = {"atom": (_ATOM, _atom_feed), "json": (_JSON, _json_feed)}

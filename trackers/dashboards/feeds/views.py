@@ -30,7 +30,7 @@ from trackers.tokens.models import FeedAddress
 def home_feed(request: HttpRequest, secret: str, form: str) -> HttpResponse:
     address = find_address(secret)
     follower = address.follower
-    return feed_response(
+    return _feed_response(
         request, address, home_contents(follower), home_address(follower.team_id), form
     )
 
@@ -44,7 +44,7 @@ def source_feed(request: HttpRequest, secret: str, id: int, form: str) -> HttpRe
     source = Source.objects.filter(pk=id).first()
     if source is None:
         raise Http404("There is no such source.")
-    return feed_response(
+    return _feed_response(
         request, address, source_contents(source), reverse("source", args=[source.pk]), form
     )
 
@@ -57,7 +57,7 @@ def find_address(secret: str) -> FeedAddress:
     return address
 
 
-def feed_response(
+def _feed_response(
     request: HttpRequest, address: FeedAddress, contents: FeedContents, page: str, form: str
 ) -> HttpResponse:
     now = timezone.now()

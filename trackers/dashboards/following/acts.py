@@ -22,7 +22,7 @@ from trackers.timelines.models import Follower
 from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 
-UNKNOWN_ACCOUNT = (
+_UNKNOWN_ACCOUNT = (
     "No account of that name is known here yet. Follow it from one of its tweets, or add "
     "a source that reads its posts and follow that."
 )
@@ -33,36 +33,36 @@ UNKNOWN_ACCOUNT = (
 def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
     if act not in ("follow", "unfollow"):
         raise Http404(f"There is no action {act}.")
-    home = home_of(request.user, parse_origin(request.POST.get("team", "")))
+    home = home_of(request.user, _parse_origin(request.POST.get("team", "")))
     if "account" in request.POST:
-        author = find_author(request.POST["account"])
+        author = _find_author(request.POST["account"])
         if author is None:
-            messages.error(request, UNKNOWN_ACCOUNT)
-            return redirect(return_address(request))
+            messages.error(request, _UNKNOWN_ACCOUNT)
+            return redirect(_return_address(request))
         what: dict[str, int | None] = {"source_id": None, "author_id": author}
     else:
-        what = requested_origin(request.POST)
+        what = _requested_origin(request.POST)
         if what["source_id"] is not None:
             require_permission(request, VIEW_SOURCES)
-    name = origin_name(**what)
+    name = _origin_name(**what)
     who = f"{home.name} follows" if home.team_id else "You follow"
     if act == "follow":
         follower_id = follower_of(home, request.user)
         if homes.follow(follower_id, **what):
-            record_follow(request, follower_id, f"Followed {name}")
+            _record_follow(request, follower_id, f"Followed {name}")
         messages.success(request, f"{who} {name} from now on.")
     elif home.follower_id is not None:
         if homes.unfollow(home.follower_id, **what):
-            record_follow(request, home.follower_id, f"Unfollowed {name}")
+            _record_follow(request, home.follower_id, f"Unfollowed {name}")
         messages.success(request, f"{who} {name} no longer.")
-    return redirect(return_address(request))
+    return redirect(_return_address(request))
 
 
-def record_follow(request: HttpRequest, follower_id: int, what: str) -> None:
+def _record_follow(request: HttpRequest, follower_id: int, what: str) -> None:
     history.record(on_page(request.user), [Follower.objects.get(pk=follower_id)], what)
 
 
-def find_author(text: str) -> int | None:
+def _find_author(text: str) -> int | None:
     """The account of this name, in any case, if we have ever seen it."""
     name = text.strip().removeprefix("@").replace("\0", "")[:50]
     authors = Author.objects.annotate(lower=Collate(Lower("username"), "C"))
@@ -70,14 +70,14 @@ def find_author(text: str) -> int | None:
     return ids.first() if name else None
 
 
-def requested_origin(form: QueryDict) -> dict[str, int | None]:
-    source, author = (parse_origin(form.get(name, "")) for name in ("source", "author"))
+def _requested_origin(form: QueryDict) -> dict[str, int | None]:
+    source, author = (_parse_origin(form.get(name, "")) for name in ("source", "author"))
     if (source is None) == (author is None):
         raise Http404("Name either a source or an account.")
     return {"source_id": source, "author_id": author}
 
 
-def origin_name(*, source_id: int | None, author_id: int | None) -> str:
+def _origin_name(*, source_id: int | None, author_id: int | None) -> str:
     """404 if it does not exist or is unknown."""
     origin: Source | Author | None
     if source_id is not None:
@@ -89,7 +89,7 @@ def origin_name(*, source_id: int | None, author_id: int | None) -> str:
     return str(origin)
 
 
-def parse_origin(text: str) -> int | None:
+def _parse_origin(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,19}", text) or not 0 < int(text) <= LARGEST_ID:
@@ -97,7 +97,7 @@ def parse_origin(text: str) -> int | None:
     return int(text)
 
 
-def return_address(request: HttpRequest) -> str:
+def _return_address(request: HttpRequest) -> str:
     back = request.POST.get("back", "")
     if back.startswith("/") and url_has_allowed_host_and_scheme(back, request.get_host()):
         return back

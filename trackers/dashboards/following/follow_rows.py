@@ -75,7 +75,7 @@ def after_key(follows: QuerySet[Follow], key: FollowKey) -> QuerySet[Follow]:
 def rows_of_follows(
     follows: Sequence[Follow], homes: Sequence[Home], *, now: datetime
 ) -> list[FollowRow]:
-    names = describe_origins(follow.origin_id for follow in follows)
+    names = _describe_origins(follow.origin_id for follow in follows)
     mine = buttons(homes, {follow.origin_id for follow in follows})
     teams = {home.follower_id: str(home.team_id or "") for home in homes}
     return [
@@ -94,18 +94,18 @@ def rows_of_follows(
 def rows_of_sources(sources: Sequence[Source], homes: Sequence[Home]) -> list[FollowRow]:
     mine = buttons(homes, (source.pk for source in sources))
     return [
-        FollowRow(source.pk, *describe_source(source), who="", since=None, buttons=mine[source.pk])
+        FollowRow(source.pk, *_describe_source(source), who="", since=None, buttons=mine[source.pk])
         for source in sources
     ]
 
 
-def describe_origins(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
+def _describe_origins(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
     """Name, kind and address of each."""
     wanted = set(origins)
     brought = Source.objects.in_bulk([origin for origin in wanted if origin > 0])
     authors = Author.objects.in_bulk([-origin for origin in wanted if origin < 0])
     return {
-        origin: describe_source(brought[origin])
+        origin: _describe_source(brought[origin])
         if origin in brought
         else (str(authors.get(-origin, f"source {origin}" if origin > 0 else f"author {-origin}")),
               "An account" if origin < 0 else "A removed source",
@@ -114,7 +114,7 @@ def describe_origins(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
     }  # fmt: skip
 
 
-def describe_source(source: Source) -> tuple[str, str, str]:
+def _describe_source(source: Source) -> tuple[str, str, str]:
     return str(source), source.get_kind_display(), reverse("source", args=[source.pk])
 
 
@@ -123,7 +123,7 @@ def csv_rows(follows: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
     key = FIRST_KEY
     while some := list(after_key(follows, key)[:FOLLOWS_PER_PAGE]):
         key = FollowKey(some[-1].origin_id, some[-1].follower_id)
-        names = describe_origins(follow.origin_id for follow in some)
+        names = _describe_origins(follow.origin_id for follow in some)
         for follow in some:
             name, kind, _ = names[follow.origin_id]
             who = "person" if follow.follower.user_id else "team"

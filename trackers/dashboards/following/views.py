@@ -34,7 +34,7 @@ from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 from tweetwatch.csv_lines import Echo
 
-EVERYONE, ALL_SOURCES = "all", "sources"
+_EVERYONE, _ALL_SOURCES = "all", "sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class FollowingQuery:
 def following(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
-    wanted = parse_following(request, homes)
+    wanted = _parse_following(request, homes)
     key = FollowKey.of(request.GET["after"]) if request.GET.get("after") else FIRST_KEY
     rows: list[FollowRow]
-    if wanted.who == ALL_SOURCES:
+    if wanted.who == _ALL_SOURCES:
         chosen_from = Source.objects.filter(pk__gt=max(key.origin, 0)).order_by("pk")
         sources = list(chosen_from[: FOLLOWS_PER_PAGE + 1])
         rows, more = (
@@ -66,7 +66,9 @@ def following(request: HttpRequest) -> HttpResponse:
         )
         end = FollowKey(sources[FOLLOWS_PER_PAGE - 1].pk, 0) if more else None
     else:
-        follows_read = list(follow_rows.after_key(follows_for(wanted), key)[: FOLLOWS_PER_PAGE + 1])
+        follows_read = list(
+            follow_rows.after_key(_follows_for(wanted), key)[: FOLLOWS_PER_PAGE + 1]
+        )
         rows, more = (
             follow_rows.rows_of_follows(follows_read[:FOLLOWS_PER_PAGE], homes, now=now),
             len(follows_read) > FOLLOWS_PER_PAGE,
@@ -86,7 +88,7 @@ def following(request: HttpRequest) -> HttpResponse:
         {
             "now": now,
             "wanted": wanted,
-            "tabs": [*tabs, (EVERYONE, "Everyone"), (ALL_SOURCES, "All sources")],
+            "tabs": [*tabs, (_EVERYONE, "Everyone"), (_ALL_SOURCES, "All sources")],
             "rows": rows,
             "first": wanted.address() if key != FIRST_KEY else "",
             "next": wanted.address(after=end) if end else "",
@@ -98,11 +100,11 @@ def following(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_SOURCES)
 def follows_csv(request: HttpRequest) -> HttpResponseBase:
-    wanted = parse_following(request, homes_of(request.user))
-    if wanted.who == ALL_SOURCES:
+    wanted = _parse_following(request, homes_of(request.user))
+    if wanted.who == _ALL_SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
     writer = csv.writer(Echo(), lineterminator="\n")
-    lines = (writer.writerow(line) for line in follow_rows.csv_rows(follows_for(wanted)))
+    lines = (writer.writerow(line) for line in follow_rows.csv_rows(_follows_for(wanted)))
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
@@ -114,15 +116,15 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
     return send_if_free(request, answer)
 
 
-def follows_for(wanted: FollowingQuery) -> QuerySet[Follow]:
+def _follows_for(wanted: FollowingQuery) -> QuerySet[Follow]:
     whose = wanted.home.follower_id if wanted.home else None
     return follow_rows.follows(whose, everyone=wanted.home is None, of=wanted.of)
 
 
-def parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
+def _parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
     who, of = request.GET.get("who", "me"), request.GET.get("of", "")
     origin = FollowKey.of(of).origin if of else None
-    if who in (EVERYONE, ALL_SOURCES):
+    if who in (_EVERYONE, _ALL_SOURCES):
         return FollowingQuery(who, origin, None)
     if who != "me" and not (who.isascii() and who.isdecimal()):
         raise Http404(f"There is no list {who[:80]!r}.")

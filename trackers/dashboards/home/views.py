@@ -14,7 +14,7 @@ from trackers.dashboards.scrolled_lists import HomeList
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 
-HOME_TEMPLATE = "dashboards/home/page.html"
+_HOME_TEMPLATE = "dashboards/home/page.html"
 
 
 @require_safe
@@ -32,7 +32,7 @@ def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
             **contents,
             "homes": [(home_address(home.team_id), home) for home in homes],
             "home": whose,
-            "follows": bool(contents["rows"]) or follows_any(whose),
+            "follows": bool(contents["rows"]) or _follows_any(whose),
         }
 
     def rebuild() -> dict[str, object]:
@@ -40,9 +40,9 @@ def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
         return {"page": scrolled.page(limit=1, before=None, after=None)}
 
     return render_parts(
-        request, HOME_TEMPLATE, {}, shared={}, frame=whole, alone={"rebuild": rebuild}
+        request, _HOME_TEMPLATE, {}, shared={}, frame=whole, alone={"rebuild": rebuild}
     )
 
 
-def follows_any(whose: Home) -> bool:
+def _follows_any(whose: Home) -> bool:
     return Follow.objects.filter(follower_id=whose.follower_id or 0).exists()

@@ -16,12 +16,12 @@ from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.imports import Import
 from trackers.jobs.models import Worker
 
-PREVIEW_LENGTH = 90
+_PREVIEW_LENGTH = 90
 MAX_BAD_LINES = 100
-MAX_FILES_NAMED = 20
+_MAX_FILES_NAMED = 20
 
 # Of figures whose name does not say it.
-COUNT_LABELS = {"already": "Already tracked"}
+_COUNT_LABELS = {"already": "Already tracked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class ImportProgress:
 
 
 def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportProgress:
-    state = import_state(report)
+    state = _import_state(report)
     spent = (report.ended_at or now) - report.began_at if report.began_at else None
     seconds = spent.total_seconds() if spent else 0
     is_running = state == "running"
@@ -112,11 +112,11 @@ def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportP
     return ImportProgress(
         state=state,
         size=filesizeformat(report.bytes),
-        inside=contents_text(report),
+        inside=_contents_text(report),
         most=f"{limits.lines:,} lines and {size(limits.bytes)}",
         near=limits.near(Taken(report.unpacked, report.lines)),
-        files=tuple(name for name, _ in report.files[:MAX_FILES_NAMED]),
-        more_files=max(0, len(report.files) - MAX_FILES_NAMED),
+        files=tuple(name for name, _ in report.files[:_MAX_FILES_NAMED]),
+        more_files=max(0, len(report.files) - _MAX_FILES_NAMED),
         format=FORMATS.get(report.format, report.format),
         parts=report.parts,
         done=report.parts_done,
@@ -126,7 +126,7 @@ def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportP
         rate=f"{report.read / seconds:,.0f}" if seconds >= 1 else "",
         figures=tuple(
             LineCount(
-                COUNT_LABELS.get(name, name.capitalize()),
+                _COUNT_LABELS.get(name, name.capitalize()),
                 commas(getattr(report, name)),
                 getattr(report, name),
             )
@@ -142,7 +142,7 @@ def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportP
     )
 
 
-def contents_text(report: Import) -> str:
+def _contents_text(report: Import) -> str:
     """Lines, and the bytes where it was packed; empty where nobody counted them."""
     if not report.lines:
         return ""
@@ -167,7 +167,7 @@ def line_place(report: Import, line: int) -> tuple[str, int]:
     return name, line - first + 1
 
 
-def import_state(report: Import) -> str:
+def _import_state(report: Import) -> str:
     if report.uploaded_at is None:
         return "uploading"
     if report.began_at is None:
@@ -187,7 +187,7 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         taken_from=chosen,
         columns=columns,
         rows=seen.rows,
-        tweets=tuple(preview_tweet(item) for item in seen.tweets),
+        tweets=tuple(_preview_tweet(item) for item in seen.tweets),
         rejected=tuple(
             BadLine(*line_place(report, item.line), item.text, item.why) for item in seen.rejected
         ),
@@ -203,8 +203,8 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
     )
 
 
-def preview_tweet(tweet: FoundTweet) -> PreviewTweet:
+def _preview_tweet(tweet: FoundTweet) -> PreviewTweet:
     words = (tweet.post.text or "") if tweet.post else ""
     return PreviewTweet(
-        str(tweet.id), f"{words[:PREVIEW_LENGTH]}…" if len(words) > PREVIEW_LENGTH else words
+        str(tweet.id), f"{words[:_PREVIEW_LENGTH]}…" if len(words) > _PREVIEW_LENGTH else words
     )

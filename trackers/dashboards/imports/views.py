@@ -71,31 +71,31 @@ def upload_page(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if form.is_valid():
         try:
-            report = store_upload(form.cleaned_data["file"], on_page(request.user))
+            report = _store_upload(form.cleaned_data["file"], on_page(request.user))
         except UnreadableError as fault:
             form.add_error("file", str(fault))
         else:
             return redirect("import-report", id=report.pk)
     now, _ = current()
     status = 400 if form.errors else 200
-    most = {"most_lines": f"{import_limits().lines:,}", "most_bytes": size(import_limits().bytes)}
+    most = {"most_lines": f"{_import_limits().lines:,}", "most_bytes": size(_import_limits().bytes)}
     return render(
         request, "dashboards/imports/file.html", {"form": form, "now": now, **most}, status=status
     )
 
 
-def store_upload(file: UploadedFile, actor: Actor) -> Import:
+def _store_upload(file: UploadedFile, actor: Actor) -> Import:
     assert file.file is not None
     return acts.store(
         cast("BinaryIO", file.file),
         actor,
         name=file.name or "file",
         size=file.size or 0,
-        limits=import_limits(),
+        limits=_import_limits(),
     )
 
 
-def import_limits() -> Limits:
+def _import_limits() -> Limits:
     return Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
 
 
@@ -103,16 +103,16 @@ def import_limits() -> Limits:
 @needs(VIEW_SOURCES)
 def import_report(request: HttpRequest, id: int) -> HttpResponse:
     """Its part `choice`: what the column and options in the form would give."""
-    report = get_import(id)
+    report = _get_import(id)
     if request.method == "POST":
-        return act_on_import(request, report)
+        return _act_on_import(request, report)
     now, _ = current()
     return render_parts(
         request,
         "dashboards/imports/report.html",
-        {"report": lambda: import_context(report, request.GET, now=now)},
+        {"report": lambda: _import_context(report, request.GET, now=now)},
         shared={"now": now, "report": report, "source": report.source},
-        alone={"choice": lambda: {"choice": preview_of(report, request.GET)}},
+        alone={"choice": lambda: {"choice": _preview_of(report, request.GET)}},
     )
 
 
@@ -120,27 +120,27 @@ def import_report(request: HttpRequest, id: int) -> HttpResponse:
 @needs(VIEW_SOURCES)
 def import_rejected(request: HttpRequest, id: int) -> HttpResponseBase:
     """The rejected lines that are kept."""
-    report = get_import(id)
-    return send_if_free(request, lambda: lines_file(report, "rejected", tracked=False))
+    report = _get_import(id)
+    return send_if_free(request, lambda: _lines_file(report, "rejected", tracked=False))
 
 
 @require_safe
 @needs(VIEW_SOURCES)
 def import_warnings(request: HttpRequest, id: int) -> HttpResponseBase:
     """The warnings that are kept."""
-    report = get_import(id)
-    return send_if_free(request, lambda: lines_file(report, "warnings", tracked=True))
+    report = _get_import(id)
+    return send_if_free(request, lambda: _lines_file(report, "warnings", tracked=True))
 
 
-def lines_file(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
+def _lines_file(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        csv_lines(report, tracked=tracked),
+        _csv_lines(report, tracked=tracked),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}-{report.pk}.csv"'},
     )
 
 
-def csv_lines(report: Import, *, tracked: bool) -> Iterator[str]:
+def _csv_lines(report: Import, *, tracked: bool) -> Iterator[str]:
     """With the file of each line where there are several."""
     writer = csv.writer(Echo(), lineterminator="\n")
     of_file = ("file",) if report.files else ()
@@ -151,7 +151,7 @@ def csv_lines(report: Import, *, tracked: bool) -> Iterator[str]:
         yield writer.writerow((*of_file, line, without_formula(bad_line.text), bad_line.why))
 
 
-def act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
+def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
     require_permission(request, ADD)
     actor, name = on_page(request.user), request.POST.get("act")
     match name:
@@ -159,7 +159,7 @@ def act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
             done = acts.start(
                 report,
                 actor,
-                column=chosen_column(report, request.POST),
+                column=_chosen_column(report, request.POST),
                 referenced="referenced" in request.POST,
             )
         case "again":
@@ -174,24 +174,24 @@ def act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
     return redirect("import-report", id=report.pk)
 
 
-def get_import(id: int) -> Import:
+def _get_import(id: int) -> Import:
     try:
         return Import.objects.select_related("source").get(pk=id)
     except (Import.DoesNotExist, OverflowError):
         raise Http404(f"There is no import {id}.") from None
 
 
-def chosen_column(report: Import, form: QueryDict) -> int | None:
+def _chosen_column(report: Import, form: QueryDict) -> int | None:
     """The column that a person chose, else the guessed one; counted from 1."""
     text = form.get("column", report.column)
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
     return number if 0 < number <= len(columns(report)) else None
 
 
-def import_context(report: Import, form: QueryDict, *, now: datetime) -> dict[str, object]:
+def _import_context(report: Import, form: QueryDict, *, now: datetime) -> dict[str, object]:
     return {
-        "progress": import_progress(report, import_limits(), now=now),
-        "choice": preview_of(report, form),
+        "progress": import_progress(report, _import_limits(), now=now),
+        "choice": _preview_of(report, form),
         "rejected": bad_lines(report, tracked=False),
         "rejected_more": report.rejected > MAX_BAD_LINES,
         "warnings": bad_lines(report, tracked=True),
@@ -199,12 +199,12 @@ def import_context(report: Import, form: QueryDict, *, now: datetime) -> dict[st
     }
 
 
-def preview_of(report: Import, form: QueryDict) -> ImportPreview | None:
+def _preview_of(report: Import, form: QueryDict) -> ImportPreview | None:
     """None once it was started, and before all of it is there."""
     if report.began_at is not None or report.uploaded_at is None:
         return None
     return import_preview(
-        report, column=chosen_column(report, form), referenced="referenced" in form
+        report, column=_chosen_column(report, form), referenced="referenced" in form
     )
 
 

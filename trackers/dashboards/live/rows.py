@@ -16,7 +16,7 @@ from trackers.ingest.sources.models import Source
 from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 from trackers.tweets.models import Tweet
 
-EVENT_BADGES = {
+_EVENT_BADGES = {
     (TWEETS_TOPIC, "create"): ("found", "fresh"),
     (TWEETS_TOPIC, "update"): ("moved", ""),
     (TWEETS_TOPIC, "delete"): ("gone", "gone"),
@@ -24,7 +24,7 @@ EVENT_BADGES = {
     (ALERTS_TOPIC, "create"): ("alert", "bad"),
 }
 # Of an alert, by what it is about.
-ALERT_SUBJECTS = {
+_ALERT_SUBJECTS = {
     "rule": "Rule",
     "subscriber": "Subscriber",
     "credential": "Credential",
@@ -34,9 +34,9 @@ ALERT_SUBJECTS = {
     "stream": "Stream",
 }
 # What an alert's address is called.
-PAGE_NAMES = {"/operations/": "Operations", "/subscribers/": "Subscribers", "/sources/": "Sources"}
+_PAGE_NAMES = {"/operations/": "Operations", "/subscribers/": "Subscribers", "/sources/": "Sources"}
 # Of a source, by what its event says.
-SOURCE_BADGES = {
+_SOURCE_BADGES = {
     "gap": ("gap", "warn"),
     "leak": ("leak", "warn"),
     "hidden": ("hidden", "bad"),
@@ -86,12 +86,12 @@ def live_row(
     *,
     now: datetime,
 ) -> LiveRow:
-    data = event_data(event)
-    badge, mood = badge_of(event, data)
+    data = _event_data(event)
+    badge, mood = _badge_of(event, data)
     tweet = tweets.get(event.tweet_id) if event.tweet_id is not None else None
     author = tweet.author if tweet else None
     text = getattr(tweet, "tweettext", None)
-    happened = event_time(event.t)
+    happened = _event_time(event.t)
     return LiveRow(
         id=str(at),
         badge=badge,
@@ -100,55 +100,55 @@ def live_row(
         tweet=str(tweet.pk) if tweet else "",
         author=(author.name or author.username or f"author {author.pk}") if author else "",
         handle=f"@{author.username}" if author and author.username else "",
-        text=text.text if text and tweet and not tweet.gone_at else event_name(event),
+        text=text.text if text and tweet and not tweet.gone_at else _event_name(event),
         link=event.url if event.url and event.url.startswith("/") else "",
-        page=page_name(event, data, sources),
-        said=describe_event(event, data),
-        moved=changed_metrics(event),
+        page=_page_name(event, data, sources),
+        said=_describe_event(event, data),
+        moved=_changed_metrics(event),
     )
 
 
-def event_data(event: EventRow) -> dict[str, object]:
+def _event_data(event: EventRow) -> dict[str, object]:
     data: dict[str, object] = orjson.loads(event.data) if event.data else {}
     return data
 
 
 def event_source(event: EventRow) -> int | None:
     """The id of the source that an event of `sources` is about."""
-    id = event_data(event).get("source") if event.topic == SOURCES_TOPIC else None
+    id = _event_data(event).get("source") if event.topic == SOURCES_TOPIC else None
     return id if isinstance(id, int) else None
 
 
-def page_name(event: EventRow, data: Mapping[str, object], sources: Mapping[int, Source]) -> str:
+def _page_name(event: EventRow, data: Mapping[str, object], sources: Mapping[int, Source]) -> str:
     """What a person calls the page that `link` leads to."""
     if (id := event_source(event)) is not None:
         source = sources.get(id)
         return str(source) if source else f"Source {id} (removed)"
-    return PAGE_NAMES.get(event.url or "", event.url or "")
+    return _PAGE_NAMES.get(event.url or "", event.url or "")
 
 
-def badge_of(event: EventRow, data: Mapping[str, object]) -> tuple[str, str]:
+def _badge_of(event: EventRow, data: Mapping[str, object]) -> tuple[str, str]:
     if event.topic == ALERTS_TOPIC and data.get("state") == "back":
-        return SOURCE_BADGES["back"]
-    if (event.topic, event.type) in EVENT_BADGES:
-        return EVENT_BADGES[event.topic, event.type]
-    return SOURCE_BADGES.get(str(data.get("what", "")), (event.topic, ""))
+        return _SOURCE_BADGES["back"]
+    if (event.topic, event.type) in _EVENT_BADGES:
+        return _EVENT_BADGES[event.topic, event.type]
+    return _SOURCE_BADGES.get(str(data.get("what", "")), (event.topic, ""))
 
 
-def event_name(event: EventRow) -> str:
+def _event_name(event: EventRow) -> str:
     if event.tweet_id is not None:
         return f"Tweet {event.tweet_id}"
     return event.url or event.topic
 
 
-def describe_event(event: EventRow, data: Mapping[str, object]) -> str:
+def _describe_event(event: EventRow, data: Mapping[str, object]) -> str:
     """For a milestone what was reached, for other events what their data says."""
     if event.topic == MILESTONES_TOPIC and {"metric", "at", "figure"} <= data.keys():
         at, figure = (commas(int(str(data[name]))) for name in ("at", "figure"))
         return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
     if event.topic == ALERTS_TOPIC:
         about = "".join(
-            f"{word} {data[key]}: " for key, word in ALERT_SUBJECTS.items() if key in data
+            f"{word} {data[key]}: " for key, word in _ALERT_SUBJECTS.items() if key in data
         )
         return f"{about}{data.get('what', '')}"
     if "tweets" in data and isinstance(data["tweets"], list):
@@ -156,7 +156,7 @@ def describe_event(event: EventRow, data: Mapping[str, object]) -> str:
     return str(data.get("why", ""))
 
 
-def changed_metrics(event: EventRow) -> tuple[ChangedMetric, ...]:
+def _changed_metrics(event: EventRow) -> tuple[ChangedMetric, ...]:
     """The figures that changed, in the order of the list of tweets."""
     if event.figures is None:
         return ()
@@ -164,13 +164,13 @@ def changed_metrics(event: EventRow) -> tuple[ChangedMetric, ...]:
     before = dict(zip(FIGURES_ORDER, event.figures[:count], strict=True))
     after = dict(zip(FIGURES_ORDER, event.figures[count:], strict=True))
     return tuple(
-        changed_metric(metric, before[metric], after[metric])
+        _changed_metric(metric, before[metric], after[metric])
         for metric in LABELS
         if before[metric] != after[metric]
     )
 
 
-def changed_metric(metric: str, before: int | None, after: int | None) -> ChangedMetric:
+def _changed_metric(metric: str, before: int | None, after: int | None) -> ChangedMetric:
     delta = after - before if before is not None and after is not None else 0
     return ChangedMetric(
         metric,
@@ -182,7 +182,7 @@ def changed_metric(metric: str, before: int | None, after: int | None) -> Change
     )
 
 
-def event_time(t: int) -> datetime | None:
+def _event_time(t: int) -> datetime | None:
     """None for a publisher's impossible time, in a year that does not exist."""
     try:
         return datetime.fromtimestamp(t / 1000, UTC)

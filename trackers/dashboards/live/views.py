@@ -27,10 +27,10 @@ from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.
-MAX_LIVE_ROWS = 100
+_MAX_LIVE_ROWS = 100
 # What each topic is about, for those who may see that elsewhere.
-TOPIC_PERMISSIONS = {SOURCES_TOPIC: access.VIEW_SOURCES, ALERTS_TOPIC: access.VIEW_OPERATIONS}
-CHOICES = {
+_TOPIC_PERMISSIONS = {SOURCES_TOPIC: access.VIEW_SOURCES, ALERTS_TOPIC: access.VIEW_OPERATIONS}
+_CHOICES = {
     "": ("Everything", (TWEETS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, ALERTS_TOPIC)),
     TWEETS_TOPIC: ("Tweets", (TWEETS_TOPIC,)),
     MILESTONES_TOPIC: ("Milestones", (MILESTONES_TOPIC,)),
@@ -50,12 +50,12 @@ class LiveRows:
 @needs(access.VIEW_TWEETS)
 def live(request: HttpRequest) -> HttpResponse:
     """Its part `rows`: what came after the cursor `after`, up to a hundred, the newest."""
-    topics = topics_of(request)
-    after = Cursor(0) if part_of(request) is None else after_of(request)
+    topics = _topics_of(request)
+    after = Cursor(0) if part_of(request) is None else _after_of(request)
     now, _ = current()
 
     def read() -> dict[str, object]:
-        live_rows = read_rows(topics, after, now=now)
+        live_rows = _read_rows(topics, after, now=now)
         return {"lines": live_rows.lines, "after": str(live_rows.after)}
 
     def frame() -> dict[str, object]:
@@ -64,11 +64,11 @@ def live(request: HttpRequest) -> HttpResponse:
         return {
             "choices": [
                 (key, words, reverse("live") + (f"?show={key}" if key else ""))
-                for key, (words, choice_topics) in CHOICES.items()
-                if allowed(request, choice_topics)
+                for key, (words, choice_topics) in _CHOICES.items()
+                if _allowed(request, choice_topics)
             ],
             "show": show,
-            "most": MAX_LIVE_ROWS,
+            "most": _MAX_LIVE_ROWS,
             "stream": f"{reverse('api:event_stream')}?{stream}",
             "rows": f"{reverse('live')}?{urlencode({'part': 'rows', 'show': show})}",
         }
@@ -77,32 +77,32 @@ def live(request: HttpRequest) -> HttpResponse:
     return render_parts(request, page, {"rows": read}, shared={"now": now}, frame=frame)
 
 
-def after_of(request: HttpRequest) -> Cursor:
+def _after_of(request: HttpRequest) -> Cursor:
     try:
         return read_cursor(request.GET.get("after", ""))
     except ValueError as error:
         raise Http404(str(error)) from None
 
 
-def topics_of(request: HttpRequest) -> tuple[str, ...]:
+def _topics_of(request: HttpRequest) -> tuple[str, ...]:
     show = request.GET.get("show", "")
-    if show not in CHOICES:
+    if show not in _CHOICES:
         raise Http404(f"{show[:80]!r} cannot be shown here.")
-    topics = allowed(request, CHOICES[show][1])
+    topics = _allowed(request, _CHOICES[show][1])
     if not topics:
         access.require_permission(request, access.VIEW_SOURCES)
     return topics
 
 
-def allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
+def _allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         topic
         for topic in topics
-        if topic not in TOPIC_PERMISSIONS or request.user.has_perm(TOPIC_PERMISSIONS[topic])
+        if topic not in _TOPIC_PERMISSIONS or request.user.has_perm(_TOPIC_PERMISSIONS[topic])
     )
 
 
-def read_rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> LiveRows:
+def _read_rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> LiveRows:
     wanted = Wanted(frozenset(watch(topics).values()))
     newest_place()
     # Before reading: the stream announces anything in between once more, and its rows are the same.

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from trackers.dashboards.words import commas
 from trackers.jobs.statistics import MinuteCounters
 
-MINUTES_SHOWN = 60
-BAR, GAP, HEIGHT = 9, 2, 72
+_MINUTES_SHOWN = 60
+_BAR, _GAP, _HEIGHT = 9, 2, 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +28,28 @@ class Bars:
     bars: tuple[Bar, ...]
     most: str
     label: str
-    width: int = MINUTES_SHOWN * (BAR + GAP) - GAP
-    height: int = HEIGHT
+    width: int = _MINUTES_SHOWN * (_BAR + _GAP) - _GAP
+    height: int = _HEIGHT
 
 
 def bars(minutes: Iterable[MinuteCounters], *, now: datetime) -> Bars:
     measured = {minute.minute: minute.measured for minute in minutes}
     last = now.replace(second=0, microsecond=0)
-    times = [last - timedelta(minutes=back) for back in range(MINUTES_SHOWN - 1, -1, -1)]
+    times = [last - timedelta(minutes=back) for back in range(_MINUTES_SHOWN - 1, -1, -1)]
     most = max((measured.get(at, 0) for at in times), default=0)
     total = sum(measured.get(at, 0) for at in times)
     return Bars(
-        bars=tuple(bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
+        bars=tuple(_bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
         most=commas(most),
         label=f"{commas(total)} checks in the last 60 minutes, at most {commas(most)} in a minute",
     )
 
 
-def bar(place: int, at: datetime, measured: int, most: int) -> Bar:
-    height = HEIGHT * measured / most if most else 0
+def _bar(place: int, at: datetime, measured: int, most: int) -> Bar:
+    height = _HEIGHT * measured / most if most else 0
     return Bar(
-        x=place * (BAR + GAP),
-        y=f"{HEIGHT - height:.1f}",
+        x=place * (_BAR + _GAP),
+        y=f"{_HEIGHT - height:.1f}",
         height=f"{height:.1f}",
         said=f"{at:%H:%M} UTC: {commas(measured)} checks",
     )

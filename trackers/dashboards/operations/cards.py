@@ -13,7 +13,7 @@ from trackers.jobs.statistics import QueueSummary
 LATE_AFTER = 30.0
 VERY_LATE_AFTER = 300.0
 # A full count older than this is shown with its age.
-OLD_AFTER = timedelta(seconds=30)
+_OLD_AFTER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +39,31 @@ def count_age(figures: QueueSummary, *, now: datetime) -> CountAge:
     at = figures.counted_at
     if at is None:
         return CountAge(is_missing=figures.is_cut_off)
-    return CountAge(ago(at, now=now) if now - at > OLD_AFTER else None)
+    return CountAge(ago(at, now=now) if now - at > _OLD_AFTER else None)
 
 
 def cards(figures: QueueSummary) -> tuple[Card, ...]:
     return (
-        whole_card("Scheduled", figures.scheduled, "Tweets that have a next check."),
-        whole_card("Due", figures.due, "Tweets whose check is due now."),
-        seconds_card(
+        _whole_card("Scheduled", figures.scheduled, "Tweets that have a next check."),
+        _whole_card("Due", figures.due, "Tweets whose check is due now."),
+        _seconds_card(
             "Oldest due",
             figures.oldest_due_seconds,
             "How long ago the most overdue tweet should have been checked.",
             mood=lateness_mood(figures.oldest_due_seconds),
         ),
-        whole_card("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
-        whole_card("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
-        seconds_card(
+        _whole_card("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
+        _whole_card("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
+        _seconds_card(
             "Lateness p50", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
             "were no later than this.",
         ),
-        seconds_card(
+        _seconds_card(
             "Lateness p99", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
             "minutes were no later than this.", mood=lateness_mood(figures.lateness_p99_seconds),
         ),
-        fill_card(figures.batch_fill),
-        whole_card(
+        _fill_card(figures.batch_fill),
+        _whole_card(
             "Isolated", figures.isolated, "Tweets set aside after four checks that never finished.",
             mood="warn" if figures.isolated else "",
         ),
@@ -90,17 +90,17 @@ def lateness_mood(seconds: float | None) -> str:
     return "warn" if seconds < VERY_LATE_AFTER else "bad"
 
 
-def whole_card(label: str, number: int, help: str, mood: str = "") -> Card:
+def _whole_card(label: str, number: int, help: str, mood: str = "") -> Card:
     return Card(label, commas(number), str(number), help, mood)
 
 
-def seconds_card(label: str, number: float | None, help: str, mood: str = "") -> Card:
+def _seconds_card(label: str, number: float | None, help: str, mood: str = "") -> Card:
     if number is None:
         return Card(label, "–", "not known", help, mood)
     return Card(label, f"{number:,.1f} s", f"{number} s", help, mood)
 
 
-def fill_card(ids: float | None) -> Card:
+def _fill_card(ids: float | None) -> Card:
     help = "How many tweets a request asks for, on average over the last five minutes; X takes 100."
     if ids is None:
         return Card("Ids per request", "–", "not known", help)

@@ -13,11 +13,11 @@ from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, Partitions
 from tweetwatch.partitions import DAY_SPAN, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.
-DEAD_WORTH_TELLING = 10_000
-GIGABYTE = 2**30
+_DEAD_WORTH_TELLING = 10_000
+_GIGABYTE = 2**30
 # PostgreSQL refuses writes at two thousand million; autovacuum acts at two hundred million.
-XIDS_WARN, XIDS_BAD = 1_000_000_000, 1_600_000_000
-WAL_MINUTES = 60
+_XIDS_WARN, _XIDS_BAD = 1_000_000_000, 1_600_000_000
+_WAL_MINUTES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +63,37 @@ def checks(
     health: Health, oldest: Horizon, wal: Sequence[int | None], *, now: datetime
 ) -> list[Check]:
     return [
-        oldest_transaction(oldest),
-        dead_rows(health),
-        connections(health),
-        wal_written(wal),
-        wal_kept(health),
-        *archiving(health),
-        transaction_numbers(health),
-        *partitioning(health, now=now),
-        size_check(health),
+        _oldest_transaction(oldest),
+        _dead_rows(health),
+        _connections(health),
+        _wal_written(wal),
+        _wal_kept(health),
+        *_archiving(health),
+        _transaction_numbers(health),
+        *_partitioning(health, now=now),
+        _size_check(health),
     ]
 
 
-def oldest_transaction(oldest: Horizon) -> Check:
+def _oldest_transaction(oldest: Horizon) -> Check:
     who = f" ({oldest.who}, pid {oldest.pid})" if oldest.pid else ""
     return Check(
         "Oldest transaction",
         f"{lasting(timedelta(seconds=oldest.seconds))}{who}",
-        mood_above(oldest.seconds, warn=30, bad=300),
+        _mood_above(oldest.seconds, warn=30, bad=300),
         "Rows that have died since it began cannot be removed, so queues and claims get slower.",
         "End what holds it open: a report, a forgotten psql, a backup. By hand: "
         f"SELECT pg_terminate_backend({oldest.pid or 'pid'}).",
     )
 
 
-def dead_rows(health: Health) -> Check:
-    worst = max(health.tables, key=dead_share, default=None)
-    share = dead_share(worst) if worst else 0.0
+def _dead_rows(health: Health) -> Check:
+    worst = max(health.tables, key=_dead_share, default=None)
+    share = _dead_share(worst) if worst else 0.0
     return Check(
         "Dead rows",
         f"{share:.0%} of {worst.name}" if worst and share else "few",
-        mood_above(share, warn=0.3, bad=0.6),
+        _mood_above(share, warn=0.3, bad=0.6),
         "Old versions of rows that vacuum has not removed yet, in the table where they are the "
         "largest share.",
         "Look at the oldest transaction first, which keeps vacuum from removing them. Else run "
@@ -102,19 +102,19 @@ def dead_rows(health: Health) -> Check:
     )
 
 
-def connections(health: Health) -> Check:
+def _connections(health: Health) -> Check:
     taken = health.connections / health.connections_most
     return Check(
         "Connections",
         f"{commas(health.connections)} of {commas(health.connections_most)}",
-        mood_above(taken, warn=0.8, bad=0.95),
+        _mood_above(taken, warn=0.8, bad=0.95),
         "Open connections of all databases of this server, and how many it allows.",
         "Lower WORKERS or the threads of gunicorn, raise max_connections, or put PgBouncer in "
         "between (docs/postgresql.md).",
     )
 
 
-def wal_written(wal: Sequence[int | None]) -> Check:
+def _wal_written(wal: Sequence[int | None]) -> Check:
     known = [written for written in wal if written is not None]
     return Check(
         "WAL written",
@@ -125,20 +125,20 @@ def wal_written(wal: Sequence[int | None]) -> Check:
     )
 
 
-def wal_kept(health: Health) -> Check:
+def _wal_kept(health: Health) -> Check:
     behind = f", kept for the slot {health.slot}" if health.slot else ""
     return Check(
         "WAL kept",
         f"{format_bytes(health.slot_behind)}{behind}"
         if health.slot_behind
         else "none beyond the usual",
-        mood_above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
+        _mood_above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
         "WAL that a replication slot keeps from being removed. It may fill the disk.",
         f"Let the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
     )
 
 
-def archiving(health: Health) -> Iterator[Check]:
+def _archiving(health: Health) -> Iterator[Check]:
     if health.archiving_fails:
         yield Check(
             "Archiving",
@@ -149,19 +149,21 @@ def archiving(health: Health) -> Iterator[Check]:
         )
 
 
-def transaction_numbers(health: Health) -> Check:
+def _transaction_numbers(health: Health) -> Check:
     return Check(
         "Transaction numbers",
         f"{health.xid_age / 2_000_000_000:.0%} used",
-        mood_above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
+        _mood_above(health.xid_age, warn=_XIDS_WARN, bad=_XIDS_BAD),
         "They wrap around after two billion, unless vacuum freezes old rows first.",
         "End old transactions, and run VACUUM (FREEZE) on the largest tables.",
     )
 
 
-def partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
+def _partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
     lacking = [
-        partition.table for partition in health.partitions if not reaches(partition, now + DAY_SPAN)
+        partition.table
+        for partition in health.partitions
+        if not _reaches(partition, now + DAY_SPAN)
     ]
     strays = [partition.stray for partition in health.partitions if partition.stray]
     if lacking:
@@ -184,28 +186,28 @@ def partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
         )
 
 
-def size_check(health: Health) -> Check:
+def _size_check(health: Health) -> Check:
     return Check(
         "Size",
-        f"{format_bytes(health.size)}{grows(health.grows_a_day)}",
+        f"{format_bytes(health.size)}{_grows(health.grows_a_day)}",
         "",
         "All tables and indexes of this database; PostgreSQL " + health.version.split()[0] + ".",
     )
 
 
-def grows(a_day: float | None) -> str:
+def _grows(a_day: float | None) -> str:
     if a_day is None:
         return ""
     word = "grows" if a_day >= 0 else "shrinks"
     return f", {word} by {format_bytes(abs(round(a_day)))} a day"
 
 
-def mood_above(number: float, *, warn: float, bad: float) -> str:
+def _mood_above(number: float, *, warn: float, bad: float) -> str:
     return "bad" if number > bad else "warn" if number > warn else ""
 
 
-def dead_share(table: Table) -> float:
-    if table.dead < DEAD_WORTH_TELLING:
+def _dead_share(table: Table) -> float:
+    if table.dead < _DEAD_WORTH_TELLING:
         return 0.0
     return table.dead / (table.dead + table.live)
 
@@ -219,7 +221,7 @@ def table_rows(health: Health, *, now: datetime) -> list[TableRow]:
             indexes=format_bytes(table.indexes),
             rows=commas(table.live),
             dead=commas(table.dead),
-            mood=mood_above(dead_share(table), warn=0.3, bad=0.6),
+            mood=_mood_above(_dead_share(table), warn=0.3, bad=0.6),
             vacuumed=ago(table.vacuumed_at, now=now) if table.vacuumed_at else None,
         )
         for table in health.tables[:MAX_TABLES_SHOWN]
@@ -231,8 +233,8 @@ def partition_rows(health: Health) -> list[PartitionRow]:
         PartitionRow(
             table=partition.table,
             parts=commas(partition.parts),
-            since=start_of(partition, partition.first),
-            until=start_of(partition, partition.last),
+            since=_start_of(partition, partition.first),
+            until=_start_of(partition, partition.last),
             size=format_bytes(partition.size),
             rows=commas(partition.rows),
             stray=partition.stray or "",
@@ -241,13 +243,13 @@ def partition_rows(health: Health) -> list[PartitionRow]:
     ]
 
 
-def start_of(of: PartitionsOf, name: str | None) -> str:
+def _start_of(of: PartitionsOf, name: str | None) -> str:
     """From the name of a partition."""
-    at = beginning(of, name)
+    at = _beginning(of, name)
     return f"{at:%Y-%m-%d %H:%M}" if at else name or "–"
 
 
-def beginning(of: PartitionsOf, name: str | None) -> datetime | None:
+def _beginning(of: PartitionsOf, name: str | None) -> datetime | None:
     try:
         stamp = (name or "").removeprefix(f"{of.table}_")
         return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
@@ -255,16 +257,16 @@ def beginning(of: PartitionsOf, name: str | None) -> datetime | None:
         return None
 
 
-def reaches(of: PartitionsOf, at: datetime) -> bool:
+def _reaches(of: PartitionsOf, at: datetime) -> bool:
     """Rows of that time have a partition, or are close to one."""
-    last = beginning(of, of.last)
+    last = _beginning(of, of.last)
     return last is not None and last + DAY_SPAN > at
 
 
 def wal_chart(wal: Sequence[tuple[datetime, int | None]], *, now: datetime) -> BarChart:
     by_minute = dict(wal)
     last = now.replace(second=0, microsecond=0)
-    minutes = [last - timedelta(minutes=back) for back in range(WAL_MINUTES - 1, -1, -1)]
+    minutes = [last - timedelta(minutes=back) for back in range(_WAL_MINUTES - 1, -1, -1)]
     values = [by_minute.get(at) for at in minutes]
     most = max((written for written in values if written is not None), default=0)
     return BarChart(values, f"WAL written a minute: at most {format_bytes(most)}")

@@ -14,7 +14,7 @@ from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
-NEARLY_SPENT = Decimal("0.9")
+_NEARLY_SPENT = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ProjectBlock:
 
 def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
     project = books.project
-    outlook, mood = budget_outlook(books, now=now)
+    outlook, mood = _budget_outlook(books, now=now)
     until = project.stopped_until
     return ProjectBlock(
         id=project.pk,
@@ -78,34 +78,34 @@ def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
         stopped=ahead(until, now=now) if until and project.stopped(now=now) else None,
         stopped_because=project.stopped_because,
         stopped_why=sentences.stopped(project.name, project.stopped_because),
-        meters=meters(books),
+        meters=_meters(books),
         outlook=outlook,
-        binds=tightest_limit(books),
+        binds=_tightest_limit(books),
         mood=mood,
-        told=billed_usage(project, now=now),
+        told=_billed_usage(project, now=now),
         usage_problem=project.usage_problem,
     )
 
 
-def meters(books: MoneySummary) -> tuple[Meter, ...]:
+def _meters(books: MoneySummary) -> tuple[Meter, ...]:
     """Today's and this month's. A day without its own budget has what the others leave over."""
     project, spent, left = books.project, books.spent, books.left
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
     return (
-        meter("Tweet-days today", spent.posts_today, project.posts_a_day, whole_number,
-              rest=posts_rest, of=rest_of(project, project.posts_a_month)),
-        meter("Money today", spent.money_today, project.money_a_day, dollars,
-              rest=money_rest, of=rest_of(project, project.money_a_month),
-              paid=paid(project, spent.money_today, spent.posts_today, spent.users_today),
-              accounts=for_accounts(project, spent.users_today)),
-        meter("Tweet-days this month", spent.posts_month, project.posts_a_month, whole_number),
-        meter("Money this month", spent.money_month, project.money_a_month, dollars,
-              paid=paid(project, spent.money_month, spent.posts_month, spent.users_month)),
+        _meter("Tweet-days today", spent.posts_today, project.posts_a_day, _whole_number,
+              rest=posts_rest, of=_rest_of(project, project.posts_a_month)),
+        _meter("Money today", spent.money_today, project.money_a_day, dollars,
+              rest=money_rest, of=_rest_of(project, project.money_a_month),
+              paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today),
+              accounts=_for_accounts(project, spent.users_today)),
+        _meter("Tweet-days this month", spent.posts_month, project.posts_a_month, _whole_number),
+        _meter("Money this month", spent.money_month, project.money_a_month, dollars,
+              paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month)),
     )  # fmt: skip
 
 
-def rest_of(project: Project, month: int | Decimal | None) -> str:
+def _rest_of(project: Project, month: int | Decimal | None) -> str:
     """Where the limit of a day without a budget of its own comes from; `month`: its own month's."""
     limits = (
         *(project.posts_a_day, project.posts_a_month),
@@ -121,7 +121,7 @@ def rest_of(project: Project, month: int | Decimal | None) -> str:
     )
 
 
-def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
+def _paid(project: Project, money: Decimal, posts: int, users: int) -> str:
     """What the money was for: posts and accounts times their prices, so that it can be checked."""
     of_posts, of_users = posts * project.price_of_a_post, users * project.price_of_a_user
     if not posts and not users:
@@ -130,24 +130,24 @@ def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
         # The price was changed meanwhile.
         return f"for {commas(posts)} posts and {commas(users)} accounts, some at another price"
     return (
-        f"{commas(posts)} posts × {exact_price(project.price_of_a_post)} = {dollars(of_posts)}, "
-        f"{commas(users)} accounts × {exact_price(project.price_of_a_user)} = {dollars(of_users)}"
+        f"{commas(posts)} posts × {_exact_price(project.price_of_a_post)} = {dollars(of_posts)}, "
+        f"{commas(users)} accounts × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
     )
 
 
-def for_accounts(project: Project, users: int) -> str:
+def _for_accounts(project: Project, users: int) -> str:
     """Why money was spent that the tweet-days do not explain; empty if none was."""
     if not users:
         return ""
     return f"of which {dollars(users * project.price_of_a_user)} for {commas(users)} accounts"
 
 
-def exact_price(price: Decimal) -> str:
+def _exact_price(price: Decimal) -> str:
     """A price in full: $0.005, where dollars would round it to $0.01 or to $0.00."""
-    return f"${exact_decimal(price)}"
+    return f"${_exact_decimal(price)}"
 
 
-def meter(
+def _meter(
     label: str,
     spent: int | Decimal,
     budget: int | Decimal | None,
@@ -162,35 +162,35 @@ def meter(
     limit = rest if budget is None else Decimal(budget)
     spent = Decimal(spent)
     if limit is None:
-        return Meter(label, exact_decimal(spent), words(spent), note=paid, accounts=accounts)
+        return Meter(label, _exact_decimal(spent), words(spent), note=paid, accounts=accounts)
     return Meter(
         label,
-        exact_decimal(spent),
+        _exact_decimal(spent),
         words(spent),
-        limit=exact_decimal(limit),
+        limit=_exact_decimal(limit),
         limit_words=words(limit),
-        nearly=exact_decimal(limit * NEARLY_SPENT),
+        nearly=_exact_decimal(limit * _NEARLY_SPENT),
         note="; ".join(filter(None, (of if budget is None else "", paid))),
         accounts=accounts,
     )
 
 
-def whole_number(number: Decimal) -> str:
+def _whole_number(number: Decimal) -> str:
     return commas(int(number))
 
 
-def exact_decimal(number: Decimal) -> str:
+def _exact_decimal(number: Decimal) -> str:
     """Exactly, without an exponent and without zeros at the end: 12.345, 40, 0."""
     digits = f"{number:f}"
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
+def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
     if not books.can_pay:
         rest = "" if left is None else f" {commas(left)} tweet-days are left today."
-        return f"{STOPPED if project.stopped(now=now) else NO_KEYS}{rest}", ""
+        return f"{_STOPPED if project.stopped(now=now) else _NO_KEYS}{rest}", ""
     if left is None:
         return "No budget limits what is spent.", ""
     at = project.rationed_at
@@ -222,9 +222,9 @@ def budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
 
 
-NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
-STOPPED = "It pays for nothing while it is stopped."
-BUDGETS = {
+_NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
+_STOPPED = "It pays for nothing while it is stopped."
+_BUDGETS = {
     "posts_a_day": "the daily budget of tweet-days",
     "posts_a_month": "the monthly budget of tweet-days",
     "share_of_posts": "today's share of the monthly budget of tweet-days",
@@ -234,15 +234,15 @@ BUDGETS = {
 }
 
 
-def tightest_limit(books: MoneySummary) -> str:
+def _tightest_limit(books: MoneySummary) -> str:
     """Which of the budgets is used up first today; empty where there is at most one."""
     if books.binding is None:
         return ""
     left = commas(max(0, books.left or 0))
-    return f"The tightest limit is {BUDGETS[books.binding]}. It leaves {left} tweet-days today."
+    return f"The tightest limit is {_BUDGETS[books.binding]}. It leaves {left} tweet-days today."
 
 
-def billed_usage(project: Project, *, now: datetime) -> BilledUsage | None:
+def _billed_usage(project: Project, *, now: datetime) -> BilledUsage | None:
     if project.usage_read_at is None:
         return None
     drift = project.drift

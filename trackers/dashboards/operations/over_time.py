@@ -17,10 +17,10 @@ from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.queue import namespaces
 from tweetwatch.tables import Column, Table
 
-BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
-A_MINUTE, AN_HOUR, A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+_BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
+_A_MINUTE, AN_HOUR, _A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
-QUEUE_UNITS = {
+_QUEUE_UNITS = {
     "tweet:update": "tweets",
     "source:poll": "polls",
     "import:part": "parts",
@@ -42,9 +42,9 @@ class Span:
 
 
 SPANS = {
-    "hour": Span("hour", AN_HOUR, A_MINUTE, "60 min ago", "minute", "a minute"),
-    "day": Span("day", A_DAY, 15 * A_MINUTE, "24 h ago", "15 minutes", "15 minutes"),
-    "month": Span("30 days", 30 * A_DAY, 6 * AN_HOUR, "30 days ago", "6 hours", "6 hours"),
+    "hour": Span("hour", AN_HOUR, _A_MINUTE, "60 min ago", "minute", "a minute"),
+    "day": Span("day", _A_DAY, 15 * _A_MINUTE, "24 h ago", "15 minutes", "15 minutes"),
+    "month": Span("30 days", 30 * _A_DAY, 6 * AN_HOUR, "30 days ago", "6 hours", "6 hours"),
 }
 
 
@@ -81,43 +81,43 @@ def queues_over_time(
     stretches_by_queue: dict[str, list[QueueSpan]], span: Span, *, now: datetime
 ) -> list[QueueOverTime]:
     return [
-        queue_over_time(name, stretches_by_queue.get(name, []), span, now=now)
+        _queue_over_time(name, stretches_by_queue.get(name, []), span, now=now)
         for name in sorted(namespaces())
     ]
 
 
-def queue_over_time(
+def _queue_over_time(
     name: str, stretches: Sequence[QueueSpan], span: Span, *, now: datetime
 ) -> QueueOverTime:
     by_time = {stretch.at: stretch for stretch in stretches}
     slots = [by_time.get(at) for at in bar_starts(span, now=now)]
-    unit = QUEUE_UNITS.get(name, "keys")
+    unit = _QUEUE_UNITS.get(name, "keys")
     return QueueOverTime(
         name=name,
         slug=name.replace(":", "-"),
         charts=(
-            chart(name, f"Due {unit}", slots, lambda stretch: stretch.due, commas),
-            chart(
+            _chart(name, f"Due {unit}", slots, lambda stretch: stretch.due, commas),
+            _chart(
                 name,
                 "Oldest due",
                 slots,
                 lambda stretch: stretch.oldest_due_seconds,
-                seconds_in_words,
+                _seconds_in_words,
             ),
-            chart(name, f"Done per {span.steps}", slots, lambda stretch: stretch.measured, commas),
+            _chart(name, f"Done per {span.steps}", slots, lambda stretch: stretch.measured, commas),
         ),
-        lines=tuple(queue_row(stretch) for stretch in reversed(stretches)),
+        lines=tuple(_queue_row(stretch) for stretch in reversed(stretches)),
         is_idle=not any(stretch.due or stretch.measured or stretch.failed for stretch in stretches),
     )
 
 
 def bar_starts(span: Span, *, now: datetime) -> list[datetime]:
     """When each bar begins, the oldest first; the last one has begun by now."""
-    last = now - (now - BARS_COUNT_FROM) % span.step
+    last = now - (now - _BARS_COUNT_FROM) % span.step
     return [last - span.step * back for back in range(span.over // span.step, -1, -1)]
 
 
-def chart(
+def _chart(
     queue: str,
     title: str,
     slots: Sequence[QueueSpan | None],
@@ -129,11 +129,11 @@ def chart(
     return Chart(title, most, BarChart(values, f"{title}, {queue}: at most {most}"))
 
 
-def seconds_in_words(number: int) -> str:
+def _seconds_in_words(number: int) -> str:
     return lasting(timedelta(seconds=number))
 
 
-def queue_row(stretch: QueueSpan) -> QueueRow:
+def _queue_row(stretch: QueueSpan) -> QueueRow:
     return QueueRow(
         at=exactly(stretch.at)[:16],
         due=commas(stretch.due),
@@ -143,7 +143,7 @@ def queue_row(stretch: QueueSpan) -> QueueRow:
     )
 
 
-QUEUE_COLUMNS = (
+_QUEUE_COLUMNS = (
     Column("queue", "text"),
     Column("from", "time"),
     Column("most_due", "whole"),
@@ -172,4 +172,4 @@ def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
         for name, stretches in by_time(over=span.over, step=span.step).items()
         for stretch in stretches
     )
-    return as_file(request, Table(f"queues-{over}", QUEUE_COLUMNS, rows), form)
+    return as_file(request, Table(f"queues-{over}", _QUEUE_COLUMNS, rows), form)

@@ -11,7 +11,7 @@ from trackers.dashboards.words import Moment, ago, commas
 from trackers.jobs.isolated import isolated_by_queue
 from trackers.jobs.observed.tasks import NotedTask
 
-MAX_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class IsolatedKeys:
 
 
 def troubled_tasks(*, now: datetime) -> list[TroubledTask]:
-    return [troubled_task(task, now=now) for task in NotedTask.objects.all()[:MAX_SHOWN]]
+    return [_troubled_task(task, now=now) for task in NotedTask.objects.all()[:_MAX_SHOWN]]
 
 
-def troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
+def _troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
     return TroubledTask(
         name=task.namespace or task.name.removeprefix("trackers.tasks."),
         keys="" if task.keys is None else commas(task.keys),
@@ -58,15 +58,15 @@ def isolated_keys() -> list[IsolatedKeys]:
     return [
         IsolatedKeys(
             queue=name,
-            keys=tuple((str(key), retry_address(name, key)) for key in keys[:MAX_SHOWN]),
-            more=len(keys) > MAX_SHOWN,
+            keys=tuple((str(key), _retry_address(name, key)) for key in keys[:_MAX_SHOWN]),
+            more=len(keys) > _MAX_SHOWN,
             listed=f"{reverse('tweets')}?state=isolated" if name == "tweet:update" else "",
         )
-        for name, keys in isolated_by_queue(most=MAX_SHOWN + 1).items()
+        for name, keys in isolated_by_queue(most=_MAX_SHOWN + 1).items()
     ]
 
 
-def retry_address(queue: str, key: int) -> str:
+def _retry_address(queue: str, key: int) -> str:
     """Where a person retries it; empty if there is no such page."""
     page = {"tweet:update": "tweet", "source:poll": "source"}.get(queue)
     return reverse(page, args=[key]) if page else ""

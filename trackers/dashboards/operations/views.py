@@ -80,10 +80,10 @@ def operations(request: HttpRequest) -> HttpResponse:
     status = Status()
     now = status.now
     parts: dict[str, PartReader] = {
-        "figures": lambda: figures_now(status),
+        "figures": lambda: _figures_now(status),
         "days": lambda: {"days": days_table(status.plan, now=now, is_whole=True)},
-        "over-time": lambda: over_time_context(request.GET.get("over", ""), now=now),
-        "database": lambda: database_context(status),
+        "over-time": lambda: _over_time_context(request.GET.get("over", ""), now=now),
+        "database": lambda: _database_context(status),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
     return render_parts(request, "dashboards/operations/page.html", parts, shared=shared)
@@ -105,7 +105,7 @@ def status_strip(request: HttpRequest) -> HttpResponse:
     )
 
 
-def figures_now(status: Status) -> dict[str, object]:
+def _figures_now(status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
     drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
     youngest = queue.oldest_urgent_seconds if len(status.plan.tiers) > 1 else None
@@ -116,7 +116,7 @@ def figures_now(status: Status) -> dict[str, object]:
         youngest=youngest,
         said_above=[notice.said for notice in above],
     )
-    hands = worker_rows(status.workers, now=now)
+    hands = _worker_rows(status.workers, now=now)
     return {
         "cards": (
             *cards(queue),
@@ -127,7 +127,7 @@ def figures_now(status: Status) -> dict[str, object]:
         "behind": behind,
         "bars": drawn,
         "blocks": [project_block(one, now=now) for one in status.projects],
-        "keys": [credential_row(one, now=now) for one in status.credentials],
+        "keys": [_credential_row(one, now=now) for one in status.credentials],
         "hands": hands,
         "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
@@ -136,7 +136,7 @@ def figures_now(status: Status) -> dict[str, object]:
     }
 
 
-def over_time_context(over: str, *, now: datetime) -> dict[str, object]:
+def _over_time_context(over: str, *, now: datetime) -> dict[str, object]:
     over = over if over in SPANS else "hour"
     span = SPANS[over]
     stretches = by_time(over=span.over, step=span.step)
@@ -150,7 +150,7 @@ def over_time_context(over: str, *, now: datetime) -> dict[str, object]:
     }
 
 
-def database_context(status: Status) -> dict[str, object]:
+def _database_context(status: Status) -> dict[str, object]:
     now, database_health = status.now, health()
     if database_health is None:
         return {"health": None}
@@ -166,7 +166,7 @@ def database_context(status: Status) -> dict[str, object]:
     }
 
 
-def credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
+def _credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
     return CredentialRow(
         id=credential.pk,
         name=credential.name,
@@ -176,11 +176,11 @@ def credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
         app=credential.app.name,
         project=credential.project.name,
         used=ago(credential.used_at, now=now) if credential.used_at else None,
-        gauges=tuple(window_gauge(window, now=now) for window in credential.told()),
+        gauges=tuple(_window_gauge(window, now=now) for window in credential.told()),
     )
 
 
-def window_gauge(window: WindowSeen, *, now: datetime) -> WindowGauge:
+def _window_gauge(window: WindowSeen, *, now: datetime) -> WindowGauge:
     return WindowGauge(
         endpoint=window.endpoint,
         limit=window.limit,
@@ -192,12 +192,12 @@ def window_gauge(window: WindowSeen, *, now: datetime) -> WindowGauge:
     )
 
 
-def worker_rows(rows: Iterable[Worker], *, now: datetime) -> list[WorkerRow]:
+def _worker_rows(rows: Iterable[Worker], *, now: datetime) -> list[WorkerRow]:
     """Those that fell silent come first."""
-    return sorted((worker_row(row, now=now) for row in rows), key=lambda one: not one.is_stale)
+    return sorted((_worker_row(row, now=now) for row in rows), key=lambda one: not one.is_stale)
 
 
-def worker_row(worker: Worker, *, now: datetime) -> WorkerRow:
+def _worker_row(worker: Worker, *, now: datetime) -> WorkerRow:
     return WorkerRow(
         host=worker.host,
         pid=worker.pid,

@@ -44,7 +44,7 @@ def cards(
         Card(
             "due", "Due now", commas(figures.due), str(figures.due),
             f"of {commas(figures.scheduled)} tweets that have a next check. "
-            f"{being_checked(figures.in_flight)}",
+            f"{_being_checked(figures.in_flight)}",
             f"{reverse('tweets')}?state=fresh", "",
         ),
         Card(
@@ -53,21 +53,21 @@ def cards(
             operations, VIEW_OPERATIONS,
         ),
         Card(
-            "late", "Lateness", lateness_words(p50, p95), exact_lateness(p50, p95),
+            "late", "Lateness", _lateness_words(p50, p95), _exact_lateness(p50, p95),
             "Half of the last five minutes' checks were at most the first figure late, 95% at most "
             "the second (p50, p95).",
             operations, VIEW_OPERATIONS, lateness_mood(p95),
         ),
         Card(
             "failed", "Failed this hour", commas(failed), str(failed),
-            describe_failures(failed, asked, because), operations, VIEW_OPERATIONS,
+            _describe_failures(failed, asked, because), operations, VIEW_OPERATIONS,
             "warn" if failed else "",
         ),
-        *isolated_cards(figures.isolated),
+        *_isolated_cards(figures.isolated),
     )  # fmt: skip
 
 
-def isolated_cards(number: int) -> tuple[Card, ...]:
+def _isolated_cards(number: int) -> tuple[Card, ...]:
     """None while there is nothing to do."""
     if not number:
         return ()
@@ -80,21 +80,21 @@ def isolated_cards(number: int) -> tuple[Card, ...]:
     )  # fmt: skip
 
 
-def being_checked(number: int) -> str:
+def _being_checked(number: int) -> str:
     if not number:
         return "None is being checked."
     return f"{commas(number)} {'is' if number == 1 else 'are'} being checked."
 
 
-def exact_lateness(p50: float | None, p95: float | None) -> str:
+def _exact_lateness(p50: float | None, p95: float | None) -> str:
     return "not known" if p50 is None else f"{p50} s, {p95} s"
 
 
-def lateness_words(p50: float | None, p95: float | None) -> str:
+def _lateness_words(p50: float | None, p95: float | None) -> str:
     return "–" if p50 is None or p95 is None else f"{p50:g} / {p95:g} s"
 
 
-def describe_failures(failed: int, asked: int, because: str) -> str:
+def _describe_failures(failed: int, asked: int, because: str) -> str:
     if not failed:
         return f"of {commas(asked)} checks. Nothing failed."
     return f"of {commas(asked + failed)} checks; they are tried again. {because}".strip()

@@ -14,12 +14,12 @@ from trackers.jobs.models import Worker
 from trackers.schedule.catch_up import NO_WORKERS
 from tweetwatch.database import cursor
 
-NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
-NO_SAMPLE = "It follows automatically once the three steps above are done."
+_NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
+_NO_SAMPLE = "It follows automatically once the three steps above are done."
 
 # Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
 # its row until they change.
-WHAT_EXISTS = """
+_WHAT_EXISTS = """
     SELECT EXISTS (SELECT FROM trackers_credential),
            EXISTS (SELECT FROM trackers_tweet),
            EXISTS (SELECT FROM trackers_worker WHERE seen_at > %(since)s),
@@ -49,7 +49,7 @@ class FirstStep:
 def checklist(*, now: datetime) -> list[FirstStep]:
     """Empty once there is a credential, a tweet and a measurement."""
     with cursor() as db:
-        row = db.execute(WHAT_EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
+        row = db.execute(_WHAT_EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
     assert row is not None
     credential, tweet, worker, sample = row
     if credential and tweet and sample:
@@ -60,9 +60,9 @@ def checklist(*, now: datetime) -> list[FirstStep]:
             reverse("admin:trackers_credential_add"), "Add one", "trackers.add_credential",
         ),
         FirstStep(
-            "A tweet to watch", tweet, NO_TWEET,
+            "A tweet to watch", tweet, _NO_TWEET,
             reverse("sources"), "Add a source", "trackers.add_source",
         ),
         FirstStep("A running worker", worker, NO_WORKERS),
-        FirstStep("A first measurement", sample, NO_SAMPLE),
+        FirstStep("A first measurement", sample, _NO_SAMPLE),
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from datetime import datetime
 from trackers.credentials.models import Credential
 from trackers.dashboards.words import Moment, ahead
 
-MAX_GAUGES = 8
+_MAX_GAUGES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ def credential_gauges(
 ) -> tuple[list[CredentialGauge], int]:
     """The first few, and how many more there are. A reason that was `said` above is left out."""
     above = " ".join(shown_above)
-    gauges = [credential_gauge(one, above, now=now) for one in credentials]
+    gauges = [_credential_gauge(one, above, now=now) for one in credentials]
     gauges.sort(key=lambda one: (one.state == "ready", one.left, one.name))
-    return gauges[:MAX_GAUGES], max(0, len(gauges) - MAX_GAUGES)
+    return gauges[:_MAX_GAUGES], max(0, len(gauges) - _MAX_GAUGES)
 
 
-def credential_gauge(credential: Credential, above: str, *, now: datetime) -> CredentialGauge:
+def _credential_gauge(credential: Credential, above: str, *, now: datetime) -> CredentialGauge:
     reason = "" if credential.reason in above else credential.reason
     who = (credential.pk, credential.name, credential.state, reason)
     running = [

@@ -13,12 +13,12 @@ from trackers.dashboards.words import commas, exactly, lasting
 from trackers.tweets.movers.models import Mover, Window
 from trackers.tweets.movers.places import Places, places
 
-WINDOWS = {
+_WINDOWS = {
     Window.QUARTER: "15 min",
     Window.HOUR: "1 h",
     Window.DAY: "24 h",
 }
-DEFAULT_BOARD = (Window.HOUR, "impressions")
+_DEFAULT_BOARD = (Window.HOUR, "impressions")
 # On the overview, and on the page of its own.
 SHORT_BOARD, LONG_BOARD = 10, 50
 
@@ -63,21 +63,21 @@ class Board:
 
 
 def board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
-    window, metric = chosen_board(params)
+    window, metric = _chosen_board(params)
     before = places(window, metric)
     # One more, to know whether there are others.
     movers = Mover.objects.fastest(window, metric)[: most + 1]
-    lines = tuple(fastest_row(item, place, before) for place, item in enumerate(movers, 1))
+    lines = tuple(_fastest_row(item, place, before) for place, item in enumerate(movers, 1))
     return Board(
-        asked=board_query(window, metric, kiosk=kiosk),
+        asked=_board_query(window, metric, kiosk=kiosk),
         window=window.label,
         metric=LABELS[metric],
         windows=tuple(
-            BoardChoice(words, board_query(item, metric, kiosk=kiosk), item == window)
-            for item, words in WINDOWS.items()
+            BoardChoice(words, _board_query(item, metric, kiosk=kiosk), item == window)
+            for item, words in _WINDOWS.items()
         ),
         metrics=tuple(
-            BoardChoice(words, board_query(window, item, kiosk=kiosk), item == metric)
+            BoardChoice(words, _board_query(window, item, kiosk=kiosk), item == metric)
             for item, words in LABELS.items()
         ),
         lines=lines[:most],
@@ -86,9 +86,9 @@ def board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board
     )
 
 
-def chosen_board(params: Mapping[str, str]) -> tuple[Window, str]:
+def _chosen_board(params: Mapping[str, str]) -> tuple[Window, str]:
     """What the address asks for; what is unknown gets its default."""
-    window, metric = DEFAULT_BOARD
+    window, metric = _DEFAULT_BOARD
     asked = params.get("window", "")
     if asked in {str(int(window_choice)) for window_choice in Window}:
         window = Window(int(asked))
@@ -97,15 +97,15 @@ def chosen_board(params: Mapping[str, str]) -> tuple[Window, str]:
     return window, metric
 
 
-def board_query(window: Window, metric: str, *, kiosk: bool) -> str:
+def _board_query(window: Window, metric: str, *, kiosk: bool) -> str:
     asked: dict[str, str | int] = {"window": int(window), "metric": metric}
     return urlencode({**asked, "kiosk": 1} if kiosk else asked)
 
 
-def fastest_row(mover: Mover, place: int, before: Places | None) -> FastestRow:
+def _fastest_row(mover: Mover, place: int, before: Places | None) -> FastestRow:
     tweet = mover.tweet
     text = getattr(tweet, "tweettext", None)
-    move, moved = place_change(mover.tweet_id, place, before)
+    move, moved = _place_change(mover.tweet_id, place, before)
     return FastestRow(
         id=str(mover.tweet_id),
         place=place,
@@ -115,17 +115,17 @@ def fastest_row(mover: Mover, place: int, before: Places | None) -> FastestRow:
         exact=str(mover.gain),
         rate=commas(round(mover.velocity)),
         lasted=lasting(mover.lasted),
-        between=measured_between(mover.since, mover.until),
+        between=_measured_between(mover.since, mover.until),
         move=move,
         moved=moved,
     )
 
 
-def measured_between(since: datetime, until: datetime) -> str:
+def _measured_between(since: datetime, until: datetime) -> str:
     return f"from {exactly(since)} to {exactly(until)}"
 
 
-def place_change(id: int, place: int, before: Places | None) -> tuple[str, str]:
+def _place_change(id: int, place: int, before: Places | None) -> tuple[str, str]:
     if before is None:
         return "", ""
     was = before.of.get(id)

@@ -33,13 +33,13 @@ def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Head
         return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
     if overdue < 1:
         return Headline("good", "Everything is fresh", "No tweet is overdue.")
-    since = f"The most overdue tweet should have been checked {lateness_text(overdue)} ago."
+    since = f"The most overdue tweet should have been checked {_lateness_text(overdue)} ago."
     if overdue < LATE_AFTER:
         return Headline("good", "Everything is fresh", since)
     if overdue < VERY_LATE_AFTER:
-        return Headline("warn", f"{lateness_text(overdue)} late", since)
-    return Headline("bad", f"{lateness_text(overdue)} late", since)
+        return Headline("warn", f"{_lateness_text(overdue)} late", since)
+    return Headline("bad", f"{_lateness_text(overdue)} late", since)
 
 
-def lateness_text(seconds: float) -> str:
+def _lateness_text(seconds: float) -> str:
     return lasting(timedelta(seconds=seconds))

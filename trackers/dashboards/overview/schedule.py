@@ -9,7 +9,7 @@ from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.words import commas
 from trackers.jobs.ahead import Ahead, minute_of
 
-NEXT_MINUTES = 60
+_NEXT_MINUTES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,16 @@ class Schedule:
 
 
 def schedule(due_ahead: Ahead, *, now: datetime) -> Schedule:
-    counts = due_ahead.next_minutes(NEXT_MINUTES, now=now)
+    counts = due_ahead.next_minutes(_NEXT_MINUTES, now=now)
     known = [count for count in counts if count is not None]
-    is_whole = len(known) == NEXT_MINUTES
+    is_whole = len(known) == _NEXT_MINUTES
     total = commas(sum(known)) if is_whole else f"more than {commas(sum(known))}"
-    times = [minute_of(now) + timedelta(minutes=place) for place in range(NEXT_MINUTES)]
+    times = [minute_of(now) + timedelta(minutes=place) for place in range(_NEXT_MINUTES)]
     return Schedule(
         chart=BarChart(counts, f"{total} checks are due in the next 60 minutes"),
         total=total,
         most=commas(max(known, default=0)),
-        note="" if is_whole else cut_off_note(times[len(known)]),
+        note="" if is_whole else _cut_off_note(times[len(known)]),
         lines=tuple(
             MinuteRow(f"{at:%H:%M}", commas(count))
             for at, count in zip(times, counts, strict=True)
@@ -48,5 +48,5 @@ def schedule(due_ahead: Ahead, *, now: datetime) -> Schedule:
     )
 
 
-def cut_off_note(ends: datetime) -> str:
+def _cut_off_note(ends: datetime) -> str:
     return f"Counted only up to {ends:%H:%M} UTC: there are too many checks to count them all."

@@ -36,9 +36,9 @@ def overview(request: HttpRequest) -> HttpResponse:
     status = Status()
     now = status.now
     parts: dict[str, PartReader] = {
-        "now": lambda: freshness(request, status),
-        "ahead": lambda: plan_context(status.plan, now=now),
-        "fastest": lambda: board_context(request, most=SHORT_BOARD),
+        "now": lambda: _freshness(request, status),
+        "ahead": lambda: _plan_context(status.plan, now=now),
+        "fastest": lambda: _board_context(request, most=SHORT_BOARD),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
     return render_parts(request, "dashboards/overview/page.html", parts, shared=shared)
@@ -47,12 +47,12 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_TWEETS)
 def fastest(request: HttpRequest) -> HttpResponse:
-    parts = {"fastest": lambda: board_context(request, most=LONG_BOARD)}
+    parts = {"fastest": lambda: _board_context(request, most=LONG_BOARD)}
     shared = {"now": timezone.now(), "kiosk": is_kiosk(request)}
     return render_parts(request, "dashboards/overview/fastest.html", parts, shared=shared)
 
 
-def freshness(request: HttpRequest, status: Status) -> dict[str, object]:
+def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
     steps = checklist(now=now)
     # What a step says already is not said again.
@@ -70,7 +70,7 @@ def freshness(request: HttpRequest, status: Status) -> dict[str, object]:
             queue,
             by_minute(TWEET_UPDATE),
             lateness_at(TWEET_UPDATE, 0.5, 0.95),
-            because=why_failed(now=now),
+            because=_why_failed(now=now),
         ),
     }
     if request.user.has_perm("trackers.view_credential"):
@@ -83,14 +83,14 @@ def freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     return context
 
 
-def plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:
+def _plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:
     return {
         "schedule": schedule(read_ahead(TWEET_UPDATE), now=now),
         "days": days_table(plan, now=now),
     }
 
 
-def why_failed(*, now: datetime) -> str:
+def _why_failed(*, now: datetime) -> str:
     """Why checks failed last; empty if none did in the last hour."""
     task = NotedTask.objects.filter(
         namespace=TWEET_UPDATE, failed=True, ended_at__gt=now - timedelta(hours=1)
@@ -98,7 +98,7 @@ def why_failed(*, now: datetime) -> str:
     return task.reason if task else ""
 
 
-def board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
+def _board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
     return {
         "board": board(request.GET, most=most, kiosk=is_kiosk(request)),
         "is_whole": most == LONG_BOARD,

@@ -21,7 +21,7 @@ from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 
-MAX_SOURCES_NAMED = 20
+_MAX_SOURCES_NAMED = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,7 +62,7 @@ def act_on_ticked(request: HttpRequest) -> HttpResponse:
         return redirect("sources")
     if act.leaves:
         question = (
-            f"Remove {source_names(sources)}? The tweets stay tracked. This cannot be undone."
+            f"Remove {_source_names(sources)}? The tweets stay tracked. This cannot be undone."
         )
         if page := confirmation_page(request, question, button="Remove", back=reverse("sources")):
             return page
@@ -72,7 +72,7 @@ def act_on_ticked(request: HttpRequest) -> HttpResponse:
     return redirect("sources")
 
 
-def source_names(sources: list[Source]) -> str:
-    more = len(sources) - MAX_SOURCES_NAMED
-    names = [str(source) for source in sources[:MAX_SOURCES_NAMED]]
+def _source_names(sources: list[Source]) -> str:
+    more = len(sources) - _MAX_SOURCES_NAMED
+    names = [str(source) for source in sources[:_MAX_SOURCES_NAMED]]
     return ", ".join([*names, *([f"and {more} more"] if more > 0 else [])])

@@ -31,11 +31,11 @@ from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.tables import Column, Table
 
-TWEETS_SHOWN, MAX_LATE, MAX_GAPS = 20, 50, 50
+_TWEETS_SHOWN, _MAX_LATE, _MAX_GAPS = 20, 50, 50
 # States in which nothing is read, although a poll may have been begun.
-WAITING_STATES = ("no_money", "problem", "hidden", "not_found")
+_WAITING_STATES = ("no_money", "problem", "hidden", "not_found")
 
-HELP_OF_GAP = {
+_HELP_OF_GAP = {
     Gap.Why.BUDGET: "the next polls will fill it; more pages per poll, or more frequent polls, "
     "prevent such gaps",
     Gap.Why.QUOTA: "it will be filled when X allows more requests; another credential or a larger "
@@ -47,7 +47,7 @@ HELP_OF_GAP = {
     Gap.Why.EDITED: "",
 }
 # Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
-FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
+_FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ def source_page(request: HttpRequest, id: int) -> HttpResponse:
     source = get_source(id)
     now, plan = current()
     parts: dict[str, PartReader] = {
-        "figures": lambda: source_figures(source, now=now),
-        "detail": lambda: source_context(source, now=now),
+        "figures": lambda: _source_figures(source, now=now),
+        "detail": lambda: _source_context(source, now=now),
     }
     if request.user.has_perm(VIEW_TWEETS):
-        parts["rows"] = lambda: newest_rows(source, plan, now=now)
+        parts["rows"] = lambda: _newest_rows(source, plan, now=now)
     return render_parts(
         request,
         "dashboards/sources/detail.html",
@@ -94,46 +94,46 @@ def source_page(request: HttpRequest, id: int) -> HttpResponse:
     )
 
 
-def source_context(source: Source, *, now: datetime) -> dict[str, object]:
+def _source_context(source: Source, *, now: datetime) -> dict[str, object]:
     [standing] = standings([source], now=now)
     return {
         "line": source_row(standing, now=now),
-        "reading": reading_of(standing, now=now),
+        "reading": _reading_of(standing, now=now),
         "report": standing.report,
         "connection": connection_of(standing.stream, now=now)
         if source.kind == Source.Kind.STREAM
         else None,
-        "gaps": gap_rows(source, now=now),
-        "late": late_posts(source, now=now),
-        "late_more": source.leaked > MAX_LATE,
+        "gaps": _gap_rows(source, now=now),
+        "late": _late_posts(source, now=now),
+        "late_more": source.leaked > _MAX_LATE,
         "created": ago(source.created_at, now=now),
         "paused": ago(source.paused_at, now=now) if source.paused_at else None,
-        "leaving": removal_under_way(source),
+        "leaving": _removal_under_way(source),
     }
 
 
-def removal_under_way(source: Source) -> BulkAct | None:
+def _removal_under_way(source: Source) -> BulkAct | None:
     """The act that untracks its tweets and removes it then."""
     return BulkAct.objects.filter(source=source.pk, finished_at=None).first()
 
 
-def reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
+def _reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
     """Of what is polled; a stream and a file have no cursor."""
     if not standing.source.is_polled:
         return None
-    return reading_progress(standing.source, now=now, waits=standing.state in WAITING_STATES)
+    return reading_progress(standing.source, now=now, waits=standing.state in _WAITING_STATES)
 
 
-def gap_rows(source: Source, *, now: datetime) -> list[GapRow]:
+def _gap_rows(source: Source, *, now: datetime) -> list[GapRow]:
     """Open and lost ones first, then those closed most recently."""
-    missing = list(source.gaps.filter(closed_at=None)[:MAX_GAPS])
+    missing = list(source.gaps.filter(closed_at=None)[:_MAX_GAPS])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
-    rest = list(closed[: max(0, MAX_GAPS - len(missing))])
-    return [gap_row(gap, source, now=now) for gap in [*missing, *rest]]
+    rest = list(closed[: max(0, _MAX_GAPS - len(missing))])
+    return [_gap_row(gap, source, now=now) for gap in [*missing, *rest]]
 
 
-def gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
-    state, mood = gap_state(gap, source)
+def _gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
+    state, mood = _gap_state(gap, source)
     return GapRow(
         since="the beginning" if not gap.from_id else exactly(born_at(gap.from_id)),
         until=exactly(born_at(gap.to_id)),
@@ -142,11 +142,11 @@ def gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
         state=state,
         mood=mood,
         closed=ago(gap.closed_at, now=now) if gap.closed_at else None,
-        helps=gap_help(gap),
+        helps=_gap_help(gap),
     )
 
 
-def gap_state(gap: Gap, source: Source) -> tuple[str, str]:
+def _gap_state(gap: Gap, source: Source) -> tuple[str, str]:
     if gap.is_given_up:
         return "given up", "warn"
     if gap.closed_at:
@@ -158,12 +158,12 @@ def gap_state(gap: Gap, source: Source) -> tuple[str, str]:
     return "open", "warn"
 
 
-def late_posts(source: Source, *, now: datetime) -> list[LatePost]:
-    rows = source.tweets.filter(late=True).order_by("-tweet_id")[:MAX_LATE]
-    return [late_post(row, now=now) for row in rows]
+def _late_posts(source: Source, *, now: datetime) -> list[LatePost]:
+    rows = source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
+    return [_late_post(row, now=now) for row in rows]
 
 
-def late_post(row: SourceTweet, *, now: datetime) -> LatePost:
+def _late_post(row: SourceTweet, *, now: datetime) -> LatePost:
     born = born_at(row.tweet_id)
     return LatePost(
         id=str(row.tweet_id),
@@ -173,22 +173,22 @@ def late_post(row: SourceTweet, *, now: datetime) -> LatePost:
     )
 
 
-def newest_rows(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
+def _newest_rows(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
     ids = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
-    chosen = list(ids.values_list("tweet_id", flat=True)[:TWEETS_SHOWN])
+    chosen = list(ids.values_list("tweet_id", flat=True)[:_TWEETS_SHOWN])
     tweets = Tweet.objects.select_related("author", "tweettext").filter(pk__in=chosen)
     newest = list(tweets.newest_first())
     return {"labels": LABELS.values(), "rows": tweet_rows(newest, plan, now=now)}
 
 
-def gap_help(gap: Gap) -> str:
+def _gap_help(gap: Gap) -> str:
     """What fills it; or what is still missing of it, now that it is filled or given up."""
     if gap.was_of:
         then = f"of “{short(gap.was_of)}”, as the source was then"
         return then if gap.closed_at else f"{then}; only an imported file can fill it"
     if gap.closed_at is None:
-        return HELP_OF_GAP[Gap.Why(gap.why)]
-    return FILLED_BY_SEARCH if gap.is_of_stream else ""
+        return _HELP_OF_GAP[Gap.Why(gap.why)]
+    return _FILLED_BY_SEARCH if gap.is_of_stream else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,45 +209,45 @@ def get_source(id: int) -> Source:
         raise Http404(f"There is no source {id}.") from None
 
 
-def source_figures(source: Source, *, now: datetime) -> dict[str, object]:
+def _source_figures(source: Source, *, now: datetime) -> dict[str, object]:
     today = now.astimezone(UTC).date()
     days = days_of(source.pk, since=first_day(today))
     newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
     ids = list(newest.values_list("tweet_id", flat=True)[:MAX_COMPARED])
     return {
-        "author": account_of(source),
+        "author": _account_of(source),
         "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
-        "cost": cost_words(days, today=today),
+        "cost": _cost_words(days, today=today),
         "usual": usual(of_these(ids), now=now),
     }
 
 
-def account_of(source: Source) -> Author | None:
+def _account_of(source: Source) -> Author | None:
     """The account whose posts it reads, if it is only one and any post has come."""
     if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
         return None
     return Author.objects.filter(pk=source.account_id).first()
 
 
-def cost_words(days: list[SourceDay], *, today: date) -> CostWords | None:
+def _cost_words(days: list[SourceDay], *, today: date) -> CostWords | None:
     cost: Cost | None = cost_of(days, today=today)
     if cost is None:
         return None
     return CostWords(
-        a_day=fine_dollars(cost.a_day),
-        a_post="–" if cost.a_post is None else fine_dollars(cost.a_post),
+        a_day=_fine_dollars(cost.a_day),
+        a_post="–" if cost.a_post is None else _fine_dollars(cost.a_post),
         billed=commas(cost.billed),
-        money=fine_dollars(cost.money),
+        money=_fine_dollars(cost.money),
         over="today" if cost.days == 1 else f"in the last {cost.days} days",
     )
 
 
-def fine_dollars(amount: Decimal) -> str:
+def _fine_dollars(amount: Decimal) -> str:
     """To a hundredth of a cent below a dollar: a post costs half a cent."""
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"
 
 
-DAY_COLUMNS = (
+_DAY_COLUMNS = (
     Column("day", "text"),
     Column("posts", "whole"),
     Column("repeats", "whole"),
@@ -266,4 +266,4 @@ def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
         (day.day.isoformat(), day.posts, day.again, day.late, day.billed, float(day.money))
         for day in days
     )
-    return as_file(request, Table(f"source-{id}-days", DAY_COLUMNS, rows), form)
+    return as_file(request, Table(f"source-{id}-days", _DAY_COLUMNS, rows), form)

@@ -24,7 +24,7 @@ from trackers.schedule.intervals import current
 # The page is reloaded every few seconds; the admin has paging and a search.
 MAX_SOURCES = 200
 # A file is read once: however many were imported, what is watched stays in sight.
-MAX_FILES = 20
+_MAX_FILES = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -32,20 +32,20 @@ MAX_FILES = 20
 def sources(request: HttpRequest) -> HttpResponse:
     """Its part `cost`: what the source in the form would cost as filled in now."""
     form = SourceForm(request.POST) if request.method == "POST" else SourceForm()
-    if request.method == "POST" and (done := add_source(request, form)):
+    if request.method == "POST" and (done := _add_source(request, form)):
         return done
     now, _ = current()
     return render_parts(
         request,
         "dashboards/sources/list.html",
-        {"list": lambda: list_context(now=now)},
+        {"list": lambda: _list_context(now=now)},
         shared={"now": now},
         frame=lambda: {"form": form},
         alone={"cost": lambda: {"form": SourceForm(request.GET)}},
     )
 
 
-def add_source(request: HttpRequest, form: SourceForm) -> HttpResponse | None:
+def _add_source(request: HttpRequest, form: SourceForm) -> HttpResponse | None:
     """None if the form has faults, which it then shows."""
     require_permission(request, acts.ADD)
     if not (form.is_valid() and acts.add(form, on_page(request.user))):
@@ -54,11 +54,11 @@ def add_source(request: HttpRequest, form: SourceForm) -> HttpResponse | None:
     return redirect("source", id=form.instance.pk)
 
 
-def list_context(*, now: datetime) -> dict[str, object]:
+def _list_context(*, now: datetime) -> dict[str, object]:
     read = Source.objects.exclude(kind=Source.Kind.IMPORT)
     watched = list(read.troubled_first()[: MAX_SOURCES + 1])
-    files = list(Source.objects.files()[: MAX_FILES + 1])
-    statuses = standings([*watched[:MAX_SOURCES], *files[:MAX_FILES]], now=now)
+    files = list(Source.objects.files()[: _MAX_FILES + 1])
+    statuses = standings([*watched[:MAX_SOURCES], *files[:_MAX_FILES]], now=now)
     all_rows = source_rows(statuses, now=now)
     rows = sorted((row for row in all_rows if not row.is_finished), key=lambda row: row.rank)
     return {
@@ -66,13 +66,13 @@ def list_context(*, now: datetime) -> dict[str, object]:
         # The newest first.
         "finished": [row for row in all_rows if row.is_finished],
         "more": MAX_SOURCES if len(watched) > MAX_SOURCES else 0,
-        "more_files": MAX_FILES if len(files) > MAX_FILES else 0,
-        "connection": stream_card(rows, now=now),
+        "more_files": _MAX_FILES if len(files) > _MAX_FILES else 0,
+        "connection": _stream_card(rows, now=now),
         "notices": notices(now=now, of=("source:poll", "import:part")),
     }
 
 
-def stream_card(rows: list[SourceRow], *, now: datetime) -> Connection | None:
+def _stream_card(rows: list[SourceRow], *, now: datetime) -> Connection | None:
     """The stream's card, if there is a rule for it."""
     if not any(row.kind == Source.Kind.STREAM for row in rows):
         return None

@@ -14,14 +14,14 @@ from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
 from trackers.ingest.sources.models import Source
 from trackers.tweets.snowflake import born_at
 
-SECOND = timedelta(seconds=1)
+_SECOND = timedelta(seconds=1)
 
-WAITING: dict[Purpose, str] = {
+_WAITING: dict[Purpose, str] = {
     "poll": "A poll is waiting to continue",
     "gap": "The filling of a gap is waiting to continue",
     "overlap": "A re-read for missed posts is waiting to continue",
 }
-PURPOSES: dict[Purpose, str] = {
+_PURPOSES: dict[Purpose, str] = {
     "poll": "A poll is under way",
     "gap": "A gap is being filled",
     "overlap": "Posts are being read again, to find any that were missed",
@@ -56,18 +56,20 @@ def reading_progress(source: Source, *, now: datetime, waits: bool = False) -> R
     sweep = sweep_of(source) or resting
     k = timedelta(milliseconds=rules.k_ms)
     return ReadingProgress(
-        through=read_through(at, rules, now=now) if at else None,
+        through=_read_through(at, rules, now=now) if at else None,
         newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
-        k=lasting(k) if k >= SECOND else f"{rules.k_ms} ms",
-        sweeping=sweep_under_way(sweep, WAITING if waits else PURPOSES, now=now) if sweep else None,
+        k=lasting(k) if k >= _SECOND else f"{rules.k_ms} ms",
+        sweeping=_sweep_under_way(sweep, _WAITING if waits else _PURPOSES, now=now)
+        if sweep
+        else None,
     )
 
 
-def read_through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
+def _read_through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
     return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
 
 
-def sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> SweepUnderWay:
+def _sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> SweepUnderWay:
     return SweepUnderWay(
         purpose=words[sweep.purpose],
         pages=commas(sweep.pages),

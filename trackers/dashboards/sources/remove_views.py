@@ -21,9 +21,9 @@ from trackers.schedule.intervals import current
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 # A person waits for the number: 40,000 take a tenth of a second.
-MAX_COUNTED = 40_000
+_MAX_COUNTED = 40_000
 # All of the counting: a person waits for it.
-MAX_COUNTING_TIME = timedelta(seconds=2)
+_MAX_COUNTING_TIME = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ def source_remove(request: HttpRequest, id: int) -> HttpResponse:
     context = {
         "now": now,
         "source": source,
-        "brought": count_in_words(brought(source)),
-        "only_here": count_in_words(only_here(source)),
+        "brought": _count_in_words(brought(source)),
+        "only_here": _count_in_words(only_here(source)),
     }
     return render(request, "dashboards/sources/remove.html", context)
 
 
-def count_in_words(rows: QuerySet[Any]) -> BoundedCount:
+def _count_in_words(rows: QuerySet[Any]) -> BoundedCount:
     try:
-        with limit_time(MAX_COUNTING_TIME):
-            count = rows.order_by()[: MAX_COUNTED + 1].count()
+        with limit_time(_MAX_COUNTING_TIME):
+            count = rows.order_by()[: _MAX_COUNTED + 1].count()
     except TookTooLong:
         return BoundedCount(True, "too many to count here")
-    words = f"more than {MAX_COUNTED:,}" if count > MAX_COUNTED else f"{count:,}"
+    words = f"more than {_MAX_COUNTED:,}" if count > _MAX_COUNTED else f"{count:,}"
     return BoundedCount(count > 0, words)

@@ -12,9 +12,9 @@ from trackers.ingest.sources.standing import Standing
 from trackers.schedule.durations import spoken_after_every
 
 # A clock that is off by more than this is worth a mention.
-SKEW_WORTH_TELLING = timedelta(seconds=1)
+_SKEW_WORTH_TELLING = timedelta(seconds=1)
 
-STATE_BADGES = {
+_STATE_BADGES = {
     "paused": "Paused",
     "not_found": "Not found on X",
     "hidden": "Hidden",
@@ -33,7 +33,7 @@ STATE_BADGES = {
     "uploaded": "Ready to start",
     "done": "Done",
 }
-STATE_MOODS = {
+_STATE_MOODS = {
     "not_found": "bad",
     "no_money": "warn",
     "hidden": "bad",
@@ -136,38 +136,38 @@ def source_row(standing: Standing, *, now: datetime) -> SourceRow:
         name=str(source),
         owner=source.owner,
         state=standing.state,
-        badge=STATE_BADGES[standing.state],
-        mood=STATE_MOODS.get(standing.state, ""),
-        said=describe_state(standing),
+        badge=_STATE_BADGES[standing.state],
+        mood=_STATE_MOODS.get(standing.state, ""),
+        said=_describe_state(standing),
         problem=with_code(standing.reason) if standing.state in ("problem", "no_money") else "",
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,
-        ended=ended_at(standing, now=now),
+        ended=_ended_at(standing, now=now),
         yielded=exact_number(source.yielded),
         again=exact_number(source.again),
-        leaks=leak_meter(source, now=now),
-        gaps=gap_counts(standing.gaps_open, standing.gaps_lost),
+        leaks=_leak_meter(source, now=now),
+        gaps=_gap_counts(standing.gaps_open, standing.gaps_lost),
         gaps_mood="bad" if standing.gaps_lost else "warn" if standing.gaps_open else "",
-        skew=describe_skew(source.skew),
+        skew=_describe_skew(source.skew),
         is_polled=source.is_polled,
         is_paused=source.paused_at is not None,
-        can_poll=can_poll(standing),
+        can_poll=_can_poll(standing),
     )
 
 
-def ended_at(standing: Standing, *, now: datetime) -> Moment | None:
+def _ended_at(standing: Standing, *, now: datetime) -> Moment | None:
     """When the file was read to its end."""
     at = standing.report.ended_at if standing.report else None
     return ago(at, now=now) if at else None
 
 
-def can_poll(standing: Standing) -> bool:
+def _can_poll(standing: Standing) -> bool:
     """Includes a rule whose gaps are filled by polls that never came to an end."""
     source = standing.source
     return source.paused_at is None and (source.is_polled or standing.state == "isolated")
 
 
-def describe_state(standing: Standing) -> str:
+def _describe_state(standing: Standing) -> str:
     source = standing.source
     match standing.state:
         case "paused":
@@ -184,7 +184,7 @@ def describe_state(standing: Standing) -> str:
         case "polled":
             return f"reads every {spoken_after_every(source.every)}"
         case "reading":
-            return describe_progress(standing) if standing.report else "is being read now"
+            return _describe_progress(standing) if standing.report else "is being read now"
         case "live":
             return "posts come in as they appear"
         case "done":
@@ -199,7 +199,7 @@ def describe_state(standing: Standing) -> str:
             return standing.reason
 
 
-def describe_progress(standing: Standing) -> str:
+def _describe_progress(standing: Standing) -> str:
     report = standing.report
     if report is None or not report.parts:
         return "waiting for its turn"
@@ -210,30 +210,30 @@ def exact_number(count: int) -> Number:
     return Number(commas(count), str(count))
 
 
-def leak_meter(source: Source, *, now: datetime) -> LeakMeter:
+def _leak_meter(source: Source, *, now: datetime) -> LeakMeter:
     return LeakMeter(
         count=exact_number(source.leaked),
-        rate=leak_rate(source.leaked, source.yielded),
+        rate=_leak_rate(source.leaked, source.yielded),
         checked=ago(source.overlapped_at, now=now) if source.overlapped_at else None,
         mood="warn" if source.leaked else "",
     )
 
 
-def leak_rate(leaked: int, yielded: int) -> str:
+def _leak_rate(leaked: int, yielded: int) -> str:
     if not leaked or not yielded:
         return ""
     return f"1 in {commas(round(yielded / leaked))} posts" if leaked < yielded else "all posts"
 
 
-def gap_counts(open: int, lost: int) -> str:
+def _gap_counts(open: int, lost: int) -> str:
     """In words; empty when nothing is missing."""
     parts = [f"{commas(count)} {word}" for count, word in ((open, "open"), (lost, "lost")) if count]
     return ", ".join(parts)
 
 
-def describe_skew(by: timedelta | None) -> str:
+def _describe_skew(by: timedelta | None) -> str:
     """How far our clock is off X's, if that is worth a mention."""
-    if by is None or abs(by) <= SKEW_WORTH_TELLING:
+    if by is None or abs(by) <= _SKEW_WORTH_TELLING:
         return ""
     where = "ahead of" if by > timedelta(0) else "behind"
     return f"our clock is {abs(by).total_seconds():,.1f} s {where} X's"

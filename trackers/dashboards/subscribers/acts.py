@@ -20,7 +20,7 @@ from trackers.events.subscribers.acts import ACTS
 @needs(VIEW_SUBSCRIBERS)
 def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponse:
     def also() -> dict[str, UUID]:
-        return {"batch": batch_of(request)} if act == "redeliver" else {}
+        return {"batch": _batch_of(request)} if act == "redeliver" else {}
 
     try:
         return act_on(request, ACTS, act, find=get_subscriber, id=id, page="subscriber", also=also)
@@ -29,7 +29,7 @@ def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponse:
         return redirect("subscriber", id=id)
 
 
-def batch_of(request: HttpRequest) -> UUID:
+def _batch_of(request: HttpRequest) -> UUID:
     try:
         return UUID(request.POST.get("batch", ""))
     except ValueError:

@@ -28,7 +28,7 @@ def add_subscriber(request: HttpRequest) -> HttpResponse:
     form = SubscriberForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
         return key_page(request, form.instance, form.key, is_new=True)
-    return subscriber_form_page(request, form)
+    return _subscriber_form_page(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +47,7 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
     except NoSuchSubscriberError as gone:
         messages.error(request, str(gone))
         return redirect("subscribers")
-    return subscriber_form_page(request, form)
+    return _subscriber_form_page(request, form)
 
 
 @require_http_methods(["GET", "POST"])
@@ -79,7 +79,7 @@ def key_page(
     return render(request, "dashboards/subscribers/key.html", context)
 
 
-def subscriber_form_page(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
+def _subscriber_form_page(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
     now, _ = current()
     status = 400 if form.errors else 200
     context = {"now": now, "form": form, "subscriber": form.instance}

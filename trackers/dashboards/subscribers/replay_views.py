@@ -21,14 +21,14 @@ from trackers.events.subscribers import acts
 from trackers.events.subscribers.acts import CHANGE
 from trackers.history import on_page
 
-MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
+_MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 class MinuteInput(forms.DateTimeInput):
     input_type = "datetime-local"
 
     def __init__(self) -> None:
-        super().__init__(format=MINUTE_FORMAT)
+        super().__init__(format=_MINUTE_FORMAT)
 
 
 class ReplayForm(forms.Form):

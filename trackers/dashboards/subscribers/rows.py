@@ -13,9 +13,9 @@ from trackers.events.models import HEALTHY
 from trackers.events.subscribers.standings import Standing
 
 # If something waits longer than this for no reason, a person should look.
-WAITS_TOO_LONG = timedelta(minutes=5)
+_WAITS_TOO_LONG = timedelta(minutes=5)
 
-BADGES = {
+_BADGES = {
     "ready": ("active", ""),
     "waiting": ("failing", "warn"),
     "paused": ("paused", "soft"),
@@ -54,7 +54,7 @@ def subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
     """`hour`: what was delivered to it."""
     subscriber, state, books = status.subscriber, status.subscriber.state, status.books
     is_failing = status.state == "ready" and state.failing_since is not None
-    badge, mood = BADGES["waiting" if is_failing else status.state]
+    badge, mood = _BADGES["waiting" if is_failing else status.state]
     waited = status.oldest_seconds
     return SubscriberRow(
         id=subscriber.pk,
@@ -65,7 +65,7 @@ def subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
         state=status.state,
         badge=badge,
         mood=mood,
-        said=describe_subscriber(status),
+        said=_describe_subscriber(status),
         added=commas(books.added),
         delivered=commas(books.delivered),
         dropped=commas(books.dropped),
@@ -77,14 +77,14 @@ def subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
         next=ahead(status.next_at, now=status.now)
         if status.next_at and status.state == "waiting"
         else None,
-        is_late=waited is not None and waited > WAITS_TOO_LONG.total_seconds(),
+        is_late=waited is not None and waited > _WAITS_TOO_LONG.total_seconds(),
         is_paced=subscriber.rate is not None,
         rate=rate_text(hour),
         spark=hour_curve(hour, "delivered"),
     )
 
 
-def describe_subscriber(status: Standing) -> str:
+def _describe_subscriber(status: Standing) -> str:
     state = status.subscriber.state
     if status.state == "disabled":
         return f"{state.disabled_because} Its events are kept until you resume it."

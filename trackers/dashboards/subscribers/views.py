@@ -23,10 +23,10 @@ from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
 # How many batches at the head of the line, and how many of the newest attempts.
-MAX_BATCHES, MAX_ATTEMPTS = 20, 50
+_MAX_BATCHES, _MAX_ATTEMPTS = 20, 50
 
-OUTCOME_MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
-BATCH_STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
+_OUTCOME_MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
+_BATCH_STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class BatchRow:
 @needs(VIEW_SUBSCRIBERS)
 def subscribers(request: HttpRequest) -> HttpResponse:
     now, _ = current()
-    parts = {"list": lambda: subscribers_context(now=now)}
+    parts = {"list": lambda: _subscribers_context(now=now)}
     return render_parts(request, "dashboards/subscribers/list.html", parts, shared={"now": now})
 
 
@@ -88,11 +88,11 @@ def subscriber(request: HttpRequest, id: int) -> HttpResponse:
     if outcome not in ("", *Attempt.Outcome.values):
         raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
     now, _ = current()
-    parts = {"detail": lambda: subscriber_context(subscriber, outcome, now=now)}
+    parts = {"detail": lambda: _subscriber_context(subscriber, outcome, now=now)}
     return render_parts(request, "dashboards/subscribers/detail.html", parts, shared={"now": now})
 
 
-def subscribers_context(*, now: datetime) -> dict[str, Any]:
+def _subscribers_context(*, now: datetime) -> dict[str, Any]:
     delivered, published = hours_of_subscribers(), hours_of_topics()
     rows = [
         subscriber_row(item, delivered.get(item.subscriber.pk, Hour()))
@@ -100,15 +100,15 @@ def subscribers_context(*, now: datetime) -> dict[str, Any]:
     ]
     return {
         "rows": rows,
-        "topics": [topic_row(item, published.get(item.pk, Hour())) for item in topics()],
+        "topics": [_topic_row(item, published.get(item.pk, Hour())) for item in topics()],
         "staged": staged(),
         "behind": is_behind(rows),
     }
 
 
-def subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
-    attempts = read_attempts(subscriber, limit=MAX_ATTEMPTS, outcome=outcome)
-    batches = subscriber.batches.order_by("place")[: MAX_BATCHES + 1]
+def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
+    attempts = read_attempts(subscriber, limit=_MAX_ATTEMPTS, outcome=outcome)
+    batches = subscriber.batches.order_by("place")[: _MAX_BATCHES + 1]
     row = subscriber_row(
         standing_of(subscriber, now=now),
         hours_of_subscribers(subscriber.pk).get(subscriber.pk, Hour()),
@@ -118,10 +118,10 @@ def subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -
         "headers": sorted(subscriber.secrets.get("headers") or ()),
         "subscriber": subscriber,
         "behind": is_behind([row]),
-        "batches": [batch_row(each, now=now) for each in batches[:MAX_BATCHES]],
-        "more_batches": len(batches) > MAX_BATCHES,
-        "attempts": [attempt_row(each, now=now) for each in attempts],
-        "more_attempts": len(attempts) == MAX_ATTEMPTS,
+        "batches": [_batch_row(each, now=now) for each in batches[:_MAX_BATCHES]],
+        "more_batches": len(batches) > _MAX_BATCHES,
+        "attempts": [_attempt_row(each, now=now) for each in attempts],
+        "more_attempts": len(attempts) == _MAX_ATTEMPTS,
         "outcome": outcome,
         "outcomes": Attempt.Outcome.values,
     }
@@ -132,7 +132,7 @@ def get_subscriber(id: int) -> Subscriber:
     return get_object_or_404(subscribers, pk=id)
 
 
-def topic_row(topic: Topic, hour: Hour) -> TopicRow:
+def _topic_row(topic: Topic, hour: Hour) -> TopicRow:
     return TopicRow(
         name=topic.name,
         publisher=topic.publisher or "none yet",
@@ -143,12 +143,12 @@ def topic_row(topic: Topic, hour: Hour) -> TopicRow:
     )
 
 
-def batch_row(batch: EventBatch, *, now: datetime) -> BatchRow:
+def _batch_row(batch: EventBatch, *, now: datetime) -> BatchRow:
     # A due batch becomes ready with a deliverer's next turn.
     waits = batch.state == EventBatch.State.EARLY and batch.deadline > now
     return BatchRow(
         uid=str(batch.uid),
-        state=BATCH_STATES[batch.state],
+        state=_BATCH_STATES[batch.state],
         is_current=batch.is_current,
         events=commas(len(batch.events)),
         attempts=batch.attempts,
@@ -158,14 +158,14 @@ def batch_row(batch: EventBatch, *, now: datetime) -> BatchRow:
     )
 
 
-def attempt_row(attempt: Attempt, *, now: datetime) -> AttemptRow:
+def _attempt_row(attempt: Attempt, *, now: datetime) -> AttemptRow:
     return AttemptRow(
         id=attempt.id,
         at=ago(attempt.at, now=now),
         uid=str(attempt.uid),
         number=attempt.number,
         outcome=attempt.outcome,
-        mood=OUTCOME_MOODS[attempt.outcome],
+        mood=_OUTCOME_MOODS[attempt.outcome],
         status=attempt.status,
         took="–" if attempt.took_ms is None else f"{commas(attempt.took_ms)} ms",
         events=commas(len(attempt.events)),

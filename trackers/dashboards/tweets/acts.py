@@ -23,22 +23,22 @@ from trackers.tweets.tags.names import InvalidTagName, find_tag, get_or_create_t
 def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponse:
     if act in WITH_TAG:
         raise Http404(f"There is no action {act}.")
-    return act_on(request, TWEET_ACTS, act, find=single_tweet, id=id, page="tweet")
+    return act_on(request, TWEET_ACTS, act, find=_single_tweet, id=id, page="tweet")
 
 
 @require_POST
 @needs(CHANGE_TWEET)
 def tag_tweet(request: HttpRequest, id: int) -> HttpResponse:
-    return act_with_tag(request, ActName.TAG, id)
+    return _act_with_tag(request, ActName.TAG, id)
 
 
 @require_POST
 @needs(CHANGE_TWEET)
 def untag_tweet(request: HttpRequest, id: int) -> HttpResponse:
-    return act_with_tag(request, ActName.UNTAG, id)
+    return _act_with_tag(request, ActName.UNTAG, id)
 
 
-def act_with_tag(request: HttpRequest, act: str, id: int) -> HttpResponse:
+def _act_with_tag(request: HttpRequest, act: str, id: int) -> HttpResponse:
     try:
         tag = chosen_tag(act, request.POST.get("tag", ""))
     except InvalidTagName as wrong:
@@ -48,7 +48,7 @@ def act_with_tag(request: HttpRequest, act: str, id: int) -> HttpResponse:
     def also() -> dict[str, Any]:
         return {"tag": tag}
 
-    return act_on(request, TWEET_ACTS, act, find=single_tweet, id=id, page="tweet", also=also)
+    return act_on(request, TWEET_ACTS, act, find=_single_tweet, id=id, page="tweet", also=also)
 
 
 def chosen_tag(act: str, typed: str) -> Tag:
@@ -59,5 +59,5 @@ def chosen_tag(act: str, typed: str) -> Tag:
     return tag
 
 
-def single_tweet(id: int) -> list[Tweet]:
+def _single_tweet(id: int) -> list[Tweet]:
     return [get_tweet(id)]

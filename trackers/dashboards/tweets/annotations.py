@@ -17,7 +17,7 @@ from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet
 
 # The newest; a curve with more marks could not be read.
-MAX_ANNOTATIONS = 30
+_MAX_ANNOTATIONS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ def annotations_of(
 ) -> list[Annotation]:
     """In the order of time; nothing from before `since`, where the curve begins."""
     happenings = [
-        *dates_of_row(tweet),
-        *edits(tweet),
-        *milestones_reached(runs),
-        *acts_of_people(tweet),
+        *_dates_of_row(tweet),
+        *_edits(tweet),
+        *_milestones_reached(runs),
+        *_acts_of_people(tweet),
     ]
     inside = sorted(happening for happening in happenings if since is None or happening[0] >= since)
     return [
         Annotation(number, ago(at, now=now), what, by)
-        for number, (at, what, by) in enumerate(inside[-MAX_ANNOTATIONS:], 1)
+        for number, (at, what, by) in enumerate(inside[-_MAX_ANNOTATIONS:], 1)
     ]
 
 
-def dates_of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+def _dates_of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
     if tweet.created_at:
         yield tweet.created_at, "Posted on X", ""
     yield tweet.tracked_at, "Tracked from here on", ""
@@ -61,7 +61,7 @@ def dates_of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
         yield tweet.unclear_since, "X's answers could not be read from here on", ""
 
 
-def edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+def _edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
     if not tweet.newest:
         return
     first = tweet.pk
@@ -70,7 +70,7 @@ def edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
             yield version.seen_at, "Edited: this version was first seen", ""
 
 
-def milestones_reached(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str]]:
+def _milestones_reached(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str]]:
     """Each milestone, when the tweet was first measured above it, having been measured below."""
     for milestone in Milestone.objects.all():
         count_of = attrgetter(milestone.metric)
@@ -84,10 +84,10 @@ def milestones_reached(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str
             before = count
 
 
-def acts_of_people(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+def _acts_of_people(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
     """What people did to it alone, by the admin's history; found by its index adminlog_object."""
     kind = ContentType.objects.get_for_model(Tweet)
     acts = LogEntry.objects.filter(content_type=kind, object_id=str(tweet.pk))
-    newest = acts.select_related("user").order_by("-action_time")[:MAX_ANNOTATIONS]
+    newest = acts.select_related("user").order_by("-action_time")[:_MAX_ANNOTATIONS]
     for act in newest:
         yield act.action_time, act.get_change_message(), act.user.get_username()

@@ -17,9 +17,9 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 # A page has fifty boxes.
-MAX_TICKED = 1000
+_MAX_TICKED = 1000
 # Somebody waits for the number.
-MAX_COUNTING_TIME = timedelta(seconds=5)
+_MAX_COUNTING_TIME = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ChosenTweets:
 
 def read_chosen(form: QueryDict) -> ChosenTweets:
     """Nonsense is ignored."""
-    ids = [int(id) for id in form.getlist("ids")[:MAX_TICKED] if re.fullmatch(r"\d{1,19}", id)]
+    ids = [int(id) for id in form.getlist("ids")[:_MAX_TICKED] if re.fullmatch(r"\d{1,19}", id)]
     return ChosenTweets(
         tuple(dict.fromkeys(id for id in ids if id <= LARGEST_ID)),
         parse_query(QueryDict(form.get("query", "")[:2000])),
@@ -62,7 +62,7 @@ def read_chosen(form: QueryDict) -> ChosenTweets:
 def count_in_time(tweets: QuerySet[Tweet]) -> int | None:
     """None where it takes too long to wait for."""
     try:
-        with limit_time(MAX_COUNTING_TIME):
+        with limit_time(_MAX_COUNTING_TIME):
             return tweets.count()
     except TookTooLong:
         return None

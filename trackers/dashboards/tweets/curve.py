@@ -116,7 +116,7 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
         for metric, column in values.items():
             column.append(amount(step, metric, view) if step else None)
 
-    spans = [span(step, view) for step in steps]
+    spans = [_span(step, view) for step in steps]
     for place, (step, (start, end)) in enumerate(zip(steps, spans, strict=True)):
         following = spans[place + 1][0] if place + 1 < len(spans) else None
         put(start, step)
@@ -137,7 +137,7 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
     }
 
 
-def span(step: Step, view: str) -> tuple[float, float]:
+def _span(step: Step, view: str) -> tuple[float, float]:
     """From when until when it is drawn, in epoch seconds."""
     if view == "days":
         return day_of(step.until).timestamp(), (day_of(step.until) + DAY_LENGTH).timestamp()
@@ -177,16 +177,16 @@ def runs_to_draw(curve: Curve, points: int = MAX_POINTS) -> list[int]:
         kept.add(start)
         deepest = max(
             range(max(1, start), min(start + every, count)),
-            key=lambda place: fall(runs[place - 1], runs[place]),
+            key=lambda place: _fall(runs[place - 1], runs[place]),
             default=start,
         )
-        if deepest and fall(runs[deepest - 1], runs[deepest]) > 0:
+        if deepest and _fall(runs[deepest - 1], runs[deepest]) > 0:
             kept.add(deepest)
             kept.add(deepest - 1)
     return sorted(place for place in kept if 0 <= place < count)
 
 
-def fall(before: Run, after: Run) -> float:
+def _fall(before: Run, after: Run) -> float:
     """The largest share by which a metric fell from one run to the next; 0 if none did."""
     worst = 0.0
     for old, new in zip(before.counts, after.counts, strict=True):

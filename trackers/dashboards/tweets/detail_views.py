@@ -51,9 +51,9 @@ from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered_tags
 from trackers.tweets.tags.tagging import tags_of
 
-MAX_TABLE_ROWS = 200
+_MAX_TABLE_ROWS = 200
 # Whose curves are drawn unless the address says otherwise.
-DRAWN_METRICS = ("impressions", "likes", "retweets")
+_DRAWN_METRICS = ("impressions", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class CurveQuery:
     def shown_metrics(self) -> list[str]:
         """Whose curves are drawn at first: by name, with blanks between."""
         if self.metrics is None:
-            return list(DRAWN_METRICS)
+            return list(_DRAWN_METRICS)
         return [one for one in LABELS if one in self.metrics.split()]
 
     def since(self, now: datetime) -> datetime | None:
@@ -155,7 +155,7 @@ def tweet(request: HttpRequest, id: int) -> HttpResponse:
     try:
         tweet = get_tweet(id)
     except Http404:
-        if not is_tick and (of := tweet_of_version(id)):
+        if not is_tick and (of := _tweet_of_version(id)):
             return redirect("tweet", of)
         raise
     if is_tick and request.GET.get("version") == version_now(tweet):
@@ -164,13 +164,13 @@ def tweet(request: HttpRequest, id: int) -> HttpResponse:
     return render_parts(
         request,
         "dashboards/tweets/detail.html",
-        {"now": lambda: tweet_context(request, tweet, plan, now=now)},
+        {"now": lambda: _tweet_context(request, tweet, plan, now=now)},
         shared={"now": now, "tweet": tweet},
-        frame=lambda: acts_context(request, tweet),
+        frame=lambda: _acts_context(request, tweet),
     )
 
 
-def acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
+def _acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
     """Its tags, and whether its author is followed: what a person may change beside it."""
     author = tweet.author_id
     return {
@@ -180,12 +180,12 @@ def acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
     }
 
 
-def tweet_context(
+def _tweet_context(
     request: HttpRequest, tweet: Tweet, plan: Plan, *, now: datetime
 ) -> dict[str, Any]:
-    asked = parse_curve_query(request)
+    asked = _parse_curve_query(request)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    steps = steps_of(tweet, drawn, asked.view)
+    steps = _steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
@@ -197,10 +197,10 @@ def tweet_context(
         "told": describe_steps(steps, asked.view)
         if steps
         else describe_curve(drawn.runs, drawn.holes),
-        "lines": run_rows(drawn, now=now) if asked.view == "totals" else [],
-        "steps": step_rows(steps, asked.view),
-        "left_out": commas(max(0, len(steps or drawn.runs) - MAX_TABLE_ROWS)),
-        "more": len(steps or drawn.runs) > MAX_TABLE_ROWS,
+        "lines": _run_rows(drawn, now=now) if asked.view == "totals" else [],
+        "steps": _step_rows(steps, asked.view),
+        "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
+        "more": len(steps or drawn.runs) > _MAX_TABLE_ROWS,
         "outlook": outlook(tweet, now=now),
         "happened": annotations_of(tweet, drawn.runs, since=asked.since(now), now=now),
         "reason": explain_next_check(
@@ -212,8 +212,8 @@ def tweet_context(
         ),
         "idle": why,
         "origins": origins(tweet.pk, now=now),
-        "versions": versions(tweet, now=now) if tweet.newest else [],
-        "facts": facts(tweet) if row.text is not None else [],
+        "versions": _versions(tweet, now=now) if tweet.newest else [],
+        "facts": _facts(tweet) if row.text is not None else [],
         "tracked": ago(tweet.tracked_at, now=now),
         "gone": ago(tweet.gone_at, now=now) if tweet.gone_at else None,
         "missing": ago(tweet.missing_since, now=now) if tweet.missing_since else None,
@@ -237,31 +237,31 @@ def origins(id: int, *, now: datetime) -> list[Origin]:
     ]
 
 
-REFERENCES = {
+_REFERENCES = {
     "replied_to": "In reply to",
     "quoted": "Quotes",
     "retweeted": "Retweet of",
     "conversation_id": "Conversation",
 }
 # By the first part of X's media keys.
-MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
+_MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
 
 
-def facts(tweet: Tweet) -> list[Fact]:
+def _facts(tweet: Tweet) -> list[Fact]:
     """What else X says about it, if anything."""
     text = tweet.tweettext
     # Each post is listed once: a reply to the post that began the conversation names that already.
-    posts = {getattr(text, name): label for name, label in reversed(REFERENCES.items())}
+    posts = {getattr(text, name): label for name, label in reversed(_REFERENCES.items())}
     posts.pop(tweet.pk, None)
-    media = [MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
+    media = [_MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
     return [
         *(Fact(label, str(id), is_post=True) for id, label in posts.items() if id),
         *([Fact("Media", ", ".join(media))] if media else []),
-        *([Fact("Withheld", withheld_text(tweet.withheld))] if tweet.withheld else []),
+        *([Fact("Withheld", _withheld_text(tweet.withheld))] if tweet.withheld else []),
     ]
 
 
-def withheld_text(withheld: str) -> str:
+def _withheld_text(withheld: str) -> str:
     codes = [code for code in withheld.split() if code != "copyright"]
     # X's codes for all countries, and for copyright complaints.
     places = ["everywhere" if code in ("XX", "XY") else code for code in codes]
@@ -269,14 +269,14 @@ def withheld_text(withheld: str) -> str:
     return f"{', '.join(dict.fromkeys(places)) or 'somewhere'}{why}"
 
 
-def tweet_of_version(id: int) -> int | None:
+def _tweet_of_version(id: int) -> int | None:
     """The tweet that this is a version of."""
     if id > LARGEST_ID:
         return None
     return TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True).first()
 
 
-def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
+def _versions(tweet: Tweet, *, now: datetime) -> list[Version]:
     """All known versions of an edited tweet, newest first."""
     known = list(tweet.versions.order_by("-pk"))
     ids = [version.pk for version in known]
@@ -292,7 +292,7 @@ def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
     ]
 
 
-def parse_curve_query(request: HttpRequest) -> CurveQuery:
+def _parse_curve_query(request: HttpRequest) -> CurveQuery:
     range, view = request.GET.get("range", ""), request.GET.get("view", "")
     return CurveQuery(
         range=range if range in RANGES else "all",
@@ -302,41 +302,41 @@ def parse_curve_query(request: HttpRequest) -> CurveQuery:
     )
 
 
-def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
+def _steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
     """None for the view of totals."""
     if view == "days":
         return daily_steps(drawn.runs, drawn.holes, born=tweet.created_at)
     return hourly_steps(drawn.runs, drawn.holes) if view == "rate" else []
 
 
-def step_rows(steps: list[Step], view: str) -> list[StepRow]:
+def _step_rows(steps: list[Step], view: str) -> list[StepRow]:
     """Newest first."""
     return [
         StepRow(
             when=f"{day_of(step.until):%Y-%m-%d}" if view == "days" else exactly(step.since),
             at=day_of(step.until) if view == "days" else step.since,
             until="" if view == "days" else exactly(step.until),
-            values=tuple(change_text(amount(step, metric, view)) for metric in LABELS),
+            values=tuple(_change_text(amount(step, metric, view)) for metric in LABELS),
             gap=step.gap,
         )
-        for step in steps[: -MAX_TABLE_ROWS - 1 : -1]
+        for step in steps[: -_MAX_TABLE_ROWS - 1 : -1]
     ]
 
 
-def change_text(number: float | None) -> str:
+def _change_text(number: float | None) -> str:
     return "–" if number is None else signed(round(number)) or "0"
 
 
-def run_rows(drawn: Curve, *, now: datetime) -> list[RunRow]:
+def _run_rows(drawn: Curve, *, now: datetime) -> list[RunRow]:
     """Newest runs first."""
-    first = max(0, len(drawn.runs) - MAX_TABLE_ROWS)
+    first = max(0, len(drawn.runs) - _MAX_TABLE_ROWS)
     return [
-        run_row(run, after_hole=first + place in drawn.holes, now=now)
+        _run_row(run, after_hole=first + place in drawn.holes, now=now)
         for place, run in enumerate(drawn.runs[first:])
     ][::-1]
 
 
-def run_row(run: Run, *, after_hole: bool, now: datetime) -> RunRow:
+def _run_row(run: Run, *, after_hole: bool, now: datetime) -> RunRow:
     values = (getattr(run, metric) for metric in LABELS)
     return RunRow(
         taken=ago(run.taken_at, now=now),
@@ -352,21 +352,21 @@ def run_row(run: Run, *, after_hole: bool, now: datetime) -> RunRow:
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request)
+    asked = _parse_curve_query(request)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     if asked.view == "totals":
-        made = totals_series(tweet, drawn, range=asked.range, points=asked_points(request))
+        made = totals_series(tweet, drawn, range=asked.range, points=_asked_points(request))
         if drawn.runs:
             since, until = drawn.runs[0].taken_at, drawn.runs[-1].measured_until
             made["usual"] = usual_shades(tweet, bands_of(tweet, since, until, now=now))
     else:
-        steps = steps_of(tweet, drawn, asked.view)
+        steps = _steps_of(tweet, drawn, asked.view)
         made = steps_series(tweet, steps, range=asked.range, view=asked.view)
     made["marks"] = chart_marks(annotations_of(tweet, drawn.runs, since=asked.since(now), now=now))
     return JsonResponse(made, headers={"Cache-Control": "no-store"})
 
 
-def asked_points(request: HttpRequest) -> int:
+def _asked_points(request: HttpRequest) -> int:
     asked = request.GET.get("points", "")
     points = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else MAX_POINTS
     return max(MIN_POINTS, min(points, MAX_POINTS))
@@ -379,10 +379,10 @@ def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
     `manage.py export samples` writes it."""
     tweet = get_tweet(id)
     now, plan = current()
-    asked = parse_curve_query(request)
+    asked = _parse_curve_query(request)
     drawn = curve(tweet, plan, range=asked.range, now=now)
     if asked.view == "totals":
         return as_file(request, runs_table(tweet, drawn.runs), form)
     return as_file(
-        request, steps_table(tweet, steps_of(tweet, drawn, asked.view), asked.view), form
+        request, steps_table(tweet, _steps_of(tweet, drawn, asked.view), asked.view), form
     )

@@ -10,9 +10,9 @@ from itertools import pairwise
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
 
-DAY_LENGTH, HOUR_LENGTH = timedelta(days=1), timedelta(hours=1)
+DAY_LENGTH, _HOUR_LENGTH = timedelta(days=1), timedelta(hours=1)
 # The least time that a rate covers, and the most rates that are shown.
-SHORTEST_STEP, MAX_STEPS = timedelta(minutes=2), 240
+_SHORTEST_STEP, _MAX_STEPS = timedelta(minutes=2), 240
 
 Counts = tuple[int | None, ...]
 
@@ -31,21 +31,21 @@ class Step:
 
     def per_hour(self, metric: str) -> float | None:
         gained = self.gained[metric]
-        return None if gained is None else gained / ((self.until - self.since) / HOUR_LENGTH)
+        return None if gained is None else gained / ((self.until - self.since) / _HOUR_LENGTH)
 
 
 def hourly_steps(runs: Sequence[Run], holes: frozenset[int]) -> list[Step]:
     """Steps between measurements, short ones joined; a hole is not a step."""
     if not runs:
         return []
-    shortest = max(SHORTEST_STEP, (runs[-1].measured_until - runs[0].taken_at) / MAX_STEPS)
+    shortest = max(_SHORTEST_STEP, (runs[-1].measured_until - runs[0].taken_at) / _MAX_STEPS)
     steps: list[Step] = []
-    for stretch in stretches(runs, holes):
+    for stretch in _stretches(runs, holes):
         (since, before), *rest = stretch
         for place, (until, counts) in enumerate(rest, 1):
             is_last = place == len(rest)
             if until - since >= shortest or (is_last and until > since):
-                steps.append(Step(since, until, gains(before, counts)))
+                steps.append(Step(since, until, _gains(before, counts)))
                 since, before = until, counts
     return steps
 
@@ -56,7 +56,7 @@ def daily_steps(runs: Sequence[Run], holes: frozenset[int], *, born: datetime | 
     A tweet begins with nothing on the day of its posting, and otherwise with its first measurement.
     What changed in a hole across midnight is counted on the day on which that was measured.
     """
-    points = list(points_of(runs))
+    points = list(_points_of(runs))
     if not points:
         return []
     in_gaps = {
@@ -72,22 +72,22 @@ def daily_steps(runs: Sequence[Run], holes: frozenset[int], *, born: datetime | 
     for place, (until, counts) in enumerate(points):
         is_last = place + 1 == len(points)
         if is_last or on[place + 1] != on[place]:
-            steps.append(Step(since, until, gains(before, counts), gap=on[place] in in_gaps))
+            steps.append(Step(since, until, _gains(before, counts), gap=on[place] in in_gaps))
             since, before = until, counts
     return steps
 
 
-def stretches(
+def _stretches(
     runs: Sequence[Run], holes: frozenset[int]
 ) -> Iterator[list[tuple[datetime, Counts]]]:
     """The measurements between two holes."""
     edges = [0, *sorted(holes), len(runs)]
     for start, end in pairwise(edges):
-        if points := list(points_of(runs[start:end])):
+        if points := list(_points_of(runs[start:end])):
             yield points
 
 
-def points_of(runs: Sequence[Run]) -> Iterator[tuple[datetime, Counts]]:
+def _points_of(runs: Sequence[Run]) -> Iterator[tuple[datetime, Counts]]:
     """The first and the last measurement of each run."""
     for run in runs:
         counts = run.counts
@@ -96,7 +96,7 @@ def points_of(runs: Sequence[Run]) -> Iterator[tuple[datetime, Counts]]:
             yield run.measured_until, counts
 
 
-def gains(before: Counts, after: Counts) -> dict[str, int | None]:
+def _gains(before: Counts, after: Counts) -> dict[str, int | None]:
     return {
         metric: None if old is None or new is None else new - old
         for metric, old, new in zip(METRICS, before, after, strict=True)

@@ -9,7 +9,7 @@ from trackers.dashboards.tweet_rows import LABELS
 from trackers.listing.query import TweetQuery
 from trackers.tweets.movers.models import Window
 
-WINDOW_WORDS = {
+_WINDOW_WORDS = {
     Window.QUARTER: "in 15 minutes",
     Window.HOUR: "in an hour",
     Window.DAY: "in 24 hours",
@@ -48,7 +48,7 @@ def headings(asked: TweetQuery) -> list[Heading]:
         made.append(Heading("Lately", ""))
     if window := asked.sort.window:
         made.append(
-            Heading(f"{LABELS[asked.sort.metric]} gained {WINDOW_WORDS[window]}", "figure gain")
+            Heading(f"{LABELS[asked.sort.metric]} gained {_WINDOW_WORDS[window]}", "figure gain")
         )
     for metric, label in LABELS.items():
         if metric in asked.columns:
@@ -82,6 +82,6 @@ def orders(asked: TweetQuery) -> list[tuple[str, list[tuple[str, str, bool]]]]:
                 ],
             )
             for by, words in (("velocity", "Fastest"), ("gain", "Largest gain"))
-            for window, within in WINDOW_WORDS.items()
+            for window, within in _WINDOW_WORDS.items()
         ),
     ]

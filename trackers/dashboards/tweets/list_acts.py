@@ -21,9 +21,9 @@ from trackers.listing.query import parse_query
 from trackers.schedule.acts import ADD_TWEET
 
 MAX_SAVED_VIEWS = 30
-MAX_PASTED_LENGTH = 2_400_000
+_MAX_PASTED_LENGTH = 2_400_000
 # At most this many rejected lines are named.
-MAX_REJECTED_NAMED = 5
+_MAX_REJECTED_NAMED = 5
 
 
 @require_POST
@@ -69,15 +69,15 @@ def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     if not lines.strip():
         messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
         return redirect("tweets")
-    if len(lines) > MAX_PASTED_LENGTH:
+    if len(lines) > _MAX_PASTED_LENGTH:
         messages.error(request, "That is too much for the box. Upload it as a file.")
         return redirect("tweets")
     done = acts.track_pasted(lines.splitlines(), on_page(request.user))
-    show_tracked(request, done)
+    _show_tracked(request, done)
     return redirect("tweets")
 
 
-def show_tracked(request: HttpRequest, done: TrackedLines) -> None:
+def _show_tracked(request: HttpRequest, done: TrackedLines) -> None:
     if done.tracked or done.already:
         were = "was" if done.already == 1 else "were"
         already = f" {commas(done.already)} {were} tracked already." if done.already else ""
@@ -87,9 +87,9 @@ def show_tracked(request: HttpRequest, done: TrackedLines) -> None:
     if done.rejected:
         named = "; ".join(
             f"line {line.line}, “{line.text}”, {line.why}"
-            for line in done.rejected[:MAX_REJECTED_NAMED]
+            for line in done.rejected[:_MAX_REJECTED_NAMED]
         )
-        more = len(done.rejected) - MAX_REJECTED_NAMED
+        more = len(done.rejected) - _MAX_REJECTED_NAMED
         others = f"; and {commas(more)} more" if more > 0 else ""
         messages.error(request, f"Not tracked: {named}{others}.")
 

@@ -31,13 +31,13 @@ from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
 from tweetwatch.time_limits import TookTooLong
 
-TOO_LONG = (
+_TOO_LONG = (
     "This search took longer than a second and was stopped. Use more or longer words, or "
     "choose a state."
 )
-TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
+_TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 # nginx's status code; only the log will see it.
-CLOSED_BY_CLIENT = 499
+_CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
 MAX_SOURCES_OFFERED = 200
 
@@ -50,25 +50,25 @@ def tweet_list(request: HttpRequest) -> HttpResponse:
     now, plan = current()
     is_tick = part_of(request) == "rows"
     try:
-        page = find_page(request, asked, now=now)
+        page = _find_page(request, asked, now=now)
     except ClientGone:
-        return HttpResponse(status=CLOSED_BY_CLIENT)
+        return HttpResponse(status=_CLOSED_BY_CLIENT)
     except (TookTooLong, NoFreeSlot) as error:
         if is_tick:
             # The rows stay as they are until the next poll.
             return HttpResponse(status=204)
-        page = Page([], note=TOO_MANY_SEARCHES if isinstance(error, NoFreeSlot) else TOO_LONG)
+        page = Page([], note=_TOO_MANY_SEARCHES if isinstance(error, NoFreeSlot) else _TOO_LONG)
     source = None if is_tick or not asked.source else Source.objects.filter(pk=asked.source).first()
     response = render_parts(
         request,
         "dashboards/tweets/list.html",
-        {"rows": lambda: rows_context(asked, page, plan, now=now)},
+        {"rows": lambda: _rows_context(asked, page, plan, now=now)},
         shared={"now": now, "wanted": asked, "source": source},
-        frame=lambda: {**frame_context(asked, page), **form_context(request, asked, source)},
+        frame=lambda: {**_frame_context(asked, page), **_form_context(request, asked, source)},
         alone={
             "found": lambda: {
-                **rows_context(asked, page, plan, now=now),
-                **frame_context(asked, page),
+                **_rows_context(asked, page, plan, now=now),
+                **_frame_context(asked, page),
             }
         },
     )
@@ -78,7 +78,7 @@ def tweet_list(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def find_page(request: HttpRequest, asked: TweetQuery, *, now: datetime) -> Page:
+def _find_page(request: HttpRequest, asked: TweetQuery, *, now: datetime) -> Page:
     if not asked.narrowed and asked.sort == NEWEST_FIRST:
         return newest_page(asked, now=now)
     with search_slot(request):
@@ -95,10 +95,10 @@ def sorted_or_newest(asked: TweetQuery, *, now: datetime) -> Page:
     return replace(newest, note=UNSORTED_NOTE)
 
 
-def rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
+def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
     """The rows, with the columns that are asked for."""
     made = tweet_rows(page.tweets, plan, now=now)
-    cells = {str(id): gain_cell(item) for id, item in page.grown.items()}
+    cells = {str(id): _gain_cell(item) for id, item in page.grown.items()}
     with_tags = "tags" in asked.columns
     tags = tags_of([tweet.pk for tweet in page.tweets]) if with_tags else {}
     return {
@@ -119,7 +119,7 @@ def rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) ->
     }
 
 
-def frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
+def _frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
     """What stands around the rows, and is not polled."""
     known = page.known
     if known is None and not asked.narrowed and not asked.sort.window:
@@ -128,14 +128,14 @@ def frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
         "page": page,
         "headings": headings(asked),
         "tag": find_tag(asked.tag) if asked.tag else None,
-        "known": number_of_tweets(known),
+        "known": _number_of_tweets(known),
         # Nothing is tracked at all: then the box to paste into is open.
         "is_empty": known == 0 and not asked.narrowed,
         "exports_query": asked.address(),
     }
 
 
-def form_context(
+def _form_context(
     request: HttpRequest, asked: TweetQuery, source: Source | None
 ) -> dict[str, object]:
     """What there is to choose from, and the person's own views."""
@@ -144,17 +144,17 @@ def form_context(
         "states": STATES.items(),
         "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
-        "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],
-        "sources": source_choices(source),
-        "tags": tag_choices(asked.tag),
+        "choices": [(name, _COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],
+        "sources": _source_choices(source),
+        "tags": _tag_choices(asked.tag),
         "saved": SavedView.objects.filter(user=request.user.pk),
     }
 
 
-COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
+_COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
 
 
-def source_choices(asked: Source | None) -> list[Source]:
+def _source_choices(asked: Source | None) -> list[Source]:
     """The newest sources and the one that is asked for; files come last, of which there may be any
     number."""
     sources = Source.objects.alias(is_file=Q(kind=Source.Kind.IMPORT))
@@ -162,7 +162,7 @@ def source_choices(asked: Source | None) -> list[Source]:
     return choices if asked is None or asked in choices else [*choices, asked]
 
 
-def tag_choices(asked: str) -> list[tuple[str, bool]]:
+def _tag_choices(asked: str) -> list[tuple[str, bool]]:
     """(name, chosen) of the tags to choose from, and of the one that is asked for if it is none."""
     names = offered_tags()
     if asked and asked.lower() not in [name.lower() for name in names]:
@@ -170,7 +170,7 @@ def tag_choices(asked: str) -> list[tuple[str, bool]]:
     return [(name, name.lower() == asked.lower()) for name in names]
 
 
-def number_of_tweets(known: int | None) -> str:
+def _number_of_tweets(known: int | None) -> str:
     """Empty if it is not known."""
     if known is None:
         return ""
@@ -179,18 +179,18 @@ def number_of_tweets(known: int | None) -> str:
     return f"{commas(known)} tweet{'' if known == 1 else 's'}"
 
 
-def gain_cell(mover: Mover) -> SafeString:
+def _gain_cell(mover: Mover) -> SafeString:
     """ "+115 in 58 min" and "119 an hour"; the title has both times."""
     title = f"measured from {exactly(mover.since)} to {exactly(mover.until)}"
     return SafeString(
         f'<td class="figure gain" data-label="Gain" title="{escape(title)}">'
         f'<data value="{mover.gain}">{signed(mover.gain)}</data>'
-        f'<small class="soft">in {lasting(mover.lasted)}, {an_hour(mover.velocity)} an hour</small>'
-        "</td>"
+        f'<small class="soft">in {lasting(mover.lasted)}, {_an_hour(mover.velocity)} an hour'
+        "</small></td>"
     )
 
 
-def an_hour(velocity: float) -> str:
+def _an_hour(velocity: float) -> str:
     return commas(round(velocity)) if velocity >= 10 else f"{velocity:.1f}"
 
 

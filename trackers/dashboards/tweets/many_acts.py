@@ -30,12 +30,12 @@ from trackers.tweets.tags.names import InvalidTagName
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 # For recording which of millions they are.
-MAX_CHOOSING_TIME = timedelta(seconds=20)
-TOO_MANY = (
+_MAX_CHOOSING_TIME = timedelta(seconds=20)
+_TOO_MANY = (
     "Finding all tweets that match took too long, and nothing was done. Choose an author, a "
     "source, a tag or a period as well, and do it for each."
 )
-NONE_CHOSEN = "No tweets were chosen. Tick some, or choose all that match."
+_NONE_CHOSEN = "No tweets were chosen. Tick some, or choose all that match."
 
 
 @require_POST
@@ -47,11 +47,11 @@ def act_on_many(request: HttpRequest) -> HttpResponse:
         raise Http404(f"There is no action {name[:40]!r} for tweets.")
     require_permission(request, act.permission)
     if not (asked.ids or asked.is_all):
-        messages.error(request, NONE_CHOSEN)
+        messages.error(request, _NONE_CHOSEN)
         return back_to_list(asked.query)
     now, _ = current()
     if act.asks and request.POST.get("sure") != "yes":
-        return confirm_bulk_act(request, asked, name, act, now=now)
+        return _confirm_bulk_act(request, asked, name, act, now=now)
     also: dict[str, Tag] = {}
     try:
         if name in acts.WITH_TAG:
@@ -60,14 +60,14 @@ def act_on_many(request: HttpRequest) -> HttpResponse:
         messages.error(request, str(wrong))
         return redirect(f"{reverse('tweets-many')}?{asked.address}")
     try:
-        with limit_time(MAX_CHOOSING_TIME):
-            return do_now_or_begin(request, asked, name, also, now=now)
+        with limit_time(_MAX_CHOOSING_TIME):
+            return _do_now_or_begin(request, asked, name, also, now=now)
     except TookTooLong:
-        messages.error(request, TOO_MANY)
+        messages.error(request, _TOO_MANY)
         return back_to_list(asked.query)
 
 
-def do_now_or_begin(
+def _do_now_or_begin(
     request: HttpRequest, asked: ChosenTweets, name: str, also: dict[str, Tag], *, now: datetime
 ) -> HttpResponseRedirect:
     actor, tweets = on_page(request.user), asked.tweets(now=now).order_by()
@@ -80,7 +80,7 @@ def do_now_or_begin(
     return back_to_list(asked.query)
 
 
-def confirm_bulk_act(
+def _confirm_bulk_act(
     request: HttpRequest, asked: ChosenTweets, name: str, act: Act, *, now: datetime
 ) -> HttpResponse:
     """The page that makes sure, with the number."""

@@ -23,7 +23,7 @@ from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import offered_tags
 from trackers.tweets.tags.tagging import tags_of
 
-MAX_TWEETS_NAMED = 50
+_MAX_TWEETS_NAMED = 50
 
 
 @require_safe
@@ -34,7 +34,7 @@ def many_tweets(request: HttpRequest) -> HttpResponse:
     tweets = asked.tweets(now=now)
     count = count_in_time(tweets)
     some = (
-        list(tweets.select_related("author", "tweettext").order_by("-pk")[:MAX_TWEETS_NAMED])
+        list(tweets.select_related("author", "tweettext").order_by("-pk")[:_MAX_TWEETS_NAMED])
         if not asked.is_all
         else []
     )
@@ -61,12 +61,12 @@ def many_tweets(request: HttpRequest) -> HttpResponse:
 def bulk_progress(request: HttpRequest, id: int) -> HttpResponse:
     act = get_bulk_act(id)
     now, _ = current()
-    parts = {"progress": lambda: progress_context(act, now=now)}
+    parts = {"progress": lambda: _progress_context(act, now=now)}
     shared = {"now": now, "act": act}
     return render_parts(request, "dashboards/tweets/progress.html", parts, shared=shared)
 
 
-def progress_context(act: BulkAct, *, now: datetime) -> dict[str, Any]:
+def _progress_context(act: BulkAct, *, now: datetime) -> dict[str, Any]:
     tag = Tag.objects.live().filter(pk=act.tag).first() if act.tag else None
     return {
         "tag": tag,

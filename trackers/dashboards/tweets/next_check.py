@@ -32,9 +32,9 @@ from trackers.tweets.pace import strangers_pace
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import TweetState, tweet_state
 
-NOON = 12
+_NOON = 12
 # Stretches that differ by no more than this factor are told as one.
-ALIKE = 1.1
+_ALIKE = 1.1
 
 
 def explain_next_check(
@@ -42,7 +42,7 @@ def explain_next_check(
 ) -> str:
     """Empty where the intervals do not decide: not measured yet, missing, not scheduled."""
     if due_at is not None and waits_for_money:
-        return explain_money(due_at.astimezone(UTC), now=now.astimezone(UTC))
+        return _explain_money(due_at.astimezone(UTC), now=now.astimezone(UTC))
     measured = tweet.measured_until
     if due_at is None or measured is None or tweet.created_at is None:
         return ""
@@ -56,18 +56,18 @@ def explain_next_check(
     if pace is None or not isfinite(pace) or pace < 0:
         pace = strangers_pace(max(age, 1.0))
     waiting = ExplainedWait(age, pace, (due_at - measured).total_seconds(), measured.timestamp())
-    return explain_wait(tier, waiting, room=room_at(measured) if tier.bounds else NOT_STRETCHED)
+    return explain_wait(tier, waiting, room=_room_at(measured) if tier.bounds else NOT_STRETCHED)
 
 
-def explain_money(due_at: datetime, *, now: datetime) -> str:
+def _explain_money(due_at: datetime, *, now: datetime) -> str:
     """Which money it waits for; both times in UTC, as X's days are."""
     if due_at.date() > now.date():
         return TOMORROW
     # By `reserve`, they come in the evening, or soon after midnight.
-    return EVENING if due_at.hour >= NOON else MORNING
+    return EVENING if due_at.hour >= _NOON else MORNING
 
 
-def room_at(at: datetime) -> StretchesThen:
+def _room_at(at: datetime) -> StretchesThen:
     """What X's windows and the budgets had room for `at` the time, or else have now.
 
     The stretches of a day are known. Shares are not kept: those of now are given where the stretch
@@ -88,13 +88,13 @@ def room_at(at: datetime) -> StretchesThen:
         row.windows_then,
         row.money_then,
         # With room for all there is a stretch to make up for a backlog.
-        looks if looks and looks < 1 and are_alike(row.windows, row.windows_then) else None,
-        days if are_alike(row.money, row.money_then) else None,
+        looks if looks and looks < 1 and _are_alike(row.windows, row.windows_then) else None,
+        days if _are_alike(row.money, row.money_then) else None,
     )
 
 
-def are_alike(first: float, second: float) -> bool:
-    return max(first, second) <= ALIKE * min(first, second)
+def _are_alike(first: float, second: float) -> bool:
+    return max(first, second) <= _ALIKE * min(first, second)
 
 
 def why_late(due_at: datetime | None, state: TweetState, *, now: datetime) -> str:

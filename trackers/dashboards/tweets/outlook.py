@@ -16,10 +16,10 @@ from trackers.tweets.growth.half_life import half_life
 from trackers.tweets.growth.projection import FULL_AGE, PastTweet, Projection, project
 from trackers.tweets.models import METRICS, Tweet
 
-MAX_EARLIER = 50
+_MAX_EARLIER = 50
 # Points of the band; they are joined by straight lines.
-BAND_AGES = 48
-LAST_HOUR = timedelta(hours=1)
+_BAND_AGES = 48
+_LAST_HOUR = timedelta(hours=1)
 
 Bands = dict[str, dict[timedelta, Middle]]
 
@@ -88,26 +88,28 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
     metric = "impressions" if tweet.impressions is not None else "likes"
-    own = at_ages([born], sorted({max(age - LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[tweet.pk]
-    earlier = earlier_of(tweet, [age, FULL_AGE], now=now)
-    hour, hour_words, since = last_hour(tweet, own, age)
+    own = at_ages([born], sorted({max(age - _LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[
+        tweet.pk
+    ]
+    earlier = _earlier_of(tweet, [age, FULL_AGE], now=now)
+    hour, hour_words, since = _last_hour(tweet, own, age)
     return Outlook(
         hour=hour,
         hour_words=hour_words,
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
-        usual=usual_rows(tweet, earlier, age),
-        usual_why=why_no_usual(earlier, age),
-        half=half_in_words(tweet, metric),
-        **day_in_words(tweet, metric, own, earlier, age=age, now=now),
+        usual=_usual_rows(tweet, earlier, age),
+        usual_why=_why_no_usual(earlier, age),
+        half=_half_in_words(tweet, metric),
+        **_day_in_words(tweet, metric, own, earlier, age=age, now=now),
     )
 
 
-def earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> EarlierTweets:
+def _earlier_of(tweet: Tweet, ages: Sequence[timedelta], *, now: datetime) -> EarlierTweets:
     """The author's tweets from before this one."""
     if tweet.author_id is None:
         return EarlierTweets([], {}, own=True)
-    tweets = of_author(tweet.author_id, below=tweet.pk, most=MAX_EARLIER)
+    tweets = of_author(tweet.author_id, below=tweet.pk, most=_MAX_EARLIER)
     return EarlierTweets(tweets, at_ages(tweets, ages, now=now), own=True)
 
 
@@ -116,21 +118,21 @@ def bands_of(tweet: Tweet, since: datetime, until: datetime, *, now: datetime) -
     if tweet.created_at is None or until <= tweet.created_at:
         return {}
     first = max(timedelta(0), since - tweet.created_at)
-    wanted = ages(until - tweet.created_at, count=BAND_AGES, since=first)
-    return earlier_of(tweet, wanted, now=now).bands()
+    wanted = ages(until - tweet.created_at, count=_BAND_AGES, since=first)
+    return _earlier_of(tweet, wanted, now=now).bands()
 
 
-def last_hour(
+def _last_hour(
     tweet: Tweet, own: Sequence[CountsAtAge], age: timedelta
 ) -> tuple[dict[str, str], str, datetime | None]:
     """By metric, "+115" or "no change"; "in the last hour"; and since when that is counted: from
     the last measurement at or before an hour before the newest one."""
-    before = next((reading for reading in own if reading.age == age - LAST_HOUR), None)
+    before = next((reading for reading in own if reading.age == age - _LAST_HOUR), None)
     if before is None or tweet.measured_until is None:
         return {}, "", None
     length = tweet.measured_until - before.measured_at
     # Where it is looked up once an hour, that is a little more or less.
-    is_hour = abs(length - LAST_HOUR) <= LAST_HOUR / 10
+    is_hour = abs(length - _LAST_HOUR) <= _LAST_HOUR / 10
     words = "in the last hour" if is_hour else f"over {lasting(length)}"
     changes = {}
     for metric, was in zip(METRICS, before.counts, strict=True):
@@ -140,7 +142,7 @@ def last_hour(
     return changes, words, before.measured_at
 
 
-def usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[UsualRow, ...]:
+def _usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[UsualRow, ...]:
     bands = earlier.bands()
     lines = []
     for metric, label in LABELS.items():
@@ -172,7 +174,7 @@ def compare_to_usual(count: int, usual: Middle) -> str:
     return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"
 
 
-def why_no_usual(earlier: EarlierTweets, age: timedelta) -> str:
+def _why_no_usual(earlier: EarlierTweets, age: timedelta) -> str:
     known = sum(
         reading.age == age and reading.is_near(tweet.at)
         for tweet in earlier.tweets
@@ -184,7 +186,7 @@ def why_no_usual(earlier: EarlierTweets, age: timedelta) -> str:
     )
 
 
-def half_in_words(tweet: Tweet, metric: str) -> str:
+def _half_in_words(tweet: Tweet, metric: str) -> str:
     label = LABELS[metric].lower()
     assert tweet.created_at is not None
     count = getattr(tweet, metric)
@@ -195,7 +197,7 @@ def half_in_words(tweet: Tweet, metric: str) -> str:
     return f"{words}{lasting(half.after)} for half of its {commas(count)} {label} so far"
 
 
-def day_in_words(
+def _day_in_words(
     tweet: Tweet,
     metric: str,
     own: Sequence[CountsAtAge],
@@ -208,11 +210,11 @@ def day_in_words(
     label, count = LABELS[metric].lower(), getattr(tweet, metric)
     assert tweet.created_at is not None
     if age >= FULL_AGE:
-        return day_measured(tweet.created_at, own, METRICS.index(metric), label)
+        return _day_measured(tweet.created_at, own, METRICS.index(metric), label)
     projected = partial(project, count, age=age)
     projection, whose = projected(earlier.pasts(metric, age)), "the author's"
     if projection is None:
-        all = of_anybody(most=MAX_EARLIER, older_than=FULL_AGE, now=now)
+        all = of_anybody(most=_MAX_EARLIER, older_than=FULL_AGE, now=now)
         others = EarlierTweets(all, at_ages(all, [age, FULL_AGE], now=now), own=False)
         projection, whose = projected(others.pasts(metric, age)), "the newest"
     if projection is None:
@@ -224,11 +226,11 @@ def day_in_words(
     return {
         "day": f"about {commas(projection.total)} {label}, probably {commas(projection.low)} "
         f"to {commas(projection.high)}",
-        "method": describe_method(projection, whose, label, age),
+        "method": _describe_method(projection, whose, label, age),
     }
 
 
-def day_measured(
+def _day_measured(
     born: datetime, own: Sequence[CountsAtAge], place: int, label: str
 ) -> dict[str, str]:
     reading = next((one for one in own if one.age == FULL_AGE and one.is_near(born)), None)
@@ -241,7 +243,7 @@ def day_measured(
     }
 
 
-def describe_method(projection: Projection, whose: str, label: str, age: timedelta) -> str:
+def _describe_method(projection: Projection, whose: str, label: str, age: timedelta) -> str:
     return (
         f"What it has now, times how much {projection.tweets} of {whose} earlier tweets grew from "
         f"{lasting(age)} to 24 h. Past error: tested on {projection.tested} of them, each with "

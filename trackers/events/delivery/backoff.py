@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-FIRST = timedelta(milliseconds=500)
+_FIRST = timedelta(milliseconds=500)
 # A longer Retry-After of a subscriber is cut to this.
 RETRY_AFTER_MOST = timedelta(hours=1)
 
@@ -17,7 +17,7 @@ RETRY_AFTER_MOST = timedelta(hours=1)
 def batch_floor(attempt: int, *, most: timedelta) -> timedelta:
     """How long a batch waits after this attempt, which counts from 1."""
     # 2^20 times half a second exceeds any bound.
-    return min(most, FIRST * 2 ** min(attempt - 1, 20))
+    return min(most, _FIRST * 2 ** min(attempt - 1, 20))
 
 
 def asked_for(retry_after: timedelta | None) -> timedelta | None:

@@ -14,11 +14,11 @@ from uuid import UUID
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-MOST_PROMOTED = 5000
+_MOST_PROMOTED = 5000
 
 # The time comes from a SELECT of its own, or it would not be an index condition. ctid: a row that
 # the same statement has locked does not move, and the planner can only fetch it.
-PROMOTE = """
+_PROMOTE = """
     UPDATE trackers_eventbatch SET state = 'ready', is_current = false
     WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_eventbatch
@@ -26,12 +26,12 @@ PROMOTE = """
         ORDER BY deadline LIMIT %(most)s FOR UPDATE SKIP LOCKED))
 """
 
-CLAIM_BATCHES = statement(__file__, "claim")
+_CLAIM_BATCHES = statement(__file__, "claim")
 
 # The fence: batches that still carry the lease they were claimed with. Nothing was sent, so it does
 # not count as an attempt.
 # Locks: in the order of ids, as everywhere. ctid: as above.
-GIVE_BACK = """
+_GIVE_BACK = """
     UPDATE trackers_eventbatch
     SET state = 'ready', lease = NULL, leased_until = NULL, attempts = attempts - 1
     WHERE ctid = ANY(ARRAY(
@@ -63,14 +63,14 @@ class Claimed:
 def promote() -> int:
     """Make early batches ready when their time has come; return how many."""
     with cursor() as db:
-        return db.execute(PROMOTE, {"most": MOST_PROMOTED}).rowcount
+        return db.execute(_PROMOTE, {"most": _MOST_PROMOTED}).rowcount
 
 
 def claim_batches(slots: int, lease: timedelta) -> list[Claimed]:
     """Claim ready batches for this many free slots; the lease must outlast a delivery."""
     token = secrets.randbits(63)
     with cursor() as db:
-        rows = db.execute(CLAIM_BATCHES, {"slots": slots, "lease": token, "for": lease}).fetchall()
+        rows = db.execute(_CLAIM_BATCHES, {"slots": slots, "lease": token, "for": lease}).fetchall()
     return [Claimed(id, token, *rest) for id, *rest in rows]
 
 
@@ -78,4 +78,4 @@ def give_back(claimed: Sequence[Claimed]) -> int:
     """Make these batches, of which nothing was sent, ready again; return how many."""
     given = {"ids": [one.id for one in claimed], "leases": [one.lease for one in claimed]}
     with cursor() as db:
-        return db.execute(GIVE_BACK, given).rowcount
+        return db.execute(_GIVE_BACK, given).rowcount

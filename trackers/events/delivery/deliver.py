@@ -37,15 +37,15 @@ from tweetwatch.database import LOST
 
 logger = logging.getLogger(__name__)
 
-RECOVER_EVERY = 1.0
-TOLD_EVERY = 10.0
+_RECOVER_EVERY = 1.0
+_TOLD_EVERY = 10.0
 # Seconds in which the last results may be settled when the process is asked to end.
-LAST_WORDS = 5.0
+_LAST_WORDS = 5.0
 # How many batches a claim takes at a time; how many of their events are loaded at a time, since a
 # batch may have ten thousand; how many bytes of bodies may be on their way before more are loaded.
-MOST_CLAIMED = 200
+_MOST_CLAIMED = 200
 MOST_LOADED = 2_000
-MOST_BYTES = 200_000_000
+_MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +128,13 @@ class Deliverer:
 
     async def _turn(self, sender: Sender) -> float:
         await self._settle()
-        if time.monotonic() - self._recovered > RECOVER_EVERY:
+        if time.monotonic() - self._recovered > _RECOVER_EVERY:
             self._count.lost += await self._database.ask(recover)
             self._recovered = time.monotonic()
         claimed = await self._claim()
         await self._send(sender)
         self._tell()
-        if claimed == MOST_CLAIMED:
+        if claimed == _MOST_CLAIMED:
             return 0.0
         # Even when idle it looks again: a subscriber's wait may have ended.
         return BUSY_SECONDS if claimed else IDLE_SECONDS
@@ -165,17 +165,17 @@ class Deliverer:
 
     async def _claim(self) -> int:
         free = self.settings.slots - len(self._going)
-        if self._claimed or self._bytes > MOST_BYTES or free <= 0:
+        if self._claimed or self._bytes > _MOST_BYTES or free <= 0:
             return 0
         now = time.monotonic()
         claimed = await self._database.ask(
-            partial(claim_batches, min(free, MOST_CLAIMED), self.settings.lease)
+            partial(claim_batches, min(free, _MOST_CLAIMED), self.settings.lease)
         )
         self._claimed += [(now, one) for one in claimed]
         return len(claimed)
 
     async def _send(self, sender: Sender) -> None:
-        while self._claimed and self._bytes <= MOST_BYTES:
+        while self._claimed and self._bytes <= _MOST_BYTES:
             await self._send_some(sender, self._claimed[: few_of(self._claimed)])
 
     async def _send_some(self, sender: Sender, some: list[tuple[float, Claimed]]) -> None:
@@ -233,7 +233,7 @@ class Deliverer:
         for task, progress in self._going.items():
             if not progress.connected:
                 task.cancel()
-        until = time.monotonic() + self.settings.total.total_seconds() + LAST_WORDS
+        until = time.monotonic() + self.settings.total.total_seconds() + _LAST_WORDS
         while (self._going or self._ended or self._unsent) and time.monotonic() < until:
             if self._going:
                 await asyncio.wait(self._going, timeout=IDLE_SECONDS)
@@ -247,7 +247,7 @@ class Deliverer:
                 await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
     def _tell(self) -> None:
-        if time.monotonic() - self._told < TOLD_EVERY:
+        if time.monotonic() - self._told < _TOLD_EVERY:
             return
         self._told = time.monotonic()
         count, self._count = self._count, Count()

@@ -28,7 +28,7 @@ Network = IPv4Network | IPv6Network
 
 # IANA's registries of special-purpose addresses, and addresses that embed another one. `is_global`
 # in Python 3.11 counts several of these as public.
-NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
+_NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (
         ("0.0.0.0/8", "this machine"),
@@ -70,11 +70,11 @@ NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
     )
 )
 # All public IPv6 addresses are in here; others are unassigned, or have another meaning.
-PUBLIC_V6 = IPv6Network("2000::/3")
+_PUBLIC_V6 = IPv6Network("2000::/3")
 
 # The most look-ups in progress. A name is looked up only once at a time.
-MOST_LOOKUPS = 256
-NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+_MOST_LOOKUPS = 256
+_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class RefusedError(Exception):
@@ -95,10 +95,10 @@ def refusal(address: Address, allowed: Iterable[Network] = ()) -> str:
     """Why this address may not be called; empty when it may."""
     if any(address in network for network in allowed):
         return ""
-    for network, what in NOT_PUBLIC:
+    for network, what in _NOT_PUBLIC:
         if address in network:
             return f"{address} is not a public address, but {what}"
-    if isinstance(address, IPv6Address) and (address not in PUBLIC_V6 or address.scope_id):
+    if isinstance(address, IPv6Address) and (address not in _PUBLIC_V6 or address.scope_id):
         return f"{address} is not a public address, but reserved"
     return ""
 
@@ -148,7 +148,7 @@ class Resolver(AbstractResolver):
     def __init__(self, allowed: tuple[Network, ...]) -> None:
         self._allowed = allowed
         self._asked: dict[str, asyncio.Future[list[Any]]] = {}
-        self._free = asyncio.Semaphore(MOST_LOOKUPS)
+        self._free = asyncio.Semaphore(_MOST_LOOKUPS)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -159,7 +159,7 @@ class Resolver(AbstractResolver):
                 raise RefusedError(f"Its name resolves to an address that is not allowed: {why}.")
         return [
             ResolveResult(
-                hostname=host, host=to[0], port=port, family=family, proto=protocol, flags=NUMERIC
+                hostname=host, host=to[0], port=port, family=family, proto=protocol, flags=_NUMERIC
             )
             for family, _, protocol, _, to in addresses
         ]
@@ -173,7 +173,7 @@ class Resolver(AbstractResolver):
         return await asyncio.shield(self._asked[host])
 
     def _ask(self, host: str) -> None:
-        asked = self._asked[host] = in_thread(
+        asked = self._asked[host] = _in_thread(
             partial(
                 socket.getaddrinfo, host, 0, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
             )
@@ -190,7 +190,7 @@ class Resolver(AbstractResolver):
         """Nothing to do: the threads end by themselves, or with the process."""
 
 
-def in_thread(act: Callable[[], list[Any]]) -> asyncio.Future[list[Any]]:
+def _in_thread(act: Callable[[], list[Any]]) -> asyncio.Future[list[Any]]:
     """Run `act` in a daemon thread, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[list[Any]] = loop.create_future()

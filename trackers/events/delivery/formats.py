@@ -16,7 +16,7 @@ import orjson
 from tweetwatch.clock_times import iso
 
 ROUTEMASTER, CLOUDEVENTS = "routemaster", "cloudevents"
-CONTENT_TYPES = {
+_CONTENT_TYPES = {
     ROUTEMASTER: "application/json",
     CLOUDEVENTS: "application/cloudevents-batch+json; charset=utf-8",
 }
@@ -50,7 +50,7 @@ class Shape:
 
     @property
     def content_type(self) -> str:
-        return CONTENT_TYPES[self.format]
+        return _CONTENT_TYPES[self.format]
 
     def body_of(self, events: Sequence[EventRow]) -> bytes:
         if not events:

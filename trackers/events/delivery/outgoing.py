@@ -18,13 +18,13 @@ from trackers.xapi.secrets import Secrets
 from tweetwatch.database import compact_sql, cursor
 
 # Secrets as text, so that an error in decrypting one affects only its own subscriber.
-SUBSCRIBERS = """
+_SUBSCRIBERS = """
     SELECT id, callback, secrets, format, with_data
     FROM trackers_subscriber WHERE id = ANY(%(ids)s)
 """
 # One scan of the key per batch, only in the partitions of its days; one search per event read fifty
 # times as many pages. OFFSET 0 is a fence: otherwise the planner may read whole partitions.
-EVENTS_OF_BATCHES = compact_sql(
+_EVENTS_OF_BATCHES = compact_sql(
     """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
     FROM (
@@ -38,7 +38,7 @@ EVENTS_OF_BATCHES = compact_sql(
     JOIN trackers_topic topic ON topic.id = e.topic_id
     """
 )
-NO_EVENTS = "Its events are no longer kept."
+_NO_EVENTS = "Its events are no longer kept."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class Receiver:
 
 
 def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
-    receivers = receivers_of({batch.subscriber_id for batch in claimed}, public_url=public_url)
-    events = events_of(claimed)
+    receivers = _receivers_of({batch.subscriber_id for batch in claimed}, public_url=public_url)
+    events = _events_of(claimed)
     loaded = Loaded([], [])
     for batch in claimed:
         receiver = receivers.get(batch.subscriber_id)
@@ -77,40 +77,40 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
             # The subscriber was removed, with all its batches.
             continue
         if receiver.secrets is None:
-            loaded.impossible.append(refused_delivery(batch, str(SecretUnreadableError())))
+            loaded.impossible.append(_refused_delivery(batch, str(SecretUnreadableError())))
         elif not (events_of_batch := events.get(batch.id)):
-            loaded.impossible.append(refused_delivery(batch, NO_EVENTS))
+            loaded.impossible.append(_refused_delivery(batch, _NO_EVENTS))
         else:
-            loaded.outgoing.append(outgoing(batch, receiver, receiver.secrets, events_of_batch))
+            loaded.outgoing.append(_outgoing(batch, receiver, receiver.secrets, events_of_batch))
     return loaded
 
 
-def outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]) -> Outgoing:
+def _outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]) -> Outgoing:
     body = to.shape.body_of(told)
     return Outgoing(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
 
 
-def refused_delivery(batch: Claimed, why: str) -> Delivery:
+def _refused_delivery(batch: Claimed, why: str) -> Delivery:
     return Delivery(batch, delivered=False, took=timedelta(0), error=why)
 
 
-def receivers_of(ids: set[int], *, public_url: str) -> Mapping[int, Receiver]:
+def _receivers_of(ids: set[int], *, public_url: str) -> Mapping[int, Receiver]:
     with cursor() as db:
-        rows = db.execute(SUBSCRIBERS, {"ids": sorted(ids)}).fetchall()
+        rows = db.execute(_SUBSCRIBERS, {"ids": sorted(ids)}).fetchall()
     return {
-        id: Receiver(callback, decrypted_or_none(token), Shape(format, with_data, public_url))
+        id: Receiver(callback, _decrypted_or_none(token), Shape(format, with_data, public_url))
         for id, callback, token, format, with_data in rows
     }
 
 
-def decrypted_or_none(token: str) -> Secrets | None:
+def _decrypted_or_none(token: str) -> Secrets | None:
     try:
         return decrypt(token)
     except SecretUnreadableError:
         return None
 
 
-def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[EventRow]]:
+def _events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[EventRow]]:
     """The events of each batch, in its order; batches that were claimed again are left out."""
     params = {
         "batches": [batch.id for batch in claimed],
@@ -118,7 +118,7 @@ def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[EventRow]]:
     }
     events_by_batch: defaultdict[int, dict[int, EventRow]] = defaultdict(dict)
     with cursor() as db:
-        rows = db.execute(EVENTS_OF_BATCHES, params).fetchall()
+        rows = db.execute(_EVENTS_OF_BATCHES, params).fetchall()
     for row in rows:
         events_by_batch[row[-1]][row[0]] = EventRow._make(row[:-1])
     return {

@@ -42,12 +42,12 @@ from trackers.events.subscribers.headers import is_ours
 logger = logging.getLogger(__name__)
 
 # The read buffer: 4 KB of headers is plenty.
-READ_BYTES = 4096
+_READ_BYTES = 4096
 # How long to wait for the rest of an answer, once its status is known.
-REST_SECONDS = 1.0
+_REST_SECONDS = 1.0
 # How long an idle connection is kept, for subscribers that get one batch after another. Many
 # servers close one after two idle seconds, and a batch sent at that moment fails.
-KEPT_SECONDS = 1.0
+_KEPT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -83,13 +83,13 @@ class Sender:
     async def __aenter__(self) -> Self:
         allowed = self.egress.allowed
         tracing = aiohttp.TraceConfig()
-        tracing.on_connection_create_end.append(is_connected)
-        tracing.on_connection_reuseconn.append(is_connected)
+        tracing.on_connection_create_end.append(_is_connected)
+        tracing.on_connection_reuseconn.append(_is_connected)
         tracing.freeze()
         self._session = aiohttp.ClientSession(
             connector=Connector(
                 limit=0,
-                keepalive_timeout=KEPT_SECONDS,
+                keepalive_timeout=_KEPT_SECONDS,
                 use_dns_cache=False,
                 resolver=Resolver(allowed),
                 socket_factory=partial(open_socket, allowed=allowed),
@@ -101,7 +101,7 @@ class Sender:
             ),
             trust_env=False,
             auto_decompress=False,
-            read_bufsize=READ_BYTES,
+            read_bufsize=_READ_BYTES,
             trace_configs=[tracing],
         )
         return self
@@ -137,7 +137,7 @@ class Sender:
             delivered=delivered,
             took=took,
             status=answer.status,
-            error=error or ("" if delivered else said_of_status(answer.status)),
+            error=error or ("" if delivered else _said_of_status(answer.status)),
             answer=answer.text.decode(errors="replace"),
             retry_after=None
             if delivered
@@ -149,14 +149,14 @@ class Sender:
         response = await self._session.post(
             outgoing.callback,
             data=outgoing.body,
-            headers=headers_of(outgoing, now=time.time()),
+            headers=_headers_of(outgoing, now=time.time()),
             allow_redirects=False,
             trace_request_ctx=progress,
         )
         try:
             answer.status = response.status
             answer.retry_after = response.headers.get("Retry-After", "")
-            async with asyncio.timeout(REST_SECONDS):
+            async with asyncio.timeout(_REST_SECONDS):
                 while len(answer.text) < MOST_ANSWER:
                     read = await response.content.read(MOST_ANSWER - len(answer.text))
                     if not read:
@@ -173,7 +173,7 @@ class Sender:
             case aiohttp.ClientConnectorDNSError():
                 return "The name of its host cannot be looked up."
             case aiohttp.ClientConnectorCertificateError():
-                return f"Its certificate is not accepted: {why_not(failure.certificate_error)}."
+                return f"Its certificate is not accepted: {_why_not(failure.certificate_error)}."
             case aiohttp.ClientSSLError():
                 return "The TLS handshake with it failed."
             case aiohttp.ConnectionTimeoutError():
@@ -202,11 +202,11 @@ class Answer:
     text: bytes = b""
 
 
-async def is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> None:
+async def _is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> None:
     context.trace_request_ctx.connected = True
 
 
-def headers_of(outgoing: Outgoing, *, now: float) -> dict[str, str]:
+def _headers_of(outgoing: Outgoing, *, now: float) -> dict[str, str]:
     # JSON that people entered: headers by name, and a list of signing secrets.
     own: Any = outgoing.secrets.get("headers") or {}
     signing: Any = outgoing.secrets.get("signing") or ()
@@ -222,7 +222,7 @@ def headers_of(outgoing: Outgoing, *, now: float) -> dict[str, str]:
     return headers | signed(str(outgoing.batch.uid), outgoing.body, signing, at=int(now))
 
 
-def said_of_status(status: int | None) -> str:
+def _said_of_status(status: int | None) -> str:
     if status is None:
         return ""
     known = {one.value: one.phrase for one in HTTPStatus}
@@ -230,7 +230,7 @@ def said_of_status(status: int | None) -> str:
     return f"{said}, and redirects are not followed." if 300 <= status < 400 else f"{said}."
 
 
-def why_not(error: Exception) -> str:
+def _why_not(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     return "it does not match the name"

@@ -16,13 +16,13 @@ from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 # Longer ones are cut.
-MOST_ERROR, MOST_ANSWER = 300, 1024
+_MOST_ERROR, MOST_ANSWER = 300, 1024
 
-SETTLE = statement(__file__, "settle")
+_SETTLE = statement(__file__, "settle")
 
-RECOVER = statement(__file__, "recover")
-MOST_LOST = 1000
-WAIT_AFTER_LOSS = timedelta(seconds=1)
+_RECOVER = statement(__file__, "recover")
+_MOST_LOST = 1000
+_WAIT_AFTER_LOSS = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,19 @@ def settle_deliveries(ended: Sequence[Delivery], *, most: timedelta) -> frozense
         "delivered": [one.delivered for one in ended],
         "took": [round(one.took.total_seconds() * 1000) for one in ended],
         "statuses": [one.status for one in ended],
-        "errors": [one.error[:MOST_ERROR] for one in ended],
+        "errors": [one.error[:_MOST_ERROR] for one in ended],
         "answers": [one.answer.replace("\0", "")[:MOST_ANSWER] for one in ended],
         "waits": [batch_floor(batch.attempt, most=most) for batch in batches],
         "asked": [asked_for(one.retry_after) for one in ended],
         "most": most,
     }
     with cursor() as db:
-        row = db.execute(SETTLE, params).fetchone()
+        row = db.execute(_SETTLE, params).fetchone()
     return frozenset(row[0] or ()) if row else frozenset()
 
 
 def recover() -> int:
     """Take back the batches whose lease has run out; return how many."""
     with cursor() as db:
-        row = db.execute(RECOVER, {"most": MOST_LOST, "wait": WAIT_AFTER_LOSS}).fetchone()
+        row = db.execute(_RECOVER, {"most": _MOST_LOST, "wait": _WAIT_AFTER_LOSS}).fetchone()
     return int(row[0]) if row else 0

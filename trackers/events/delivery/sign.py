@@ -11,18 +11,18 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 
-PREFIX = "whsec_"
+_PREFIX = "whsec_"
 
 
 def signed(id: str, body: bytes, signing: Iterable[str], *, at: int) -> dict[str, str]:
     """The headers that identify the delivery and sign it; `at`: seconds since 1970."""
     content = f"{id}.{at}.".encode() + body
     headers = {"webhook-id": id, "webhook-timestamp": str(at)}
-    if signatures := [signature(secret, content) for secret in signing]:
+    if signatures := [_signature(secret, content) for secret in signing]:
         headers["webhook-signature"] = " ".join(signatures)
     return headers
 
 
-def signature(secret: str, content: bytes) -> str:
-    key = base64.b64decode(secret.removeprefix(PREFIX))
+def _signature(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(_PREFIX))
     return "v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()

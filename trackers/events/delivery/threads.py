@@ -21,13 +21,13 @@ class DatabaseThread:
 
     async def disconnect(self) -> None:
         """Close a connection that may be broken; the next statement opens another."""
-        await self.ask(disconnect)
+        await self.ask(_disconnect)
 
     async def end(self) -> None:
         await self.disconnect()
         self._pool.shutdown()
 
 
-def disconnect() -> None:
+def _disconnect() -> None:
     # This thread's own: each thread has its own connection.
     connection.close()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-WRITTEN = re.compile(r"([0-9]{1,19})-([0-9]{1,4})")
-LARGEST = 2**63 - 1
+_WRITTEN = re.compile(r"([0-9]{1,19})-([0-9]{1,4})")
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,8 +25,8 @@ class Cursor:
 
 def read_cursor(text: str) -> Cursor:
     """The cursor of a Last-Event-ID; ValueError if it cannot be one."""
-    match = WRITTEN.fullmatch(text)
-    if match is None or int(match[1]) > LARGEST:
+    match = _WRITTEN.fullmatch(text)
+    if match is None or int(match[1]) > _LARGEST:
         raise ValueError(
             f"Last-Event-ID is the id of an event of this stream, such as 5368709120-3, and not "
             f"{text[:40]!r}."

@@ -8,7 +8,7 @@ import time
 from trackers.events.live.read import newest_place
 
 # Seconds.
-EVERY = 0.5
+_EVERY = 0.5
 
 
 class Lookout:
@@ -28,7 +28,7 @@ class Lookout:
 
     def _look(self) -> int:
         self._newest = newest_place()
-        self._due = time.monotonic() + EVERY
+        self._due = time.monotonic() + _EVERY
         return self._newest
 
     def until_due(self) -> float:

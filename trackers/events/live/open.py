@@ -23,8 +23,8 @@ from tweetwatch.database import LOST, cursor
 logger = logging.getLogger(__name__)
 
 # Seconds after which the row is written again.
-EVERY = 10.0
-SILENT_AFTER = timedelta(seconds=30)
+_EVERY = 10.0
+_SILENT_AFTER = timedelta(seconds=30)
 
 
 class StreamPlaces(models.Model):
@@ -44,18 +44,18 @@ class StreamPlaces(models.Model):
 
 
 # Losing it in a crash of the server costs nothing: the setting ends with the statement.
-TELL = """
+_TELL = """
     INSERT INTO trackers_streamplaces (host, pid, open, places, seen_at)
     SELECT %(host)s, %(pid)s, %(open)s, %(places)s, now()
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
     ON CONFLICT (host, pid) DO UPDATE
     SET open = excluded.open, places = excluded.places, seen_at = excluded.seen_at
 """
-READ = """
+_READ = """
     SELECT coalesce(sum(open), 0), coalesce(sum(places), 0), count(*)
     FROM trackers_streamplaces WHERE open > 0 AND seen_at > now() - %(silent)s
 """
-FORGET = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 hour'"
+_FORGET = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 hour'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ class PlacesReporter:
             now, taken = time.monotonic(), places.taken
             if taken == self._told and (not taken or now < self._again_at):
                 return
-            self._told, self._again_at = taken, now + EVERY
+            self._told, self._again_at = taken, now + _EVERY
             params = {"open": taken, "places": most}
             try:
                 with cursor() as db:
-                    db.execute(TELL, {"host": socket.gethostname(), "pid": os.getpid(), **params})
+                    db.execute(_TELL, {"host": socket.gethostname(), "pid": os.getpid(), **params})
             except LOST as error:
                 self._told = -1
                 logger.warning("cannot tell how many streams are open (%s)", type(error).__name__)
@@ -96,7 +96,7 @@ teller = PlacesReporter()
 
 def streams() -> Streams:
     with cursor() as db:
-        row = db.execute(READ, {"silent": SILENT_AFTER}).fetchone()
+        row = db.execute(_READ, {"silent": _SILENT_AFTER}).fetchone()
     assert row is not None
     return Streams(*map(int, row))
 
@@ -104,4 +104,4 @@ def streams() -> Streams:
 def forget_silent() -> None:
     """Delete the rows of processes that have been silent for an hour."""
     with cursor() as db:
-        db.execute(FORGET)
+        db.execute(_FORGET)

@@ -62,15 +62,15 @@ def pick(rows: Sequence[FeedRow], start: Cursor, topics: Set[int], *, most: int)
         used.append(row)
         for nth in range(begin, len(row.events)):
             if len(events) == most:
-                return picked(used, events, reached, gap)
+                return _picked(used, events, reached, gap)
             reached = Cursor(row.place, nth + 1)
             if row.topics[nth] in topics:
                 events[row.events[nth]] = reached
         reached = Cursor(row.place + 1)
-    return picked(used, events, reached, gap)
+    return _picked(used, events, reached, gap)
 
 
-def picked(
+def _picked(
     rows: Sequence[FeedRow], events: dict[int, Cursor], reached: Cursor, gap: Gap | None
 ) -> Picked:
     if not rows:

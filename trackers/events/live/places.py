@@ -6,31 +6,31 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-lock = threading.Lock()
+_lock = threading.Lock()
 taken = 0
 
 
 @contextmanager
 def place(most: int) -> Iterator[bool]:
     """Take a place if one is free, and yield whether it was; give it back at the end."""
-    has_one = take_place(most)
+    has_one = _take_place(most)
     try:
         yield has_one
     finally:
         if has_one:
-            give_back()
+            _give_back()
 
 
-def take_place(most: int) -> bool:
+def _take_place(most: int) -> bool:
     global taken
-    with lock:
+    with _lock:
         if taken >= most:
             return False
         taken += 1
         return True
 
 
-def give_back() -> None:
+def _give_back() -> None:
     global taken
-    with lock:
+    with _lock:
         taken -= 1

@@ -16,14 +16,14 @@ from tweetwatch.statements import statement
 
 # How many rows, of up to a thousand events each, are looked through at a time; and how many events
 # are returned at a time.
-ROWS_PER_READ, MAX_EVENTS = 10, 500
+_ROWS_PER_READ, _MAX_EVENTS = 10, 500
 
 # Each reads the first entry of an index.
-NEWEST_PLACE = """
+_NEWEST_PLACE = """
     SELECT (SELECT place FROM trackers_liveevents ORDER BY place DESC LIMIT 1),
            EXISTS (SELECT FROM trackers_staged)
 """
-BOUNDS = """
+_BOUNDS = """
     SELECT oldest.place, oldest.place + oldest.is_mark, oldest.spread_at,
            newest.place, clock_timestamp()
     FROM (SELECT place, spread_at, (events = '{}')::int AS is_mark
@@ -31,13 +31,13 @@ BOUNDS = """
          (SELECT place FROM trackers_liveevents ORDER BY place DESC LIMIT 1) newest
 """
 # The limits are literals, since for a parameter the planner would have to expect any number.
-BEHIND = f"""
+_BEHIND = f"""
     SELECT place, spread_at, first_at, last_at, topics, events
-    FROM trackers_liveevents WHERE place >= %(place)s ORDER BY place LIMIT {ROWS_PER_READ}
+    FROM trackers_liveevents WHERE place >= %(place)s ORDER BY place LIMIT {_ROWS_PER_READ}
 """
 # The last 200 rows, from the end; older ones are left out, however few events were found. A mark
 # has topics but no events.
-NEWEST_ROWS = """
+_NEWEST_ROWS = """
     SELECT row.place, told.nth, told.id, row.first_at, row.last_at
     FROM (
         SELECT place, first_at, last_at, topics, events
@@ -48,7 +48,7 @@ NEWEST_ROWS = """
       AND (row.place, told.nth) > (%(place)s, %(nth)s)
     ORDER BY row.place DESC, told.nth DESC LIMIT 100
 """
-EVENTS_BY_ID = statement(__file__, "events")
+_EVENTS_BY_ID = statement(__file__, "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ class Read:
 
 def newest_place() -> int:
     """The place of the newest row; first spreads what is committed, if nobody else does."""
-    row = select_row(NEWEST_PLACE)
+    row = _select_row(_NEWEST_PLACE)
     if row and row[1] and fan_out():
-        row = select_row(NEWEST_PLACE)
+        row = _select_row(_NEWEST_PLACE)
     return (row and row[0]) or 0
 
 
 def first_read(after: Cursor | None) -> Read:
     """Where a reader begins; no events yet. Without a cursor, after the newest. If it was away for
     too long, at the oldest that is kept; with a cursor ahead of the newest, after the newest."""
-    bounds = select_row(BOUNDS)
+    bounds = _select_row(_BOUNDS)
     if bounds is None:
         # Somebody emptied the table.
         return Read([], after or Cursor(0))
@@ -89,22 +89,24 @@ def first_read(after: Cursor | None) -> Read:
         return Read([], Cursor(newest + 1))
     if after.place > newest + 1:
         # The cursor is of another database, or of this one before it was restored.
-        return gone_on(Cursor(newest + 1), now)
+        return _gone_on(Cursor(newest + 1), now)
     if after.place < oldest:
-        return gone_on(Cursor(first), kept_since)
+        return _gone_on(Cursor(first), kept_since)
     return Read([], after)
 
 
-def gone_on(at: Cursor, kept_since: datetime) -> Read:
+def _gone_on(at: Cursor, kept_since: datetime) -> Read:
     return Read([], at, Gap(kept_since, at))
 
 
 def read_on(start: Cursor, wanted: Wanted) -> Read:
     """What comes next, up to a bound: until `reached` is past the newest there may be more."""
     with cursor() as db:
-        rows = [FeedRow._make(row) for row in db.execute(BEHIND, {"place": start.place}).fetchall()]
-    picked = pick(rows, start, wanted.topics, most=MAX_EVENTS)
-    events = events_of(picked.events, picked.first_at, picked.last_at, wanted)
+        rows = [
+            FeedRow._make(row) for row in db.execute(_BEHIND, {"place": start.place}).fetchall()
+        ]
+    picked = pick(rows, start, wanted.topics, most=_MAX_EVENTS)
+    events = _events_of(picked.events, picked.first_at, picked.last_at, wanted)
     # Some are filtered out, or no longer kept.
     in_order = [(place, events[id]) for id, place in picked.events.items() if id in events]
     return Read(in_order, picked.reached, picked.gap)
@@ -114,15 +116,15 @@ def newest_events(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, EventRow]
     """At most the last hundred events behind `after`, newest first."""
     given = {"place": after.place, "nth": after.nth, "topics": sorted(wanted.topics)}
     with cursor() as db:
-        rows = db.execute(NEWEST_ROWS, given).fetchall()
+        rows = db.execute(_NEWEST_ROWS, given).fetchall()
     if not rows:
         return []
     first, last = min(row[3] for row in rows), max(row[4] for row in rows)
-    told = events_of([row[2] for row in rows], first, last, wanted)
+    told = _events_of([row[2] for row in rows], first, last, wanted)
     return [(Cursor(place, nth), told[id]) for place, nth, id, _, _ in rows if id in told]
 
 
-def events_of(
+def _events_of(
     ids: Iterable[int], first_at: datetime | None, last_at: datetime | None, wanted: Wanted
 ) -> Mapping[int, EventRow]:
     params = {
@@ -135,9 +137,9 @@ def events_of(
     if not params["ids"]:
         return {}
     with cursor() as db:
-        return {row[0]: EventRow._make(row) for row in db.execute(EVENTS_BY_ID, params)}
+        return {row[0]: EventRow._make(row) for row in db.execute(_EVENTS_BY_ID, params)}
 
 
-def select_row(statement: str) -> tuple[Any, ...] | None:
+def _select_row(statement: str) -> tuple[Any, ...] | None:
     with cursor() as db:
         return db.execute(statement).fetchone()

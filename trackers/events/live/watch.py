@@ -17,24 +17,24 @@ from trackers.events.fan_out import LOCK, NUMBER
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 
-TOPIC_NAME = re.compile(r"[a-z_]{1,64}")
+_TOPIC_NAME = re.compile(r"[a-z_]{1,64}")
 # Counted from the start of the last stream: a reader may be away for this long and miss nothing.
-WATCHED = timedelta(minutes=10)
+_WATCHED = timedelta(minutes=10)
 # A topic's row is updated at most this often.
-RENEWED = timedelta(minutes=1)
+_RENEWED = timedelta(minutes=1)
 # With less time left than this, a transaction that looked before the renewal was committed may have
 # recorded nothing: the topic then counts as unwatched.
-DOUBTFUL = timedelta(minutes=1)
+_DOUBTFUL = timedelta(minutes=1)
 # How long the feed is kept.
 FEED_KEPT_FOR = timedelta(hours=1)
 
-TOPICS = """
+_TOPICS = """
     SELECT name, id, (watched_until > clock_timestamp() + %(enough)s) IS TRUE
     FROM trackers_topic WHERE name = ANY(%(names)s)
 """
 # Under the lock of the spread: whatever is spread after this is in the feed. clock_timestamp(),
 # since it may have waited for the lock. Locks topics in the order of names, as everywhere.
-WATCH = """
+_WATCH = """
     WITH topic AS MATERIALIZED (
         SELECT id, (watched_until > clock_timestamp() + %(doubtful)s) IS TRUE AS was_watched
         FROM trackers_topic WHERE id = ANY(%(topics)s) ORDER BY name FOR NO KEY UPDATE
@@ -67,23 +67,23 @@ def watch(names: Iterable[str]) -> Mapping[str, int]:
     """Have the events of these topics recorded from now on; return the topics' ids. ValueError if
     one does not exist; nothing is changed then."""
     wanted = set(names)
-    given = {"names": sorted(filter(TOPIC_NAME.fullmatch, wanted)), "enough": WATCHED - RENEWED}
+    given = {"names": sorted(filter(_TOPIC_NAME.fullmatch, wanted)), "enough": _WATCHED - _RENEWED}
     with cursor() as db:
-        rows = db.execute(TOPICS, given).fetchall()
+        rows = db.execute(_TOPICS, given).fetchall()
     if unknown := wanted - {name for name, _, _ in rows}:
         raise ValueError(f"There is no topic {min(unknown)[:64]!r}.")
     if not all(is_watched for _, _, is_watched in rows):
-        prolong([id for _, id, _ in rows])
+        _prolong([id for _, id, _ in rows])
     return {name: id for name, id, _ in rows}
 
 
-def prolong(topics: list[int]) -> None:
+def _prolong(topics: list[int]) -> None:
     with transaction.atomic(), cursor() as db:
         db.execute(LOCK)
         number = db.execute(NUMBER).fetchone()
         assert number is not None
-        given = {"topics": topics, "number": number[0], "watched": WATCHED, "doubtful": DOUBTFUL}
-        db.execute(WATCH, given)
+        given = {"topics": topics, "number": number[0], "watched": _WATCHED, "doubtful": _DOUBTFUL}
+        db.execute(_WATCH, given)
 
 
 def prune_feed(*, deadline: Deadline) -> None:

@@ -18,10 +18,10 @@ from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import signing_keys, standing, subscribe
 from trackers.events.subscribers.standings import standing_of
-from trackers.events.subscribers.terms import TWICE, Terms, found, put
+from trackers.events.subscribers.terms import TWICE, Terms, locked_subscriber, set_terms
 from trackers.history import Actor
 
-ADD, CHANGE, DELETE = (f"trackers.{verb}_subscriber" for verb in ("add", "change", "delete"))
+ADD, CHANGE, _DELETE = (f"trackers.{verb}_subscriber" for verb in ("add", "change", "delete"))
 
 
 def add(name: str, terms: Terms, actor: Actor) -> tuple[Subscriber, str]:
@@ -31,9 +31,9 @@ def add(name: str, terms: Terms, actor: Actor) -> tuple[Subscriber, str]:
     """
     key = signing_keys.new_signing_key()
     subscriber = Subscriber(name=name, secrets={"signing": [key]})
-    topics = put(subscriber, terms, topics=list(terms.topics or ()))
+    topics = set_terms(subscriber, terms, topics=list(terms.topics or ()))
     try:
-        subscribe.add(subscriber, topics)
+        subscribe.add_subscriber(subscriber, topics)
     except IntegrityError:
         # Somebody was faster.
         raise ValidationError({"name": TWICE}) from None
@@ -48,10 +48,12 @@ def change(subscriber: Subscriber, terms: Terms, actor: Actor) -> Subscriber:
     """
     with transaction.atomic():
         fan_out_all()
-        changed = found(subscriber.name, pk=subscriber.pk)
+        changed = locked_subscriber(subscriber.name, pk=subscriber.pk)
         known = list(changed.subscriptions.values_list("topic__name", flat=True))
-        topics = put(changed, terms, topics=known if terms.topics is None else list(terms.topics))
-        subscribe.change(changed, topics)
+        topics = set_terms(
+            changed, terms, topics=known if terms.topics is None else list(terms.topics)
+        )
+        subscribe.save_subscriber(changed, topics)
     history.record(actor, [changed], "Changed")
     return changed
 
@@ -75,16 +77,16 @@ def resume(subscriber: Subscriber, actor: Actor) -> Done:
 def remove(subscriber: Subscriber, actor: Actor) -> Done:
     """Remove it, and drop what waits for it; `count`: how many events."""
     # Its row gets another name.
-    name, events = str(subscriber), subscribe.remove(subscriber)
+    name, events = str(subscriber), subscribe.retire_subscriber(subscriber)
     history.record(
         actor, [subscriber], f"Removed; events dropped: {events:,}", flag=history.DELETION
     )
     return Done(f"{name}: Removed, with {events:,} waiting event{pluralize(events)}.", events)
 
 
-def drop(subscriber: Subscriber, actor: Actor) -> Done:
+def _drop(subscriber: Subscriber, actor: Actor) -> Done:
     """Drop what waits for it; `count`: how many events."""
-    events = subscribe.empty(subscriber)
+    events = subscribe.drop_waiting(subscriber)
     history.record(actor, [subscriber], f"Dropped {events:,} waiting events")
     return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
 
@@ -134,7 +136,7 @@ def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
     )
 
 
-def queued(subscriber: Subscriber) -> str:
+def _queued(subscriber: Subscriber) -> str:
     return f"{standing_of(subscriber, now=timezone.now()).books.queued:,}"
 
 
@@ -144,17 +146,17 @@ ACTS = {
     "test": Act(test, CHANGE),
     "redeliver": Act(redeliver, CHANGE),
     "drop": Act(
-        drop,
+        _drop,
         CHANGE,
         asks=lambda of: (
-            f"Drop the {queued(of)} events waiting for {of}? They will not be delivered."
+            f"Drop the {_queued(of)} events waiting for {of}? They will not be delivered."
         ),
         button="Drop waiting events",
     ),
     "remove": Act(
         remove,
-        DELETE,
-        asks=lambda of: f"Remove {of}? The {queued(of)} events waiting for it are dropped.",
+        _DELETE,
+        asks=lambda of: f"Remove {of}? The {_queued(of)} events waiting for it are dropped.",
         button="Remove",
         leaves=True,
     ),

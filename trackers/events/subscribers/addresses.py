@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 MOST_CALLBACK, MOST_EVENT = 2000, 1024
 
 # The characters that RFC 3986 allows, all ASCII. Programs disagree on how to read others.
-LETTERS = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
+_LETTERS = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 
 
 def fault_of(address: str, *, most: int, plain_http: bool) -> str:
     """What is wrong with it, as the end of a sentence that begins with its name; empty if valid."""
     if len(address) > most:
         return f"is longer than {most:,} characters"
-    if not LETTERS.fullmatch(address):
+    if not _LETTERS.fullmatch(address):
         return "is empty, or has characters that do not belong in an address"
     try:
         parts = urlsplit(address)

@@ -18,24 +18,24 @@ from trackers.events.subscribers.terms import Terms
 from trackers.history import Actor
 from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
 
-OWN_TOPICS = (
+_OWN_TOPICS = (
     (TWEETS_TOPIC, "tweets: found, changed, gone"),
     (MILESTONES_TOPIC, "milestones: a metric has reached one"),
     (SOURCES_TOPIC, "sources: a gap, a leak, hidden, back"),
     (ALERTS_TOPIC, "alerts: something needs a person"),
 )
-FIELDS = (
+_FIELDS = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
     "newest_only", "with_data", "authors", "sources", "metric", "at_least",
 )  # fmt: skip
-HOW = ("format", "with_data", "newest_only", "max_events", "timeout_ms")
-WHICH = ("authors", "sources", "metric", "at_least")
-PACE = ("ordered", "concurrency", "rate")
-PROOF = ("headers", "without_headers", "uuid", "without_uuid")
+_HOW = ("format", "with_data", "newest_only", "max_events", "timeout_ms")
+_WHICH = ("authors", "sources", "metric", "at_least")
+_PACE = ("ordered", "concurrency", "rate")
+_PROOF = ("headers", "without_headers", "uuid", "without_uuid")
 
 
-QUIET = {"spellcheck": "false", "autocomplete": "off"}
-WITH_DEFAULTS = ("max_events", "timeout_ms", "concurrency", "format")
+_QUIET = {"spellcheck": "false", "autocomplete": "off"}
+_WITH_DEFAULTS = ("max_events", "timeout_ms", "concurrency", "format")
 
 
 class Unshown:
@@ -73,7 +73,7 @@ class SubscriberForm(forms.ModelForm):
     """
 
     topics = forms.MultipleChoiceField(
-        choices=OWN_TOPICS, required=False, widget=forms.CheckboxSelectMultiple, label="Topics"
+        choices=_OWN_TOPICS, required=False, widget=forms.CheckboxSelectMultiple, label="Topics"
     )
     other_topics = forms.CharField(
         required=False,
@@ -85,7 +85,7 @@ class SubscriberForm(forms.ModelForm):
         required=False,
         label="Headers",
         help_text="Sent with each batch. One per line: Name: value. Values are not shown again.",
-        widget=UnshownLines(attrs={"rows": 3, **QUIET}),
+        widget=UnshownLines(attrs={"rows": 3, **_QUIET}),
     )
     without_headers = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Remove headers"
@@ -93,7 +93,7 @@ class SubscriberForm(forms.ModelForm):
     uuid = forms.CharField(
         required=False,
         label="Basic auth user name",
-        widget=UnshownLine(attrs=QUIET),
+        widget=UnshownLine(attrs=_QUIET),
         validators=[check_uuid],
     )
     without_uuid = forms.BooleanField(required=False, label="Remove the user name")
@@ -101,7 +101,7 @@ class SubscriberForm(forms.ModelForm):
 
     class Meta:
         model = Subscriber
-        fields = ("name", *FIELDS)
+        fields = ("name", *_FIELDS)
         labels = {
             "max_events": "Events per batch",
             "timeout_ms": "Longest wait to fill a batch, in milliseconds",
@@ -113,7 +113,7 @@ class SubscriberForm(forms.ModelForm):
             "at_least": "At least",
         }
         widgets = {
-            "name": forms.TextInput(attrs=QUIET),
+            "name": forms.TextInput(attrs=_QUIET),
             "callback": forms.TextInput(
                 attrs={"spellcheck": "false", "placeholder": "https://shop.example/events"}
             ),
@@ -129,14 +129,14 @@ class SubscriberForm(forms.ModelForm):
             field = self.fields[name]
             assert isinstance(field, SimpleArrayField)
             field.widget.attrs["spellcheck"] = "false"
-        own, kept = [name for name, _ in OWN_TOPICS], self.kept_headers()
+        own, kept = [name for name, _ in _OWN_TOPICS], self.kept_headers()
         self.fields["without_headers"].choices = [(name, name) for name in kept]  # type: ignore[attr-defined]
         if self.is_new:
             for name in ("without_headers", "without_uuid"):
                 del self.fields[name]
             self.fields["uuid"].help_text = "Leave empty to send none."
             # What the page does not send gets the model's default.
-            for name in WITH_DEFAULTS:
+            for name in _WITH_DEFAULTS:
                 self.fields[name].required = False
             return
         self.fields["name"].disabled = True
@@ -157,7 +157,7 @@ class SubscriberForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        for name in WITH_DEFAULTS:
+        for name in _WITH_DEFAULTS:
             if cleaned.get(name) in (None, "") and name not in self.errors:
                 cleaned[name] = getattr(Subscriber(), name)
         if not {"topics", "other_topics"} & self.errors.keys():
@@ -184,7 +184,7 @@ class SubscriberForm(forms.ModelForm):
         typed = {name.lower() for name in cleaned["headers"]}
         gone = {name: None for name in gone if name.lower() not in typed}
         return Terms(
-            {name: cleaned[name] for name in FIELDS if name in cleaned},
+            {name: cleaned[name] for name in _FIELDS if name in cleaned},
             topics=self.all_topics(),
             uuid=uuid,
             headers={**gone, **cleaned["headers"]},
@@ -208,10 +208,10 @@ class SubscriberForm(forms.ModelForm):
         return [
             (title, self.has_faults(names), [self[name] for name in names if name in self.fields])
             for title, names in (
-                ("Content: format, figures, batches", HOW),
-                ("Filters: which tweets", WHICH),
-                ("Speed and order", PACE),
-                ("Authentication: headers, user name", PROOF),
+                ("Content: format, figures, batches", _HOW),
+                ("Filters: which tweets", _WHICH),
+                ("Speed and order", _PACE),
+                ("Authentication: headers, user name", _PROOF),
             )
         ]
 

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping
 
 from django.core.exceptions import ValidationError
 
-MOST_HEADERS, MOST_NAME, MOST_VALUE = 20, 100, 2000
+MOST_HEADERS, _MOST_NAME, _MOST_VALUE = 20, 100, 2000
 
 # What RFC 9110 calls a token.
-NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 # fmt: off
-OURS = frozenset((
+_OURS = frozenset((
     "host", "content-type", "content-length", "content-encoding", "user-agent", "accept-encoding",
     "expect",
 ))
 # For a single connection, or for proxies.
-HOP_BY_HOP = frozenset((
+_HOP_BY_HOP = frozenset((
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
     "te", "trailer", "transfer-encoding", "upgrade",
 ))
@@ -31,7 +31,7 @@ HOP_BY_HOP = frozenset((
 
 def is_ours(name: str) -> bool:
     low = name.lower()
-    return low in OURS or low in HOP_BY_HOP or low.startswith("webhook-")
+    return low in _OURS or low in _HOP_BY_HOP or low.startswith("webhook-")
 
 
 def read_line(line: str) -> tuple[str, str]:
@@ -43,19 +43,19 @@ def read_line(line: str) -> tuple[str, str]:
 
 
 def check_header(name: str, value: str) -> None:
-    if not NAME.fullmatch(name) or len(name) > MOST_NAME:
+    if not _NAME.fullmatch(name) or len(name) > _MOST_NAME:
         # Not quoted: if name and value are mixed up, the name is a secret.
         raise ValidationError(
-            f"A header's name must have 1 to {MOST_NAME} letters, digits or characters like - _ ."
+            f"A header's name must have 1 to {_MOST_NAME} letters, digits or characters like - _ ."
         )
     if is_ours(name):
         raise ValidationError(
             f"The header {name} cannot be set: tweetwatch or HTTP itself sets it."
         )
-    if not VALUE.fullmatch(value) or len(value) > MOST_VALUE:
+    if not _VALUE.fullmatch(value) or len(value) > _MOST_VALUE:
         raise ValidationError(
-            f"The value of the header {name} is 1 to {MOST_VALUE:,} printable characters of ASCII, "
-            "without a blank at its ends, and nothing of a second line."
+            f"The value of the header {name} is 1 to {_MOST_VALUE:,} printable characters of "
+            "ASCII, without a blank at its ends, and nothing of a second line."
         )
 
 

@@ -9,13 +9,13 @@ from trackers.events.subscribers.standings import Standing
 from tweetwatch.clock_times import iso
 
 
-def described(one: Standing) -> dict[str, Any]:
+def subscriber_json(standing: Standing) -> dict[str, Any]:
     """Without secrets."""
-    subscriber, books = one.subscriber, one.books
+    subscriber, books = standing.subscriber, standing.books
     return {
         "name": subscriber.name,
         "callback": subscriber.callback,
-        "topics": one.topics,
+        "topics": standing.topics,
         "max_events": subscriber.max_events,
         "timeout_ms": subscriber.timeout_ms,
         "ordered": subscriber.ordered,
@@ -28,9 +28,9 @@ def described(one: Standing) -> dict[str, Any]:
         "sources": [str(id) for id in subscriber.sources],
         "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
         "headers": sorted(subscriber.secrets.get("headers") or ()),
-        "state": one.state,
+        "state": standing.state,
         "because": subscriber.state.disabled_because,
-        "next_at": iso(one.next_at),
+        "next_at": iso(standing.next_at),
         "health": subscriber.state.health,
         "added": books.added,
         "delivered": books.delivered,
@@ -41,7 +41,7 @@ def described(one: Standing) -> dict[str, Any]:
     }
 
 
-def shown(attempt: Attempt) -> dict[str, Any]:
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
     return {
         "at": iso(attempt.at, to="milliseconds"),
         "batch": str(attempt.uid),

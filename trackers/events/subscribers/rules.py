@@ -16,10 +16,10 @@ from trackers.events.subscribers.addresses import MOST_CALLBACK, fault_of
 NAME = re.compile(r"\A[a-z0-9:_-]{1,64}\Z")
 NAME_RULE = "has 1 to 64 of the characters a to z, 0 to 9, : _ and -."
 TOPIC = re.compile(r"\A[a-z_]{1,64}\Z")
-TOPIC_RULE = "has 1 to 64 lowercase letters a to z and underscores."
+_TOPIC_RULE = "has 1 to 64 lowercase letters a to z and underscores."
 # The user name of HTTP Basic auth.
 UUID = re.compile(r"\A[ -9;-~]{1,200}\Z")
-UUID_RULE = "is up to 200 printable characters of ASCII without a colon."
+_UUID_RULE = "is up to 200 printable characters of ASCII without a colon."
 
 MOST_TOPICS = 1000
 MOST_FILTERED = 1000
@@ -36,7 +36,7 @@ def check_callback(address: str) -> None:
 
 def check_uuid(uuid: str) -> None:
     if uuid and not UUID.fullmatch(uuid):
-        raise ValidationError(f"A uuid {UUID_RULE}")
+        raise ValidationError(f"A uuid {_UUID_RULE}")
 
 
 def check_topics(names: list[str]) -> None:
@@ -46,4 +46,4 @@ def check_topics(names: list[str]) -> None:
         raise ValidationError(f"There are more than {MOST_TOPICS:,} topics.")
     for name in names:
         if not TOPIC.fullmatch(name):
-            raise ValidationError(f"The name of a topic {TOPIC_RULE}")
+            raise ValidationError(f"The name of a topic {_TOPIC_RULE}")

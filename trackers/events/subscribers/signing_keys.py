@@ -9,35 +9,35 @@ from django.db import transaction
 
 from trackers.events.models import Subscriber
 
-BYTES = 32
+_BYTES = 32
 
 
 def new_signing_key() -> str:
     """A new key in the format of Standard Webhooks."""
-    return f"whsec_{base64.b64encode(secrets.token_bytes(BYTES)).decode()}"
+    return f"whsec_{base64.b64encode(secrets.token_bytes(_BYTES)).decode()}"
 
 
 def rotate(subscriber: Subscriber) -> str:
     """Add a new signing key and return it; the one before also signs until the next rotation."""
     made = new_signing_key()
     with transaction.atomic():
-        keys = locked(subscriber)
-        keep(subscriber, [made, *keys[:1]])
+        keys = _locked(subscriber)
+        _keep(subscriber, [made, *keys[:1]])
     return made
 
 
 def forget_old(subscriber: Subscriber) -> None:
     """Sign only with the newest key from now on."""
     with transaction.atomic():
-        keep(subscriber, locked(subscriber)[:1])
+        _keep(subscriber, _locked(subscriber)[:1])
 
 
-def locked(subscriber: Subscriber) -> list[str]:
+def _locked(subscriber: Subscriber) -> list[str]:
     row = Subscriber.objects.select_for_update(no_key=True).get(pk=subscriber.pk)
     subscriber.secrets = row.secrets
     return list(row.secrets.get("signing", []))
 
 
-def keep(subscriber: Subscriber, keys: list[str]) -> None:
+def _keep(subscriber: Subscriber, keys: list[str]) -> None:
     subscriber.secrets = {**subscriber.secrets, "signing": keys}
     subscriber.save(update_fields=["secrets"])

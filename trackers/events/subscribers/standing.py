@@ -12,7 +12,7 @@ from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.database import cursor
 
 # A successful delivery clears `failing_since`.
-DISABLE = """
+_DISABLE = """
     UPDATE trackers_subscriberstate st
     SET disabled_at = clock_timestamp(),
         disabled_because = 'Nothing but failures since '
@@ -42,7 +42,7 @@ def disable_failing(*, after: timedelta) -> list[str]:
     """
     with transaction.atomic():
         with cursor() as db:
-            disabled = db.execute(DISABLE, {"after": after}).fetchall()
+            disabled = db.execute(_DISABLE, {"after": after}).fetchall()
         publish_events(
             [
                 NewEvent(

@@ -14,8 +14,8 @@ from tweetwatch.database import cursor
 State = Literal["ready", "waiting", "paused", "disabled"]
 
 # The count stops here: the spread is then far behind.
-MOST_COUNTED = 1000
-STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) first"
+_MOST_COUNTED = 1000
+_STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def standings(*, now: datetime) -> list[Standing]:
     books = {one.id: one for one in read_books()}
     found = Subscriber.objects.filter(removed_at=None).select_related("state")
     return [
-        Standing(one, topics_of(one), books[one.pk], now)
+        Standing(one, _topics_of(one), books[one.pk], now)
         for one in found.prefetch_related("subscriptions__topic")
         # One that was added meanwhile is not in `books` yet.
         if one.pk in books
@@ -63,10 +63,10 @@ def standings(*, now: datetime) -> list[Standing]:
 
 def standing_of(subscriber: Subscriber, *, now: datetime) -> Standing:
     [books] = read_books(subscriber.pk)
-    return Standing(subscriber, topics_of(subscriber), books, now)
+    return Standing(subscriber, _topics_of(subscriber), books, now)
 
 
-def topics_of(subscriber: Subscriber) -> list[str]:
+def _topics_of(subscriber: Subscriber) -> list[str]:
     return sorted(each.topic.name for each in subscriber.subscriptions.all())
 
 
@@ -78,5 +78,5 @@ def topics() -> list[Topic]:
 def staged() -> int:
     """How many transactions' events are not spread yet, up to MOST_COUNTED."""
     with cursor() as db:
-        row = db.execute(STAGED, {"most": MOST_COUNTED}).fetchone()
+        row = db.execute(_STAGED, {"most": _MOST_COUNTED}).fetchone()
     return int(row[0]) if row else 0

@@ -19,19 +19,19 @@ from trackers.outbox.models import Topic
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-EMPTY = statement(__file__, "empty")
+_DROP_WAITING = statement(__file__, "empty")
 
 
-def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
+def add_subscriber(subscriber: Subscriber, topics: Iterable[str]) -> None:
     """Add a subscriber to these topics; topics that do not exist are created."""
     with transaction.atomic():
         fan_out_all()
         subscriber.save(force_insert=True)
         SubscriberState.objects.create(subscriber=subscriber)
-        join(subscriber, topics)
+        _join(subscriber, topics)
 
 
-def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
+def save_subscriber(subscriber: Subscriber, topics: Iterable[str]) -> None:
     """Save it, subscribed to exactly these topics."""
     with transaction.atomic():
         fan_out_all()
@@ -40,8 +40,8 @@ def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
         left = subscriber.subscriptions.exclude(topic__name__in=names)
         rid = list(left.values_list("topic_id", flat=True))
         left.delete()
-        join(subscriber, names)
-        want(Topic.objects.filter(pk__in=rid))
+        _join(subscriber, names)
+        _want(Topic.objects.filter(pk__in=rid))
 
 
 def leave(subscriber: Subscriber, topic: Topic) -> bool:
@@ -49,11 +49,11 @@ def leave(subscriber: Subscriber, topic: Topic) -> bool:
     with transaction.atomic():
         fan_out_all()
         gone, _ = subscriber.subscriptions.filter(topic=topic).delete()
-        want(Topic.objects.filter(pk=topic.pk))
+        _want(Topic.objects.filter(pk=topic.pk))
     return bool(gone)
 
 
-def remove(subscriber: Subscriber) -> int:
+def retire_subscriber(subscriber: Subscriber) -> int:
     """Remove it, and drop what waits for it; return how many events."""
     with transaction.atomic():
         fan_out_all()
@@ -63,8 +63,8 @@ def remove(subscriber: Subscriber) -> int:
         Subscriber.objects.filter(pk=subscriber.pk).update(
             name=f"{subscriber.name[:40]} (removed {subscriber.pk})", removed_at=Now(), token=None
         )
-        dropped = empty(subscriber)
-        want(Topic.objects.filter(pk__in=topics))
+        dropped = drop_waiting(subscriber)
+        _want(Topic.objects.filter(pk__in=topics))
     return dropped
 
 
@@ -74,21 +74,21 @@ def forget_removed() -> int:
     A batch that was on its way at the removal, and failed since, is dropped like the others.
     """
     for subscriber in Subscriber.objects.exclude(removed_at=None):
-        empty(subscriber)
+        drop_waiting(subscriber)
     gone = Subscriber.objects.exclude(removed_at=None).exclude(
         Exists(EventBatch.objects.filter(subscriber=OuterRef("pk")))
     )
     return gone.delete()[1].get("trackers.Subscriber", 0)
 
 
-def empty(subscriber: Subscriber) -> int:
+def drop_waiting(subscriber: Subscriber) -> int:
     """Drop what waits for it; return how many events."""
     with cursor() as db:
-        row = db.execute(EMPTY, {"subscriber": subscriber.pk}).fetchone()
+        row = db.execute(_DROP_WAITING, {"subscriber": subscriber.pk}).fetchone()
     return int(row[0]) if row else 0
 
 
-def join(subscriber: Subscriber, topics: Iterable[str]) -> None:
+def _join(subscriber: Subscriber, topics: Iterable[str]) -> None:
     names = sorted(set(topics))
     for name in names:
         Topic(name=name).full_clean(validate_unique=False)
@@ -98,10 +98,10 @@ def join(subscriber: Subscriber, topics: Iterable[str]) -> None:
         [Subscription(topic=topic, subscriber=subscriber) for topic in found],
         ignore_conflicts=True,
     )
-    want(found)
+    _want(found)
 
 
-def want(topics: QuerySet[Topic]) -> None:
+def _want(topics: QuerySet[Topic]) -> None:
     """Update `wanted` of these topics: whether anybody subscribes to them."""
     locked = topics.order_by("name").select_for_update(no_key=True)
     ids = list(locked.values_list("pk", flat=True))

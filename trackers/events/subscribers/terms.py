@@ -20,7 +20,7 @@ from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.ingest.sources.models import Source
 
 # Fields whose sentences say themselves what they are about.
-SPEAKING = ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
+_SPEAKING = ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
 TWICE = "There is already a subscriber with this name."
 
 
@@ -44,7 +44,7 @@ class Terms:
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
 
 
-def found(name: str, **known: Any) -> Subscriber:
+def locked_subscriber(name: str, **known: Any) -> Subscriber:
     """The subscriber, locked until the end of the transaction."""
     there = Subscriber.objects.filter(removed_at=None, **known).select_for_update(no_key=True)
     if (one := there.first()) is None:
@@ -52,14 +52,14 @@ def found(name: str, **known: Any) -> Subscriber:
     return one
 
 
-def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
+def set_terms(subscriber: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
     """Set the terms on a subscriber without saving it; return its topics, if all is valid."""
     faults: dict[str, list[str]] = {}
-    before = one.sources
+    before = subscriber.sources
     for name, value in terms.fields.items():
-        setattr(one, name, value)
+        setattr(subscriber, name, value)
     try:
-        one.secrets = secrets_of(one, terms)
+        subscriber.secrets = _secrets_of(subscriber, terms)
     except ValidationError as error:
         faults |= error.message_dict
     try:
@@ -67,12 +67,12 @@ def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
     except ValidationError as error:
         faults["topics"] = error.messages
     try:
-        one.full_clean()
+        subscriber.full_clean()
     except ValidationError as error:
-        faults |= {name: told(some) for name, some in error.error_dict.items()}
+        faults |= {name: _messages(some) for name, some in error.error_dict.items()}
     if "sources" not in faults:
         try:
-            check_sources(one.sources, before=before)
+            check_sources(subscriber.sources, before=before)
         except ValidationError as error:
             faults["sources"] = error.messages
     if faults:
@@ -92,14 +92,14 @@ def check_sources(given: Sequence[int], *, before: Sequence[int] = ()) -> None:
         )
 
 
-def told(some: Sequence[ValidationError]) -> list[str]:
+def _messages(some: Sequence[ValidationError]) -> list[str]:
     return [said for one in some for said in ([TWICE] if one.code == "unique" else one.messages)]
 
 
-def secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
+def _secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
     kept: dict[str, Any] = dict(one.secrets)
     uuid = kept.get("uuid", "") if terms.uuid is None else terms.uuid
-    own = headers_of(kept.get("headers", {}), terms.headers)
+    own = _headers_of(kept.get("headers", {}), terms.headers)
     try:
         check_uuid(uuid)
     except ValidationError as error:
@@ -112,7 +112,7 @@ def secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
     return {name: value for name, value in secrets.items() if value}
 
 
-def headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+def _headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
     try:
         return headers.changed(kept, given)
     except ValidationError as error:
@@ -134,8 +134,8 @@ def at_least_of(text: str) -> tuple[str, int]:
 def sentences(error: ValidationError) -> list[str]:
     """What is wrong, with the name of the field where the sentence itself does not give it."""
     return [
-        said if field in SPEAKING
-        else f"{field}: {said}"
+        sentence if field in _SPEAKING
+        else f"{field}: {sentence}"
         for field, saids in error.message_dict.items()
-        for said in saids
+        for sentence in saids
     ]  # fmt: skip

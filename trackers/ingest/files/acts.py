@@ -19,7 +19,7 @@ from trackers.ingest.sources.imports import Import
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
 
-NOT_NOW = "This is not possible now: the import was started already."
+_NOT_NOW = "This is not possible now: the import was started already."
 
 
 def store(file: BinaryIO, actor: Actor, *, name: str, size: int, limits: Limits) -> Import:
@@ -34,7 +34,7 @@ def start(report: Import, actor: Actor, *, column: int | None, referenced: bool)
     """Import it; `column` counts from 1."""
     try:
         if not importing.start(report, column=column, referenced=referenced):
-            return Done(NOT_NOW, is_done=False)
+            return Done(_NOT_NOW, is_done=False)
     except UnreadableError as fault:
         return Done(str(fault), is_done=False)
     history.record(actor, [report.source], "Import started")
@@ -55,7 +55,7 @@ def discard(report: Import, actor: Actor) -> Done:
     source = report.source
     name = str(source)
     if not importing.discard(report):
-        return Done(NOT_NOW, is_done=False)
+        return Done(_NOT_NOW, is_done=False)
     history.record(actor, [source], "Discarded", flag=history.DELETION)
     return Done(f"{name} was discarded; nothing was imported.")
 

@@ -19,16 +19,16 @@ from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
 from trackers.ingest.found import UnreadableError
 
 # Each is opened and its beginning read.
-MOST_FILES = 200
-NAMED_AT_MOST = 5
-LONGEST_NAME = 80
+_MOST_FILES = 200
+_NAMED_AT_MOST = 5
+_LONGEST_NAME = 80
 # The posts of an account, as X has called them over the years.
-OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
-WORKBOOK = "It is a workbook. Save the sheet as CSV."
-DOCUMENT = "It is an office document. Save its text as a plain text file."
+_OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
+_WORKBOOK = "It is a workbook. Save the sheet as CSV."
+_DOCUMENT = "It is an office document. Save its text as a plain text file."
 # How the type of an OpenDocument file begins, which it has in a file of its own.
 OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
-NOT_THE_POSTS = "of X's archive, without posts"
+_NOT_THE_POSTS = "of X's archive, without posts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +62,26 @@ class Archive:
         names = {one.filename for one in self._names}
         if "[Content_Types].xml" in names:
             is_workbook = any(name.startswith("xl/") for name in names)
-            raise UnreadableError(WORKBOOK if is_workbook else DOCUMENT)
+            raise UnreadableError(_WORKBOOK if is_workbook else _DOCUMENT)
         if {"mimetype", "content.xml"} <= names:
             kind = self._head("mimetype").decode("ascii", "replace")
             if kind.startswith(OPEN_DOCUMENT):
                 is_workbook = kind.startswith(f"{OPEN_DOCUMENT}spreadsheet")
-                raise UnreadableError(WORKBOOK if is_workbook else DOCUMENT)
+                raise UnreadableError(_WORKBOOK if is_workbook else _DOCUMENT)
 
     def members(self) -> Iterator[Member]:
         """Those that may be read, by name; the others are added to `left_out`."""
-        posts = [one for one in self._names if OF_X.search(one.filename)]
+        posts = [one for one in self._names if _OF_X.search(one.filename)]
         if posts and len(posts) < len(self._names):
             others = len(self._names) - len(posts)
-            self.left_out.append(LeftOut(f"{others:,} others", NOT_THE_POSTS))
-        chosen = sorted(posts or self._names, key=lambda one: by_number(one.filename))
+            self.left_out.append(LeftOut(f"{others:,} others", _NOT_THE_POSTS))
+        chosen = sorted(posts or self._names, key=lambda one: _by_number(one.filename))
         for place, one in enumerate(chosen):
-            if place == MOST_FILES:
-                rest = f"{len(chosen) - MOST_FILES:,} more files"
-                self.left_out.append(LeftOut(rest, f"{MOST_FILES} are the most"))
+            if place == _MOST_FILES:
+                rest = f"{len(chosen) - _MOST_FILES:,} more files"
+                self.left_out.append(LeftOut(rest, f"{_MOST_FILES} are the most"))
                 return
-            if is_hidden(one.filename):
+            if _is_hidden(one.filename):
                 continue
             try:
                 yield Member(one.filename, self._look(one))
@@ -136,9 +136,9 @@ class Archive:
         named = [
             f"{shortened(one.name)} ({one.why[:1].lower()}{one.why[1:]})" for one in self.left_out
         ]
-        more = len(named) - NAMED_AT_MOST
+        more = len(named) - _NAMED_AT_MOST
         rest = [f"{more:,} more"] if more > 0 else []
-        return f"Left out: {', '.join([*named[:NAMED_AT_MOST], *rest])}."
+        return f"Left out: {', '.join([*named[:_NAMED_AT_MOST], *rest])}."
 
 
 class Sips:
@@ -163,15 +163,15 @@ def is_zip(file: BinaryIO) -> bool:
 
 
 def shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+    return name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
 
 
-def is_hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     """What macOS adds, and files whose name begins with a dot."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 
-def by_number(name: str) -> list[tuple[int, str]]:
+def _by_number(name: str) -> list[tuple[int, str]]:
     """tweets-part2 before tweets-part10, and tweets before both."""
     return [
         (int(piece), "") if piece.isdigit() else (-1, piece)

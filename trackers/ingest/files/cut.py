@@ -24,7 +24,7 @@ from trackers.ingest.files.tablehead import head_of
 from trackers.ingest.found import MAX_QUOTED_LENGTH, Numbered, Rejected, UnreadableError, id_of
 
 # A longer list in one line is not one line of many, but a whole document without line ends.
-LONGEST_LIST = 1 << 20
+_LONGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,22 @@ def cut(lines: Iterable[str]) -> Cut:
     # Two hundred lines of JSON could be a gigabyte.
     sample = [first, *islice(filled, SAMPLE - 1 if format in ("csv", "ids") else 0)]
     if format == "csv" or (
-        format == "ids" and (hides_a_table(sample) or is_column_of_numbers(sample))
+        format == "ids" and (_hides_a_table(sample) or is_column_of_numbers(sample))
     ):
-        return cut_table(sample, filled, damage)
+        return _cut_table(sample, filled, damage)
     all = chain(sample, filled)
-    if format == "jsonl" and first[1].startswith("[") and len(first[1]) > LONGEST_LIST:
+    if format == "jsonl" and first[1].startswith("[") and len(first[1]) > _LONGEST_LIST:
         format = "json"
-    found = objects(all) if format == "json" else ((one,) for one in all)
-    return Cut(format, then(found, damage))
+    found = _objects(all) if format == "json" else ((one,) for one in all)
+    return Cut(format, _then(found, damage))
 
 
-def hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
+def _hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
     """Whether no line is an id, but there is a column of ids, perhaps below a title."""
     return all(id_of(line) is None for _, line in sample) and place_of_ids(sample) is not None
 
 
-def cut_table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:
+def _cut_table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:
     head = head_of(sample)
     before = (
         Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")
@@ -76,16 +76,16 @@ def cut_table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[R
     )
     below = chain(sample[head.first + head.names_columns :], lines)
     found = records(below, delimiter_of(head.line))
-    return Cut("csv", then(chain(before, found), damage), head.line, head.column)
+    return Cut("csv", _then(chain(before, found), damage), head.line, head.column)
 
 
-def objects(lines: Numbered) -> Iterator[Record | Rejected]:
+def _objects(lines: Numbered) -> Iterator[Record | Rejected]:
     for one in Values(lines):
         # Escaped to ASCII: a lone surrogate cannot be encoded as UTF-8.
         yield one if isinstance(one, Rejected) else ((one.line, json.dumps(one.value)),)
 
 
-def then(
+def _then(
     records: Iterable[Record | Rejected], damage: list[Rejected]
 ) -> Iterator[Record | Rejected]:
     """The records, then the damage where the file breaks off, which is known only at the end."""

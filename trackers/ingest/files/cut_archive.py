@@ -21,8 +21,8 @@ from trackers.ingest.found import (
 )
 
 # Records of each file that are searched for a tweet.
-LOOKED_INTO = 200
-BY_ITSELF = "upload it by itself"
+_LOOKED_INTO = 200
+_BY_ITSELF = "upload it by itself"
 NO_TWEETS_IN_ARCHIVE = "This ZIP archive contains no file of tweets."
 
 
@@ -35,7 +35,7 @@ def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut,
     names: list[str] = []
     messages: list[str] = []
     for member, look in with_tweets(archive, limits=limits):
-        if first is not None and (why := unlike(look, first)):
+        if first is not None and (why := _unlike(look, first)):
             archive.left_out.append(LeftOut(member.name, why))
             continue
         first = first or look
@@ -45,7 +45,7 @@ def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut,
     if first is None:
         raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
     files: list[tuple[str, int]] = []
-    records = all_records(archive, names, files, limits=limits, taken=taken)
+    records = _all_records(archive, names, files, limits=limits, taken=taken)
     return replace(first, records=records, files=files), " ".join(
         filter(None, (*messages, left_out))
     )
@@ -55,10 +55,10 @@ def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, C
     """Its files that begin with tweets, and how each is cut; the others are left out."""
     for member in archive.members():
         # Each file is checked against the limits by itself here.
-        lines = archive.lines(member.name, passed=nobody, limits=limits, taken=Taken())
+        lines = archive.lines(member.name, passed=_nobody, limits=limits, taken=Taken())
         try:
             look = cut(lines)
-            if has_tweets(look):
+            if _has_tweets(look):
                 yield member, look
             else:
                 archive.left_out.append(LeftOut(member.name, "no tweets in it"))
@@ -68,20 +68,20 @@ def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, C
             archive.left_out.append(LeftOut(member.name, str(fault).rstrip(".")))
 
 
-def nobody(_taken: int) -> None:
+def _nobody(_taken: int) -> None:
     """For callers that do not need the number of bytes read."""
 
 
-def unlike(look: Cut, first: Cut) -> str:
+def _unlike(look: Cut, first: Cut) -> str:
     """Why it is not read together with the first one; empty when it is."""
     if look.format != first.format:
-        return f"of another format, {BY_ITSELF}"
+        return f"of another format, {_BY_ITSELF}"
     if look.header.strip() != first.header.strip():
-        return f"with other columns, {BY_ITSELF}"
+        return f"with other columns, {_BY_ITSELF}"
     return ""
 
 
-def all_records(
+def _all_records(
     archive: Archive,
     names: list[str],
     files: list[tuple[str, int]],
@@ -93,16 +93,16 @@ def all_records(
     for name in names:
         before = taken.lines
         files.append((shortened(name), before + 1))
-        for one in cut(archive.lines(name, passed=nobody, limits=limits, taken=taken)).records:
+        for one in cut(archive.lines(name, passed=_nobody, limits=limits, taken=taken)).records:
             if isinstance(one, Rejected):
                 yield replace(one, line=one.line + before)
             else:
                 yield [(number + before, line) for number, line in one]
 
 
-def has_tweets(look: Cut) -> bool:
+def _has_tweets(look: Cut) -> bool:
     """Whether there is a tweet among its first records."""
-    records = [one for one in islice(look.records, LOOKED_INTO) if not isinstance(one, Rejected)]
+    records = [one for one in islice(look.records, _LOOKED_INTO) if not isinstance(one, Rejected)]
     if look.format == "csv":
         delimiter = delimiter_of(look.header)
         rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in records]

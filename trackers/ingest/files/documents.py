@@ -17,18 +17,18 @@ from trackers.ingest.files.objects import found_in, not_json
 from trackers.ingest.found import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
-BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
+_BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
 # Where a value of the outermost array begins, as archives and pretty printers lay it out.
-NEXT = re.compile(
+_NEXT = re.compile(
     r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)",
     re.MULTILINE,
 )
 # The least number of characters to feed at once.
-MIN_FEED_LENGTH = 1 << 16
+_MIN_FEED_LENGTH = 1 << 16
 # A longer value is damaged: it never ends.
-MAX_VALUE_LENGTH = 16 << 20
+_MAX_VALUE_LENGTH = 16 << 20
 # An error this near to the end of the buffer may only be due to the cut.
-END_MARGIN = 64
+_END_MARGIN = 64
 
 
 def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
@@ -80,32 +80,32 @@ class Values:
     def _go_to_next(self) -> bool:
         """Move to the next value; False when there is none."""
         while True:
-            between = BETWEEN.match(self._text, self._at)
+            between = _BETWEEN.match(self._text, self._at)
             self._at = between.end() if between else self._at
             if self._over:
                 return self._at < len(self._text)
             # Not this near to the end, where `window.` may be cut off.
-            if len(self._text) - self._at > END_MARGIN:
+            if len(self._text) - self._at > _END_MARGIN:
                 return True
             self._feed()
 
     def _may_go_on(self, fault: Exception) -> bool:
         """Whether the value may just be incomplete."""
-        if self._over or len(self._text) - self._at > MAX_VALUE_LENGTH:
+        if self._over or len(self._text) - self._at > _MAX_VALUE_LENGTH:
             return False
         if not isinstance(fault, json.JSONDecodeError):
             return False
-        return "Unterminated" in fault.msg or fault.pos > len(self._text) - END_MARGIN
+        return "Unterminated" in fault.msg or fault.pos > len(self._text) - _END_MARGIN
 
     def _skip(self) -> None:
         """Move to where the next value seems to begin, or to the end."""
         self._at += 1
-        while not (match := NEXT.search(self._text, self._at)):
+        while not (match := _NEXT.search(self._text, self._at)):
             if self._over:
                 self._at = len(self._text)
                 return
             # The buffer may end within what the pattern needs.
-            self._at = max(self._at, len(self._text) - END_MARGIN)
+            self._at = max(self._at, len(self._text) - _END_MARGIN)
             self._feed()
         self._at = match.end()
 
@@ -116,7 +116,7 @@ class Values:
         self._starts = [start - self._at for start in self._starts[gone:]]
         self._numbers = self._numbers[gone:]
         self._at, length, pieces = 0, len(before), [before]
-        enough = max(2 * len(before), MIN_FEED_LENGTH)
+        enough = max(2 * len(before), _MIN_FEED_LENGTH)
         for number, line in self._lines:
             # The pieces of one long line are joined without a newline.
             if number != self._last:

@@ -17,7 +17,7 @@ from trackers.ingest.found import UnreadableError
 
 LOOKED_AT = 1 << 16
 ZIP = b"PK\x03\x04"
-KNOWN_FORMATS = (
+_KNOWN_FORMATS = (
     (b"\xd0\xcf\x11\xe0", "It is an old workbook or document. Save the sheet as CSV."),
     (b"%PDF", "It is a PDF. Give a text file instead."),
     (
@@ -65,7 +65,7 @@ def check_first_bytes(head: bytes) -> str:
     """A sentence to show before reading, if any. Raises UnreadableError if it is not text."""
     if not head:
         raise UnreadableError("The file is empty.")
-    for mark, sentence in KNOWN_FORMATS:
+    for mark, sentence in _KNOWN_FORMATS:
         if head.startswith(mark):
             raise UnreadableError(sentence)
     if head[257:262] == b"ustar":
@@ -77,10 +77,10 @@ def check_first_bytes(head: bytes) -> str:
             if sparse and head.count(0) > len(head) // 4
             else "It is not a text file."
         )
-    return "" if is_utf8(head) else "Not all of it is UTF-8. Some letters may be wrong."
+    return "" if _is_utf8(head) else "Not all of it is UTF-8. Some letters may be wrong."
 
 
-def is_utf8(head: bytes) -> bool:
+def _is_utf8(head: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as fault:

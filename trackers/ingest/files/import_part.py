@@ -27,10 +27,10 @@ from tweetwatch.database import array, cursor
 logger = logging.getLogger(__name__)
 
 # How long until we check again whether a paused source was resumed.
-PAUSED_FOR = timedelta(seconds=30)
+_PAUSED_FOR = timedelta(seconds=30)
 
 # In the order of ids, so that two parts of a source with the same tweets do not deadlock.
-YIELDED = """
+_YIELDED = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
     ON CONFLICT DO NOTHING
@@ -47,7 +47,7 @@ COUNT_PART = """
     WHERE source_id = %(source)s
 """
 
-COUNT_YIELDED = """
+_COUNT_YIELDED = """
     UPDATE trackers_source SET yielded = yielded + %(new)s, again = again + %(again)s
     WHERE id = %(source)s
 """
@@ -68,7 +68,7 @@ class Imported:
 
 def import_parts(batch: Batch) -> list[Imported]:
     """Import the claimed parts, each by itself; parts that are no longer ours are left out."""
-    imported = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
+    imported = [_import_part(replace(batch, keys=(key,))) for key in batch.keys]
     done = [imported_part for imported_part in imported if imported_part is not None]
     for imported_part in done:
         logger.info(
@@ -83,7 +83,7 @@ def import_parts(batch: Batch) -> list[Imported]:
     return done
 
 
-def import_part(batch: Batch) -> Imported | None:
+def _import_part(batch: Batch) -> Imported | None:
     """None: the lease was lost, or the source is paused or gone; nothing was written."""
     (key,) = batch.keys
     part = ImportPart.objects.select_related("source__report").filter(pk=key).first()
@@ -91,7 +91,7 @@ def import_part(batch: Batch) -> Imported | None:
         queue.finish(batch, {})
         return None
     if part.source.paused_at:
-        queue.release(batch, PAUSED_FOR, anew=True)
+        queue.release(batch, _PAUSED_FOR, anew=True)
         return None
     report: Import = part.source.report
     stream = read_part(
@@ -109,25 +109,27 @@ def import_part(batch: Batch) -> Imported | None:
             return None
         came_from = str(part.source)
         done = track_all(tweets, came_from=came_from)
-        store_part(part, tweets, rejected, done)
+        _store_part(part, tweets, rejected, done)
     return Imported(
         came_from, part.first_line, len(all), done.tracked, done.already, len(rejected),
         len(done.odd),
     )  # fmt: skip
 
 
-def store_part(
+def _store_part(
     part: ImportPart, tweets: list[FoundTweet], rejected: list[Rejected], done: TrackedAll
 ) -> None:
     source, same = part.source_id, done.versions
     ids = {same[one.id].tweet_id if one.id in same else one.id for one in tweets}
     with cursor() as db:
-        new = [row[0] for row in db.execute(YIELDED, {"source": source, "ids": array(sorted(ids))})]
+        new = [
+            row[0] for row in db.execute(_YIELDED, {"source": source, "ids": array(sorted(ids))})
+        ]
         ImportPart.objects.filter(pk=part.pk).delete()
         again = len(tweets) - len(new)
-        db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
+        db.execute(_COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
         today = datetime.now(UTC).date()
-        days.count([days.Brought(source, len(new), again)], day=today, project=None)
+        days.count_brought([days.Brought(source, len(new), again)], day=today, project=None)
         # With the source's row locked; a new follow locks it too.
         arrive((source, id) for id in new)
         db.execute(

@@ -15,9 +15,9 @@ from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.jobs import queue
 from trackers.jobs.models import STRIKES
 
-NO_DELAY = timedelta(0)
+_NO_DELAY = timedelta(0)
 # For an upload that was never completed, and for one that nobody started.
-UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
+_UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
 
 
 def start(report: Import, *, column: int | None, referenced: bool) -> bool:
@@ -35,7 +35,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
         if begun:
             waiting = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk")
             keys = waiting.values_list("pk", flat=True)
-            queue.schedule_many(ImportJob.namespace, [(key, NO_DELAY) for key in keys])
+            queue.schedule_many(ImportJob.namespace, [(key, _NO_DELAY) for key in keys])
     return bool(begun)
 
 
@@ -49,7 +49,7 @@ def failed_parts(report: Import) -> list[int]:
 def try_again(report: Import) -> int:
     """Put the parts that failed back into the queue; returns how many."""
     return queue.schedule_many(
-        ImportJob.namespace, [(key, NO_DELAY) for key in failed_parts(report)]
+        ImportJob.namespace, [(key, _NO_DELAY) for key in failed_parts(report)]
     )
 
 
@@ -58,13 +58,13 @@ def discard(report: Import) -> bool:
     with transaction.atomic():
         # Its row first, as in `start`: who comes second finds it begun, or gone.
         waiting = Import.objects.select_for_update().filter(pk=report.pk, began_at=None)
-        return waiting.exists() and bool(life.remove([report.pk]))
+        return waiting.exists() and bool(life.remove_sources([report.pk]))
 
 
 def forget_unfinished(now: datetime) -> int:
     """Remove uploads that broke off a day ago or were not started in a week; returns how many."""
     left = Import.objects.filter(began_at=None).filter(
-        Q(uploaded_at=None, source__created_at__lt=now - UNFINISHED_AFTER)
+        Q(uploaded_at=None, source__created_at__lt=now - _UNFINISHED_AFTER)
         | Q(uploaded_at__lt=now - UNSTARTED_AFTER)
     )
-    return life.remove(left.values_list("pk", flat=True))
+    return life.remove_sources(left.values_list("pk", flat=True))

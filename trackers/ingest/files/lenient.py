@@ -24,7 +24,7 @@ from trackers.xapi.parse.fields import (
 from trackers.xapi.parse.v1 import read_author
 from trackers.xapi.results import Post
 
-MAX_ODD_LENGTH = 200
+_MAX_ODD_LENGTH = 200
 
 
 def understood(
@@ -37,46 +37,46 @@ def understood(
     odd: list[str] = []
     repaired = dict(value)
     for name in ("author_id", "conversation_id"):
-        as_id(repaired, name, odd)
+        _as_id(repaired, name, odd)
     for name in ("text", "full_text", "lang"):
-        unless(repaired, name, text_of, odd)
-    created_at = lenient_time(repaired, v1_time if is_v1 else iso_time, odd)
+        _unless(repaired, name, text_of, odd)
+    created_at = _lenient_time(repaired, v1_time if is_v1 else iso_time, odd)
     repaired.pop("created_at", None)
     for name in ("edit_history_tweet_ids", "edit_history_post_ids"):
-        if name in repaired and not is_history(repaired[name]):
+        if name in repaired and not _is_history(repaired[name]):
             repaired.pop(name)
             odd.append(f"{name} is not a list of ids")
-    unless(repaired, "user", user_of, odd)
+    _unless(repaired, "user", _user_of, odd)
     metrics = repaired if is_v1 else repaired.get("public_metrics")
-    counts = counts_in(metrics, odd)
-    for name in COUNTS:
+    counts = _counts_in(metrics, odd)
+    for name in _COUNTS:
         repaired.pop(name, None)
     # `read` needs at least one count; a made-up one is removed again below.
     some = {**counts} or {"retweet_count": 0}
     post = read({**repaired, **some} if is_v1 else {**repaired, "public_metrics": some})
     if not counts:
         post = post._replace(figures=post.figures._replace(retweets=None))
-    return post._replace(created_at=created_at or born_at(id)), "; ".join(odd)[:MAX_ODD_LENGTH]
+    return post._replace(created_at=created_at or born_at(id)), "; ".join(odd)[:_MAX_ODD_LENGTH]
 
 
-COUNTS = (
+_COUNTS = (
     "retweet_count", "repost_count", "reply_count", "like_count", "favorite_count", "quote_count",
     "bookmark_count", "impression_count",
 )  # fmt: skip
 
 
-def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
+def _counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
     """The readable counts."""
     if not isinstance(metrics, dict):
         odd.append(f"public_metrics is {json_type_name(metrics)} instead of an object")
         return {}
     counts: dict[str, int] = {}
     before = len(odd)
-    for name in COUNTS:
+    for name in _COUNTS:
         if name not in metrics:
             continue
         value = metrics[name]
-        number = whole_number(value)
+        number = _whole_number(value)
         if number is not None and type(value) is not int:
             odd.append(f"{name} is {str(value)[:20]}, taken as {number}")
         if number is None or not 0 <= number <= (INT8 if name == "impression_count" else INT4):
@@ -88,7 +88,7 @@ def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
     return counts
 
 
-def whole_number(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     """The whole number that is meant by 1, 1.0, "1" or "1.0"."""
     if type(value) is int:
         return value
@@ -102,7 +102,7 @@ def whole_number(value: Any) -> int | None:
     return int(number)
 
 
-def lenient_time(
+def _lenient_time(
     post: Mapping[str, Any],
     read: Callable[[Mapping[str, Any], str], datetime | None],
     odd: list[str],
@@ -123,7 +123,7 @@ def lenient_time(
         return None
 
 
-def as_id(post: dict[str, Any], name: str, odd: list[str]) -> None:
+def _as_id(post: dict[str, Any], name: str, odd: list[str]) -> None:
     """Make it text where it is an integer; remove it where it is not an id."""
     value = post.get(name)
     if value is None:
@@ -137,7 +137,7 @@ def as_id(post: dict[str, Any], name: str, odd: list[str]) -> None:
         odd.append(f"{fault}, left out")
 
 
-def unless(
+def _unless(
     post: dict[str, Any],
     name: str,
     read: Callable[[Mapping[str, Any], str], object],
@@ -151,11 +151,11 @@ def unless(
         odd.append(f"{fault}, left out")
 
 
-def user_of(given: Mapping[str, Any], name: str) -> object:
+def _user_of(given: Mapping[str, Any], name: str) -> object:
     return read_author(given.get(name))
 
 
-def is_history(value: Any) -> bool:
+def _is_history(value: Any) -> bool:
     try:
         return value is None or (
             isinstance(value, list) and bool([id_of(one, "version") for one in value])

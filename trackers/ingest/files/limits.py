@@ -9,10 +9,10 @@ from django.template.defaultfilters import filesizeformat
 from trackers.ingest.found import TooLargeError
 
 # Tweets are packed to a tenth or a twentieth, nothing but zeros to a thousandth.
-MOST_RATIO, RATIO_MATTERS_FROM = 200, 1 << 20
+_MOST_RATIO, _RATIO_MATTERS_FROM = 200, 1 << 20
 # From this share of a limit on, the user is told about it.
-NEAR_LIMIT = 0.8
-INSTEAD = "Split the file, or set a higher {} in .env."
+_NEAR_LIMIT = 0.8
+_INSTEAD = "Split the file, or set a higher {} in .env."
 
 
 @dataclass(slots=True)
@@ -35,18 +35,18 @@ class Limits:
         if taken.lines > self.lines:
             raise TooLargeError(
                 f"It has more than {self.lines:,} lines, the most that one import may have. "
-                + INSTEAD.format("IMPORT_MOST_LINES")
+                + _INSTEAD.format("IMPORT_MOST_LINES")
             )
         if taken.bytes > self.bytes:
             raise TooLargeError(
                 f"It has more than {size(self.bytes)} in it, the most that one import may have. "
-                + INSTEAD.format("IMPORT_MOST_BYTES")
+                + _INSTEAD.format("IMPORT_MOST_BYTES")
             )
 
     def check_ratio(self, *, packed: int, unpacked: int) -> None:
-        if unpacked > RATIO_MATTERS_FROM + MOST_RATIO * packed:
+        if unpacked > _RATIO_MATTERS_FROM + _MOST_RATIO * packed:
             raise TooLargeError(
-                f"It unpacks to more than {MOST_RATIO} times its size, which no file of tweets "
+                f"It unpacks to more than {_MOST_RATIO} times its size, which no file of tweets "
                 "should. If it is one, unpack it first."
             )
 
@@ -56,7 +56,7 @@ class Limits:
             (taken.lines, self.lines, f"{self.lines:,} lines", "IMPORT_MOST_LINES"),
             (taken.bytes, self.bytes, size(self.bytes), "IMPORT_MOST_BYTES"),
         ):
-            if had >= NEAR_LIMIT * most:
+            if had >= _NEAR_LIMIT * most:
                 share = f"{had / most:.0%}"
                 return f"This is {share} of the {what} that one import may have ({name})."
         return ""

@@ -35,12 +35,12 @@ from trackers.ingest.found import (
 __all__ = ["READERS", "FoundTweet", "Options", "Rejected", "id_of", "read_tweets"]
 
 # In characters, each of at most four bytes; the last one may be in the next piece.
-LONGEST_PIECE = LONGEST_LINE // 4 - 1
+_LONGEST_PIECE = LONGEST_LINE // 4 - 1
 # The name of a column, alone on its line.
-COLUMN_NAME = re.compile(r'"?[a-z_][a-z0-9_ ]{0,38}"?', re.IGNORECASE)
+_COLUMN_NAME = re.compile(r'"?[a-z_][a-z0-9_ ]{0,38}"?', re.IGNORECASE)
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
-SPREAD_JSON = re.compile(r"window\.|[\[{][\s\[{]*$")
-NOT_A_TWEET = "is neither the id nor the address of a tweet"
+_SPREAD_JSON = re.compile(r"window\.|[\[{][\s\[{]*$")
+_NOT_A_TWEET = "is neither the id nor the address of a tweet"
 
 
 def read_tweets(
@@ -58,7 +58,7 @@ def read_tweets(
         sample = [first]
         if format == "auto":
             format = guess(first[1].strip())
-            if format == "ids" and COLUMN_NAME.fullmatch(first[1].strip()):
+            if format == "ids" and _COLUMN_NAME.fullmatch(first[1].strip()):
                 # Further lines are awaited only here: at a terminal they come one by one.
                 sample += islice(filled, SAMPLE - 1)
                 format = "csv" if is_column_of_numbers(sample) else format
@@ -75,7 +75,7 @@ def filled_in(lines: Iterable[str], damage: list[Rejected]) -> Numbered:
     try:
         for line in lines:
             number += ended
-            ended = len(line) < LONGEST_PIECE or line.endswith("\n")
+            ended = len(line) < _LONGEST_PIECE or line.endswith("\n")
             # Only line ends are stripped: in a table, an empty first cell may be a tab.
             text = line.rstrip("\r\n").lstrip("\ufeff")
             if text.strip():
@@ -89,7 +89,7 @@ def is_remark(line: str) -> bool:
 
 
 def guess(line: str) -> str:
-    if SPREAD_JSON.match(line):
+    if _SPREAD_JSON.match(line):
         return "json"
     if line.startswith(("{", "[")):
         return "jsonl"
@@ -103,25 +103,25 @@ def is_column_of_numbers(sample: Sequence[tuple[int, str]]) -> bool:
     (_, name), *below = sample
     return (
         bool(below)
-        and COLUMN_NAME.fullmatch(name.strip()) is not None
+        and _COLUMN_NAME.fullmatch(name.strip()) is not None
         and all(kind_of(line) == NUMBER for _, line in below)
     )
 
 
-def read_ids(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
+def _read_ids(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     for number, line in lines:
         if is_remark(line):
             continue
         id = id_of(line)
         if id is None:
-            why = ROUNDED_THERE if is_rounded(line) else NOT_A_TWEET
+            why = ROUNDED_THERE if is_rounded(line) else _NOT_A_TWEET
             yield Rejected(number, line.strip()[:MAX_QUOTED_LENGTH], why)
         else:
             yield FoundTweet(id)
 
 
 READERS: Mapping[str, Callable[[Numbered, Options], Iterator[FoundTweet | Rejected]]] = {
-    "ids": read_ids,
+    "ids": _read_ids,
     "csv": read_csv,
     "jsonl": read_jsonl,
     "json": read_json,

@@ -21,13 +21,13 @@ from trackers.xapi.parse.v2 import NO_METRICS
 from trackers.xapi.results import Post
 
 # For a retweet of a quote of a quote.
-DEEPEST = 3
+_DEEPEST = 3
 
 
 def read_jsonl(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     for number, line in lines:
         try:
-            value = value_of(line)
+            value = _value_of(line)
         except (ValueError, RecursionError) as fault:
             yield Rejected(number, line[:MAX_QUOTED_LENGTH], not_json(fault))
             continue
@@ -45,7 +45,7 @@ def not_json(fault: Exception) -> str:
             return "has a number with too many digits"
 
 
-def value_of(line: str) -> Any:
+def _value_of(line: str) -> Any:
     try:
         return orjson.loads(line)
     except ValueError:
@@ -57,16 +57,16 @@ def found_in(
     value: Any, options: Options, *, number: int, text: str
 ) -> Iterator[FoundTweet | Rejected]:
     """Every tweet of a value; a broken one does not affect the others."""
-    for one in tweets_in(value, referenced=options.referenced):
+    for one in _tweets_in(value, referenced=options.referenced):
         try:
-            yield read_tweet(one, number, text)
+            yield _read_tweet(one, number, text)
         except Broken as fault:
             yield Rejected(number, text, f"is not a tweet: {fault}")
 
 
-def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
+def _tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
     if isinstance(value, dict) and isinstance(value.get("data"), dict | list):
-        yield from tweets_of_answer(value, referenced=referenced)
+        yield from _tweets_of_answer(value, referenced=referenced)
         return
     for wrapped in value if isinstance(value, list) else [value]:
         # An archive wraps each tweet.
@@ -74,29 +74,29 @@ def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
         tweet = inner if isinstance(inner, dict) else wrapped
         yield tweet
         if referenced and isinstance(tweet, dict):
-            yield from referenced_by(tweet, marks=tweet.get("__twarc"))
+            yield from _referenced_by(tweet, marks=tweet.get("__twarc"))
 
 
-def tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator[Any]:
+def _tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator[Any]:
     """The tweets of a v2 answer, each with its author and twarc's time, which is noted once."""
     data, marks = answer["data"], answer.get("__twarc")
     includes = answer.get("includes")
-    users = {user["id"]: user for user in objects(includes, "users")}
-    included = objects(includes, "tweets") if referenced else []
+    users = {user["id"]: user for user in _objects(includes, "users")}
+    included = _objects(includes, "tweets") if referenced else []
     known = {post["id"] for post in included}
     for post in data if isinstance(data, list) else [data]:
         if not isinstance(post, dict):
             yield post
             continue
-        yield with_context(post, users, marks)
+        yield _with_context(post, users, marks)
         if referenced:
-            for other in referenced_by(post, marks=marks):
+            for other in _referenced_by(post, marks=marks):
                 if str(other.get("id")) not in known:
                     yield other
-    yield from (with_context(post, users, marks) for post in included)
+    yield from (_with_context(post, users, marks) for post in included)
 
 
-def objects(includes: Any, name: str) -> list[dict[str, Any]]:
+def _objects(includes: Any, name: str) -> list[dict[str, Any]]:
     """The objects with an id from a list in `includes`."""
     items = includes.get(name) if isinstance(includes, dict) else None
     return [
@@ -106,14 +106,14 @@ def objects(includes: Any, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def with_context(tweet: dict[str, Any], users: Mapping[str, Any], marks: Any) -> dict[str, Any]:
+def _with_context(tweet: dict[str, Any], users: Mapping[str, Any], marks: Any) -> dict[str, Any]:
     author = tweet.get("author_id")
     user = users.get(author) if isinstance(author, str) else None
     context = {"__twarc": marks, "author": user}
     return {**tweet, **{name: value for name, value in context.items() if value is not None}}
 
 
-def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> Iterator[Any]:
+def _referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> Iterator[Any]:
     """What a tweet retweets, quotes or answers: the whole tweet if it is included, else its id."""
     inside = [tweet.get("retweeted_status"), tweet.get("quoted_status")]
     others = tweet.get("referenced_tweets")
@@ -121,8 +121,8 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
     for inner in inside:
         if isinstance(inner, dict):
             yield {"__twarc": marks, **inner}
-            if depth < DEEPEST:
-                yield from referenced_by(inner, marks=marks, depth=depth + 1)
+            if depth < _DEEPEST:
+                yield from _referenced_by(inner, marks=marks, depth=depth + 1)
     whole = [inner.get("id_str") for inner in inside if isinstance(inner, dict)]
     for name in ("quoted_status_id_str", "in_reply_to_status_id_str"):
         id = tweet.get(name)
@@ -130,7 +130,7 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
             yield {"id": id}
 
 
-def read_tweet(value: Any, number: int, text: str) -> FoundTweet:
+def _read_tweet(value: Any, number: int, text: str) -> FoundTweet:
     """An id, an address, or a tweet as v2 or v1.1 shows it; raises Broken when it is none of them.
 
     If only the id is readable, the tweet is found all the same.
@@ -146,17 +146,17 @@ def read_tweet(value: Any, number: int, text: str) -> FoundTweet:
     id = id_of(str(given)) if isinstance(given, int | str) else None
     if id is None:
         raise Broken("there is no id in it")
-    post, odd = whole_or_lenient(value, id)
+    post, odd = _whole_or_lenient(value, id)
     if post is None and not odd:
         return FoundTweet(id)
-    return FoundTweet(id, post, retrieved_at(value), number, text, odd)
+    return FoundTweet(id, post, _retrieved_at(value), number, text, odd)
 
 
-def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
+def _whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
     """What came with the id, if anything; and what is odd in it."""
     unread: list[str] = []
     try:
-        post = post_in(value, id, unread)
+        post = _post_in(value, id, unread)
         if not unread:
             return post, ""
     except Broken as fault:
@@ -165,19 +165,19 @@ def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
             return None, f"{fault}: only the id is taken"
     is_v1 = "public_metrics" not in value
     try:
-        return understood(value, id, lambda given: strictly(given, id), is_v1=is_v1)
+        return understood(value, id, lambda given: _strictly(given, id), is_v1=is_v1)
     except Broken as fault:
         return None, f"{fault}: only the id is taken"
 
 
-def strictly(value: dict[str, Any], id: int) -> Post:
-    post = post_in(value, id, [])
+def _strictly(value: dict[str, Any], id: int) -> Post:
+    post = _post_in(value, id, [])
     if post is None:
         raise Broken("there is no count in it")
     return post
 
 
-def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
+def _post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
     """`unread` as in `v2.read_post`."""
     if "public_metrics" in value:
         text = str(id)
@@ -188,7 +188,7 @@ def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
         username = short_text(author, "username", most=50) if isinstance(author, dict) else ""
         return post._replace(username=username) if username else post
     if isinstance(value.get("favorite_count"), str):
-        return archived(value, id)
+        return _archived(value, id)
     if "favorite_count" in value or "retweet_count" in value:
         long = value.get("extended_tweet")
         if isinstance(long, dict) and "full_text" not in value:
@@ -197,7 +197,7 @@ def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
     return None
 
 
-def archived(value: Mapping[str, Any], id: int) -> Post:
+def _archived(value: Mapping[str, Any], id: int) -> Post:
     """A tweet of the user's own archive. Its counts are ignored: they are undated."""
     return Post(
         id,
@@ -210,7 +210,7 @@ def archived(value: Mapping[str, Any], id: int) -> Post:
     )
 
 
-def retrieved_at(value: Mapping[str, Any]) -> datetime | None:
+def _retrieved_at(value: Mapping[str, Any]) -> datetime | None:
     """When twarc fetched it, according to twarc."""
     marks = value.get("__twarc")
     text = marks.get("retrieved_at") if isinstance(marks, dict) else None

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, cast
 from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
 from trackers.ingest.files.xz import XZ, Xz
 
-GZIP = b"\x1f\x8b"
+_GZIP = b"\x1f\x8b"
 # With the mark of its first block: a text may well begin with BZh.
-BZIP2 = (*(b"BZh%d1AY&SY" % level for level in range(1, 10)), b"BZh9\x17rE8P\x90")
+_BZIP2 = (*(b"BZh%d1AY&SY" % level for level in range(1, 10)), b"BZh9\x17rE8P\x90")
 LONGEST_MARK = 10
 # A longer line comes in pieces, instead of filling the memory; only the last piece has a line end.
 # A page of five hundred tweets with all that belongs to them is some 5 MB.
@@ -47,9 +47,9 @@ class Counted(io.RawIOBase):
 
 def packer_of(head: bytes) -> str:
     """What a file is packed with, by its first bytes; empty when it is not."""
-    if head.startswith(GZIP):
+    if head.startswith(_GZIP):
         return "gzip"
-    if head.startswith(BZIP2):
+    if head.startswith(_BZIP2):
         return "bzip2"
     return "xz" if head.startswith(XZ) else ""
 
@@ -82,7 +82,7 @@ class CarriageReturns(io.RawIOBase):
         return len(read)
 
 
-def with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
+def _with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
     """A carriage return ends a line only where the file begins with such lines alone: elsewhere
     it may be part of a text."""
     # The last byte may be the first half of a line end.
@@ -124,7 +124,7 @@ def lines_of(
     pieces = getincrementaldecoder("utf-8")("replace")
     is_cut = False
     try:
-        stream = with_line_feeds(stream)
+        stream = _with_line_feeds(stream)
         while line := stream.readline(LONGEST_LINE):
             passed(counted.taken)
             taken.bytes += len(line)

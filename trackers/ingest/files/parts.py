@@ -12,9 +12,9 @@ from trackers.ingest.found import Rejected
 # Some tenths of a second of work: little is repeated after a crash, and many workers can help.
 # A quarter of this size costs a third more in statements and commits; and it would have fewer
 # tweets than arrive in a second, which the queue does not spread.
-MOST_LETTERS, MOST_LINES = 4 << 20, 4000
+_MOST_LETTERS, _MOST_LINES = 4 << 20, 4000
 # The fastest level; it shrinks JSON to a fifth.
-LEVEL = 1
+_LEVEL = 1
 
 
 def parts(records: Iterable[Record | Rejected], rejects: Rejects) -> Iterator[Record]:
@@ -25,7 +25,7 @@ def parts(records: Iterable[Record | Rejected], rejects: Rejects) -> Iterator[Re
         if isinstance(record, Rejected):
             rejects.add(record)
             continue
-        if part and (size > MOST_LETTERS or len(part) >= MOST_LINES):
+        if part and (size > _MOST_LETTERS or len(part) >= _MOST_LINES):
             yield part
             part, size = [], 0
         part += record
@@ -36,7 +36,7 @@ def parts(records: Iterable[Record | Rejected], rejects: Rejects) -> Iterator[Re
 
 def pack(lines: Sequence[tuple[int, str]]) -> bytes:
     text = "\n".join([f"{number}\t{line}" for number, line in lines])
-    return zlib.compress(text.encode(), LEVEL)
+    return zlib.compress(text.encode(), _LEVEL)
 
 
 def unpack(packed: bytes) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ FORMATS = {
     "jsonl": "JSON with one value per line (JSONL)",
     "json": "a JSON document",
 }
-SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60
+_SHOWN_TWEETS, _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_CELL = 5, 5, 12, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +45,30 @@ def read_part(
 
 def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
     """Shows no tweets of a table until its column is chosen."""
-    part = first_part(report)
+    part = _first_part(report)
     if report.format != "csv":
-        return Preview(*firsts(read_part(report, part, column=0, referenced=referenced)))
+        return Preview(*_firsts(read_part(report, part, column=0, referenced=referenced)))
     delimiter = delimiter_of(report.header)
     shown = tuple(
-        tuple(cell[:SHOWN_CELL] for cell in row.cells[:SHOWN_COLUMNS])
-        for row in islice(rows(first_part(report), delimiter), SHOWN_ROWS)
+        tuple(cell[:_SHOWN_CELL] for cell in row.cells[:_SHOWN_COLUMNS])
+        for row in islice(rows(_first_part(report), delimiter), _SHOWN_ROWS)
         if not row.fault
     )
-    found = firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
+    found = (
+        _firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
+    )
     return Preview(*found, columns=columns(report), rows=shown)
 
 
 def columns(report: Import) -> tuple[str, ...]:
     """The names of a table's columns, or their numbers."""
     return tuple(
-        name[:SHOWN_CELL] or f"column {place}"
+        name[:_SHOWN_CELL] or f"column {place}"
         for place, name in enumerate(columns_of(report.header), start=1)
     )
 
 
-def firsts(
+def _firsts(
     stream: Iterator[FoundTweet | Rejected],
 ) -> tuple[tuple[FoundTweet, ...], tuple[Rejected, ...]]:
     """The first few found and rejected lines of a part."""
@@ -75,9 +77,9 @@ def firsts(
     for one in stream:
         if isinstance(one, FoundTweet):
             found.append(one)
-            if len(found) == SHOWN_TWEETS:
+            if len(found) == _SHOWN_TWEETS:
                 break
-        elif len(rejected) < SHOWN_TWEETS:
+        elif len(rejected) < _SHOWN_TWEETS:
             rejected.append(one)
     return tuple(found), tuple(rejected)
 
@@ -86,13 +88,13 @@ def has_tweets(report: Import) -> bool:
     """Whether the first part has any; in any column if none is chosen."""
     if report.format == "csv" and not report.column:
         # One pass for all columns: there may be hundreds.
-        if not any(MAYBE_AN_ID.search(line) for _, line in first_part(report)):
+        if not any(MAYBE_AN_ID.search(line) for _, line in _first_part(report)):
             return False
-        found = rows(first_part(report), delimiter_of(report.header))
+        found = rows(_first_part(report), delimiter_of(report.header))
         return any(id_of(cell) is not None for row in found for cell in row.cells)
     return bool(preview(report, column=int(report.column or 0), referenced=True).tweets)
 
 
-def first_part(report: Import) -> Numbered:
+def _first_part(report: Import) -> Numbered:
     part = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk").first()
     return iter(()) if part is None else unpack(bytes(part.lines))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from trackers.ingest.found import MAX_QUOTED_LENGTH, Rejected
 from tweetwatch.database import cursor
 
-KEPT = 1000
-NUL = {0: "\ufffd"}
+_KEPT = 1000
+_NUL = {0: "\ufffd"}
 
 # Parts finish in any order: lines kept from a later part give way to those of an earlier one. The
 # caller holds the import's row, so no two parts count at once.
-KEEP = """
+_KEEP = """
     INSERT INTO trackers_rejectedline (source_id, tracked, line, text, why)
     SELECT DISTINCT ON (line) %(source)s::bigint, %(tracked)s, line, text, why
     FROM unnest(%(lines)s::bigint[], %(texts)s::text[], %(whys)s::text[]) AS bad(line, text, why)
@@ -21,7 +21,7 @@ KEEP = """
     ON CONFLICT (source_id, tracked, line) DO NOTHING
 """
 
-FORGET_LATER = """
+_FORGET_LATER = """
     DELETE FROM trackers_rejectedline
     WHERE source_id = %(source)s AND tracked = %(tracked)s AND line > (
         SELECT line FROM trackers_rejectedline
@@ -29,7 +29,7 @@ FORGET_LATER = """
         ORDER BY line OFFSET %(kept)s - 1 LIMIT 1)
 """
 
-LAST_KEPT = """
+_LAST_KEPT = """
     SELECT line FROM trackers_rejectedline
     WHERE source_id = %(source)s AND tracked = %(tracked)s
     ORDER BY line OFFSET %(kept)s - 1 LIMIT 1
@@ -45,7 +45,7 @@ class Rejects:
 
     def add(self, one: Rejected) -> None:
         self.count += 1
-        if len(self.first) < KEPT:
+        if len(self.first) < _KEPT:
             self.first.append(one)
 
 
@@ -54,20 +54,20 @@ def keep_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool
     warnings."""
     if not rejected:
         return
-    given = {"source": source_id, "tracked": tracked, "kept": KEPT}
+    given = {"source": source_id, "tracked": tracked, "kept": _KEPT}
     with cursor() as db:
-        full = db.execute(LAST_KEPT, given).fetchone()
-        ours = [one for one in rejected[:KEPT] if full is None or one.line < full[0]]
+        full = db.execute(_LAST_KEPT, given).fetchone()
+        ours = [one for one in rejected[:_KEPT] if full is None or one.line < full[0]]
         if not ours:
             return
         db.execute(
-            KEEP,
+            _KEEP,
             {
                 "source": source_id,
                 "tracked": tracked,
                 "lines": [one.line for one in ours],
-                "texts": [one.text[:MAX_QUOTED_LENGTH].translate(NUL) for one in ours],
-                "whys": [one.why[:300].translate(NUL) for one in ours],
+                "texts": [one.text[:MAX_QUOTED_LENGTH].translate(_NUL) for one in ours],
+                "whys": [one.why[:300].translate(_NUL) for one in ours],
             },
         )
-        db.execute(FORGET_LATER, given)
+        db.execute(_FORGET_LATER, given)

@@ -35,17 +35,17 @@ ID_COLUMNS = (
     "tweet",
 )
 # Ids of something else; looking those up would only cost money.
-OF_SOMETHING_ELSE = (
+_OF_SOMETHING_ELSE = (
     "user", "author", "account", "conversation", "repl", "quoted", "retweeted", "referenced",
     "parent", "media", "place", "list",
 )  # fmt: skip
 SAMPLE = 200
 # How many lines down a file's header may be.
-HEADS = 50
+_HEADS = 50
 # Tweets contain line ends; but a quoted field that runs on for longer is probably a damaged line.
-LONGEST_FIELD = 100
+_LONGEST_FIELD = 100
 # Tweet ids have been this long since 2010.
-LOOKS_LIKE_A_TWEET = 10**14
+_LOOKS_LIKE_A_TWEET = 10**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejecte
     Raises UnreadableError if the column is unknown: a rejection of each line would not help.
     """
     sample = list(islice(lines, SAMPLE))
-    place = place_named(sample, options.column) if options.column else place_of_ids(sample)
+    place = _place_named(sample, options.column) if options.column else place_of_ids(sample)
     if place is None:
         raise UnreadableError(
             "We could not tell which column holds the tweets. Give its name or number with "
@@ -96,12 +96,12 @@ def read_rows(lines: Numbered, place: Place) -> Iterator[FoundTweet | Rejected]:
                 row.number, row.text[:MAX_QUOTED_LENGTH], f"is not a line of CSV: {row.fault}"
             )
         elif id is None:
-            yield Rejected(row.number, row.text[:MAX_QUOTED_LENGTH], why_not(row, place.column))
+            yield Rejected(row.number, row.text[:MAX_QUOTED_LENGTH], _why_not(row, place.column))
         else:
             yield FoundTweet(id)
 
 
-def why_not(row: Row, column: int) -> str:
+def _why_not(row: Row, column: int) -> str:
     cell = row.cells[column] if column < len(row.cells) else ""
     return ROUNDED_THERE if is_rounded(cell) else f"has no id in column {column + 1}"
 
@@ -130,14 +130,14 @@ def records(lines: Numbered, delimiter: str) -> Iterator[Record]:
         if one is None:
             return
         if one[1].count('"') % 2 and isinstance(cells_of(one[1], delimiter), str):
-            ahead.extend(islice(lines, LONGEST_FIELD - len(ahead)))
-            count = how_many_complete(one[1], ahead, delimiter)
+            ahead.extend(islice(lines, _LONGEST_FIELD - len(ahead)))
+            count = _how_many_complete(one[1], ahead, delimiter)
             yield (one, *(ahead.popleft() for _ in range(count)))
         else:
             yield (one,)
 
 
-def how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: str) -> int:
+def _how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: str) -> int:
     """How many of the next lines complete a record; 0 when they do not."""
     for count, (_, line) in enumerate(ahead, start=1):
         text += "\n" + line
@@ -167,7 +167,7 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
     # Many lines are tried as the header; each cell of the sample is looked at once.
     seen: Seen = {}
     has_ids = any(MAYBE_AN_ID.search(line) for _, line in sample)
-    for head, (_, line) in enumerate(sample[:HEADS]):
+    for head, (_, line) in enumerate(sample[:_HEADS]):
         delimiter = delimiter_of(line)
         cells = cells_of(line, delimiter)
         if isinstance(cells, str):
@@ -175,26 +175,26 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
         has_header = all(id_of(cell) is None for cell in cells)
         names = [column_name(cell) for cell in cells] if has_header else [""] * len(cells)
         below = iter(sample[head + has_header :] if has_ids else ())
-        values = [kinds_of(row, delimiter, seen) for row in rows(below, delimiter)]
-        kinds = by_column(values, width=len(names))
-        column = column_of_ids(names, kinds)
+        values = [_kinds_of(row, delimiter, seen) for row in rows(below, delimiter)]
+        kinds = _by_column(values, width=len(names))
+        column = _column_of_ids(names, kinds)
         if column is not None:
             name = cells[column].strip() if has_header else str(column + 1)
             return Place(delimiter, column, name, head + has_header, has_header)
-        if any(map(is_mostly_ids, kinds)):
+        if any(map(_is_mostly_ids, kinds)):
             # This was the header after all, but the ids below it are of something else.
             return None
     return None
 
 
 # What a cell contains: nothing, a short number, or what can only be a tweet; None: something else.
-EMPTY, NUMBER, TWEET = 0, 1, 2
+_EMPTY, NUMBER, _TWEET = 0, 1, 2
 Kinds = Sequence[int | None]
 # By line and delimiter: where a record that begins on a line ends depends on nothing else.
 Seen = dict[tuple[int, str], Kinds]
 
 
-def kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
+def _kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
     """What the cells of a row contain."""
     found = seen.get((row.number, delimiter))
     if found is None:
@@ -204,25 +204,25 @@ def kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
 
 def kind_of(cell: str) -> int | None:
     if not cell.strip():
-        return EMPTY
+        return _EMPTY
     id = id_of(cell)
     if id is None:
         return None
     # In a tweet's address even a short id is one.
-    return TWEET if id > LOOKS_LIKE_A_TWEET or not cell.strip().isdigit() else NUMBER
+    return _TWEET if id > _LOOKS_LIKE_A_TWEET or not cell.strip().isdigit() else NUMBER
 
 
-def by_column(rows: Sequence[Kinds], *, width: int) -> list[Kinds]:
+def _by_column(rows: Sequence[Kinds], *, width: int) -> list[Kinds]:
     """The non-empty cells of each column, from the lines of that width."""
     whole = [row for row in rows if len(row) == width]
-    return [[row[n] for row in whole if row[n] != EMPTY] for n in range(width)]
+    return [[row[n] for row in whole if row[n] != _EMPTY] for n in range(width)]
 
 
-def is_mostly_ids(kinds: Kinds) -> bool:
+def _is_mostly_ids(kinds: Kinds) -> bool:
     return sum(kind is not None for kind in kinds) * 2 > len(kinds)
 
 
-def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
+def _column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
     """The column with a known name and an id in it; else one of mostly tweets; else one by name.
 
     Short numbers under another name are ages or counts, unless a person says that they are ids.
@@ -234,16 +234,16 @@ def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
     mostly = [
         n
         for n, name in enumerate(names)
-        if is_mostly_ids(kinds[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
+        if _is_mostly_ids(kinds[n]) and not any(word in name for word in _OF_SOMETHING_ELSE)
     ]
-    tweets = [n for n in mostly if TWEET in kinds[n]]
+    tweets = [n for n in mostly if _TWEET in kinds[n]]
     # A single column without a name is a list of ids, however old the tweets are.
     return next(iter([*tweets, *(mostly if names == [""] else []), *known]), None)
 
 
-def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
+def _place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
     """The column that the user named, or numbered from 1."""
-    for head, (_, line) in enumerate(sample[:HEADS]):
+    for head, (_, line) in enumerate(sample[:_HEADS]):
         delimiter = delimiter_of(line)
         cells = cells_of(line, delimiter)
         names = [] if isinstance(cells, str) else [column_name(cell) for cell in cells]

@@ -27,7 +27,7 @@ def head_of(sample: Sequence[tuple[int, str]]) -> Head:
     place = place_of_ids(sample)
     if place is None:
         line = sample[0][1]
-        return Head(line, 0, names_columns(line), None)
+        return Head(line, 0, _names_columns(line), None)
     first = place.head - place.has_header
     return Head(sample[first][1], first, place.has_header, place.column + 1)
 
@@ -37,10 +37,10 @@ def columns_of(line: str) -> Sequence[str]:
     cells = cells_of(line, delimiter_of(line))
     if isinstance(cells, str):
         return []
-    return [cell.strip() for cell in cells] if names_columns(line) else [""] * len(cells)
+    return [cell.strip() for cell in cells] if _names_columns(line) else [""] * len(cells)
 
 
-def names_columns(line: str) -> bool:
+def _names_columns(line: str) -> bool:
     cells = cells_of(line, delimiter_of(line))
     return not isinstance(cells, str) and all(id_of(cell) is None for cell in cells)
 

@@ -35,21 +35,21 @@ def upload_file(
         cuts, told = cut_archive(Archive(file), limits=limits, taken=taken)
     else:
         told = check_first_bytes(first_bytes(file))
-        cuts = cut(lines_of(file, passed=nobody_counts, limits=limits, taken=taken))
-    report = new_import(cuts, name=name, owner=owner, size=size, told=told)
+        cuts = cut(lines_of(file, passed=_nobody_counts, limits=limits, taken=taken))
+    report = _new_import(cuts, name=name, owner=owner, size=size, told=told)
     try:
-        store(report, cuts, taken)
+        _store(report, cuts, taken)
     except BaseException:
-        life.remove([report.pk])
+        life.remove_sources([report.pk])
         raise
     return report
 
 
-def nobody_counts(_taken: int) -> None:
+def _nobody_counts(_taken: int) -> None:
     """For callers that do not track progress."""
 
 
-def new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Import:
+def _new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Import:
     with transaction.atomic():
         source = Source.objects.create(
             kind=Source.Kind.IMPORT, of=name.replace("\0", "")[:1024], owner=owner[:60]
@@ -64,7 +64,7 @@ def new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Imp
         )
 
 
-def store(report: Import, cuts: Cut, taken: Taken) -> None:
+def _store(report: Import, cuts: Cut, taken: Taken) -> None:
     rejects = Rejects()
     count = 0
     for lines in parts(cuts.records, rejects):
@@ -76,7 +76,7 @@ def store(report: Import, cuts: Cut, taken: Taken) -> None:
             Import.objects.filter(pk=report.pk).update(lines=taken.lines, unpacked=taken.bytes)
         count += 1
     if count <= 1 and not has_tweets(report):
-        raise UnreadableError(nothing_in(report, rejects))
+        raise UnreadableError(_nothing_in(report, rejects))
     with transaction.atomic():
         keep_rejected(report.pk, rejects.first)
         Import.objects.filter(pk=report.pk).update(
@@ -85,7 +85,7 @@ def store(report: Import, cuts: Cut, taken: Taken) -> None:
         )  # fmt: skip
 
 
-def nothing_in(report: Import, rejects: Rejects) -> str:
+def _nothing_in(report: Import, rejects: Rejects) -> str:
     """Why a file holds no tweet at all, judging by its first rejected line."""
     column = int(report.column) if report.column else 1
     bad = [*rejects.first, *preview(report, column=column, referenced=True).rejected]

@@ -10,18 +10,18 @@ from trackers.ingest.found import UnreadableError
 
 XZ = b"\xfd7zXZ\x00"
 # `xz -9` needs 65 MB.
-MOST_MEMORY = 192 << 20
-TOO_MUCH = (
+_MOST_MEMORY = 192 << 20
+_TOO_MUCH = (
     "It takes more than 192 MB of memory to unpack with xz. Unpack it, or compress it with xz -9."
 )
-AT_ONCE = 1 << 16
+_CHUNK_SIZE = 1 << 16
 
 
 class Xz(io.RawIOBase):
     """One stream after another, as xz itself reads them; zeros between them are padding."""
 
     def __init__(self, packed: io.BufferedReader[Any]) -> None:
-        self._packed, self._decoder = packed, decoder()
+        self._packed, self._decoder = packed, _decoder()
 
     def readable(self) -> bool:
         return True
@@ -31,13 +31,13 @@ class Xz(io.RawIOBase):
         while True:
             if self._decoder.eof:
                 rest = self._decoder.unused_data.lstrip(b"\0")
-                while not rest and (more := self._packed.read1(AT_ONCE)):
+                while not rest and (more := self._packed.read1(_CHUNK_SIZE)):
                     rest = more.lstrip(b"\0")
                 if not rest:
                     return 0
-                self._decoder = decoder()
+                self._decoder = _decoder()
             elif self._decoder.needs_input:
-                rest = self._packed.read1(AT_ONCE)
+                rest = self._packed.read1(_CHUNK_SIZE)
                 if not rest:
                     raise EOFError("it ends too early")
             else:
@@ -51,9 +51,9 @@ class Xz(io.RawIOBase):
             return self._decoder.decompress(packed, most)
         except lzma.LZMAError as fault:
             if "Memory usage limit" in str(fault):
-                raise UnreadableError(TOO_MUCH) from None
+                raise UnreadableError(_TOO_MUCH) from None
             raise
 
 
-def decoder() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MOST_MEMORY)
+def _decoder() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)

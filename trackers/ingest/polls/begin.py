@@ -28,9 +28,9 @@ def begin_poll(
     if cursor is None:
         since_id = None if depth is None else first_id_at(now_ms - depth // MILLISECOND)
         floor = floor_of(rules, now_ms=now_ms)
-        return Begun(sweep("poll", highest(since_id, floor), None, rules))
+        return Begun(_sweep("poll", _highest(since_id, floor), None, rules))
     since_id = since_id_of(cursor, rules)
-    begun = sweep("poll", since_id, None, rules)
+    begun = _sweep("poll", since_id, None, rules)
     begun = replace(begun, through_id=max(since_id, through_id_of(cursor, rules)))
     return above_floor(begun, floor_of(rules, now_ms=now_ms))
 
@@ -39,9 +39,9 @@ def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> 
     """Filling a gap; `passed`: how many posts newer than it the source has yielded by now."""
     if rules.kind == "list":
         # Lists have no ids to begin at, only the place where reading stopped.
-        filling = replace(sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)
+        filling = replace(_sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)
         return Begun(filling) if gap.token else Begun(None, replace(gap, why="reach"))
-    filling = replace(sweep("gap", gap.from_id, gap.to_id, rules), passed=passed)
+    filling = replace(_sweep("gap", gap.from_id, gap.to_id, rules), passed=passed)
     return above_floor(filling, floor_of(rules, now_ms=now_ms))
 
 
@@ -49,7 +49,7 @@ def begin_overlap(rules: ReadingRules, *, depth: timedelta, now_ms: int) -> Begu
     """Read all of the last `depth` again, whatever was read before."""
     since_id = first_id_at(now_ms - depth // MILLISECOND)
     floor = floor_of(rules, now_ms=now_ms)
-    return Begun(sweep("overlap", highest(since_id, floor), None, rules))
+    return Begun(_sweep("overlap", _highest(since_id, floor), None, rules))
 
 
 def above_floor(sweep: Sweep, floor: int | None) -> Begun:
@@ -59,7 +59,7 @@ def above_floor(sweep: Sweep, floor: int | None) -> Begun:
     """
     if floor is None or (sweep.since_id is not None and sweep.since_id >= floor):
         return Begun(sweep)
-    through = highest(sweep.since_id, sweep.through_id)
+    through = _highest(sweep.since_id, sweep.through_id)
     edge = floor + 1
     if sweep.until_id is not None:
         edge = min(edge, sweep.until_id)
@@ -68,16 +68,16 @@ def above_floor(sweep: Sweep, floor: int | None) -> Begun:
         lost = None
     if sweep.until_id is not None and sweep.until_id <= floor + 1:
         return Begun(None, lost)
-    return Begun(replace(sweep, since_id=floor, through_id=highest(through, floor)), lost)
+    return Begun(replace(sweep, since_id=floor, through_id=_highest(through, floor)), lost)
 
 
 def since_id_of(cursor: Cursor, rules: ReadingRules) -> int:
-    return next_since_id(cursor.latest_id, indexed_at_ms(cursor, rules), k_ms=rules.k_ms)
+    return next_since_id(cursor.latest_id, _indexed_at_ms(cursor, rules), k_ms=rules.k_ms)
 
 
 def through_id_of(cursor: Cursor, rules: ReadingRules) -> int:
     """Everything up to here was read, even where nothing was posted."""
-    at = indexed_at_ms(cursor, rules)
+    at = _indexed_at_ms(cursor, rules)
     return 0 if at is None else max(0, first_id_at(at - rules.k_ms) - 1)
 
 
@@ -86,7 +86,7 @@ def passed_id_of(cursor: Cursor, rules: ReadingRules) -> int:
     return max(cursor.passed_id, since_id_of(cursor, rules))
 
 
-def indexed_at_ms(cursor: Cursor, rules: ReadingRules) -> int | None:
+def _indexed_at_ms(cursor: Cursor, rules: ReadingRules) -> int | None:
     """The time that the last poll's results reflect: search is some seconds behind."""
     return None if cursor.asked_at_ms is None else cursor.asked_at_ms - rules.lag_ms
 
@@ -95,11 +95,11 @@ def floor_of(rules: ReadingRules, *, now_ms: int) -> int | None:
     return search_floor(now_ms, rules.margin) if rules.kind == "search" else None
 
 
-def sweep(
+def _sweep(
     purpose: Purpose, since_id: int | None, until_id: int | None, rules: ReadingRules
 ) -> Sweep:
     return Sweep(purpose, since_id, until_id, pages_left=rules.pages)
 
 
-def highest(*ids: int | None) -> int | None:
+def _highest(*ids: int | None) -> int | None:
     return max((id for id in ids if id is not None), default=None)

@@ -29,12 +29,12 @@ from trackers.tweets.snowflake import born_at
 
 NO_DELAY = timedelta(0)
 # Reading that nobody waits for lets due polls go first.
-NOT_URGENT = timedelta(seconds=1)
+_NOT_URGENT = timedelta(seconds=1)
 # If a gap cannot be filled at all, it is tried again after the next poll; a stream's, after this.
-TRY_AGAIN = timedelta(minutes=10)
+_TRY_AGAIN = timedelta(minutes=10)
 # An overlap has no budget: cut short, it would measure less than it claims.
-PAGES_OF_AN_OVERLAP = 10_000
-WEEK = timedelta(days=7)
+_PAGES_OF_AN_OVERLAP = 10_000
+_WEEK = timedelta(days=7)
 
 
 def begin_next(
@@ -51,78 +51,78 @@ def begin_next(
     filled for now.
     """
     rules = rules_of(source, polling)
-    if source.is_polled and after != "poll" and is_due(source, now=now):
+    if source.is_polled and after != "poll" and _is_due(source, now=now):
         begun = begin_poll(cursor_of(source), rules, depth=source.backfill, now_ms=ms(now))
         set_sweep(source, begun.sweep)
         if source.latest_id is None and begun.sweep is not None:
             source.begun_id = begun.sweep.since_id or 0
         if begun.lost:
-            open_gap(source, begun.lost, now=now)
+            _open_gap(source, begun.lost, now=now)
         return NO_DELAY
-    gaps = [row for row in fillable(source) if row.pk != stuck]
+    gaps = [row for row in _fillable(source) if row.pk != stuck]
     for row in gaps:
-        if ready_at(source, row, rules) <= now and begin_filling(source, row, rules, now=now):
-            return NOT_URGENT
-    overlap = next_overlap(source, polling, rules, now=now)
+        if _ready_at(source, row, rules) <= now and _begin_filling(source, row, rules, now=now):
+            return _NOT_URGENT
+    overlap = _next_overlap(source, polling, rules, now=now)
     if overlap is not None:
         set_sweep(source, overlap)
         source.resting = None
-        return NOT_URGENT
-    return until_next(source, gaps, rules, now=now, is_stuck=stuck is not None)
+        return _NOT_URGENT
+    return _until_next(source, gaps, rules, now=now, is_stuck=stuck is not None)
 
 
-def is_due(source: Source, *, now: datetime) -> bool:
+def _is_due(source: Source, *, now: datetime) -> bool:
     return source.poll_at is None or source.poll_at <= now
 
 
-def overlap_is_due(source: Source, polling: Polling, *, now: datetime) -> bool:
+def _overlap_is_due(source: Source, polling: Polling, *, now: datetime) -> bool:
     last = source.overlapped_at or source.created_at
     return source.latest_id is not None and now - last >= polling.overlap_every
 
 
-def next_overlap(
+def _next_overlap(
     source: Source, polling: Polling, rules: ReadingRules, *, now: datetime
 ) -> Sweep | None:
     """The one that gave way, or a new one if it is due."""
     if source.resting:
         return Sweep(**source.resting)
-    if not source.is_polled or not overlap_is_due(source, polling, now=now):
+    if not source.is_polled or not _overlap_is_due(source, polling, now=now):
         return None
     is_deep = deep_overlap_is_due(source, now=now)
     depth = polling.overlap_weekly_depth if is_deep else polling.overlap_depth
     overlap = begin_overlap(rules, depth=depth, now_ms=ms(now)).sweep
     if overlap is None:
         return None
-    return replace(overlap, pages_left=PAGES_OF_AN_OVERLAP, is_deep=is_deep)
+    return replace(overlap, pages_left=_PAGES_OF_AN_OVERLAP, is_deep=is_deep)
 
 
 def deep_overlap_is_due(source: Source, *, now: datetime) -> bool:
-    return now - (source.deep_overlapped_at or source.created_at) >= WEEK
+    return now - (source.deep_overlapped_at or source.created_at) >= _WEEK
 
 
 def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
     """Whether the reading, between two pages, gives way to a poll; if so, it is kept for later."""
-    if sweep.purpose != "overlap" or not source.is_polled or not is_due(source, now=now):
+    if sweep.purpose != "overlap" or not source.is_polled or not _is_due(source, now=now):
         return False
     source.resting = asdict(sweep)
     set_sweep(source, None)
     return True
 
 
-def fillable(source: Source) -> Iterable[Gap]:
+def _fillable(source: Source) -> Iterable[Gap]:
     """Newest first, so that posts filling one gap do not count as newer than the next gap."""
     rows = source.gaps.filter(closed_at=None).exclude(why=Gap.Why.REACH)
     return rows.order_by("-to_id", "-pk")
 
 
-def ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
+def _ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
     """When all posts of a gap have appeared. Polls re-read recent posts; streams do not."""
     if source.is_polled:
         return row.found_at
     return born_at(row.to_id) + timedelta(milliseconds=rules.lag_ms + rules.k_ms)
 
 
-def begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
+def _begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
     """Whether any of the gap is left to read; what X no longer shows is reported as lost."""
     passed = max(0, source.yielded - row.yielded_when_found)
     begun = begin_gap(unread_of(row), rules, passed=passed, now_ms=ms(now))
@@ -139,22 +139,22 @@ def lose(source: Source, row: Gap | None, begun: Begun, *, now: datetime) -> Non
         if lost is None:
             row.close(now=now)
         else:
-            narrow(row, lost)
+            _narrow(row, lost)
     elif lost is not None:
-        open_gap(source, lost, now=now)
+        _open_gap(source, lost, now=now)
         if row is not None:
             row.from_id = lost.to_id - 1
             row.save(update_fields=["from_id"])
 
 
-def until_next(
+def _until_next(
     source: Source, gaps: Iterable[Gap], rules: ReadingRules, *, now: datetime, is_stuck: bool
 ) -> timedelta | None:
-    times = [row_ready for row in gaps if (row_ready := ready_at(source, row, rules)) > now]
+    times = [row_ready for row in gaps if (row_ready := _ready_at(source, row, rules)) > now]
     if source.is_polled:
         times.append(source.poll_at or now)
     elif is_stuck:
-        times.append(now + TRY_AGAIN)
+        times.append(now + _TRY_AGAIN)
     return max(min(times) - now, NO_DELAY) if times else None
 
 
@@ -166,14 +166,14 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
     stuck = None
     if filled is None:
         if gap is not None:
-            open_gap(source, gap, now=now, passed=sweep.passed)
+            _open_gap(source, gap, now=now, passed=sweep.passed)
     elif gap is None:
         filled.close(now=now)
     else:
         # A list whose place X forgot is read from its head: the part above the gap is not in it.
         stuck = filled.pk if gap.to_id >= filled.to_id else None
         gap = replace(gap, to_id=min(gap.to_id, filled.to_id))
-        narrow(filled, gap, yielded_when_found=source.yielded - sweep.passed)
+        _narrow(filled, gap, yielded_when_found=source.yielded - sweep.passed)
     if sweep.purpose == "poll":
         source.polled_at = now
         # Counted from when it was due, so that polls do not drift; missed polls are skipped.
@@ -186,7 +186,7 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
     return stuck
 
 
-def open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
+def _open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
     """Open a new gap. `passed`: how many posts X has counted down to it."""
     source.gaps.create(
         from_id=gap.from_id,
@@ -199,7 +199,7 @@ def open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> 
     tell_gaps([(source.pk, gap.from_id, gap.to_id)], gap.why)
 
 
-def narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:
+def _narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:
     """Reduce the gap to what is left of it."""
     row.from_id, row.to_id, row.why, row.token = gap.from_id, gap.to_id, gap.why, gap.token or ""
     if yielded_when_found is not None:

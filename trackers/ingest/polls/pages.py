@@ -75,28 +75,28 @@ def follow(
     """
     if page.missing is not None and not page.ids:
         return Hidden(page.missing)
-    swept = after(sweep, page, rules)
-    if is_below_floor(swept, page, rules):
-        return end_of_sweep(swept, cursor)
+    swept = _after(sweep, page, rules)
+    if _is_below_floor(swept, page, rules):
+        return _end_of_sweep(swept, cursor)
     if swept.token is None:
         return (
-            short(swept, cursor, "reach")
-            if is_at_reach(swept, rules)
-            else end_of_sweep(swept, cursor)
+            _short(swept, cursor, "reach")
+            if _is_at_reach(swept, rules)
+            else _end_of_sweep(swept, cursor)
         )
     if swept.token == sweep.token:
-        return short(swept, cursor, "repeats")
+        return _short(swept, cursor, "repeats")
     if swept.pages_left > 0:
         return More(swept)
     if swept.oldest_id is None:
         # Only empty pages so far: there is no id to describe a gap with, so it continues.
         return More(replace(swept, pages_left=rules.pages), at_once=False)
-    return short(swept, cursor, "budget")
+    return _short(swept, cursor, "budget")
 
 
 def give_up(sweep: Sweep, *, cursor: Cursor | None, why: Why) -> Done | Short | None:
     """End a sweep that cannot continue; None if it has read nothing, so that nothing moves."""
-    return None if sweep.oldest_id is None else short(sweep, cursor, why)
+    return None if sweep.oldest_id is None else _short(sweep, cursor, why)
 
 
 def without_token(sweep: Sweep, rules: ReadingRules) -> Sweep:
@@ -129,7 +129,7 @@ def wanted(page: Page, exclude: tuple[Excluded, ...]) -> frozenset[int]:
     return frozenset(page.ids) - left_out
 
 
-def after(sweep: Sweep, page: Page, rules: ReadingRules) -> Sweep:
+def _after(sweep: Sweep, page: Page, rules: ReadingRules) -> Sweep:
     newest = [id for id in (sweep.newest_id, page.newest_id) if id is not None]
     oldest = [id for id in (sweep.oldest_id, page.oldest_id) if id is not None]
     return replace(
@@ -146,7 +146,7 @@ def after(sweep: Sweep, page: Page, rules: ReadingRules) -> Sweep:
     )
 
 
-def is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
+def _is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
     """Lists are read from the head, down to a page that ends below where the last sweep began."""
     return (
         rules.kind == "list"
@@ -156,7 +156,7 @@ def is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
     )
 
 
-def is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
+def _is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
     """Whether it may have ended at the limit of what X shows, rather than at the last post.
 
     This allows for one page less: deleted posts leave pages short without being made up for.
@@ -164,21 +164,21 @@ def is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
     return rules.reach is not None and sweep.passed > rules.reach - rules.page_size
 
 
-def end_of_sweep(sweep: Sweep, cursor: Cursor | None) -> Done:
-    return Done(moved(sweep, cursor))
+def _end_of_sweep(sweep: Sweep, cursor: Cursor | None) -> Done:
+    return Done(_moved(sweep, cursor))
 
 
-def short(sweep: Sweep, cursor: Cursor | None, why: Why) -> Done | Short:
+def _short(sweep: Sweep, cursor: Cursor | None, why: Why) -> Done | Short:
     to_id = sweep.oldest_id if sweep.oldest_id is not None else sweep.until_id
     if sweep.purpose == "overlap" or to_id is None:
-        return end_of_sweep(sweep, cursor)
+        return _end_of_sweep(sweep, cursor)
     if sweep.since_id is not None and to_id <= sweep.since_id + 1:
-        return end_of_sweep(sweep, cursor)
+        return _end_of_sweep(sweep, cursor)
     token = sweep.token if why in ("budget", "quota") else None
-    return Short(moved(sweep, cursor), Unread(sweep.since_id, to_id, why, token))
+    return Short(_moved(sweep, cursor), Unread(sweep.since_id, to_id, why, token))
 
 
-def moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
+def _moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
     """The cursor after a sweep; only a poll moves it.
 
     If X gave no time, an earlier poll's still holds: everything up to then was read.
@@ -193,9 +193,9 @@ def moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
     )
 
 
-UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def unix_ms(at: datetime | None) -> int | None:
     """Truncated to the millisecond, so never later."""
-    return None if at is None else (at - UNIX_EPOCH) // MILLISECOND
+    return None if at is None else (at - _UNIX_EPOCH) // MILLISECOND

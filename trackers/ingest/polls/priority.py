@@ -12,12 +12,12 @@ from trackers.ingest.sources.models import Source
 from tweetwatch.database import cursor
 
 # The share of a window's limit that is left over for sources of higher priority.
-LEFT_OVER: Mapping[int, float] = {Source.Priority.LOW: 0.3, Source.Priority.NORMAL: 0.1}
+_LEFT_OVER: Mapping[int, float] = {Source.Priority.LOW: 0.3, Source.Priority.NORMAL: 0.1}
 
 # If the window runs low and others come first: when it opens again, by our clock, or when to check
 # whether X still says so. What is left is what X says, less what is under way, including our own
 # request. A window that is over is ignored.
-RUNS_LOW = f"""
+_RUNS_LOW = f"""
     SELECT least({OPENS}, statement_timestamp() + {UNHEARD_FOR})
     FROM trackers_window w
     WHERE w.id = %(window)s
@@ -34,7 +34,7 @@ def left_to_others(source: Source, turn: selection.Selection) -> datetime | None
 
     A check without a lock: requests that others reserve at the same moment may each pass it.
     """
-    share = LEFT_OVER.get(source.priority)
+    share = _LEFT_OVER.get(source.priority)
     if share is None:
         return None
     kinds = ["search", "stream"] if kind_of(source) == "search" else [source.kind]
@@ -45,5 +45,5 @@ def left_to_others(source: Source, turn: selection.Selection) -> datetime | None
         "priority": source.priority,
     }
     with cursor() as db:
-        row = db.execute(RUNS_LOW, params).fetchone()
+        row = db.execute(_RUNS_LOW, params).fetchone()
     return row[0] if row else None

@@ -23,10 +23,10 @@ from trackers.xapi.timelines import ENDPOINTS
 from tweetwatch.database import array, cursor
 
 # How long to ask nothing when no credential can be used; a person has to act.
-NO_CREDENTIAL_WAIT = timedelta(seconds=15)
-A_MOMENT = timedelta(seconds=1)
+_NO_CREDENTIAL_WAIT = timedelta(seconds=15)
+_A_MOMENT = timedelta(seconds=1)
 # Left-out posts matter only because the next polls may read them again.
-LEFT_OUT_KEPT = 2_000
+_LEFT_OUT_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ def reserve_page(
     # A project whose credentials X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     kind = kind_of(source)
-    paying = [purse for purse in usable if money_left(purse, age) >= FEWEST[kind]]
+    paying = [purse for purse in usable if _money_left(purse, age) >= FEWEST[kind]]
     if usable and not paying:
         return until_tomorrow(usable, now=now)
     shut = []
-    for purse in sorted(paying, key=lambda purse: money_left(purse, age), reverse=True):
+    for purse in sorted(paying, key=lambda purse: _money_left(purse, age), reverse=True):
         turn = selection.select_credential(ENDPOINTS[kind], project=purse.project)
         if isinstance(turn, selection.Selection):
-            return in_turn(source, turn, purse, age=age, now=now, timeout=timeout)
+            return _in_turn(source, turn, purse, age=age, now=now, timeout=timeout)
         shut.append(turn)
-    return first_room(shut or [nobody(source)], now=now)
+    return first_room(shut or [_nobody(source)], now=now)
 
 
-def money_left(purse: Balance, age: timedelta) -> float:
+def _money_left(purse: Balance, age: timedelta) -> float:
     return float("inf") if purse.left is None else purse.left - purse.floor(age)
 
 
@@ -74,7 +74,7 @@ def until_tomorrow(purses: Sequence[Balance], *, now: datetime) -> Wait:
     return Wait(first, sentences.spent([purse.name for purse in purses], again=first, now=now))
 
 
-def in_turn(
+def _in_turn(
     source: Source,
     turn: selection.Selection,
     purse: Balance,
@@ -98,11 +98,12 @@ def in_turn(
         ledger.cancel(payment)
     selection.cancel(turn)
     return Wait(
-        now + A_MOMENT, "Other workers spent the last of today's budget, or the day has just ended."
+        now + _A_MOMENT,
+        "Other workers spent the last of today's budget, or the day has just ended.",
     )
 
 
-def nobody(source: Source) -> selection.NoRoom | selection.NoCredential:
+def _nobody(source: Source) -> selection.NoRoom | selection.NoCredential:
     """Why no project can ask at all, and what a person has to do."""
     turn = selection.select_credential(ENDPOINTS[kind_of(source)])
     if isinstance(turn, selection.Selection):
@@ -117,7 +118,7 @@ def first_room(shut: Sequence[selection.NoRoom | selection.NoCredential], *, now
     if rooms:
         first = min(rooms, key=lambda one: one.until)
         return Wait(max(first.until, now), first.why)
-    return Wait(now + NO_CREDENTIAL_WAIT, shut[0].why)
+    return Wait(now + _NO_CREDENTIAL_WAIT, shut[0].why)
 
 
 # A tweet's newest version is what is paid for; X bills it under its own id.
@@ -139,7 +140,7 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
     given = {"ids": array(page.ids), "day": payment.day, "project": payment.project}
     with cursor() as db:
         paid = {row[0] for row in db.execute(PAID, given)}
-    return len(set(page.ids) - paid - left_out_of(source, payment)) + page.unreadable
+    return len(set(page.ids) - paid - _left_out_of(source, payment)) + page.unreadable
 
 
 def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
@@ -162,7 +163,7 @@ def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
         ledger.cancel(asked.payment)
 
 
-def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
+def _left_out_of(source: Source, payment: Payment) -> frozenset[int]:
     """Posts without a row of their own that the payment's project has paid for on its day."""
     left_out = source.left_out
     if (left_out.get("day"), left_out.get("project")) != (payment.day.isoformat(), payment.project):
@@ -173,7 +174,7 @@ def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
 def leave_out(source: Source, ids: Collection[int], payment: Payment) -> None:
     """Remember that these are paid; only the newest are kept."""
     if ids:
-        known = sorted(left_out_of(source, payment).union(ids), reverse=True)[:LEFT_OUT_KEPT]
+        known = sorted(_left_out_of(source, payment).union(ids), reverse=True)[:_LEFT_OUT_KEPT]
         source.left_out = {
             "day": payment.day.isoformat(),
             "project": payment.project,

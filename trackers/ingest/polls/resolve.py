@@ -25,8 +25,8 @@ from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.timelines import Named, look_up_username
 
 # A name that X does not show may return, or a person may correct a typo.
-UNKNOWN_WAIT = timedelta(hours=1)
-UNKNOWN_ACCOUNT_REASONS: Mapping[str, str] = {
+_UNKNOWN_WAIT = timedelta(hours=1)
+_UNKNOWN_ACCOUNT_REASONS: Mapping[str, str] = {
     "not_found": "X has no account with this name.",
     "suspended": "X has suspended the account with this name.",
 }
@@ -38,7 +38,7 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
     Raises ValueError, with a sentence, for an invalid username.
     """
     name = username(source.of)
-    asked = reserve_account_lookup(now=now)
+    asked = _reserve_account_lookup(now=now)
     if isinstance(asked, Wait):
         put_off(batch, source, asked, None, now=now)
         return asked.because
@@ -52,14 +52,14 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
         if is_known(error):
             queue.release(batch)
         else:
-            fail(batch, source, error)
+            _fail(batch, source, error)
         return error.reason
     selection.settle_answered(turn, named.window)
     ledger.settle_users(purse, reserved=1, users=int(named.account is not None))
-    return store_account(batch, source, named, now=now)
+    return _store_account(batch, source, named, now=now)
 
 
-def reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Balance] | Wait:
+def _reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Balance] | Wait:
     """A request, and the money for one account."""
     usable = [purse for purse in read_balances() if purse.usable]
     shut: list[selection.NoRoom | selection.NoCredential] = []
@@ -82,10 +82,10 @@ def reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Balan
     return first_room(shut, now=now)
 
 
-def store_account(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
+def _store_account(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
     """Store what X said about the name."""
     if named.account is None and named.missing is None:
-        fail(batch, source, Garbage("X's answer does not mention the username."))
+        _fail(batch, source, Garbage("X's answer does not mention the username."))
         return "X's answer does not mention the username."
     with held(batch, source) as row:
         if row is None:
@@ -102,15 +102,15 @@ def store_account(batch: Batch, source: Source, named: Named, *, now: datetime) 
             return f"is account {named.account.id}"
         tell_shown(row.pk, row.hidden_because, named.missing or "")
         row.hidden_because = named.missing or ""
-        row.problem = UNKNOWN_ACCOUNT_REASONS.get(
+        row.problem = _UNKNOWN_ACCOUNT_REASONS.get(
             row.hidden_because, "X does not show the account with this name."
         )
-        row.poll_at = now + UNKNOWN_WAIT
-        end_claim(batch, row, UNKNOWN_WAIT)
+        row.poll_at = now + _UNKNOWN_WAIT
+        end_claim(batch, row, _UNKNOWN_WAIT)
         return row.problem
 
 
-def fail(batch: Batch, source: Source, error: XError) -> None:
+def _fail(batch: Batch, source: Source, error: XError) -> None:
     with held(batch, source) as row:
         if row is not None:
             end_claim(batch, row, back_off(row, error))

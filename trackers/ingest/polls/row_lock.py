@@ -17,14 +17,14 @@ from trackers.jobs.queue import Batch
 from tweetwatch.database import cursor
 
 # The fence: a claim that ran out, or that a person ended, is no longer ours.
-HOLD = """
+_HOLD = """
     WITH held AS MATERIALIZED (
         SELECT stamp FROM {bucket} WHERE lease = %(lease)s AND %(key)s = ANY(keys) FOR UPDATE
     )
     SELECT FROM {job} WHERE key = %(key)s AND stamp = ANY(ARRAY(SELECT stamp FROM held)) FOR UPDATE
 """
 # What a step writes. The other fields are a person's.
-WRITTEN = [
+_WRITTEN = [
     "account_id", "username", "was_account_id", "was_of",
     "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "version", "poll_at",
     "left_out", "polled_at", "overlapped_at", "deep_overlapped_at", "resting", "skew", "yielded",
@@ -41,7 +41,7 @@ def held(batch: Batch, source: Source) -> Iterator[Source | None]:
     with transaction.atomic():
         given = {"key": source.pk, "lease": batch.lease}
         with cursor() as db:
-            is_ours = db.execute(queue.on(batch.namespace, HOLD), given).fetchone() is not None
+            is_ours = db.execute(queue.on(batch.namespace, _HOLD), given).fetchone() is not None
         # NO KEY: a row that names the source, as a gap does, needs a KEY SHARE lock on it.
         rows = Source.objects.active().select_for_update(no_key=True)
         yield rows.filter(pk=source.pk, version=source.version).first() if is_ours else None
@@ -50,7 +50,7 @@ def held(batch: Batch, source: Source) -> Iterator[Source | None]:
 def save_held(source: Source) -> None:
     """Write the row that is held, and continue with it."""
     source.version += 1
-    source.save(update_fields=WRITTEN)
+    source.save(update_fields=_WRITTEN)
 
 
 def end_claim(batch: Batch, source: Source, delay: timedelta | None) -> None:

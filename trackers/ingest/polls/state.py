@@ -13,7 +13,7 @@ from trackers.ingest.sources.naming import list_id
 from trackers.xapi.page import Excluded, PageKind
 
 # Search shows a post up to this much later than a timeline does.
-SEARCH_LAG_MS = 30_000
+_SEARCH_LAG_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ def rules_of(source: Source, polling: Polling) -> ReadingRules:
     return ReadingRules(
         kind,
         k_ms=late_by // timedelta(milliseconds=1),
-        lag_ms=SEARCH_LAG_MS if kind == "search" else 0,
+        lag_ms=_SEARCH_LAG_MS if kind == "search" else 0,
         pages=source.pages,
-        exclude=excluded(source),
+        exclude=_excluded(source),
     )
 
 
-def excluded(source: Source) -> tuple[Excluded, ...]:
+def _excluded(source: Source) -> tuple[Excluded, ...]:
     chosen: dict[Excluded, bool] = {
         "replies": source.exclude_replies,
         "retweets": source.exclude_retweets,

@@ -57,12 +57,12 @@ class Polled:
 
 def poll(batch: Batch, polling: Polling) -> Polled:
     """The next step of the source whose poll was claimed."""
-    batch = alone(batch)
+    batch = _alone(batch)
     # Taken before the database's time: a measurement is never dated before X made it.
     began = time.monotonic()
     now, plan = intervals.current()
     source = Source.objects.filter(pk=batch.keys[0]).first()
-    if source is None or source.paused_at or not is_read(source):
+    if source is None or source.paused_at or not _is_read(source):
         queue.finish(batch, {})
         return Polled(str(source or batch.keys[0]), "it is no longer read")
     try:
@@ -72,11 +72,11 @@ def poll(batch: Batch, polling: Polling) -> Polled:
         misname(batch, source, str(mistake))
         return Polled(str(source), str(mistake), failed=True)
     if not source.sweep:
-        begun = begin_reading(batch, source, polling, now=now)
+        begun = _begin_reading(batch, source, polling, now=now)
         if begun is None:
             return Polled(str(source), "nothing is due")
         source = begun
-    return read_next_page(batch, source, polling, DatabaseClock(now, began), plan=plan)
+    return _read_next_page(batch, source, polling, DatabaseClock(now, began), plan=plan)
 
 
 def tell_polled(batch: Batch, polled: Polled) -> None:
@@ -94,7 +94,7 @@ def tell_polled(batch: Batch, polled: Polled) -> None:
     logger.log(level, "polled %s: %s", polled.source, polled.said)
 
 
-def alone(batch: Batch) -> Batch:
+def _alone(batch: Batch) -> Batch:
     """Keep one source: each asks X, and a task's time is short. The others become due at once."""
     if len(batch.keys) == 1:
         return batch
@@ -102,12 +102,12 @@ def alone(batch: Batch) -> Batch:
     return replace(batch, keys=batch.keys[:1])
 
 
-def is_read(source: Source) -> bool:
+def _is_read(source: Source) -> bool:
     """A stream is read only to fill its gaps."""
     return source.is_polled or source.kind == Source.Kind.STREAM
 
 
-def begin_reading(
+def _begin_reading(
     batch: Batch, source: Source, polling: Polling, *, now: datetime
 ) -> Source | None:
     """The source with the reading it has begun; None if there is nothing to read: its job waits."""
@@ -123,7 +123,7 @@ def begin_reading(
         return row
 
 
-def read_next_page(
+def _read_next_page(
     batch: Batch, source: Source, polling: Polling, clock: DatabaseClock, *, plan: intervals.Plan
 ) -> Polled:
     """Ask for the next page of the reading, and store it."""
@@ -131,7 +131,7 @@ def read_next_page(
     sweep, rules, of = sweep_of(source), rules_of(source, polling), asked_of(source)
     assert sweep is not None
     assert of is not None
-    asked = reserve_page(source, age=age_of(sweep, now=now), now=now, timeout=polling.timeout)
+    asked = reserve_page(source, age=_age_of(sweep, now=now), now=now, timeout=polling.timeout)
     if isinstance(asked, Wait):
         delay = put_off(batch, source, asked, sweep, now=now)
         return Polled(str(source), f"waits for {delay}: {asked.because}")
@@ -156,10 +156,10 @@ def read_next_page(
         return Polled(str(source), f"waits for {delay}: {error}", failed=True)
     brought = Brought(page, asked, sweep, rules, clock.now())
     until = min(lease_ends, task_time.ends_at())
-    return store_brought(batch, source, brought, polling, plan=plan, until=until)
+    return _store_brought(batch, source, brought, polling, plan=plan, until=until)
 
 
-def store_brought(
+def _store_brought(
     batch: Batch,
     source: Source,
     brought: Brought,
@@ -175,25 +175,25 @@ def store_brought(
     brought = replace(brought, billed=posts)
     stored = retry_while_lost(lambda: store(batch, source, brought, polling, plan), until=until)
     if stored is None:
-        discard_late_page(batch, asked, page.ids)
+        _discard_late_page(batch, asked, page.ids)
     settle_page(asked, page, posts=posts)
-    return Polled(str(source), describe_page(brought.sweep, page, stored), len(page.ids), stored)
+    return Polled(str(source), _describe_page(brought.sweep, page, stored), len(page.ids), stored)
 
 
-def discard_late_page(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
+def _discard_late_page(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
     """The source was paused, changed or removed, or the lease ran out: only the money counts."""
     mark_paid(ids, day=asked.payment.day, project=asked.payment.project)
     queue.release(batch)
 
 
-def age_of(sweep: Sweep, *, now: datetime) -> timedelta:
+def _age_of(sweep: Sweep, *, now: datetime) -> timedelta:
     """How old the posts to be read are: scarce money is left to the younger ones."""
     if sweep.purpose != "gap" or sweep.until_id is None:
         return timedelta(0)
     return max(now - born_at(sweep.until_id), timedelta(0))
 
 
-def describe_page(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
+def _describe_page(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
     if stored is None:
         return f"{len(page.ids)} posts came too late, because it was changed in the meantime"
     return (

@@ -37,7 +37,7 @@ from trackers.xapi.page import Page
 from trackers.xapi.results import Figures
 from tweetwatch.database import array, cursor
 
-HIDDEN_REASONS: Mapping[str, str] = {
+_HIDDEN_REASONS: Mapping[str, str] = {
     "not_found": "X has no such account or list.",
     "protected": "The account is protected: X shows its posts only to its followers.",
     "suspended": "X has suspended the account.",
@@ -80,27 +80,27 @@ def store(
         if page.skew is not None:
             row.skew = page.skew
         if isinstance(step, Hidden):
-            end_claim(batch, row, hide(row, step, now=now))
+            end_claim(batch, row, _hide(row, step, now=now))
             return StoredPage()
-        new, late, measured = take_in(row, brought, plan)
+        new, late, measured = _take_in(row, brought, plan)
         tell_shown(row.pk, row.hidden_because, "")
         row.hidden_because = row.problem = ""
         row.failures = 0
-        end_claim(batch, row, store_next_step(row, sweep, step, polling, now=now))
+        end_claim(batch, row, _store_next_step(row, sweep, step, polling, now=now))
         return StoredPage(new, late, measured, is_over=not isinstance(step, More))
 
 
-def hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
+def _hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
     """Nothing moves; returns when to look again."""
     tell_shown(source.pk, source.hidden_because, step.why)
     source.hidden_because = step.why
-    source.problem = HIDDEN_REASONS.get(step.why, "X does not show it to our credentials.")
+    source.problem = _HIDDEN_REASONS.get(step.why, "X does not show it to our credentials.")
     wait = max(source.every, min(4 * source.every, HIDDEN_AT_MOST))
     source.poll_at = now + wait
     return wait
 
 
-def store_next_step(
+def _store_next_step(
     source: Source, sweep: Sweep, step: More | Done | Short, polling: Polling, *, now: datetime
 ) -> timedelta | None:
     """Store what follows from the page; returns when the job is due again."""
@@ -114,7 +114,7 @@ def store_next_step(
 
 
 # `late`: it appeared below a cursor that had already passed it, and in no gap: a leak.
-YIELD = """
+_YIELD = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT %(source)s, shown.tweet_id, %(at)s,
            shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false) AND NOT EXISTS (
@@ -130,14 +130,14 @@ YIELD = """
 # The page's tweets that this transaction did not insert, locked in the order of ids before any of
 # them is written. Code that inserts tweets (track) holds no existing ones yet, and locks authors
 # before these, as the updater does, so there are no deadlocks.
-TRACKED_BEFORE = """
+_TRACKED_BEFORE = """
     SELECT id, created_at FROM trackers_tweet
     WHERE id = ANY(%(ids)s::bigint[]) AND tracked_at <> now()
     ORDER BY id FOR UPDATE
 """
 
 
-def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int]:
+def _take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int]:
     """Track what is new to the source and measure what was tracked; returns how many are new, late
     and measured again."""
     page, payment = brought.page, brought.asked.payment
@@ -152,7 +152,7 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
         described = track_chunk(new_tweets, came_from=str(source)[:200], learns=False).described
     learn(edits(listed, now=brought.at), and_lock=tweets.values())
     with cursor() as db:
-        before = dict(db.execute(TRACKED_BEFORE, {"ids": array(tweets.values())}).fetchall())
+        before = dict(db.execute(_TRACKED_BEFORE, {"ids": array(tweets.values())}).fetchall())
     # Only the newest version is followed; older ones that X shows and bills are just paid for.
     older = {id for id, known in versions.items() if id != known.newest}
     figures = {
@@ -160,7 +160,7 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
         for id in ids - older
         if tweets[id] in before and id in page.posts and has_figures(page.posts[id])
     }
-    measured = again(figures, before, plan, at=brought.at)
+    measured = _again(figures, before, plan, at=brought.at)
     record(measured, paid_on=payment.day, paid_by=payment.project)
     followed = {tweets[id] for id in page.ids if id not in older}
     mark_paid(followed - figures.keys(), day=payment.day, project=payment.project)
@@ -172,7 +172,7 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
     source.again += len(ids) - len(new)
     source.leaked += len(late)
     came = days.Brought(source.pk, len(new), len(ids) - len(new), len(late), brought.billed)
-    days.count([came], day=payment.day, project=payment.project)
+    days.count_brought([came], day=payment.day, project=payment.project)
     if late:
         tell_leak(source.pk, sorted(late))
     return len(new), len(late), len(measured)
@@ -198,11 +198,11 @@ def yielded(
         "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
     }
     with cursor() as db:
-        rows = db.execute(YIELD, params).fetchall()
+        rows = db.execute(_YIELD, params).fetchall()
     return frozenset(row[0] for row in rows), frozenset(row[0] for row in rows if row[1])
 
 
-def again(
+def _again(
     figures: Mapping[int, Figures],
     born: Mapping[int, datetime | None],
     plan: Plan,

@@ -19,8 +19,8 @@ Purpose = Literal["poll", "gap", "overlap"]
 # reach: X shows nothing older. repeats: X sent the same page again and again.
 Why = Literal["budget", "quota", "reach", "repeats"]
 
-REACH: dict[PageKind, int | None] = {"account": 3200, "mentions": 800, "search": None, "list": 800}
-REACH_WITHOUT_REPLIES = 800
+_REACH: dict[PageKind, int | None] = {"account": 3200, "mentions": 800, "search": None, "list": 800}
+_REACH_WITHOUT_REPLIES = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ReadingRules:
     def reach(self) -> int | None:
         """How many of the newest posts X shows at all; None if there is no such limit."""
         if self.kind == "account" and "replies" in self.exclude:
-            return REACH_WITHOUT_REPLIES
-        return REACH[self.kind]
+            return _REACH_WITHOUT_REPLIES
+        return _REACH[self.kind]
 
 
 @dataclass(frozen=True, slots=True)

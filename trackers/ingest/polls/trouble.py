@@ -30,15 +30,15 @@ from trackers.xapi.errors import (
 )
 
 # A shorter wait is normal: for the first reply of a window, or the last of the money.
-TOLD_FROM = timedelta(seconds=5)
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+_TOLD_FROM = timedelta(seconds=5)
+FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # If X did not understand a request now, it will not in a minute either.
-NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
+_NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
 # What X does not show may be gone, or X may be wrong for hours: we check at least this often, and
 # give nothing up.
 HIDDEN_AT_MOST = timedelta(hours=1)
 # Trouble with old posts must not keep new ones from being read.
-MOST_FAILURES_OF_OLD = 3
+_MOST_FAILURES_OF_OLD = 3
 
 
 def put_off(
@@ -49,34 +49,34 @@ def put_off(
     What it has not read becomes a gap, and the next poll goes first.
     """
     delay = max(wait.until - now, timedelta(0))
-    if delay < TOLD_FROM:
+    if delay < _TOLD_FROM:
         queue.release(batch, delay)
         return delay
     with held(batch, source) as row:
         if row is not None:
             if sweep is not None and delay > row.every and row.is_polled:
-                end_early(row, sweep, now=now)
+                _end_early(row, sweep, now=now)
             row.problem = wait.because[:300]
             end_claim(batch, row, delay)
     return delay
 
 
-def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
+def _end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
     """A reading that has read nothing is kept if it is a poll; others start over after the next.
 
     An overlap always does: cut short, it would measure less than it claims.
     """
     if sweep.purpose == "overlap":
-        abandon_sweep(source)
+        _abandon_sweep(source)
         return
     ended = give_up(sweep, cursor=cursor_of(source), why="quota")
     if ended is not None:
         end_sweep(source, sweep, ended, now=now)
     elif sweep.purpose != "poll":
-        abandon_sweep(source)
+        _abandon_sweep(source)
 
 
-def abandon_sweep(source: Source) -> None:
+def _abandon_sweep(source: Source) -> None:
     """Forget the reading; its gap stays open."""
     set_sweep(source, None)
     source.filling = None
@@ -98,12 +98,12 @@ def fail(
         if row is None:
             return NO_DELAY
         delay = NO_DELAY
-        if not has_another_place(row, error, sweep, rules, now=now):
+        if not _has_another_place(row, error, sweep, rules, now=now):
             delay = back_off(row, error)
             if isinstance(error, NotShown):
                 row.poll_at = now + delay
-            if sweep.purpose != "poll" and row.failures >= MOST_FAILURES_OF_OLD:
-                abandon_sweep(row)
+            if sweep.purpose != "poll" and row.failures >= _MOST_FAILURES_OF_OLD:
+                _abandon_sweep(row)
         end_claim(batch, row, delay)
     return delay
 
@@ -113,7 +113,7 @@ def misname(batch: Batch, source: Source, why: str) -> None:
     with held(batch, source) as row:
         if row is not None:
             row.problem = why[:300]
-            end_claim(batch, row, NOT_UNDERSTOOD_WAIT)
+            end_claim(batch, row, _NOT_UNDERSTOOD_WAIT)
 
 
 def is_known(error: XError) -> bool:
@@ -126,7 +126,7 @@ def is_known(error: XError) -> bool:
     return isinstance(error, RateLimited | NotReady | Depleted)
 
 
-def has_another_place(
+def _has_another_place(
     source: Source, error: XError, sweep: Sweep, rules: ReadingRules, *, now: datetime
 ) -> bool:
     """Whether the reading continues elsewhere, or ends, because of what X said about its place."""
@@ -135,7 +135,7 @@ def has_another_place(
         follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))
         if not isinstance(follows, Begun):
             if sweep.purpose == "overlap":
-                abandon_sweep(source)
+                _abandon_sweep(source)
             else:
                 end_sweep(source, sweep, follows, now=now)
             return True
@@ -156,16 +156,16 @@ def back_off(source: Source, error: XError) -> timedelta:
     """The wait after one more failure."""
     source.failures += 1
     source.problem = error.reason[:300]
-    longest = LONGEST_WAIT
+    longest = _LONGEST_WAIT
     if isinstance(error, NotShown):
         source.problem = f"{error.reason}. Either X no longer shows it, or X is having trouble."[
             :300
         ]
         longest = max(source.every, HIDDEN_AT_MOST)
     elif isinstance(error, BadRequest):
-        longest = NOT_UNDERSTOOD_WAIT
-    return wait_after(source.failures, longest=longest)
+        longest = _NOT_UNDERSTOOD_WAIT
+    return _wait_after(source.failures, longest=longest)
 
 
-def wait_after(failures: int, *, longest: timedelta) -> timedelta:
+def _wait_after(failures: int, *, longest: timedelta) -> timedelta:
     return min(longest, FIRST_WAIT * 2 ** min(failures - 1, 30)) * random.uniform(0.8, 1.2)

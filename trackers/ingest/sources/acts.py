@@ -20,7 +20,7 @@ GONE = "It no longer exists."
 
 def add(form: SourceForm, actor: Actor) -> bool:
     """Add what a valid form holds; False: the form says why not. It is polled at once."""
-    if not saved(form, lambda: life.add(form.instance)):
+    if not _saved(form, lambda: life.add_source(form.instance)):
         return False
     history.record(actor, [form.instance], "Added", flag=history.ADDITION)
     return True
@@ -35,13 +35,13 @@ def change(form: SourceForm, actor: Actor) -> Done | None:
     if not fields:
         return Done(f"{source}: Nothing to change.", is_done=False)
     given_up: list[str] = []
-    if not saved(form, lambda: given_up.append(life.change(source, fields))):
+    if not _saved(form, lambda: given_up.append(life.change_source(source, fields))):
         return None
     history.record(actor, [source], f"Changed {', '.join(fields)}")
     return Done(" ".join([f"{source}: Changed.", *filter(None, given_up)]), len(fields))
 
 
-def saved(form: SourceForm, save: Callable[[], None]) -> bool:
+def _saved(form: SourceForm, save: Callable[[], None]) -> bool:
     """Whether nobody else was faster; else the form says so."""
     try:
         with transaction.atomic():
@@ -55,10 +55,10 @@ def saved(form: SourceForm, save: Callable[[], None]) -> bool:
 
 def pause(source: Source, actor: Actor) -> Done:
     """Read nothing more of it until it is resumed."""
-    return done(
+    return _done(
         source,
         actor,
-        life.pause,
+        life.pause_sources,
         "Paused",
         "Paused. It is not read until it is resumed.",
         "It was already paused.",
@@ -67,12 +67,12 @@ def pause(source: Source, actor: Actor) -> Done:
 
 def resume(source: Source, actor: Actor) -> Done:
     """Read it again, starting now."""
-    return done(source, actor, life.resume, "Resumed", "Resumed.", "It was not paused.")
+    return _done(source, actor, life.resume_sources, "Resumed", "Resumed.", "It was not paused.")
 
 
 def poll_now(source: Source, actor: Actor) -> Done:
     """Make its next poll due now."""
-    return done(
+    return _done(
         source,
         actor,
         life.poll_now,
@@ -84,10 +84,10 @@ def poll_now(source: Source, actor: Actor) -> Done:
 
 def remove(source: Source, actor: Actor) -> Done:
     """Forget it, its gaps and what it yielded; the tweets stay tracked."""
-    return done(
+    return _done(
         source,
         actor,
-        life.remove,
+        life.remove_sources,
         "Removed",
         "Removed. Its tweets stay tracked.",
         GONE,
@@ -107,7 +107,7 @@ def remove_with_tweets(source: Source, actor: Actor) -> Done:
     )
 
 
-def done(
+def _done(
     source: Source,
     actor: Actor,
     act: Callable[[Iterable[int]], int],

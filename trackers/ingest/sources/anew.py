@@ -21,8 +21,8 @@ READ_SO_FAR = (
 # Whom the name belongs to at X, and how reading it went.
 NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_because", "problem", "failures")
 # The longest default of `late_by`.
-LATE = timedelta(minutes=1)
-MILLISECOND = timedelta(milliseconds=1)
+_LATE = timedelta(minutes=1)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def forget(source: Source, names: tuple[str, ...]) -> None:
@@ -38,25 +38,25 @@ def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
     Returns a sentence for the user who changed it; empty when nothing was unread. The caller holds
     its row.
     """
-    since = unread_since(source, now=now)
+    since = _unread_since(source, now=now)
     gaps = source.gaps.filter(was_of="", closed_at=None)
     gaps.filter(why=Gap.Why.REACH).update(was_of=was_of)
     given_up = gaps.exclude(why=Gap.Why.REACH).update(was_of=was_of, closed_at=now)
     if since is not None:
-        until = id_at(now)
+        until = _id_at(now)
         source.gaps.create(
             from_id=since, to_id=until, why=Gap.Why.EDITED, was_of=was_of,
             found_at=now, closed_at=now,
         )  # fmt: skip
         tell_gaps([(source.pk, since, until)], Gap.Why.EDITED)
     forget(source, READ_SO_FAR)
-    return sentence(was_of, gaps=given_up, since=since, now=now)
+    return _sentence(was_of, gaps=given_up, since=since, now=now)
 
 
-def sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str:
+def _sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str:
     told = []
     if since is not None:
-        told.append(f"posts from {said(born_at(since))} to {said(now)}")
+        told.append(f"posts from {_time_text(born_at(since))} to {_time_text(now)}")
     if gaps:
         told.append(f"{gaps:,} gap{'s' if gaps > 1 else ''}")
     if not told:
@@ -64,31 +64,31 @@ def sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str
     return f"Given up and no longer read, of “{short(was_of)}”: {' and '.join(told)}."
 
 
-def said(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
-def unread_since(source: Source, *, now: datetime) -> int | None:
+def _unread_since(source: Source, *, now: datetime) -> int | None:
     """The id after which nothing was read; None when all was read, or nothing ever."""
     if source.kind == Source.Kind.STREAM:
-        return unheard_since(source, now=now)
+        return _unheard_since(source, now=now)
     if source.latest_id is None:
         return None
     since = source.latest_id
     if source.asked_at_ms is not None:
-        late = LATE if source.late_by is None else source.late_by
-        since = max(since, first_id_at(source.asked_at_ms - late // MILLISECOND) - 1)
-    return since if since < id_at(now) else None
+        late = _LATE if source.late_by is None else source.late_by
+        since = max(since, first_id_at(source.asked_at_ms - late // _MILLISECOND) - 1)
+    return since if since < _id_at(now) else None
 
 
-def unheard_since(source: Source, *, now: datetime) -> int | None:
+def _unheard_since(source: Source, *, now: datetime) -> int | None:
     """The same of a stream, while no process listens."""
     stream = Stream.objects.first()
     if stream is None or stream.state == Stream.State.OPEN or stream.stored_until is None:
         return None
-    since = id_at(max(stream.stored_until, source.created_at))
-    return since if since < id_at(now) else None
+    since = _id_at(max(stream.stored_until, source.created_at))
+    return since if since < _id_at(now) else None
 
 
-def id_at(at: datetime) -> int:
+def _id_at(at: datetime) -> int:
     return first_id_at(int(at.timestamp() * 1000))

@@ -28,10 +28,10 @@ class RefusedFieldsError(Exception):
 
 
 def add(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
-    form = SourceForm({"kind": kind, "of": of, **as_typed(fields)})
-    refuse_faults(form)
+    form = SourceForm({"kind": kind, "of": of, **_as_typed(fields)})
+    _refuse_faults(form)
     if not acts.add(form, actor):
-        refuse_faults(form)
+        _refuse_faults(form)
     return form.instance
 
 
@@ -39,16 +39,16 @@ def change(source: Source, fields: Mapping[str, Any], actor: Actor) -> Done:
     """Change these fields of it, where they differ."""
     if wrong := [name for name in fields if name not in changeable(source)]:
         raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
-    form = SourceForm({**as_it_is(source), **as_typed(fields)}, instance=source)
-    refuse_faults(form)
+    form = SourceForm({**_as_it_is(source), **_as_typed(fields)}, instance=source)
+    _refuse_faults(form)
     done = acts.change(form, actor)
     if done is None:
-        refuse_faults(form)
+        _refuse_faults(form)
     assert done is not None
     return done
 
 
-def as_typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _as_typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """As a person fills them in: a priority has a name, and `all` reads back without an end."""
     typed = dict(fields)
     if "priority" in typed:
@@ -58,22 +58,22 @@ def as_typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     return typed
 
 
-def as_it_is(source: Source) -> dict[str, Any]:
+def _as_it_is(source: Source) -> dict[str, Any]:
     """What the form of a source sends when nothing in it was changed."""
     form = SourceForm(instance=source)
     return {name: form[name].value() for name in form.fields}
 
 
-def refuse_faults(form: SourceForm) -> None:
+def _refuse_faults(form: SourceForm) -> None:
     if not form.is_valid():
         raise RefusedFieldsError(
             {
-                "" if name == "__all__" else name: [plain(fault) for fault in faults]
+                "" if name == "__all__" else name: [_plain(fault) for fault in faults]
                 for name, faults in form.errors.items()
             }
         )
 
 
-def plain(fault: object) -> str:
+def _plain(fault: object) -> str:
     """Without HTML: a page's sentence may contain a link."""
     return unescape(strip_tags(str(fault)))

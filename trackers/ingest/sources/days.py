@@ -16,7 +16,7 @@ from django.db import models
 from trackers.ingest.sources.models import Source
 from tweetwatch.database import array, cursor
 
-KEPT_FOR = timedelta(days=92)
+_KEPT_FOR = timedelta(days=92)
 
 
 class SourceDay(models.Model):
@@ -41,7 +41,7 @@ class SourceDay(models.Model):
 
 
 # Locks: rows of sources that the caller has locked already, in the order of their ids.
-COUNT = """
+_COUNT = """
     INSERT INTO trackers_sourceday AS d (source_id, day, posts, again, late, billed, money)
     SELECT n.id, %(day)s::date, n.posts, n.again, n.late, n.billed,
            n.billed * coalesce((SELECT price_of_a_post FROM trackers_project
@@ -54,7 +54,7 @@ COUNT = """
         late = d.late + excluded.late, billed = d.billed + excluded.billed,
         money = d.money + excluded.money
 """
-FORGET = "DELETE FROM trackers_sourceday WHERE day < %(before)s"
+_FORGET = "DELETE FROM trackers_sourceday WHERE day < %(before)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class Brought:
     billed: int = 0
 
 
-def count(found: list[Brought], *, day: date, project: int | None) -> None:
+def count_brought(found: list[Brought], *, day: date, project: int | None) -> None:
     """Add this to the day's rows. `project`: who pays; None where nothing is billed."""
     with cursor() as db:
         db.execute(
-            COUNT,
+            _COUNT,
             {
                 "day": day,
                 "project": project,
@@ -120,6 +120,6 @@ def cost_of(days: list[SourceDay], *, today: date) -> Cost | None:
     )
 
 
-def forget_old(*, today: date) -> int:
+def prune_days(*, today: date) -> int:
     with cursor() as db:
-        return db.execute(FORGET, {"before": today - KEPT_FOR}).rowcount
+        return db.execute(_FORGET, {"before": today - _KEPT_FOR}).rowcount

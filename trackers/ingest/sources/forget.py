@@ -15,9 +15,9 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 from tweetwatch.statements import statement
 
-GAPS_KEPT_FOR = timedelta(days=30)
+_GAPS_KEPT_FOR = timedelta(days=30)
 # Far longer than anything reads back: search seven days, an overlap six.
-YIELDS_KEPT_FOR = timedelta(days=90)
+_YIELDS_KEPT_FOR = timedelta(days=90)
 
 # Uses the index `gap_closed`. The rows' ctids are locked before they are deleted, and collected in
 # an array, since the planner would rather scan the whole table than join to them. The limit is a
@@ -33,11 +33,11 @@ FORGET_GAPS = """
 """
 
 # Both counts are bounded: anyone that far behind need not know it exactly.
-GAPS_LEFT = """
+_GAPS_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_gap WHERE closed_at < %(before)s LIMIT 100000) left_over
 """
-YIELDS_LEFT = """
+_YIELDS_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_sourcetweet
         WHERE NOT late AND seen_at > %(after)s::timestamptz AND seen_at < %(before)s
@@ -49,15 +49,15 @@ FORGET_YIELDS = statement(__file__, "forget_yields")
 
 def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
-    given = {"before": now - GAPS_KEPT_FOR}
+    given = {"before": now - _GAPS_KEPT_FOR}
     return delete_in_pieces(
-        "closed gaps", FORGET_GAPS, left=GAPS_LEFT, params=given, deadline=deadline
+        "closed gaps", FORGET_GAPS, left=_GAPS_LEFT, params=given, deadline=deadline
     )
 
 
 def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget what sources brought long enough ago, except what is still needed."""
-    given = {"before": now - YIELDS_KEPT_FOR}
+    given = {"before": now - _YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
 
     def piece() -> int | None:
@@ -70,11 +70,11 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
         return int(gone)
 
     def left() -> int:
-        return select_count(YIELDS_LEFT, {**given, "after": after})
+        return select_count(_YIELDS_LEFT, {**given, "after": after})
 
     return in_pieces("old yields", piece, left=left, deadline=deadline)
 
 
 def forgotten_up_to(at: datetime) -> int:
     """Yields of tweets with smaller ids may be forgotten, so whether one is new is unknown."""
-    return first_id_at(int((at - YIELDS_KEPT_FOR).timestamp() * 1000))
+    return first_id_at(int((at - _YIELDS_KEPT_FOR).timestamp() * 1000))

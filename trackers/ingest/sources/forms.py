@@ -26,27 +26,27 @@ from trackers.schedule.forms import LengthField
 
 Kind = Source.Kind
 
-MAIN = ("kind", "of")
+_MAIN = ("kind", "of")
 LATER = (
     "every", "pages", "backfill", "late_by", "priority", "owner",
     "exclude_replies", "exclude_retweets",
 )  # fmt: skip
 # What can be changed later: a stream is not polled, and a file was read once.
-CHANGEABLE = {Kind.STREAM: ("of", "priority", "owner"), Kind.IMPORT: ("priority", "owner")}
-EXAMPLES = (
+_CHANGEABLE = {Kind.STREAM: ("of", "priority", "owner"), Kind.IMPORT: ("priority", "owner")}
+_EXAMPLES = (
     "@nasa, or the link of an account or a list; a search or a rule as X writes them, such as "
     "#artemis lang:en."
 )
-BY_US = (
+_BY_US = (
     "X leaves replies and retweets out of an account's posts. In mentions, searches and "
     "lists they are left out after reading, so X bills them anyway; in a search, "
     "-is:reply or -is:retweet is cheaper."
 )
-ANOTHER = (
+_ANOTHER = (
     "If you change it to something else, the source starts over, and unread posts of the "
     "old one are given up."
 )
-IN_THE_RULE = "Add -is:{} to the rule instead. X sends, and bills, whatever the rule matches."
+_IN_THE_RULE = "Add -is:{} to the rule instead. X sends, and bills, whatever the rule matches."
 
 
 class SourceForm(forms.ModelForm):
@@ -57,7 +57,7 @@ class SourceForm(forms.ModelForm):
 
     class Meta:
         model = Source
-        fields = (*MAIN, *LATER)
+        fields = (*_MAIN, *LATER)
         field_classes = {"every": LengthField, "backfill": LengthField, "late_by": LengthField}
         labels = {
             "kind": "What",
@@ -71,17 +71,17 @@ class SourceForm(forms.ModelForm):
             "of": forms.TextInput(attrs={"size": 60, "spellcheck": "false", "autocomplete": "off"})
         }
         help_texts = {
-            "of": EXAMPLES,
+            "of": _EXAMPLES,
             "every": f"From {spoken(LEAST_EVERY)} to {spoken(MOST_EVERY)}, such as 90s, 5m or "
             "1h 30m.",
-            "exclude_retweets": BY_US,
+            "exclude_retweets": _BY_US,
         }
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.is_new = self.instance.pk is None
         if not self.is_new:
-            for name in {*MAIN, *LATER}.difference(changeable(self.instance)):
+            for name in {*_MAIN, *LATER}.difference(changeable(self.instance)):
                 del self.fields[name]
         if kind := self.fields.get("kind"):
             # Files are uploaded with a form of their own.
@@ -92,7 +92,7 @@ class SourceForm(forms.ModelForm):
             of.validators = []
             of.widget.attrs.pop("maxlength", None)
             if not self.is_new:
-                of.help_text = f"{EXAMPLES} {ANOTHER}"
+                of.help_text = f"{_EXAMPLES} {_ANOTHER}"
         if self.is_new:
             # The page sends only kind and origin if "more" was never opened, or was emptied.
             for name in ("every", "pages", "priority"):
@@ -129,10 +129,10 @@ class SourceForm(forms.ModelForm):
         return self.instance.priority if priority in (None, "") else int(priority)
 
     def clean_backfill(self) -> timedelta | None:
-        return not_negative(self.cleaned_data["backfill"])
+        return _not_negative(self.cleaned_data["backfill"])
 
     def clean_late_by(self) -> timedelta | None:
-        late_by = not_negative(self.cleaned_data["late_by"])
+        late_by = _not_negative(self.cleaned_data["late_by"])
         if late_by is not None and late_by > MOST_LATE:
             raise ValidationError(
                 f"Give at most {spoken(MOST_LATE)}: each poll reads that much again. Posts that "
@@ -148,7 +148,7 @@ class SourceForm(forms.ModelForm):
         if kind == Kind.STREAM:
             for field, word in (("exclude_replies", "reply"), ("exclude_retweets", "retweet")):
                 if cleaned.get(field):
-                    self.add_error(field, IN_THE_RULE.format(word))
+                    self.add_error(field, _IN_THE_RULE.format(word))
         return cleaned
 
     def name(self, kind: str, cleaned: dict[str, Any]) -> None:
@@ -157,8 +157,8 @@ class SourceForm(forms.ModelForm):
         except ValueError as error:
             self.add_error("of", str(error))
             return
-        if there := same(kind, cleaned["of"]).exclude(pk=self.instance.pk).first():
-            self.add_error("of", already(there))
+        if there := _same(kind, cleaned["of"]).exclude(pk=self.instance.pk).first():
+            self.add_error("of", _already(there))
 
     def more(self) -> list[forms.BoundField]:
         return [self[name] for name in LATER if name in self.fields]
@@ -182,23 +182,23 @@ class SourceForm(forms.ModelForm):
 
 def changeable(source: Source) -> tuple[str, ...]:
     """The fields of an existing source that can be changed."""
-    return CHANGEABLE.get(Kind(source.kind), ("of", *LATER))
+    return _CHANGEABLE.get(Kind(source.kind), ("of", *LATER))
 
 
-def not_negative(length: timedelta | None) -> timedelta | None:
+def _not_negative(length: timedelta | None) -> timedelta | None:
     if length is not None and length < timedelta(0):
         raise ValidationError("A duration cannot be negative.")
     return length
 
 
-def same(kind: str, of: str) -> Any:
+def _same(kind: str, of: str) -> Any:
     """The sources that read the same; an account's name is the same in upper or lower case."""
     if kind in (Kind.ACCOUNT, Kind.MENTIONS):
         return Source.objects.filter(Q(of__iexact=of) | Q(username__iexact=of), kind=kind)
     return Source.objects.filter(kind=kind, of=of)
 
 
-def already(there: Source) -> str:
+def _already(there: Source) -> str:
     return format_html(
         'It already exists: <a href="{}">{}</a>.', reverse("source", args=[there.pk]), there
     )

@@ -24,15 +24,15 @@ from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import current
 from tweetwatch.database import cursor
 
-POLL = SourcePoll.namespace
-AT_ONCE = timedelta(0)
+_POLL = SourcePoll.namespace
+_NO_DELAY = timedelta(0)
 # What it leaves out: posts that were left out until now have not slipped through.
-LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
+_LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
 # Its former account, until X has said whose the new name is.
-WAS = ("was_account_id", "was_of")
+_WAS = ("was_account_id", "was_of")
 
 # What is claimed is already being polled.
-POLL_NOW = """
+_POLL_NOW = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp)
         SELECT id, now(), %(stamp)s FROM trackers_source
@@ -48,7 +48,7 @@ POLL_NOW = """
 """
 
 # One source's poll, for a process that wants this very one. A bucket of polls holds one key.
-CLAIM = """
+_CLAIM = """
     UPDATE {bucket} b
     SET due_at = now() + n.lease, lease = %(lease)s
     FROM trackers_namespace n
@@ -59,15 +59,15 @@ CLAIM = """
 """
 
 
-def add(source: Source) -> None:
+def add_source(source: Source) -> None:
     """Save a new source; one that is polled is polled at once."""
     with transaction.atomic():
         source.save(force_insert=True)
         if source.is_polled and source.paused_at is None:
-            queue.schedule(POLL, source.pk, AT_ONCE)
+            queue.schedule(_POLL, source.pk, _NO_DELAY)
 
 
-def change(source: Source, fields: Collection[str]) -> str:
+def change_source(source: Source, fields: Collection[str]) -> str:
     """Save these fields of it, as a person changed them, and no others; then poll it.
 
     What it has read so far is kept while its origin is the same. Returns a sentence for the user if
@@ -79,34 +79,34 @@ def change(source: Source, fields: Collection[str]) -> str:
         return ""
     told = ""
     with transaction.atomic():
-        queue.remove_keys(POLL, [source.pk])
+        queue.remove_keys(_POLL, [source.pk])
         before = Source.objects.select_for_update(no_key=True).get(pk=source.pk)
         # The caller's copy may be some polls old.
-        for name in (*NAMED, *READ_SO_FAR, *WAS):
+        for name in (*NAMED, *READ_SO_FAR, *_WAS):
             setattr(source, name, getattr(before, name))
         source.poll_at = None
         ours = {"poll_at"}
-        if not {"kind", "of"}.isdisjoint(fields) and not is_same_source(before, source):
-            told = rename(source, before, now=current()[0])
-            ours.update(NAMED, READ_SO_FAR, WAS)
-        if LEFT_OUT.intersection(fields) and source.latest_id is not None:
+        if not {"kind", "of"}.isdisjoint(fields) and not _is_same_source(before, source):
+            told = _rename(source, before, now=current()[0])
+            ours.update(NAMED, READ_SO_FAR, _WAS)
+        if _LEFT_OUT.intersection(fields) and source.latest_id is not None:
             source.begun_id = source.latest_id
             ours.add("begun_id")
         source.save(update_fields=[*fields, *ours])
         Source.objects.filter(pk=source.pk).update(version=F("version") + 1)
         if source.has_polls and before.paused_at is None:
-            queue.schedule(POLL, source.pk, AT_ONCE)
+            queue.schedule(_POLL, source.pk, _NO_DELAY)
     return told
 
 
-def is_same_source(before: Source, after: Source) -> bool:
+def _is_same_source(before: Source, after: Source) -> bool:
     """Names of accounts are compared without case: X may have given its name in another case."""
     return before.kind == after.kind and any(
         is_same(after.kind, name, after.of) for name in (before.of, before.username)
     )
 
 
-def rename(source: Source, before: Source, *, now: datetime) -> str:
+def _rename(source: Source, before: Source, *, now: datetime) -> str:
     """Its name has changed. It may be the same account, renamed: X is asked first
     (`polls.resolve`), and until then what was read of it is kept."""
     account = before.was_account_id or before.account_id
@@ -123,14 +123,14 @@ def rename(source: Source, before: Source, *, now: datetime) -> str:
     )
 
 
-def pause(ids: Iterable[int]) -> int:
+def pause_sources(ids: Iterable[int]) -> int:
     """Request nothing more until they are resumed; returns how many were not paused before.
 
     A reading under way continues later where it stopped.
     """
     ids = sorted(ids)
     with transaction.atomic():
-        queue.remove_keys(POLL, ids)
+        queue.remove_keys(_POLL, ids)
         return (
             Source.objects.filter(pk__in=ids)
             .active()
@@ -138,14 +138,14 @@ def pause(ids: Iterable[int]) -> int:
         )
 
 
-def resume(ids: Iterable[int]) -> int:
+def resume_sources(ids: Iterable[int]) -> int:
     """Poll them again, starting now; returns how many were paused."""
     with transaction.atomic():
         paused = Source.objects.filter(pk__in=list(ids)).exclude(paused_at=None)
         found = {source.pk: source for source in paused.order_by("pk")}
         for source in found.values():
             if source.has_polls:
-                queue.schedule(POLL, source.pk, AT_ONCE)
+                queue.schedule(_POLL, source.pk, _NO_DELAY)
         return (
             Source.objects.filter(pk__in=found)
             .exclude(paused_at=None)
@@ -158,17 +158,17 @@ def poll_now(ids: Iterable[int]) -> int:
     ids, kinds = sorted(ids), [*Source.POLLED, Source.Kind.STREAM]
     with transaction.atomic(), cursor() as db:
         given = {"ids": ids, "kinds": kinds, "stamp": queue.new_stamp()}
-        found = db.execute(queue.on(POLL, POLL_NOW), given).fetchone()
+        found = db.execute(queue.on(_POLL, _POLL_NOW), given).fetchone()
         assert found is not None
         Source.objects.filter(pk__in=ids).active().polled().update(poll_at=None)
     return int(found[0])
 
 
-def remove(ids: Iterable[int]) -> int:
+def remove_sources(ids: Iterable[int]) -> int:
     """Forget the sources, their gaps and what they yielded; the tweets stay tracked."""
     ids = sorted(ids)
     with transaction.atomic():
-        queue.remove_keys(POLL, ids)
+        queue.remove_keys(_POLL, ids)
         parts = ImportPart.objects.filter(source__in=ids).values_list("pk", flat=True)
         queue.remove_keys(ImportJob.namespace, parts)
         found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
@@ -178,14 +178,14 @@ def remove(ids: Iterable[int]) -> int:
         return len(found)
 
 
-def claim(id: int) -> Batch | None:
+def claim_poll(id: int) -> Batch | None:
     """Claim the poll of this source, whenever it is due; None: it is claimed, or has none."""
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"namespace": POLL, "key": id, "lease": lease}
+    given = {"namespace": _POLL, "key": id, "lease": lease}
     with cursor() as db:
-        found = db.execute(queue.on(POLL, CLAIM), given).fetchone()
+        found = db.execute(queue.on(_POLL, _CLAIM), given).fetchone()
     if found is None:
         return None
     now, expires_at, task = found
-    return Batch(lease, (id,), now, expires_at, POLL, task, claimed_at=now)
+    return Batch(lease, (id,), now, expires_at, _POLL, task, claimed_at=now)

@@ -11,11 +11,11 @@ from trackers.tweets.snowflake import LARGEST_ID
 Kind = Source.Kind
 
 # X's limits for pay-per-use customers.
-LONGEST_QUERY, LONGEST_RULE = 512, 1024
-USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
-ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
+_LONGEST_QUERY, _LONGEST_RULE = 512, 1024
+_USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
+_ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
 # The first path segments of X's own pages, which are not usernames.
-PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "search", "settings"}
+_PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "search", "settings"}
 
 
 def named(kind: str, text: str) -> str:
@@ -27,19 +27,19 @@ def named(kind: str, text: str) -> str:
     if "\0" in text:
         raise ValueError("It has a character that cannot be stored. Type it again.")
     if not text:
-        raise ValueError(EMPTY[Kind(kind)])
+        raise ValueError(_EMPTY[Kind(kind)])
     match kind:
         case Kind.ACCOUNT | Kind.MENTIONS:
             return username(text)
         case Kind.LIST:
             return list_id(text)
         case Kind.SEARCH:
-            return query(text)
+            return _query(text)
         case _:
-            return rule(text)
+            return _rule(text)
 
 
-EMPTY = {
+_EMPTY = {
     Kind.ACCOUNT: "Enter whose posts: a username, such as @nasa.",
     Kind.MENTIONS: "Enter who is mentioned: a username, such as @nasa.",
     Kind.SEARCH: "Enter what to search for, such as #artemis lang:en.",
@@ -57,23 +57,23 @@ def is_same(kind: str, one: str, other: str) -> bool:
 
 
 def username(text: str) -> str:
-    if ON_X.match(text):
-        text = username_of_link(text)
+    if _ON_X.match(text):
+        text = _username_of_link(text)
     found = text.removeprefix("@")
-    if not USERNAME.fullmatch(found):
+    if not _USERNAME.fullmatch(found):
         raise ValueError(
             f"“{short(text)}” is not a username, which has 1 to 15 letters, digits or underscores."
         )
     return found
 
 
-def username_of_link(link: str) -> str:
-    first, *rest = parts(link) or [""]
+def _username_of_link(link: str) -> str:
+    first, *rest = _parts(link) or [""]
     if first == "i" and rest[:1] == ["lists"]:
         raise ValueError("This is a link to a list. Choose “A list” for it.")
     if first == "search":
         raise ValueError("This is a link to a search. Choose “A search” for it.")
-    if first in PLACES or not first:
+    if first in _PLACES or not first:
         raise ValueError("This link does not name an account.")
     if rest[:1] == ["status"]:
         raise ValueError(
@@ -84,8 +84,8 @@ def username_of_link(link: str) -> str:
 
 def list_id(text: str) -> str:
     digits = text
-    if ON_X.match(text):
-        found = parts(text)
+    if _ON_X.match(text):
+        found = _parts(text)
         digits = found[2] if found[:2] == ["i", "lists"] and len(found) > 2 else ""
         if not digits:
             raise ValueError("This is not a link to a list, such as https://x.com/i/lists/1234.")
@@ -97,25 +97,25 @@ def list_id(text: str) -> str:
     return str(int(digits))
 
 
-def query(text: str) -> str:
-    if ON_X.match(text) and parts(text)[:1] == ["search"]:
+def _query(text: str) -> str:
+    if _ON_X.match(text) and _parts(text)[:1] == ["search"]:
         text = " ".join(parse_qs(urlsplit(text).query).get("q", [""])[0].split())
         if not text:
-            raise ValueError(EMPTY[Kind.SEARCH])
-    return no_longer_than(LONGEST_QUERY, text, "X takes searches")
+            raise ValueError(_EMPTY[Kind.SEARCH])
+    return _no_longer_than(_LONGEST_QUERY, text, "X takes searches")
 
 
-def rule(text: str) -> str:
-    return no_longer_than(LONGEST_RULE, text, "X takes rules")
+def _rule(text: str) -> str:
+    return _no_longer_than(_LONGEST_RULE, text, "X takes rules")
 
 
-def no_longer_than(most: int, text: str, takes: str) -> str:
+def _no_longer_than(most: int, text: str, takes: str) -> str:
     if len(text) > most:
         raise ValueError(f"{takes} of at most {most:,} characters; this one has {len(text):,}.")
     return text
 
 
-def parts(link: str) -> list[str]:
+def _parts(link: str) -> list[str]:
     """The segments of the link's path."""
     path = urlsplit(link if "://" in link else f"https://{link}").path
     return [part for part in path.split("/") if part]

@@ -18,7 +18,7 @@ def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
     """Stretches that were not read: a source, after which id, before which id."""
     publish_events(
         [
-            news(source, "gap", why=why, after=after and str(after), before=str(before))
+            _news(source, "gap", why=why, after=after and str(after), before=str(before))
             for source, after, before in gaps
         ]
     )
@@ -26,17 +26,17 @@ def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
 
 def tell_leak(source: int, tweets: Iterable[int]) -> None:
     """Tweets that slipped through a poll, and were found later."""
-    publish_events([news(source, "leak", tweets=[str(id) for id in tweets])])
+    publish_events([_news(source, "leak", tweets=[str(id) for id in tweets])])
 
 
 def tell_shown(source: int, before: str, now: str) -> None:
     """Why X hides it, before and now; empty if X shows it."""
     if before != now:
         publish_events(
-            [news(source, "hidden", why=now) if now else news(source, "back", why=before)]
+            [_news(source, "hidden", why=now) if now else _news(source, "back", why=before)]
         )
 
 
-def news(source: int, what: str, **more: object) -> NewEvent:
+def _news(source: int, what: str, **more: object) -> NewEvent:
     data = {"source": source, "what": what, **more}
     return NewEvent(SOURCES_TOPIC, "update", url=f"/sources/{source}/", data=data)

@@ -19,7 +19,7 @@ from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
 # Another source may bring one in the meantime: then it is no longer this source's alone.
-ELSEWHERE_TOO = """
+_ELSEWHERE_TOO = """
     SELECT DISTINCT tweet_id FROM trackers_sourcetweet
     WHERE tweet_id = ANY(%(ids)s::bigint[]) AND source_id <> %(source)s
 """
@@ -37,7 +37,7 @@ def only_here(source: Source) -> QuerySet[Any]:
     Which other sources brought a tweet is forgotten after `forget.YIELDS_KEPT_FOR`.
     """
     others = SourceTweet.objects.filter(tweet_id=OuterRef("pk")).exclude(source=source)
-    return brought(source).filter(~Exists(others), came_from__in=names_of(source))
+    return brought(source).filter(~Exists(others), came_from__in=_names_of(source))
 
 
 def remove_with_tweets(source: Source, *, by: str) -> BulkAct | None:
@@ -47,14 +47,14 @@ def remove_with_tweets(source: Source, *, by: str) -> BulkAct | None:
     """
     try:
         with transaction.atomic():
-            life.pause([source.pk])
+            life.pause_sources([source.pk])
             chosen = only_here(source).values_list("pk")
             return bulk.begin_act(BulkAct.Act.UNTRACK, chosen, by=by, source=source.pk)
     except IntegrityError:
         return None
 
 
-def names_of(source: Source) -> set[str]:
+def _names_of(source: Source) -> set[str]:
     """How it was called where a tweet says what brought it first."""
     plain = Source(kind=source.kind, of=source.of)
     return {str(source)[:200], str(plain)[:200]}
@@ -63,5 +63,5 @@ def names_of(source: Source) -> set[str]:
 def still_only_here(ids: list[int], source: int) -> list[int]:
     with cursor() as db:
         given = {"ids": ids, "source": source}
-        others = {row[0] for row in db.execute(ELSEWHERE_TOO, given)}
+        others = {row[0] for row in db.execute(_ELSEWHERE_TOO, given)}
     return [id for id in ids if id not in others]

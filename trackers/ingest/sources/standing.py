@@ -51,24 +51,24 @@ def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
     keys = [source.pk for source in sources]
     jobs = SourcePoll.objects.in_bulk(keys)
     claims = queue.claims(SourcePoll.namespace, keys)
-    gaps = gaps_of(keys)
+    gaps = _gaps_of(keys)
     reports = Import.objects.in_bulk(one.pk for one in sources if one.kind == Source.Kind.IMPORT)
-    stream = Stream.objects.first() if any(is_stream(one) for one in sources) else None
+    stream = Stream.objects.first() if any(_is_stream(one) for one in sources) else None
     return [
-        standing(
+        _standing(
             source,
             jobs.get(source.pk),
             claims.get(source.pk),
             gaps.get(source.pk, (0, 0)),
             report=reports.get(source.pk),
-            stream=stream if is_stream(source) else None,
+            stream=stream if _is_stream(source) else None,
             now=now,
         )
         for source in sources
     ]
 
 
-def standing(
+def _standing(
     source: Source,
     job: SourcePoll | None,
     claimed_until: datetime | None,
@@ -78,7 +78,7 @@ def standing(
     stream: Stream | None,
     now: datetime,
 ) -> Standing:
-    state, reason = state_of(source, job, claimed_until, report=report, stream=stream, now=now)
+    state, reason = _state_of(source, job, claimed_until, report=report, stream=stream, now=now)
     is_planned = job is not None and source.is_polled
     waits = is_planned and state not in ("paused", "isolated", "reading")
     # While something keeps it from being read, the job knows when it is tried again.
@@ -96,7 +96,7 @@ def standing(
     )
 
 
-def state_of(
+def _state_of(
     source: Source,
     job: SourcePoll | None,
     claimed_until: datetime | None,
@@ -109,7 +109,7 @@ def state_of(
     if source.paused_at:
         return "paused", ""
     if source.kind == Source.Kind.IMPORT:
-        return of_file(report)
+        return _of_file(report)
     if source.hidden_because == "not_found":
         return "not_found", source.problem
     if source.hidden_because:
@@ -118,16 +118,16 @@ def state_of(
         return ("no_money" if sentences.is_spent(source.problem) else "problem"), source.problem
     if job is not None and job.attempts >= STRIKES:
         return "isolated", "four polls of it never finished: poll it now to try again"
-    if is_stream(source):
-        return of_stream(source, stream, now=now)
+    if _is_stream(source):
+        return _of_stream(source, stream, now=now)
     if job is None:
         return "idle", "no poll is planned: poll it now, or pause and resume it"
-    if is_being_read(source, job, claimed_until, now=now):
+    if _is_being_read(source, job, claimed_until, now=now):
         return "reading", ""
     return ("polled", "") if source.polled_at else ("new", "")
 
 
-def of_file(report: Import | None) -> tuple[str, str]:
+def _of_file(report: Import | None) -> tuple[str, str]:
     """An upload waits until a person has looked at it and started the import."""
     if report is None or report.uploaded_at is None:
         return "uploading", ""
@@ -136,7 +136,7 @@ def of_file(report: Import | None) -> tuple[str, str]:
     return ("done" if report.ended_at else "reading"), ""
 
 
-def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[str, str]:
+def _of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[str, str]:
     if stream is None or stream.state == Stream.State.STOPPED:
         because = stream.because if stream else ""
         return "stopped", because or NOBODY
@@ -149,7 +149,7 @@ def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[
     return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because
 
 
-def is_being_read(
+def _is_being_read(
     source: Source, job: SourcePoll, claimed_until: datetime | None, *, now: datetime
 ) -> bool:
     """Whether a worker has it, or it is between two pages of a poll."""
@@ -163,11 +163,11 @@ def is_silent(stream: Stream, *, now: datetime) -> bool:
     return stream.lease_until is not None and stream.lease_until <= now
 
 
-def is_stream(source: Source) -> bool:
+def _is_stream(source: Source) -> bool:
     return source.kind == Source.Kind.STREAM
 
 
-def gaps_of(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+def _gaps_of(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     """How many gaps of each source are open, and how many are lost."""
     lost = Q(why=Gap.Why.REACH)
     found = (

@@ -17,15 +17,15 @@ from trackers.xapi.stream import Unreachable
 
 Trouble = Literal["network", "http", "limited"]
 
-NETWORK_STEP, MAX_NETWORK_WAIT = timedelta(milliseconds=250), timedelta(seconds=16)
-FIRST_WAIT: dict[Trouble, timedelta] = {
+_NETWORK_STEP, _MAX_NETWORK_WAIT = timedelta(milliseconds=250), timedelta(seconds=16)
+_FIRST_WAIT: dict[Trouble, timedelta] = {
     "http": timedelta(seconds=5),
     "limited": timedelta(minutes=1),
 }
 # X's windows last a quarter of an hour.
-A_WINDOW = timedelta(minutes=16)
-MAX_WAIT: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
-MAX_DOUBLINGS = 10
+_A_WINDOW = timedelta(minutes=16)
+_MAX_WAIT: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": _A_WINDOW}
+_MAX_DOUBLINGS = 10
 
 
 def wait_after(trouble: Trouble, tries: int) -> timedelta:
@@ -33,13 +33,13 @@ def wait_after(trouble: Trouble, tries: int) -> timedelta:
     if tries < 1:
         raise ValueError("The first failure is the first.")
     if trouble == "network":
-        return min(NETWORK_STEP * tries, MAX_NETWORK_WAIT)
-    return min(FIRST_WAIT[trouble] * 2 ** min(tries - 1, MAX_DOUBLINGS), MAX_WAIT[trouble])
+        return min(_NETWORK_STEP * tries, _MAX_NETWORK_WAIT)
+    return min(_FIRST_WAIT[trouble] * 2 ** min(tries - 1, _MAX_DOUBLINGS), _MAX_WAIT[trouble])
 
 
 def at_most_a_window(wait: timedelta) -> timedelta:
     """The rest of a window, capped, since our wall clock may be hours off."""
-    return min(wait, A_WINDOW)
+    return min(wait, _A_WINDOW)
 
 
 def trouble_of(error: XError) -> Trouble:
@@ -48,7 +48,7 @@ def trouble_of(error: XError) -> Trouble:
     return "limited" if isinstance(error, RateLimited) else "http"
 
 
-def jittered(wait: timedelta) -> timedelta:
+def _jittered(wait: timedelta) -> timedelta:
     """Up to a quarter more, so that those cut off together do not come back together."""
     return wait * random.uniform(1.0, 1.25)
 
@@ -62,7 +62,7 @@ def spacing(window: WindowSeen | None) -> timedelta:
     if window is None or window.remaining * 2 > window.limit:
         return timedelta(0)
     # Without a Date it is unknown how much of the window is left: at most all of it.
-    left = window.resets_at - window.seen_at if window.seen_at else A_WINDOW
+    left = window.resets_at - window.seen_at if window.seen_at else _A_WINDOW
     return max(timedelta(0), at_most_a_window(left)) / (window.remaining + 1)
 
 
@@ -76,7 +76,7 @@ class Ladder:
     def next(self, trouble: Trouble) -> timedelta:
         self.tries = self.tries + 1 if trouble == self.trouble else 1
         self.trouble = trouble
-        return jittered(wait_after(trouble, self.tries))
+        return _jittered(wait_after(trouble, self.tries))
 
     def reset(self) -> None:
         self.tries = 0

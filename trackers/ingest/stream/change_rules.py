@@ -21,29 +21,29 @@ from trackers.xapi.stream_rules import MAX_RULES_PER_REQUEST, add_rules, delete_
 # Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
 # Rules beyond this limit are requested next time.
 MOST_REQUESTS = 20
-NO_VERDICT = "X did not accept it, and did not say why."
+_NO_VERDICT = "X did not accept it, and did not say why."
 Item = TypeVar("Item")
 
 
 def delete_in_pieces(rules: Sequence[int], asker: Asker) -> None:
-    for ids in pieces(rules):
+    for ids in _pieces(rules):
         asker.ask(CHANGE_STREAM_RULES, delete_rules, ids=ids)
 
 
 def add_in_pieces(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     """Add the rules of these sources; the outcome of each is in `synced`."""
-    waiting = list(pieces(new))
+    waiting = list(_pieces(new))
     for _ in range(MOST_REQUESTS):
         if not waiting:
             return
         # Depth first: what is learned about single rules need not be requested next time.
         asked = waiting.pop()
-        add_together(asked, asker, synced)
+        _add_together(asked, asker, synced)
         left = [one for one in asked if not synced.has_verdict(one.source)]
-        waiting.extend(halves_or_whole(left, whole=len(left) < len(asked)))
+        waiting.extend(_halves_or_whole(left, whole=len(left) < len(asked)))
 
 
-def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
+def _add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     """Add all in one request. If X refused them as a whole, some have no verdict."""
     tagged = {rule.value: synced.mark.tag_of(rule.source) for rule in new}
     try:
@@ -53,12 +53,12 @@ def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> Non
             synced.refuse(new[0], error.reason)
         return
     for rule in new:
-        record_outcome(rule, done, synced)
+        _record_outcome(rule, done, synced)
     if len(new) == 1 and not synced.has_verdict(new[0].source):
-        synced.refuse(new[0], NO_VERDICT)
+        synced.refuse(new[0], _NO_VERDICT)
 
 
-def record_outcome(wanted: WantedRule, done: Added, synced: Synced) -> None:
+def _record_outcome(wanted: WantedRule, done: Added, synced: Synced) -> None:
     rule = done.added.get(wanted.value) or done.known.get(wanted.value)
     rule = rule or {bare(value): id for value, id in done.added.items()}.get(bare(wanted.value))
     if rule:
@@ -72,12 +72,12 @@ def bare(value: str) -> str:
     return " ".join(value.split())
 
 
-def halves_or_whole(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
+def _halves_or_whole(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
     """How the rest of a set is requested: whole, or by halves."""
     middle = 0 if whole else len(left) // 2
     yield from (list(half) for half in (left[:middle], left[middle:]) if half)
 
 
-def pieces(items: Sequence[Item]) -> Iterator[list[Item]]:
+def _pieces(items: Sequence[Item]) -> Iterator[list[Item]]:
     for start in range(0, len(items), MAX_RULES_PER_REQUEST):
         yield list(items[start : start + MAX_RULES_PER_REQUEST])

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
 NO_TIME = timedelta(0)
 # When asked to stop, how long the process still tries to store what it has read.
-LAST_WORDS_SECONDS = 10.0
+_LAST_WORDS_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Pause:
 
 
 # `stored_until`: whatever came before is in the gaps that the same transaction opens.
-OPENED = """
+_OPENED = """
     UPDATE trackers_stream
     SET state = 'open', state_since = now(), because = '', connected_at = now(), heard_at = now(),
         next_try_at = NULL, connects = connects + 1, skew = %(skew)s,
@@ -63,7 +63,7 @@ OPENED = """
         lease_until = now() + %(lasts)s::interval
     WHERE name = %(name)s AND lease = %(token)s
 """
-HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE name = %(name)s"
+_HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE name = %(name)s"
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class OpenStream:
         with transaction.atomic():
             lease, margins = self.asker.lease, self.asker.settings.margins
             stream_lease.fence(lease)
-            stored_until, now = how_far(lease)
+            stored_until, now = _how_far(lease)
             self._clock = clock_of(self.opened.date, came_at, now=now, now_at=time.monotonic())
             at = self._clock.x_at(came_at)
             since = stored_until or at
@@ -108,7 +108,7 @@ class OpenStream:
             # A rule that X refused brings nothing, so it misses nothing.
             ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
             open_gaps(ruled, hole, polled_in=margins.polled_in)
-            stream_lease.written(OPENED, lease, skew=self._clock.skew, x_now=at)
+            stream_lease.written(_OPENED, lease, skew=self._clock.skew, x_now=at)
 
     def _listen(self) -> Pause:
         while True:
@@ -174,7 +174,7 @@ class OpenStream:
             except DATABASE_AWAY as error:
                 if self.stop.is_set():
                     asked = asked or time.monotonic()
-                    if time.monotonic() - asked > LAST_WORDS_SECONDS:
+                    if time.monotonic() - asked > _LAST_WORDS_SECONDS:
                         raise
                 logger.warning(
                     "not stored yet: the database cannot be reached (%s)", type(error).__name__
@@ -199,8 +199,8 @@ class OpenStream:
         return None
 
 
-def how_far(lease: Lease) -> tuple[datetime | None, datetime]:
+def _how_far(lease: Lease) -> tuple[datetime | None, datetime]:
     """The time up to which everything is stored, by X's clock; and the database's clock."""
     with cursor() as db:
-        row: tuple[datetime | None, datetime] = db.execute(HOW_FAR, lease.given).fetchall()[0]
+        row: tuple[datetime | None, datetime] = db.execute(_HOW_FAR, lease.given).fetchall()[0]
     return row

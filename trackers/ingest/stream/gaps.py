@@ -20,8 +20,8 @@ from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-MILLISECOND = timedelta(milliseconds=1)
-STREAM_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
+_MILLISECOND = timedelta(milliseconds=1)
+_STREAM_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
 # A rule's age by our clock may be this much less by X's.
 CLOCKS_DIFFER = timedelta(seconds=2)
 
@@ -36,7 +36,7 @@ class Hole:
 
 # The poll fills a gap once search shows all of it (next_sweep.ready_at), and returns until then. A
 # poll under way sees the gap when it ends, since it locks the source's row to decide what is next.
-SCHEDULE = """
+_SCHEDULE = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp)
         SELECT s.id, now() + %(delay)s::interval, %(stamp)s
@@ -50,7 +50,7 @@ SCHEDULE = """
     )
     {into_buckets}
 """
-OPEN = statement(__file__, "open_gaps")
+_OPEN = statement(__file__, "open_gaps")
 
 
 def open_gaps(
@@ -74,10 +74,10 @@ def open_gaps(
         "why": why.value,
     }
     with transaction.atomic(), cursor() as db:
-        db.execute(queue.on(SourcePoll.namespace, SCHEDULE), params)
-        tell_gaps(db.execute(OPEN, params).fetchall(), why.value)
+        db.execute(queue.on(SourcePoll.namespace, _SCHEDULE), params)
+        tell_gaps(db.execute(_OPEN, params).fetchall(), why.value)
 
 
 def id_at(at: datetime) -> int:
     """The first id of that moment by X's clock."""
-    return first_id_at((at - STREAM_EPOCH) // MILLISECOND)
+    return first_id_at((at - _STREAM_EPOCH) // _MILLISECOND)

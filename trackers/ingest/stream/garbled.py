@@ -10,7 +10,7 @@ from trackers.ingest.stream.lines import StreamBatch
 
 logger = logging.getLogger(__name__)
 
-EVERY_SECONDS = 60.0
+_EVERY_SECONDS = 60.0
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class GarbledLog:
 
     def add(self, batch: StreamBatch) -> None:
         self.count += batch.garbled
-        if not batch.garbled or time.monotonic() - self.told < EVERY_SECONDS:
+        if not batch.garbled or time.monotonic() - self.told < _EVERY_SECONDS:
             return
         logger.warning(
             "lines of the stream that could not be read: %d (%s); search looks for what they held",

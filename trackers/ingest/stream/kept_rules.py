@@ -49,7 +49,7 @@ class KeptRules:
         NoTurnError when the credential may no longer be used.
         """
         now, wanted = time.monotonic(), wanted_now()
-        has_changed = values(wanted) != values(self.wanted)
+        has_changed = _values(wanted) != _values(self.wanted)
         if now < self._not_before or (now < self._due and not has_changed):
             return False
         try:
@@ -82,5 +82,5 @@ class KeptRules:
         self._due = self._not_before = time.monotonic() + wait.total_seconds()
 
 
-def values(wanted: dict[int, WantedRule]) -> dict[int, str]:
+def _values(wanted: dict[int, WantedRule]) -> dict[int, str]:
     return {source: one.value for source, one in wanted.items()}

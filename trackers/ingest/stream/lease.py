@@ -26,7 +26,7 @@ MAKE = """
 """
 # If two come at once, the second waits for the row and then finds the lease taken. The very first
 # also sets the installation's mark.
-TAKE = """
+_TAKE = """
     UPDATE trackers_stream
     SET lease = %(token)s, lease_until = now() + %(lasts)s::interval, host = %(host)s,
         pid = %(pid)s, state = 'connecting', because = '', state_since = now(),
@@ -34,12 +34,12 @@ TAKE = """
     WHERE name = %(name)s AND (lease IS NULL OR lease_until IS NULL OR lease_until < now())
     RETURNING lease
 """
-RENEW = """
+_RENEW = """
     UPDATE trackers_stream SET lease_until = now() + %(lasts)s::interval
     WHERE name = %(name)s AND lease = %(token)s
 """
 # `state_since` stays if only the words change.
-SAY = """
+_SAY = """
     UPDATE trackers_stream
     SET state_since = CASE WHEN state = %(state)s THEN state_since ELSE now() END,
         state = %(state)s, because = %(because)s, credential = %(credential)s,
@@ -47,21 +47,21 @@ SAY = """
         lease_until = now() + %(lasts)s::interval
     WHERE name = %(name)s AND lease = %(token)s
 """
-LEAVE = """
+_LEAVE = """
     UPDATE trackers_stream
     SET lease = NULL, lease_until = NULL, pid = NULL, state = 'stopped', because = %(because)s,
         state_since = now(), next_try_at = NULL
     WHERE name = %(name)s AND lease = %(token)s
 """
 # The fence of every other write: it also blocks anyone who would take the lease meanwhile.
-FENCE = """
+_FENCE = """
     SELECT FROM trackers_stream WHERE name = %(name)s AND lease = %(token)s FOR NO KEY UPDATE
 """
 
 
 # For a copy of another installation's database. Never while a process listens: its rules would no
 # longer be ours.
-NEW_MARK = """
+_NEW_MARK = """
     UPDATE trackers_stream SET mark = %(mark)s
     WHERE name = %(name)s AND (lease IS NULL OR lease_until IS NULL OR lease_until < now())
 """
@@ -99,9 +99,9 @@ def take_lease(lasts: timedelta) -> Lease | Holder:
     params["mark"] = new_mark()
     with cursor() as db:
         db.execute(MAKE, params)
-        if db.execute(TAKE, params).fetchone():
+        if db.execute(_TAKE, params).fetchone():
             return lease
-    return holder()
+    return _holder()
 
 
 def take_new_mark() -> str | Holder:
@@ -109,18 +109,18 @@ def take_new_mark() -> str | Holder:
     params = {"name": STREAM_NAME, "mark": new_mark()}
     with cursor() as db:
         db.execute(MAKE, params)
-        if db.execute(NEW_MARK, params).rowcount:
+        if db.execute(_NEW_MARK, params).rowcount:
             return str(params["mark"])
-    return holder()
+    return _holder()
 
 
-def holder() -> Holder:
+def _holder() -> Holder:
     row = Stream.objects.get(name=STREAM_NAME)
     return Holder(row.host, row.pid)
 
 
 def renew(lease: Lease) -> None:
-    written(RENEW, lease)
+    written(_RENEW, lease)
 
 
 def say(
@@ -133,7 +133,7 @@ def say(
 ) -> None:
     """Set what the page shows about the stream; renews the lease."""
     written(
-        SAY,
+        _SAY,
         lease,
         state=state,
         because=because[:300],
@@ -144,13 +144,13 @@ def say(
 
 def fence(lease: Lease) -> None:
     """Call before any write in a transaction; DeposedError when another has the lease."""
-    written(FENCE, lease)
+    written(_FENCE, lease)
 
 
 def give_lease_back(lease: Lease, because: str) -> None:
     """Give the lease back, if it is still ours."""
     with cursor() as db:
-        db.execute(LEAVE, {**lease.given, "because": because[:300]})
+        db.execute(_LEAVE, {**lease.given, "because": because[:300]})
 
 
 def written(sql: str, lease: Lease, **given: Any) -> None:

@@ -14,7 +14,7 @@ from trackers.tweets.snowflake import born_at
 from trackers.xapi.parse.stream import Event, Farewell, read_line
 
 # Ids below carry no time (November 2010).
-SNOWFLAKES_FROM = 30_000_000_000
+_SNOWFLAKES_FROM = 30_000_000_000
 
 
 @dataclass(slots=True)
@@ -51,22 +51,22 @@ def sort_out(heard: Sequence[Heard | End], who: Listeners, clock: StreamClock) -
             batch.end = item
         elif item.line:
             batch.lines += 1
-            read_heard(item, who, batch, clock)
+            _read_heard(item, who, batch, clock)
         else:
             batch.alive = True
             if item.waited:
-                reach(batch, clock.x_at(item.at))
+                _reach(batch, clock.x_at(item.at))
     return batch
 
 
-def read_heard(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -> None:
+def _read_heard(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -> None:
     message = read_line(heard.line)
     if isinstance(message, Event):
         batch.alive = True
-        keep_event(message, who.of(message.rules), batch, clock.ours_at(heard.at))
+        _keep_event(message, who.of(message.rules), batch, clock.ours_at(heard.at))
         # Not the time it was read: it may have waited, here or at X, with others queued behind it.
-        if message.id > SNOWFLAKES_FROM:
-            reach(batch, min(born_at(message.id), clock.x_at(heard.at)))
+        if message.id > _SNOWFLAKES_FROM:
+            _reach(batch, min(born_at(message.id), clock.x_at(heard.at)))
     elif isinstance(message, Farewell):
         batch.farewell = message.reason
     else:
@@ -74,7 +74,7 @@ def read_heard(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamCl
         batch.why = message.why
 
 
-def keep_event(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: datetime) -> None:
+def _keep_event(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: datetime) -> None:
     if not sources:
         batch.others.add(event.id)
         return
@@ -85,7 +85,7 @@ def keep_event(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: d
     batch.sources[event.id] = sources
 
 
-def reach(batch: StreamBatch, until: datetime) -> None:
+def _reach(batch: StreamBatch, until: datetime) -> None:
     batch.until = max(batch.until or until, until)
 
 

@@ -35,8 +35,8 @@ from trackers.xapi.stream import Opened, connect
 
 logger = logging.getLogger(__name__)
 
-STANDS_BY_SECONDS = 1.0
-A_MINUTE = timedelta(minutes=1)
+_STANDS_BY_SECONDS = 1.0
+_A_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Listening:
         sentence = f"another stream process holds it: {holder}"
         if sentence != told:
             self.tell(sentence)
-        self.stop.wait(min(STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
+        self.stop.wait(min(_STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
         return sentence
 
     def _hold(self, lease: Lease) -> None:
@@ -109,7 +109,7 @@ class Listening:
             if not self._synced.rules:
                 if self._synced.trouble:
                     raise self._synced.trouble
-                return Pause("X refuses the rules of all sources.", A_MINUTE)
+                return Pause("X refuses the rules of all sources.", _A_MINUTE)
             stream_lease.renew(lease)
             opened = ask_in_turn(STREAM, who, self._connect)
         except NoTurnError as none:

@@ -10,7 +10,7 @@ from trackers.ingest.sources.standing import NOBODY, is_silent
 from trackers.ingest.stream.lease import STREAM_NAME
 from trackers.outbox.findings import Observation
 
-URL = "/sources/"
+_URL = "/sources/"
 
 
 def looks(*, now: datetime) -> Iterator[Observation]:
@@ -20,13 +20,13 @@ def looks(*, now: datetime) -> Iterator[Observation]:
     yield Observation(
         "stream",
         STREAM_NAME,
-        wrong(stream, now=now) if wanted else "",
+        _wrong(stream, now=now) if wanted else "",
         "It is connected again." if wanted else "No source uses it any more.",
-        URL,
+        _URL,
     )
 
 
-def wrong(stream: Stream | None, *, now: datetime) -> str:
+def _wrong(stream: Stream | None, *, now: datetime) -> str:
     if stream is None or stream.state == Stream.State.STOPPED or is_silent(stream, now=now):
         return f"Not connected: {NOBODY}."
     if stream.state == Stream.State.OPEN:

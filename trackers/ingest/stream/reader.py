@@ -18,10 +18,10 @@ from trackers.xapi.stream import Opened
 logger = logging.getLogger(__name__)
 
 # Some 40 MB of lines.
-MOST_WAITING = 20_000
-BATCH_SIZE, MAX_BATCH_SIZE = 200, 1000
-WITHIN = timedelta(milliseconds=250)
-A_LOOK_SECONDS = 0.2
+_MOST_WAITING = 20_000
+_BATCH_SIZE, _MAX_BATCH_SIZE = 200, 1000
+_WITHIN = timedelta(milliseconds=250)
+_A_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,19 @@ class End:
 class Reader:
     """Reads one open stream until its end, or until it is closed."""
 
-    def __init__(self, opened: Opened, *, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(self, opened: Opened, *, most_waiting: int = _MOST_WAITING) -> None:
         self._opened = opened
         self._heard: queue.Queue[Heard | End] = queue.Queue(most_waiting)
         self._closed, self._left = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
         self._thread.start()
 
-    def take(self, within: timedelta = WITHIN) -> list[Heard | End]:
+    def take(self, within: timedelta = _WITHIN) -> list[Heard | End]:
         """What was heard `within` that time: `BATCH_SIZE` or, if more waits, `MAX_BATCH_SIZE`."""
         taken: list[Heard | End] = []
         ends = time.monotonic() + within.total_seconds()
-        while len(taken) < MAX_BATCH_SIZE:
-            left = ends - time.monotonic() if len(taken) < BATCH_SIZE else 0.0
+        while len(taken) < _MAX_BATCH_SIZE:
+            left = ends - time.monotonic() if len(taken) < _BATCH_SIZE else 0.0
             try:
                 item = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
             except queue.Empty:
@@ -95,7 +95,7 @@ class Reader:
         """Wait for room; False if it was closed meanwhile: the lost line will be part of a hole."""
         while True:
             try:
-                self._heard.put(heard, timeout=A_LOOK_SECONDS)
+                self._heard.put(heard, timeout=_A_LOOK_SECONDS)
                 return True
             except queue.Full:
                 if self._closed.is_set():
@@ -104,7 +104,7 @@ class Reader:
     def _heard_end(self, end: End) -> None:
         while not self._left.is_set():
             try:
-                self._heard.put(end, timeout=A_LOOK_SECONDS)
+                self._heard.put(end, timeout=_A_LOOK_SECONDS)
                 return
             except queue.Full:
                 continue

@@ -47,46 +47,46 @@ class Payer:
     project: int
 
 
-WHO = statement(__file__, "credential", endpoint=STREAM["v2"])
+_WHO = statement(__file__, "credential", endpoint=STREAM["v2"])
 
 
 def payer() -> Payer:
     """Who listens; NoTurnError when none can or may, or there is no money."""
-    check_pause()
+    _check_pause()
     with cursor() as db:
-        row = db.execute(WHO).fetchone()
+        row = db.execute(_WHO).fetchone()
     if row is None:
         raise NoTurnError(sentences.none_enabled() or sentences.NO_BEARER, LOOKS_AGAIN)
     id, name, project, stopped_for, because, project_name = row
     if stopped_for is not None:
         raise NoTurnError(sentences.stopped(project_name, because), LOOKS_AGAIN)
     found = Payer(id, name, project)
-    check_money(found)
+    _check_money(found)
     return found
 
 
 # Removed counts as disabled.
-IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at IS NULL"
+_IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at IS NULL"
 
 
 def check_payer(who: Payer) -> None:
     """NoTurnError when it may no longer listen: paused, disabled, removed, or out of money."""
-    check_pause()
+    _check_pause()
     with cursor() as db:
-        is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
+        is_enabled = db.execute(_IS_ENABLED, {"id": who.credential}).fetchone() is not None
     if not is_enabled:
         # Another one may continue: the next look finds it, or says that there is none.
         raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
-    check_money(who)
+    _check_money(who)
 
 
-def check_pause() -> None:
+def _check_pause() -> None:
     """NoTurnError while a person has paused everything."""
     if pausing.paused_all():
         raise NoTurnError(pausing.ALL_PAUSED, LOOKS_AGAIN)
 
 
-def check_money(who: Payer) -> None:
+def _check_money(who: Payer) -> None:
     """NoTurnError when the day's tweet-days, or dollars, are used up.
 
     A stream's posts are not requested one by one, so nothing can be reserved.

@@ -22,28 +22,28 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-REFUSED, RULE_MISSING = "X refuses the rule: ", "X does not have the rule yet: "
-MOST_NAMED = 5
+_REFUSED, _RULE_MISSING = "X refuses the rule: ", "X does not have the rule yet: "
+_MOST_NAMED = 5
 
 # By X's clock, using the skew that the last connection measured.
-READ_AT = """
+_READ_AT = """
     SELECT rules_read_at, clock_timestamp() - coalesce(skew, interval '0')
     FROM trackers_stream WHERE name = %(name)s
 """
 # `rules_read_at`: from before X was asked, since a rule may vanish while it answers.
-KEEP = """
+_KEEP = """
     UPDATE trackers_stream
     SET rules_read_at = clock_timestamp() - coalesce(skew, interval '0') - %(ago)s::interval,
         rules_of_others = %(others)s
     WHERE name = %(name)s AND lease = %(token)s
 """
-WRITE = statement(__file__, "write_rules")
+_WRITE = statement(__file__, "write_rules")
 
 
 def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker) -> None:
     """Open a gap for each source whose rule is missing, or has changed since X's rules were last
     read: posts since then may be missing. A new rule also takes a while to act."""
-    missing = [one for one in wanted.values() if is_missing(one, synced)]
+    missing = [one for one in wanted.values() if _is_missing(one, synced)]
     if not missing:
         return
     margins = asker.settings.margins
@@ -52,10 +52,10 @@ def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker)
         read_at, x_now = read_before(asker.lease)
         hole = margins.around((read_at or x_now) - CLOCKS_DIFFER, x_now + DATES_ARE_CUT_TO)
         open_gaps(missing, hole, polled_in=margins.polled_in, why=Gap.Why.RULE)
-    log_lost([one for one in missing if one.rule is not None], since=hole.begins)
+    _log_lost([one for one in missing if one.rule is not None], since=hole.begins)
 
 
-def is_missing(wanted: WantedRule, synced: Synced) -> bool:
+def _is_missing(wanted: WantedRule, synced: Synced) -> bool:
     rule = synced.rules.get(wanted.source)
     # A rule that X refuses brings nothing, so it misses nothing.
     return rule != wanted.rule or (rule is None and wanted.source not in synced.refused)
@@ -64,15 +64,15 @@ def is_missing(wanted: WantedRule, synced: Synced) -> bool:
 def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
     """When X's rules were last read, and now; both by X's clock."""
     with cursor() as db:
-        row: tuple[datetime | None, datetime] = db.execute(READ_AT, lease.given).fetchall()[0]
+        row: tuple[datetime | None, datetime] = db.execute(_READ_AT, lease.given).fetchall()[0]
     return row
 
 
-def log_lost(lost: list[WantedRule], *, since: datetime) -> None:
+def _log_lost(lost: list[WantedRule], *, since: datetime) -> None:
     if not lost:
         return
-    names = ", ".join(one.name for one in lost[:MOST_NAMED])
-    more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+    names = ", ".join(one.name for one in lost[:_MOST_NAMED])
+    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
     logger.warning(
         "X did not have the rule any more of %s%s; what appeared since %s is a gap, which search"
         " fills",
@@ -89,24 +89,24 @@ def store_rules(
     ids = sorted(wanted)
     with transaction.atomic():
         ago = timedelta(seconds=time.monotonic() - asked_at)
-        stream_lease.written(KEEP, asker.lease, ago=ago, others=synced.others)
+        stream_lease.written(_KEEP, asker.lease, ago=ago, others=synced.others)
         with cursor() as db:
             db.execute(
-                WRITE,
+                _WRITE,
                 {
                     "ids": array(ids),
                     "values": [wanted[one].value for one in ids],
                     "rules": array(synced.rules.get(one) for one in ids),
-                    "problems": [problem_of(one, synced)[:300] for one in ids],
-                    "refused": REFUSED,
-                    "waits": RULE_MISSING,
+                    "problems": [_problem_of(one, synced)[:300] for one in ids],
+                    "refused": _REFUSED,
+                    "waits": _RULE_MISSING,
                 },
             )
 
 
-def problem_of(source: int, synced: Synced) -> str:
+def _problem_of(source: int, synced: Synced) -> str:
     if source in synced.rules:
         return ""
     if refusal := synced.refused.get(source):
-        return REFUSED + refusal.why
-    return RULE_MISSING + (str(synced.trouble) if synced.trouble else "it will be added shortly.")
+        return _REFUSED + refusal.why
+    return _RULE_MISSING + (str(synced.trouble) if synced.trouble else "it will be added shortly.")

@@ -66,15 +66,15 @@ def synchronise(wanted: Mapping[int, WantedRule], asker: Asker, before: Synced) 
     todo = plan(wanted.values(), there.rules, mark)
     synced = Synced(dict(todo.use), {}, mark, todo.others)
     new = [wanted[id] for id in todo.add if not synced.keep_refusal(wanted[id], before)]
-    attempt(lambda: delete_in_pieces(todo.delete, asker), synced)
-    attempt(lambda: add_in_pieces(new, asker, synced), synced)
-    log_changes(todo, before)
+    _attempt(lambda: delete_in_pieces(todo.delete, asker), synced)
+    _attempt(lambda: add_in_pieces(new, asker, synced), synced)
+    _log_changes(todo, before)
     open_missing(wanted, synced, asker)
     store_rules(wanted, synced, asker, asked_at=asked_at)
     return synced
 
 
-def attempt(change: Callable[[], None], synced: Synced) -> None:
+def _attempt(change: Callable[[], None], synced: Synced) -> None:
     try:
         change()
     except (XError, NoTurnError) as trouble:
@@ -82,7 +82,7 @@ def attempt(change: Callable[[], None], synced: Synced) -> None:
         synced.trouble = trouble
 
 
-def log_changes(todo: RuleChanges, before: Synced) -> None:
+def _log_changes(todo: RuleChanges, before: Synced) -> None:
     if todo.delete:
         logger.info("deleted rules of ours that no source needs any more: %d", len(todo.delete))
     if todo.others and todo.others != before.others:

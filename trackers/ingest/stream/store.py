@@ -36,12 +36,12 @@ class StoredBatch:
 
 
 # A source that was paused or removed meanwhile gets nothing more.
-HOLD = """
+_HOLD = """
     SELECT id FROM trackers_source
     WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = 'stream'
     ORDER BY id FOR NO KEY UPDATE
 """
-YIELD = """
+_YIELD = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT source_id, tweet_id, now(), false
     FROM unnest(%(sources)s::bigint[], %(tweets)s::bigint[]) AS heard(source_id, tweet_id)
@@ -49,8 +49,8 @@ YIELD = """
     ON CONFLICT DO NOTHING
     RETURNING source_id, tweet_id
 """
-PAY = statement(__file__, "pay")
-COUNT = """
+_PAY = statement(__file__, "pay")
+_COUNT = """
     UPDATE trackers_source s
     SET yielded = s.yielded + n.new, again = s.again + n.again,
         latest_id = greatest(s.latest_id, n.newest), polled_at = now()
@@ -58,7 +58,7 @@ COUNT = """
         AS n(id, new, again, newest)
     WHERE s.id = n.id
 """
-REACH = """
+_REACH = """
     UPDATE trackers_stream
     SET stored_until = greatest(stored_until, %(until)s::timestamptz), heard_at = now(),
         lines = lines + %(lines)s, duplicates = duplicates + %(duplicates)s,
@@ -89,9 +89,9 @@ def store(
             open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
         # X bills older versions separately from those that are followed: count each, to be sure.
         seen = [] if ids_alone else edits(batch.found.values(), now=x_now)
-        batch, older = by_tweet(batch)
-        pairs = hold(batch)
-        new = yielded(pairs)
+        batch, older = _by_tweet(batch)
+        pairs = _hold(batch)
+        new = _yielded(pairs)
         tweets = sorted({tweet for _, tweet in pairs})
         if tweets:
             found = [batch.found[tweet] for tweet in tweets]
@@ -102,14 +102,14 @@ def store(
         day = x_now.date()
         # A garbled line was billed too, if it held a post.
         posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
-        posts += pay(tweets, reasons, day=day, project=project)
+        posts += _pay(tweets, reasons, day=day, project=project)
         if pairs:
-            count_yield(pairs, new, day=day, project=project)
+            _count_yield(pairs, new, day=day, project=project)
             # Locked after all tweets.
             arrive(sorted(new), described=tracked.described)
         duplicates = batch.again + len(tweets) - len({tweet for _, tweet in new})
         written(
-            REACH,
+            _REACH,
             lease,
             until=batch.until,
             lines=batch.lines,
@@ -121,7 +121,7 @@ def store(
     return StoredBatch(len(tweets), duplicates)
 
 
-def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
+def _by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
     """The batch by tweet instead of version; and how many older versions it holds."""
     versions = known_as(batch.found, histories(batch.found.values()))
     if not versions:
@@ -136,19 +136,19 @@ def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
     return replace(batch, found=by_tweet_id, sources=sources), older
 
 
-def hold(batch: StreamBatch) -> list[tuple[int, int]]:
+def _hold(batch: StreamBatch) -> list[tuple[int, int]]:
     """Lock the sources of the batch; returns each with each of its tweets, in that order."""
     sources = sorted({source for of in batch.sources.values() for source in of})
     if not sources:
         return []
     with cursor() as db:
-        active = {row[0] for row in db.execute(HOLD, {"ids": array(sources)})}
+        active = {row[0] for row in db.execute(_HOLD, {"ids": array(sources)})}
     return sorted(
         (source, tweet) for tweet, of in batch.sources.items() for source in of if source in active
     )
 
 
-def yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
+def _yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
     """Those of the pairs that are new."""
     if not pairs:
         return set()
@@ -157,19 +157,19 @@ def yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
         "tweets": array(tweet for _, tweet in pairs),
     }
     with cursor() as db:
-        return {(source, tweet) for source, tweet in db.execute(YIELD, params)}
+        return {(source, tweet) for source, tweet in db.execute(_YIELD, params)}
 
 
-def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> int:
+def _pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> int:
     """Mark the tweets as paid; returns how many the project had not yet paid for on that day."""
     if not tweets:
         return 0
     with cursor() as db:
         given = {"ids": array(tweets), "reasons": reasons, "day": day, "project": project}
-        return db.execute(PAY, given).rowcount
+        return db.execute(_PAY, given).rowcount
 
 
-def count_yield(
+def _count_yield(
     pairs: list[tuple[int, int]], new: set[tuple[int, int]], *, day: date, project: int
 ) -> None:
     """Add what the sources yielded, for their pages."""
@@ -180,7 +180,7 @@ def count_yield(
     fresh = {source: sum(one == source for one, _ in new) for source in sources}
     with cursor() as db:
         db.execute(
-            COUNT,
+            _COUNT,
             {
                 "ids": array(sources),
                 "new": array(fresh.values()),
@@ -192,4 +192,4 @@ def count_yield(
         days.Brought(one, fresh[one], len(tweets_by_source[one]) - fresh[one], billed=fresh[one])
         for one in sources
     ]
-    days.count(came, day=day, project=project)
+    days.count_brought(came, day=day, project=project)

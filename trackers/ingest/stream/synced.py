@@ -13,7 +13,7 @@ from trackers.ingest.stream.requests import NoTurnError
 from trackers.xapi.errors import XError
 
 # By then there may be room for it, or X may have changed its mind.
-ASKED_AGAIN_AFTER = timedelta(hours=1)
+_ASKED_AGAIN_AFTER = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Synced:
         return source in self.rules or source in self.refused
 
     def refuse(self, one: WantedRule, why: str) -> None:
-        until = time.monotonic() + ASKED_AGAIN_AFTER.total_seconds()
+        until = time.monotonic() + _ASKED_AGAIN_AFTER.total_seconds()
         self.refused[one.source] = Refusal(one.value, why, until)
 
     def keep_refusal(self, wanted: WantedRule, before: Synced) -> bool:

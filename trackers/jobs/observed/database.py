@@ -32,7 +32,7 @@ class DatabaseMinute(models.Model):
 
 # The size is the sum of the sizes of files; the WHERE is checked first, so it is taken once a
 # minute.
-RECORD_DATABASE_MINUTE = """
+_RECORD_DATABASE_MINUTE = """
     INSERT INTO trackers_databaseminute (minute, wal, size, connections)
     SELECT date_trunc('minute', now()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint,
            pg_database_size(current_database()),
@@ -41,12 +41,12 @@ RECORD_DATABASE_MINUTE = """
         SELECT FROM trackers_databaseminute WHERE minute = date_trunc('minute', now()))
     ON CONFLICT DO NOTHING
 """
-PRUNE_DATABASE_MINUTES = (
+_PRUNE_DATABASE_MINUTES = (
     "DELETE FROM trackers_databaseminute WHERE minute < now() - interval '25 hours'"
 )
 
 # Bytes of WAL from one minute's row to the next. After a fail-over or a restore it starts over.
-WAL_BY_MINUTE = """
+_WAL_BY_MINUTE = """
     SELECT minute, nullif(greatest(wal - before, -1), -1)
     FROM (
         SELECT minute, wal, lag(wal) OVER (ORDER BY minute) AS before,
@@ -55,7 +55,7 @@ WAL_BY_MINUTE = """
     ) AS steps
     WHERE step = interval '1 minute' ORDER BY minute
 """
-GROWTH_A_DAY = """
+_GROWTH_A_DAY = """
     SELECT (last.size - first.size)::float8
            / nullif(extract(epoch FROM last.minute - first.minute), 0)::float8 * 86400
     FROM (SELECT * FROM trackers_databaseminute ORDER BY minute LIMIT 1) AS first,
@@ -63,7 +63,7 @@ GROWTH_A_DAY = """
     WHERE last.minute >= first.minute + interval '1 hour'
 """
 
-HEALTH = """
+_HEALTH = """
     SELECT pg_database_size(current_database()),
            (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
            current_setting('max_connections')::int,
@@ -79,7 +79,7 @@ HEALTH = """
 """
 # Partitions count as their table. Dead rows are removed by autovacuum, unless an old transaction
 # could still see them.
-TABLES = """
+_TABLES = """
     SELECT coalesce(parent.relname, c.relname) AS name, count(*)::int AS parts,
            sum(pg_total_relation_size(c.oid))::bigint AS size,
            sum(pg_indexes_size(c.oid))::bigint AS indexes,
@@ -93,7 +93,7 @@ TABLES = """
     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
     GROUP BY 1
 """
-PARTITIONS = """
+_PARTITIONS = """
     SELECT parent.relname, count(*)::int - count(*) FILTER (WHERE is_default)::int,
            min(c.relname) FILTER (WHERE NOT is_default),
            max(c.relname) FILTER (WHERE NOT is_default),
@@ -108,7 +108,7 @@ PARTITIONS = """
     GROUP BY 1 ORDER BY 1
 """
 # A file keeps its pages after its last row has gone, until vacuum cuts them off.
-HAS_A_ROW = "SELECT EXISTS (SELECT FROM ONLY {})"
+_HAS_A_ROW = "SELECT EXISTS (SELECT FROM ONLY {})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,29 +161,29 @@ class Health:
 def record_database_minute() -> None:
     """Once a minute, by whichever process comes first."""
     with cursor() as db:
-        db.execute(RECORD_DATABASE_MINUTE)
+        db.execute(_RECORD_DATABASE_MINUTE)
 
 
 def prune_database_minutes() -> int:
     with cursor() as db:
-        return db.execute(PRUNE_DATABASE_MINUTES).rowcount
+        return db.execute(_PRUNE_DATABASE_MINUTES).rowcount
 
 
 def wal_by_minute(*, over: timedelta) -> list[tuple[datetime, int | None]]:
     with cursor() as db:
-        return db.execute(WAL_BY_MINUTE, {"over": over}).fetchall()
+        return db.execute(_WAL_BY_MINUTE, {"over": over}).fetchall()
 
 
 def health() -> Health | None:
     """None when it takes too long: a table is locked, or the disk is very slow."""
     try:
         with limit_time(HEALTH_TIMEOUT), cursor() as db:
-            figures = db.execute(HEALTH).fetchone()
-            grew = db.execute(GROWTH_A_DAY).fetchone()
-            tables = [Table(*row) for row in db.execute(TABLES)]
+            figures = db.execute(_HEALTH).fetchone()
+            grew = db.execute(_GROWTH_A_DAY).fetchone()
+            tables = [Table(*row) for row in db.execute(_TABLES)]
             partitions = [
-                without_empty_stray(db, PartitionsOf(*row))
-                for row in db.execute(PARTITIONS).fetchall()
+                _without_empty_stray(db, PartitionsOf(*row))
+                for row in db.execute(_PARTITIONS).fetchall()
             ]
     except TookTooLong:
         return None
@@ -192,9 +192,9 @@ def health() -> Health | None:
     return Health(*(*figures, tables, partitions, grew[0] if grew else None))
 
 
-def without_empty_stray(db: Any, of: PartitionsOf) -> PartitionsOf:
+def _without_empty_stray(db: Any, of: PartitionsOf) -> PartitionsOf:
     """Without `stray` if no row is in it."""
     if of.stray is None:
         return of
-    [has_a_row] = db.execute(sql.SQL(HAS_A_ROW).format(sql.Identifier(of.stray))).fetchone()
+    [has_a_row] = db.execute(sql.SQL(_HAS_A_ROW).format(sql.Identifier(of.stray))).fetchone()
     return of if has_a_row else replace(of, stray=None)

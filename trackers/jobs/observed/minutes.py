@@ -15,7 +15,7 @@ from django.db import models
 from trackers.jobs.statistics import QueueSummary
 from tweetwatch.database import cursor
 
-MINUTES_COVER, HOURS_COVER = timedelta(days=1), timedelta(days=30)
+_MINUTES_COVER, _HOURS_COVER = timedelta(days=1), timedelta(days=30)
 
 
 class QueueMinute(models.Model):
@@ -58,7 +58,7 @@ class QueueHour(models.Model):
 
 
 # Writes nothing while the minute's row already has these figures or larger ones.
-RECORD_QUEUE_MINUTE = """
+_RECORD_QUEUE_MINUTE = """
     INSERT INTO trackers_queueminute AS one
         (namespace, minute, due, oldest_due_seconds, in_flight)
     VALUES (%(namespace)s, date_trunc('minute', now()), %(due)s, %(oldest)s, %(in_flight)s)
@@ -72,7 +72,7 @@ RECORD_QUEUE_MINUTE = """
 """
 
 # The minutes just over, whose last batches may have been counted late.
-ADD_THROUGHPUT = """
+_ADD_THROUGHPUT = """
     UPDATE trackers_queueminute one SET measured = done.measured, failed = done.failed
     FROM (
         SELECT over.minute, coalesce(sum(t.measured), 0) AS measured,
@@ -87,7 +87,7 @@ ADD_THROUGHPUT = """
 """
 
 # Whole hours of the last day, again each time: one may have been written before it was over.
-SUM_UP_HOURS = """
+_SUM_UP_HOURS = """
     INSERT INTO trackers_queuehour AS one
         (namespace, hour, due, oldest_due_seconds, in_flight, measured, failed)
     SELECT namespace, date_trunc('hour', minute), max(due), max(oldest_due_seconds),
@@ -101,13 +101,13 @@ SUM_UP_HOURS = """
         in_flight = excluded.in_flight, measured = excluded.measured, failed = excluded.failed
 """
 # A whole hour longer than is shown, or the first of its hours would lose minutes.
-PRUNE_QUEUE_MINUTES = """
+_PRUNE_QUEUE_MINUTES = """
     DELETE FROM trackers_queueminute WHERE minute < date_trunc('hour', now()) - interval '25 hours'
 """
-PRUNE_QUEUE_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
+_PRUNE_QUEUE_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
 
 # Up to the last minute, or hour, that is over: the current one is still incomplete.
-BY_TIME = """
+_BY_TIME = """
     SELECT namespace, date_bin(%(step)s::interval, {at}, 'epoch'::timestamptz), max(due),
            max(oldest_due_seconds), sum(measured)::bigint, sum(failed)::bigint
     FROM {table}
@@ -115,8 +115,8 @@ BY_TIME = """
       AND {at} < date_trunc('{unit}', now())
     GROUP BY 1, 2 ORDER BY 1, 2
 """
-BY_MINUTES = BY_TIME.format(table="trackers_queueminute", at="minute", unit="minute")
-BY_HOURS = BY_TIME.format(table="trackers_queuehour", at="hour", unit="hour")
+BY_MINUTES = _BY_TIME.format(table="trackers_queueminute", at="minute", unit="minute")
+_BY_HOURS = _BY_TIME.format(table="trackers_queuehour", at="hour", unit="hour")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +142,15 @@ def record_queue_minute(namespace: str, summary: QueueSummary) -> None:
         "in_flight": summary.in_flight,
     }
     with cursor() as db:
-        written = db.execute(RECORD_QUEUE_MINUTE, params).fetchone()
+        written = db.execute(_RECORD_QUEUE_MINUTE, params).fetchone()
         if written and written[0]:
-            db.execute(ADD_THROUGHPUT, {"namespace": namespace})
+            db.execute(_ADD_THROUGHPUT, {"namespace": namespace})
 
 
 def sum_up_hours() -> None:
     """Sum up the hours that are over; forget minutes after a day and hours after a month."""
     with cursor() as db:
-        for statement in (SUM_UP_HOURS, PRUNE_QUEUE_MINUTES, PRUNE_QUEUE_HOURS):
+        for statement in (_SUM_UP_HOURS, _PRUNE_QUEUE_MINUTES, _PRUNE_QUEUE_HOURS):
             db.execute(statement)
 
 
@@ -159,7 +159,7 @@ def by_time(*, over: timedelta, step: timedelta) -> dict[str, list[QueueSpan]]:
     day the hours are read, so `step` must be whole hours then."""
     spans_by_queue: dict[str, list[QueueSpan]] = {}
     with cursor() as db:
-        statement = BY_MINUTES if over <= MINUTES_COVER else BY_HOURS
+        statement = BY_MINUTES if over <= _MINUTES_COVER else _BY_HOURS
         for namespace, *row in db.execute(statement, {"over": over, "step": step}):
             spans_by_queue.setdefault(namespace, []).append(QueueSpan(*row))
     return spans_by_queue

@@ -24,11 +24,11 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-SLOW_AFTER = timedelta(seconds=10)
+_SLOW_AFTER = timedelta(seconds=10)
 MAX_NOTED_TASKS = 1000
 # Each reason is a line of its own on a page, so the text of an error must not hold secrets.
-MAX_REASON_LENGTH = 300
-HOST = socket.gethostname()
+_MAX_REASON_LENGTH = 300
+_HOST = socket.gethostname()
 
 
 class NotedTask(models.Model):
@@ -41,7 +41,7 @@ class NotedTask(models.Model):
     ended_at = models.DateTimeField(db_default=Now())
     took = models.DurationField()
     failed = models.BooleanField()
-    reason = models.CharField(max_length=MAX_REASON_LENGTH, blank=True)
+    reason = models.CharField(max_length=_MAX_REASON_LENGTH, blank=True)
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
 
@@ -53,13 +53,13 @@ class NotedTask(models.Model):
 
 
 # Not flushed: nothing depends on it.
-RECORD_TASK = """
+_RECORD_TASK = """
     INSERT INTO trackers_notedtask (namespace, name, keys, took, failed, reason, host, pid)
     SELECT %(namespace)s, %(name)s, %(keys)s, %(took)s, %(failed)s, %(reason)s, %(host)s, %(pid)s
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
 """
 # By the index of the ids, whatever the number of rows.
-PRUNE_NOTED_TASKS = """
+_PRUNE_NOTED_TASKS = """
     DELETE FROM trackers_notedtask WHERE id <= (
         SELECT id FROM trackers_notedtask ORDER BY id DESC OFFSET %(kept)s LIMIT 1)
 """
@@ -96,11 +96,11 @@ def on_task_end(task: dict[str, Any], **_: Any) -> None:
         return
     took = timedelta(seconds=time.monotonic() - running.since)
     raised = not task.get("success", False)
-    if not raised and not running.because and took < SLOW_AFTER:
+    if not raised and not running.because and took < _SLOW_AFTER:
         return
     # An error here must not reach the task, nor the one after it.
     try:
-        record_task(
+        _record_task(
             task, took=took, failed=raised or bool(running.because), because=running.because
         )
     except Exception:
@@ -109,7 +109,7 @@ def on_task_end(task: dict[str, Any], **_: Any) -> None:
             connection.close()
 
 
-def record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because: str) -> None:
+def _record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because: str) -> None:
     args = task.get("args") or ()
     batch = args[0] if args and isinstance(args[0], Batch) else None
     params = {
@@ -118,15 +118,15 @@ def record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because:
         "keys": len(batch.keys) if batch else None,
         "took": took,
         "failed": failed,
-        "reason": (because or reason_of(task))[:MAX_REASON_LENGTH],
-        "host": HOST,
+        "reason": (because or _reason_of(task))[:_MAX_REASON_LENGTH],
+        "host": _HOST,
         "pid": os.getpid(),
     }
     with cursor() as db:
-        db.execute(RECORD_TASK, params)
+        db.execute(_RECORD_TASK, params)
 
 
-def reason_of(task: dict[str, Any]) -> str:
+def _reason_of(task: dict[str, Any]) -> str:
     """The last line of the traceback; empty where there is none."""
     if task.get("success", False):
         return ""
@@ -137,4 +137,4 @@ def reason_of(task: dict[str, Any]) -> str:
 def prune_noted_tasks() -> int:
     """Delete all but the newest thousand."""
     with cursor() as db:
-        return db.execute(PRUNE_NOTED_TASKS, {"kept": MAX_NOTED_TASKS}).rowcount
+        return db.execute(_PRUNE_NOTED_TASKS, {"kept": MAX_NOTED_TASKS}).rowcount

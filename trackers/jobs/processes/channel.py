@@ -20,12 +20,12 @@ from typing import Any, Final
 
 STOP = "STOP"
 # Seconds that a reader waits before it reports that it is idle.
-MOMENT = 0.05
+_MOMENT = 0.05
 
 # Requested from the kernel, which grants less where net.core.wmem_max is lower.
-WISHED_BUFFER = 1 << 20
+_WISHED_BUFFER = 1 << 20
 # The kernel keeps 32 bytes of the buffer of a SOCK_SEQPACKET socket for itself.
-KERNEL_KEEPS = 32
+_KERNEL_KEEPS = 32
 # A task grows on its way: ack_id, cluster, times, and a traceback if it fails.
 GROWTH = 16 * 1024
 
@@ -44,7 +44,7 @@ class MessageTooLargeError(UnsendableError):
 
 def _pair() -> tuple[socket.socket, socket.socket]:
     reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    writer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WISHED_BUFFER)
+    writer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _WISHED_BUFFER)
     return reader, writer
 
 
@@ -52,7 +52,7 @@ def _granted() -> int:
     """The largest message that this machine lets through."""
     reader, writer = _pair()
     with reader, writer:
-        return writer.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) - KERNEL_KEEPS
+        return writer.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) - _KERNEL_KEEPS
 
 
 class Channel:
@@ -109,7 +109,7 @@ class Channel:
     def get(self) -> Any:
         """Wait for a message; no two readers get the same."""
         if self.before_rest is not None:
-            end = time.monotonic() + MOMENT
+            end = time.monotonic() + _MOMENT
             # Another reader may have taken the message that was seen here.
             while self._is_filled(within=end - time.monotonic()):
                 with suppress(BlockingIOError):

@@ -38,7 +38,7 @@ from trackers.jobs.processes.timer import Timer
 logger = logging.getLogger(__name__)
 
 # Seconds: django-q2's own bound when tasks have no timeout.
-TIMEOUT_WITHOUT_ONE = 30
+_TIMEOUT_WITHOUT_ONE = 30
 
 
 class Child(ForkProcess):
@@ -230,7 +230,7 @@ class Cluster(stock.Cluster):
     def stop(self) -> bool:
         """Wait as long as a task may take for all to end; return whether they did, unkilled."""
         self.stop_event.set()
-        timeout: Any = self.timeout or Conf.TIMEOUT or TIMEOUT_WITHOUT_ONE
+        timeout: Any = self.timeout or Conf.TIMEOUT or _TIMEOUT_WITHOUT_ONE
         most = timeout + self.stop_margin
         self.sentinel.join(most)
         if self.sentinel.is_alive():

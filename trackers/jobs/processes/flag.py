@@ -11,7 +11,7 @@ import mmap
 import time
 
 # Seconds between looks, so how late a waiter may notice; 20 a second cost nothing measurable.
-LOOK_EVERY = 0.05
+_LOOK_EVERY = 0.05
 
 
 class Flag:
@@ -33,8 +33,8 @@ class Flag:
         """Wait until it is set, at most `timeout` seconds; return whether it is."""
         until = None if timeout is None else time.monotonic() + timeout
         while not self.is_set():
-            left = LOOK_EVERY if until is None else until - time.monotonic()
+            left = _LOOK_EVERY if until is None else until - time.monotonic()
             if left <= 0:
                 return False
-            time.sleep(min(left, LOOK_EVERY))
+            time.sleep(min(left, _LOOK_EVERY))
         return True

@@ -26,7 +26,7 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-MAX_DOING_LENGTH = 200
+_MAX_DOING_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class SignOfLife:
     since: float
 
 
-BEAT = statement(__file__, "beat")
+_BEAT = statement(__file__, "beat")
 
 # Not flushed: losing a heartbeat in a crash of the server costs nothing, waiting for the disk twice
 # a batch would. The setting ends with the statement.
-REPORT_WORKER = """
+_REPORT_WORKER = """
     INSERT INTO trackers_worker AS was
         (cluster, host, pid, kind, started_at, seen_at, doing, doing_since, done_at)
     SELECT %(cluster)s::uuid, %(host)s, %(pid)s::int, 'worker', now(), now(), %(doing)s::text,
@@ -53,9 +53,9 @@ REPORT_WORKER = """
         done_at = coalesce(excluded.done_at, was.done_at)
 """
 
-DELETE_CLUSTER = "DELETE FROM trackers_worker WHERE cluster = %(cluster)s"
+_DELETE_CLUSTER = "DELETE FROM trackers_worker WHERE cluster = %(cluster)s"
 
-PRUNE_SILENT_CLUSTERS = """
+_PRUNE_SILENT_CLUSTERS = """
     DELETE FROM trackers_worker WHERE cluster IN (
         SELECT cluster FROM trackers_worker
         GROUP BY cluster HAVING max(seen_at) < now() - interval '1 hour')
@@ -80,18 +80,18 @@ def beat(
         "known": [sign.pid for sign in known],
     }
     with connection.cursor() as cursor:
-        cursor.execute(BEAT, parameters)
+        cursor.execute(_BEAT, parameters)
 
 
 def delete_cluster(connection: BaseDatabaseWrapper, cluster: UUID) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(DELETE_CLUSTER, {"cluster": cluster})
+        cursor.execute(_DELETE_CLUSTER, {"cluster": cluster})
 
 
 def prune_silent_clusters() -> int:
     """Remove the rows of clusters that were silent for an hour; return how many."""
     with own_connection.cursor() as cursor:
-        cursor.execute(PRUNE_SILENT_CLUSTERS)
+        cursor.execute(_PRUNE_SILENT_CLUSTERS)
         return cursor.rowcount
 
 
@@ -116,7 +116,7 @@ class WorkerReporter:
         self._tell("")
 
     def _begin(self, task: dict[str, Any], **_: Any) -> None:
-        self._tell(str(task["name"])[:MAX_DOING_LENGTH])
+        self._tell(str(task["name"])[:_MAX_DOING_LENGTH])
 
     def _end(self, task: dict[str, Any], **_: Any) -> None:
         # Reported with what comes next, a task or idleness: half as many statements under load.
@@ -125,7 +125,7 @@ class WorkerReporter:
     def _tell(self, doing: str) -> None:
         try:
             with cursor() as db:
-                db.execute(REPORT_WORKER, {**self._me, "doing": doing, "done": self._done})
+                db.execute(_REPORT_WORKER, {**self._me, "doing": doing, "done": self._done})
         # An error of the report must not reach the task.
         except Exception:
             if not self._failed:

@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds. The guard reports its children twice a second. When it is silent for longer than this, it
 # is stuck, and its children are no longer recorded as seen.
-NEWS_GOOD_FOR = 5.0
-MAX_FAREWELL = 5.0
+_NEWS_GOOD_FOR = 5.0
+_MAX_FAREWELL = 5.0
 
 
 def short_connection(*, statement_timeout: str = "3s") -> BaseDatabaseWrapper:
@@ -72,7 +72,7 @@ class Lookout(threading.Thread):
     def close(self) -> None:
         """Remove the cluster's rows and end; to be called when its processes are gone."""
         self._end.set()
-        self.join(MAX_FAREWELL)
+        self.join(_MAX_FAREWELL)
 
     def _look(self, connection: BaseDatabaseWrapper) -> None:
         try:
@@ -95,5 +95,5 @@ class Lookout(threading.Thread):
         if signs is not None:
             self._signs, self._news_at = signs, now
         known = (self._main, *self._signs)
-        fresh = now - self._news_at < self._every + NEWS_GOOD_FOR
+        fresh = now - self._news_at < self._every + _NEWS_GOOD_FOR
         heartbeats.beat(connection, self._cluster, seen=known if fresh else known[:1], known=known)

@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 
-PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
@@ -19,7 +19,7 @@ _libc.prctl.restype = ctypes.c_int
 
 def die_with(parent: int) -> None:
     """Have the kernel kill this process when its parent, with this pid, dies; else OSError."""
-    if _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+    if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl(PR_SET_PDEATHSIG): {os.strerror(error)}")
     # If the parent died before the call above, no signal will come.

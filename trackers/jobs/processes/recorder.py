@@ -17,11 +17,11 @@ from trackers.jobs.processes.lookout import short_connection
 
 logger = logging.getLogger(__name__)
 
-MAX_FAREWELL = 5.0
+_MAX_FAREWELL = 5.0
 # The timeout of a single statement. Counting a hundred million rows takes some twenty seconds.
-STATEMENT_TIMEOUT = "60s"
+_STATEMENT_TIMEOUT = "60s"
 # The pause after a failure, as a multiple of the time that it took; never less than the usual one.
-FAILURE_PAUSE_FACTOR = 50
+_FAILURE_PAUSE_FACTOR = 50
 
 
 class Recorder(threading.Thread):
@@ -36,7 +36,7 @@ class Recorder(threading.Thread):
 
     def run(self) -> None:
         # This thread's own connection, under the alias that all code asks for.
-        connections[DEFAULT_DB_ALIAS] = short_connection(statement_timeout=STATEMENT_TIMEOUT)
+        connections[DEFAULT_DB_ALIAS] = short_connection(statement_timeout=_STATEMENT_TIMEOUT)
         wait = 0.0
         while not self._end.wait(wait):
             wait = self._look()
@@ -45,7 +45,7 @@ class Recorder(threading.Thread):
 
     def close(self) -> None:
         self._end.set()
-        self.join(MAX_FAREWELL)
+        self.join(_MAX_FAREWELL)
 
     def _look(self) -> float:
         """Record once; return the seconds until the next time."""
@@ -59,6 +59,6 @@ class Recorder(threading.Thread):
             self._failed = True
             with suppress(Exception):
                 connections[DEFAULT_DB_ALIAS].close()
-            return max(self._every, FAILURE_PAUSE_FACTOR * (time.monotonic() - began))
+            return max(self._every, _FAILURE_PAUSE_FACTOR * (time.monotonic() - began))
         self._failed = False
         return self._every

@@ -13,7 +13,7 @@ import os
 import time
 from contextlib import AbstractContextManager, nullcontext
 
-IDLE_CODE = -1.0
+_IDLE_CODE = -1.0
 
 
 class Timer:
@@ -32,7 +32,7 @@ class Timer:
         # One aligned double, so a read never sees half a write. CLOCK_MONOTONIC is above 0 and
         # the same in every process; the codes are 0 and below.
         self._word = ctypes.c_double.from_buffer(self._memory)
-        self._word.value = IDLE_CODE
+        self._word.value = _IDLE_CODE
 
     @property
     def value(self) -> float:

@@ -18,7 +18,7 @@ from trackers.jobs.models import Job
 
 # After a longer gap between two readings (a suspended machine, a database that was away) what was
 # seen before no longer counts.
-BLIND_AFTER = timedelta(seconds=60)
+_BLIND_AFTER = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Watchdog:
 
     def remember(self, reading: DueReading) -> ClusterState:
         now = reading.now
-        if self._read_at is None or not timedelta(0) <= now - self._read_at <= BLIND_AFTER:
+        if self._read_at is None or not timedelta(0) <= now - self._read_at <= _BLIND_AFTER:
             self._owed_since = {}
         self._read_at = now
         self._started_at = self._started_at or now
@@ -107,7 +107,7 @@ class Watchdog:
 
 
 # LEFT JOIN: a row with the time comes back even when nothing is due.
-READ_DUE_QUEUES = """
+_READ_DUE_QUEUES = """
     SELECT now(), (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s),
         due.name, due.lease, due.due_at
     FROM (SELECT 1) AS one LEFT JOIN ({due}) AS due ON true
@@ -115,7 +115,7 @@ READ_DUE_QUEUES = """
 
 # Of the buckets, by their index on due_at: jobs have none. A claimed bucket is due when its lease
 # ends, so a bucket that is due in the past is not claimed.
-OLDEST_DUE = """
+_OLDEST_DUE = """
     SELECT namespace.name, namespace.lease, oldest.due_at
     FROM trackers_namespace AS namespace
     CROSS JOIN LATERAL (SELECT due_at FROM {buckets} ORDER BY due_at LIMIT 1) AS oldest
@@ -124,7 +124,7 @@ OLDEST_DUE = """
         AND oldest.due_at <= now()
 """
 
-NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timestamptz AS due_at"
+_NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timestamptz AS due_at"
 
 
 def read_due_queues(connection: BaseDatabaseWrapper, cluster: UUID) -> DueReading:
@@ -140,10 +140,10 @@ def read_due_queues(connection: BaseDatabaseWrapper, cluster: UUID) -> DueReadin
 
 def due_queues_statement() -> sql.Composed:
     parts: list[sql.Composable] = [
-        sql.SQL(OLDEST_DUE).format(
+        sql.SQL(_OLDEST_DUE).format(
             buckets=sql.Identifier(table.bucket._meta.db_table), name=table.namespace
         )
         for table in Job.__subclasses__()
     ]
-    due = sql.SQL(" UNION ALL ").join(parts or [sql.SQL(NOTHING_DUE)])
-    return sql.SQL(READ_DUE_QUEUES).format(due=due)
+    due = sql.SQL(" UNION ALL ").join(parts or [sql.SQL(_NOTHING_DUE)])
+    return sql.SQL(_READ_DUE_QUEUES).format(due=due)

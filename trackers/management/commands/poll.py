@@ -15,7 +15,7 @@ from django.utils import timezone
 from trackers import tasks
 from trackers.history import by_command
 from trackers.ingest.sources import acts
-from trackers.ingest.sources.life import claim
+from trackers.ingest.sources.life import claim_poll
 from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.standing import standings
 from trackers.jobs import queue
@@ -64,7 +64,7 @@ class Command(PagelessCommand):
         acts.poll_now(source, by_command())
         before = source.polled_at
         while source.polled_at == before:
-            batch = claim(source.pk)
+            batch = claim_poll(source.pk)
             if batch is None:
                 # A worker is polling it.
                 time.sleep(0.2)

@@ -22,7 +22,7 @@ from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
-from trackers.events.subscribers.listing import described, shown
+from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.standings import standings
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
@@ -102,7 +102,7 @@ class Command(PagelessCommand):
             fan_out_all()
             rows = standings(now=timezone.now())
         for row in rows:
-            subscriber = described(row)
+            subscriber = subscriber_json(row)
             self.stdout.write(
                 json.dumps(subscriber) if options["json"] else describe_subscriber(subscriber)
             )
@@ -162,7 +162,7 @@ class Command(PagelessCommand):
             subscriber, limit=options["limit"], outcome=options["outcome"] or ""
         )
         for row in reversed(attempts):
-            attempt = shown(row)
+            attempt = attempt_json(row)
             self.stdout.write(json.dumps(attempt) if options["json"] else describe_attempt(attempt))
         if not attempts:
             self.say(options, f"There has been no such attempt to deliver to {subscriber}.")

@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 # At most once an hour, so that a home that is read all the time costs no writes.
-TOUCH = """
+_TOUCH = """
     WITH stale AS (
         UPDATE trackers_follower SET read_at = now()
         WHERE id = %(follower)s AND (read_at IS NULL OR read_at < now() - interval '1 hour')
@@ -65,7 +65,7 @@ def home_page(
 
     LookupError: no such follower. ValueError: both anchors, or one that is not a tweet's id.
     """
-    touch(follower_id)
+    _touch(follower_id)
     found = strategy().page(follower_id, limit=limit, before=before, after=after)
     read_counts.count_read(found.served_by)
     return found
@@ -74,7 +74,7 @@ def home_page(
 def home_since(follower_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
     """What came into the home after this tweet, or after the page with this clock was read.
     Tweets among them that are older than the tweet are in `Page.late`."""
-    touch(follower_id)
+    _touch(follower_id)
     return strategy().since(follower_id, tweet_id, clock=clock)
 
 
@@ -99,7 +99,7 @@ def drop_home(follower_id: int) -> None:
         strategy.drop(follower_id)
 
 
-def touch(follower_id: int) -> None:
+def _touch(follower_id: int) -> None:
     with cursor() as db:
-        if db.execute(TOUCH, {"follower": follower_id}).fetchone() is None:
+        if db.execute(_TOUCH, {"follower": follower_id}).fetchone() is None:
             raise LookupError(f"There is no follower {follower_id}.")

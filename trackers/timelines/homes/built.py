@@ -30,10 +30,10 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 from tweetwatch.database import fetch_together as ask_all
 
-REBUILD = HomeRebuild.namespace
+_REBUILD = HomeRebuild.namespace
 
 # Locks: feeds, in the order of followers, as everywhere.
-TARGETS = """
+_TARGETS = """
     SELECT follower_id FROM trackers_builthome
     WHERE strategy = %(strategy)s AND follower_id = ANY(ARRAY(
         SELECT follower_id FROM trackers_follow
@@ -41,21 +41,21 @@ TARGETS = """
           AND (%(reach)s::bigint IS NULL OR follower_id <= %(reach)s::bigint)))
     ORDER BY follower_id FOR NO KEY UPDATE
 """
-STUB = """
+_STUB = """
     INSERT INTO trackers_builthome (follower_id, strategy, shape, floor, total, built_at)
     SELECT id, %(strategy)s, %(shape)s, 0, 0, NULL FROM trackers_follower WHERE id = %(follower)s
     ON CONFLICT (follower_id, strategy) DO UPDATE
     SET shape = excluded.shape, floor = 0, total = 0, built_at = NULL
 """
-BUILT = """
+_BUILT = """
     UPDATE trackers_builthome SET floor = greatest(floor, %(floor)s), built_at = clock_timestamp()
     WHERE follower_id = %(follower)s AND strategy = %(strategy)s
 """
-RAISE = """
+_RAISE = """
     UPDATE trackers_builthome SET floor = %(floor)s
     WHERE follower_id = %(follower)s AND strategy = %(strategy)s AND floor < %(floor)s
 """
-WANT = """
+_WANT = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp) VALUES (%(follower)s, now(), %(stamp)s)
         ON CONFLICT (key) DO NOTHING
@@ -187,14 +187,14 @@ class Built(ABC):
         """Have it built by a worker."""
         with cursor() as db:
             given = {"follower": follower_id, "stamp": queue.new_stamp()}
-            db.execute(queue.on(REBUILD, WANT), given)
+            db.execute(queue.on(_REBUILD, _WANT), given)
 
     # Keeping it up to date.
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
         given = {"strategy": self.key, "origin": origin_id, "reach": reach}
         with cursor() as db:
-            followers = [row[0] for row in db.execute(TARGETS, given)]
+            followers = [row[0] for row in db.execute(_TARGETS, given)]
         if followers and ids:
             self.put(followers, ids)
         return len(followers)
@@ -224,7 +224,7 @@ class Built(ABC):
         sources are read."""
         with transaction.atomic(durable=True), cursor() as db:
             # A follower that was deleted gets no row.
-            if db.execute(STUB, self.named(follower_id)).rowcount:
+            if db.execute(_STUB, self.named(follower_id)).rowcount:
                 self.stub(follower_id)
 
     def build(self, follower_id: int) -> None:
@@ -239,7 +239,7 @@ class Built(ABC):
             floor = kept[-1] if len(newest) > self.depth else 0
             with cursor() as db:
                 given = {"follower": follower_id, "strategy": self.key, "floor": floor}
-                db.execute(BUILT, given)
+                db.execute(_BUILT, given)
 
     def drop(self, follower_id: int) -> None:
         with transaction.atomic():
@@ -255,7 +255,7 @@ class Built(ABC):
 
     def raise_floor(self, follower_id: int, floor: int) -> None:
         with cursor() as db:
-            db.execute(RAISE, {"follower": follower_id, "strategy": self.key, "floor": floor})
+            db.execute(_RAISE, {"follower": follower_id, "strategy": self.key, "floor": floor})
 
 
 def put_into(followers: Sequence[int], ids: Sequence[int]) -> dict[str, str]:

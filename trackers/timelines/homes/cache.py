@@ -19,21 +19,21 @@ from trackers.timelines.homes.page import Embedded
 from trackers.timelines.store import Bounds, Entry
 from tweetwatch.database import array, compact_sql, cursor
 
-OF = "(SELECT id FROM trackers_timeline WHERE name = %(name)s AND live)"
-OLDER = compact_sql(f"""
+_OF = "(SELECT id FROM trackers_timeline WHERE name = %(name)s AND live)"
+_OLDER = compact_sql(f"""
     SELECT entry_id FROM trackers_timelineentry
-    WHERE timeline_id = {OF} AND dead_at IS NULL
+    WHERE timeline_id = {_OF} AND dead_at IS NULL
       AND entry_id < %(before)s::bigint AND entry_id >= %(floor)s::bigint
     ORDER BY entry_id DESC LIMIT %(limit)s::int
 """)
-NEWER = compact_sql(f"""
+_NEWER = compact_sql(f"""
     SELECT entry_id FROM trackers_timelineentry
-    WHERE timeline_id = {OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
+    WHERE timeline_id = {_OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
     ORDER BY entry_id LIMIT %(limit)s::int
 """)
 # The store cuts off the oldest, so the timeline is complete from its oldest entry on, which becomes
 # the floor. Where nothing can have been cut, the floor stays.
-RAISE = compact_sql("""
+_RAISE = compact_sql("""
     UPDATE trackers_builthome f SET floor = oldest.id
     FROM (
         SELECT home.follower_id, e.entry_id AS id
@@ -98,12 +98,12 @@ class Cache(Built):
             "limit": limit,
         }
         with cursor() as db:
-            return [row[0] for row in db.execute(OLDER, given)]
+            return [row[0] for row in db.execute(_OLDER, given)]
 
     def newer(self, follower_id: int, after: int, limit: int) -> list[int]:
         given = {"name": timeline_name(follower_id), "after": after, "limit": limit}
         with cursor() as db:
-            return [row[0] for row in db.execute(NEWER, given)]
+            return [row[0] for row in db.execute(_NEWER, given)]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         names = [timeline_name(id) for id in followers]
@@ -112,7 +112,7 @@ class Cache(Built):
         store.append(entries, names, bounds=self.bounds)
         with cursor() as db:
             given = {"followers": array(followers), "names": names, "lower": self.depth}
-            db.execute(RAISE, given)
+            db.execute(_RAISE, given)
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         store.unmerge(timeline_name(follower_id), [Entry(id) for id in ids])

@@ -17,7 +17,7 @@ from trackers.timelines.locks import lock
 from tweetwatch.database import array, compact_sql, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
-HOMES_AT_ONCE = 50
+_HOMES_AT_ONCE = 50
 
 # For an edited tweet, the version that was seen first. A name is kept if it is known by then.
 FIRST_SEEN = compact_sql("""
@@ -33,7 +33,7 @@ FIRST_SEEN = compact_sql("""
         WHERE t.newest IS NOT NULL AND tweet_id = t.id AND text IS NOT NULL
         ORDER BY seen_at, id LIMIT 1) first ON true
 """)
-IS_SHOWN = """
+_IS_SHOWN = """
     coalesce((SELECT gone_at IS NULL FROM trackers_tweet WHERE id = e.entry_id LIMIT 1)
              AND (SELECT true FROM trackers_tweettext WHERE tweet_id = e.entry_id LIMIT 1), false)
 """
@@ -43,18 +43,18 @@ KEPT = compact_sql(f"""
         SELECT entry_id, metadata FROM trackers_timelineentry
         WHERE timeline_id = (SELECT id FROM trackers_timeline WHERE name = %(name)s AND live)
           AND entry_id = asked.id AND dead_at IS NULL AND metadata IS NOT NULL LIMIT 1) e
-    WHERE {IS_SHOWN}
+    WHERE {_IS_SHOWN}
 """)
 # Names are ordered by code points, where ";" follows ":".
-HOMES = f"""
+_HOMES = f"""
     SELECT name FROM trackers_timeline
-    WHERE name > %(after)s AND name < 'home;' AND live ORDER BY name LIMIT {HOMES_AT_ONCE}
+    WHERE name > %(after)s AND name < 'home;' AND live ORDER BY name LIMIT {_HOMES_AT_ONCE}
 """
 # The timelines are locked.
 FORGET = f"""
     UPDATE trackers_timelineentry e SET metadata = NULL
     FROM unnest(%(ids)s::bigint[]) AS a(id)
-    WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.metadata IS NOT NULL AND NOT {IS_SHOWN}
+    WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.metadata IS NOT NULL AND NOT {_IS_SHOWN}
 """
 
 
@@ -64,11 +64,11 @@ def metadata_for(ids: Sequence[int], fields: Sequence[str]) -> dict[int, bytes]:
         return {}
     with cursor() as db:
         rows = db.execute(FIRST_SEEN, {"ids": array(ids)}).fetchall()
-    made = {id: metadata({"text": text, "author": author}, fields) for id, text, author in rows}
+    made = {id: _metadata({"text": text, "author": author}, fields) for id, text, author in rows}
     return {id: some for id, some in made.items() if some}
 
 
-def metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
+def _metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
     """A text that is too long is left out: a part of it would not be what was seen."""
     known = {name: value for name, value in values.items() if name in fields and value}
     while known:
@@ -85,10 +85,10 @@ def embedded_in(name: str, ids: Sequence[int], fields: Sequence[str]) -> dict[in
         return {}
     with cursor() as db:
         rows = db.execute(KEPT, {"name": name, "ids": array(ids)}).fetchall()
-    return {id: parse_metadata(bytes(metadata), fields) for id, metadata in rows}
+    return {id: _parse_metadata(bytes(metadata), fields) for id, metadata in rows}
 
 
-def parse_metadata(metadata: bytes, fields: Sequence[str]) -> Embedded:
+def _parse_metadata(metadata: bytes, fields: Sequence[str]) -> Embedded:
     """Parse metadata; bytes of another format, as from another program's snapshot, are ignored."""
     try:
         document = json.loads(metadata)
@@ -107,7 +107,7 @@ def forget_hidden(*, deadline: Deadline) -> PieceWork:
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            names = [name for (name,) in db.execute(HOMES, {"after": after})]
+            names = [name for (name,) in db.execute(_HOMES, {"after": after})]
             if not names:
                 return None
             after = names[-1]

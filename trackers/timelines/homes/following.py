@@ -21,18 +21,18 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-MARK = """
+_MARK = """
     INSERT INTO trackers_deliverymark (origin_id, number, reach) VALUES (%(origin)s, 0, NULL)
     ON CONFLICT (origin_id) DO NOTHING
 """
-LOCK = "SELECT FROM trackers_deliverymark WHERE origin_id = %(origin)s FOR UPDATE"
-FOLLOW = """
+_LOCK = "SELECT FROM trackers_deliverymark WHERE origin_id = %(origin)s FOR UPDATE"
+_FOLLOW = """
     INSERT INTO trackers_follow (follower_id, origin_id, followed_at)
     VALUES (%(follower)s, %(origin)s, now()) ON CONFLICT DO NOTHING
 """
 # Past the limit, a new follower with a lower id pushes another one out of reach, who gets this
 # origin on read from then on. No follower comes into reach: it would lack all earlier deliveries.
-NARROW = """
+_NARROW = """
     UPDATE trackers_deliverymark SET reach = least(reach, (
         SELECT follower_id FROM trackers_follow WHERE origin_id = %(origin)s
         ORDER BY follower_id OFFSET %(limit)s::int - 1 LIMIT 1))
@@ -59,17 +59,17 @@ def follow(follower_id: int, *, source_id: int | None = None, author_id: int | N
     with transaction.atomic():
         if not Follower.objects.filter(pk=follower_id).exists():
             raise LookupError(f"There is no follower {follower_id}.")
-        if not held(origin):
+        if not _held(origin):
             raise LookupError(f"There is no source {source_id}.")
         params = {"follower": follower_id, "origin": origin}
         settings = home_settings()
         with cursor() as db:
-            db.execute(MARK, {"origin": origin})
-            db.execute(LOCK, {"origin": origin})
-            if not db.execute(FOLLOW, params).rowcount:
+            db.execute(_MARK, {"origin": origin})
+            db.execute(_LOCK, {"origin": origin})
+            if not db.execute(_FOLLOW, params).rowcount:
                 return False
             if settings.fanout_limit:
-                db.execute(NARROW, {"origin": origin, "limit": settings.fanout_limit})
+                db.execute(_NARROW, {"origin": origin, "limit": settings.fanout_limit})
         # From now on its arrivals are numbered; the backfill puts in what came before.
         Origin.objects.get_or_create(pk=origin)
         for strategy in all_strategies(settings):
@@ -84,15 +84,15 @@ def unfollow(
     followed. Nothing is deleted for good: following it again brings all of it back."""
     origin = origin_of(source_id, author_id)
     with transaction.atomic():
-        held(origin)
+        _held(origin)
         with cursor() as db:
-            db.execute(LOCK, {"origin": origin})
+            db.execute(_LOCK, {"origin": origin})
         if not Follow.objects.filter(follower_id=follower_id, origin_id=origin).delete()[0]:
             return False
         for strategy in all_strategies(home_settings()):
             strategy.unfollowed(follower_id, origin)
         if not Follow.objects.filter(origin_id=origin).exists():
-            delete_origin(origin)
+            _delete_origin(origin)
     return True
 
 
@@ -114,15 +114,15 @@ def forget_unfollowed() -> int:
     unfollowed = list(Origin.objects.filter(~Exists(followed)).order_by("pk")[:1000])
     for origin in unfollowed:
         with transaction.atomic():
-            held(origin.pk)
+            _held(origin.pk)
             with cursor() as db:
-                db.execute(LOCK, {"origin": origin.pk})
+                db.execute(_LOCK, {"origin": origin.pk})
             if not Follow.objects.filter(origin_id=origin.pk).exists():
-                delete_origin(origin.pk)
+                _delete_origin(origin.pk)
     return len(unfollowed)
 
 
-def held(origin: int) -> bool:
+def _held(origin: int) -> bool:
     """Lock the row that storing arrivals of the origin locks; False: there is no such source."""
     if origin > 0:
         rows = Source.objects.select_for_update(no_key=True).filter(pk=origin)
@@ -133,7 +133,7 @@ def held(origin: int) -> bool:
     return True
 
 
-def delete_origin(origin: int) -> None:
+def _delete_origin(origin: int) -> None:
     """Delete an origin that nobody follows, with all that is stored of it: its arrivals are no
     longer recorded."""
     Origin.objects.filter(pk=origin).delete()

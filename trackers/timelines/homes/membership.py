@@ -12,7 +12,7 @@ from functools import cache
 from tweetwatch.database import array, compact_sql, cursor
 
 # Scalar subqueries, as the planner may answer EXISTS from a hash of a whole table.
-IS_BROUGHT = """
+_IS_BROUGHT = """
     coalesce(
         (SELECT true FROM trackers_follow f
          WHERE f.follower_id = %(follower)s AND f.origin_id = -t.author_id LIMIT 1),
@@ -22,34 +22,34 @@ IS_BROUGHT = """
          WHERE st.tweet_id = {id} LIMIT 1),
         false)
 """
-ASKED = f"""
+_ASKED = f"""
     unnest(%(ids)s::bigint[]) WITH ORDINALITY AS asked(id, nth)
     LEFT JOIN LATERAL (
-        SELECT t.gone_at IS NULL AND {IS_BROUGHT.format(id="t.id")} AS is_shown
+        SELECT t.gone_at IS NULL AND {_IS_BROUGHT.format(id="t.id")} AS is_shown
         FROM trackers_tweet t WHERE t.id = asked.id LIMIT 1
     ) tweet ON true
 """
-SHOWN = compact_sql(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {ASKED} ORDER BY asked.nth")
+_SHOWN = compact_sql(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {_ASKED} ORDER BY asked.nth")
 # Also the home's state in the same snapshot: at least one row.
-STILL_SHOWN = f"""
+_STILL_SHOWN = f"""
     SELECT asked.id, tweet.is_shown IS TRUE, state.floor, state.built_at
-    FROM (SELECT) once LEFT JOIN ({{state}}) state ON true LEFT JOIN ({ASKED}) ON true
+    FROM (SELECT) once LEFT JOIN ({{state}}) state ON true LEFT JOIN ({_ASKED}) ON true
     ORDER BY asked.nth
 """
 
 # Works for untracked tweets too: one that is tracked again is back.
-UNBROUGHT = compact_sql(f"""
+_UNBROUGHT = compact_sql(f"""
     SELECT asked.id
     FROM unnest(%(ids)s::bigint[]) AS asked(id)
     LEFT JOIN LATERAL (
         SELECT author_id FROM trackers_tweet WHERE id = asked.id LIMIT 1) t ON true
-    WHERE NOT {IS_BROUGHT.format(id="asked.id")}
+    WHERE NOT {_IS_BROUGHT.format(id="asked.id")}
 """)
 
 
 @cache
 def still_shown(state: str) -> str:
-    return compact_sql(STILL_SHOWN.format(state=state))
+    return compact_sql(_STILL_SHOWN.format(state=state))
 
 
 def unbrought(follower_id: int, ids: Sequence[int]) -> list[int]:
@@ -58,7 +58,7 @@ def unbrought(follower_id: int, ids: Sequence[int]) -> list[int]:
         return []
     with cursor() as db:
         return [
-            row[0] for row in db.execute(UNBROUGHT, {"follower": follower_id, "ids": array(ids)})
+            row[0] for row in db.execute(_UNBROUGHT, {"follower": follower_id, "ids": array(ids)})
         ]
 
 
@@ -67,5 +67,5 @@ def ids_in_home(follower_id: int, ids: Sequence[int]) -> list[int]:
     if not ids:
         return []
     with cursor() as db:
-        rows = db.execute(SHOWN, {"follower": follower_id, "ids": array(ids)})
+        rows = db.execute(_SHOWN, {"follower": follower_id, "ids": array(ids)})
         return [id for id, is_shown in rows if is_shown]

@@ -15,8 +15,8 @@ DatabaseRow = tuple[Any, ...]
 
 # In this order: a transaction that drew this number or a lower one began before the snapshot.
 NUMBER = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM trackers_arrival_number"
-SNAPSHOT = "SELECT pg_current_snapshot()::text"
-CLOCK_QUERIES: tuple[tuple[str, dict[str, object]], ...] = ((NUMBER, {}), (SNAPSHOT, {}))
+_SNAPSHOT = "SELECT pg_current_snapshot()::text"
+CLOCK_QUERIES: tuple[tuple[str, dict[str, object]], ...] = ((NUMBER, {}), (_SNAPSHOT, {}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ MAX_NEARBY = 100
 # Up to FEW followed origins are read directly; with more than SOME, TOGETHER is tried first.
 MAX_READ_EACH, MIN_READ_TOGETHER = 40, 400
 # How many tweets of all sources make up the neighbourhood.
-NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
+_NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
 
 FOLLOWED = compact_sql(f"""
     SELECT count(*) FROM (
@@ -40,7 +40,7 @@ NEAREST = """
     ORDER BY nearest.id {order}
 """
 # What followed accounts posted. LATERAL with a LIMIT: by the index, whatever the statistics say.
-POSTED = """
+_POSTED = """
         SELECT tweet.id
         FROM trackers_follow f CROSS JOIN LATERAL (
             SELECT id FROM trackers_tweet
@@ -51,16 +51,16 @@ POSTED = """
 """
 # The LIMIT is not a parameter: for an unknown one the planner expects a tenth of the table.
 # `reach`: exclusive, since of the last tweet of a full list some sources may be missing.
-TOGETHER = (
+_TOGETHER = (
     f"""
     WITH brought AS MATERIALIZED (
         SELECT tweet_id AS id, source_id FROM trackers_sourcetweet
         WHERE tweet_id {{beyond}} %(anchor)s::bigint
-        ORDER BY tweet_id {{order}} LIMIT {NEAR_TOGETHER}
+        ORDER BY tweet_id {{order}} LIMIT {_NEAR_TOGETHER}
     ),
     reach AS MATERIALIZED (
         SELECT coalesce(
-            (SELECT {{last}}(id) FROM brought HAVING count(*) = {NEAR_TOGETHER}), {{end}}) AS id
+            (SELECT {{last}}(id) FROM brought HAVING count(*) = {_NEAR_TOGETHER}), {{end}}) AS id
     ),
     followed AS MATERIALIZED (
         SELECT origin_id FROM trackers_follow WHERE follower_id = %(follower)s AND origin_id > 0
@@ -69,12 +69,12 @@ TOGETHER = (
         SELECT id FROM brought
         WHERE source_id IN (SELECT origin_id FROM followed) AND id {{inside}} (SELECT id FROM reach)
         UNION
-        {POSTED}
+        {_POSTED}
     )
     """
     + NEAREST
 )
-EACH = (
+_EACH = (
     f"""
     WITH reach AS MATERIALIZED (
         SELECT coalesce(
@@ -90,12 +90,12 @@ EACH = (
             ORDER BY tweet_id {{order}} LIMIT %(limit)s::int) tweet
         WHERE f.follower_id = %(follower)s AND f.origin_id > 0
         UNION
-        {POSTED}
+        {_POSTED}
     )
     """
     + NEAREST
 )
-SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
+_SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
     "older": {
         "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "last": "min", "end": 0,
     },
@@ -107,11 +107,12 @@ SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
 
 
 def on_the_way(statement: str, way: Way) -> str:
-    return compact_sql(statement.format(**SQL_OF_DIRECTION[way]))
+    return compact_sql(statement.format(**_SQL_OF_DIRECTION[way]))
 
 
-TOGETHER_OF, EACH_OF = (
-    {way: on_the_way(statement, way) for way in SQL_OF_DIRECTION} for statement in (TOGETHER, EACH)
+_TOGETHER_OF, _EACH_OF = (
+    {way: on_the_way(statement, way) for way in _SQL_OF_DIRECTION}
+    for statement in (_TOGETHER, _EACH)
 )
 
 
@@ -120,5 +121,5 @@ def tries(way: Way, *, followed: int, limit: int) -> Iterator[str]:
     if limit > MAX_NEARBY or followed <= MAX_READ_EACH:
         return
     if followed > MIN_READ_TOGETHER:
-        yield TOGETHER_OF[way]
-    yield EACH_OF[way]
+        yield _TOGETHER_OF[way]
+    yield _EACH_OF[way]

@@ -29,7 +29,7 @@ from tweetwatch.database import fetch_together as ask_all
 # {beyond}, {within}: < and >= on the way to older tweets.
 # LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null means all that
 # the follower follows.
-CANDIDATES = (
+_CANDIDATES = (
     """
     WITH heads AS MATERIALIZED (
         SELECT f.origin_id, head.id
@@ -74,7 +74,7 @@ CANDIDATES = (
     """
     + NEAREST
 )
-OLDER, NEWER = on_the_way(CANDIDATES, "older"), on_the_way(CANDIDATES, "newer")
+OLDER, NEWER = on_the_way(_CANDIDATES, "older"), on_the_way(_CANDIDATES, "newer")
 
 
 def candidates(
@@ -95,7 +95,7 @@ def candidates(
         nonlocal followed
         if followed is None:
             is_near = origins is None and limit <= MAX_NEARBY
-            followed = followed_by(follower_id) if is_near else 0
+            followed = _followed_by(follower_id) if is_near else 0
         rows: Sequence[tuple[int, bool]] = ()
         with cursor() as db:
             for query in (*tries(way, followed=followed, limit=limit), of_all):
@@ -107,7 +107,7 @@ def candidates(
     return next_to
 
 
-def followed_by(follower_id: int) -> int:
+def _followed_by(follower_id: int) -> int:
     with cursor() as db:
         row = db.execute(FOLLOWED, {"follower": follower_id}).fetchone()
     return row[0] if row else 0
@@ -119,7 +119,7 @@ def newest_ids(follower_id: int, limit: int, *, origins: Sequence[int] | None = 
     return [one.id for one in found]
 
 
-def read_page(ask: Ask) -> Page:
+def _read_page(ask: Ask) -> Page:
     """The page from the sources, which is its definition."""
     # The clock is read before the tweets; the number of follows comes in the same round trip.
     *now, [[followed]] = ask_all(*moment.CLOCK_QUERIES, (FOLLOWED, {"follower": ask.follower_id}))
@@ -141,7 +141,7 @@ class OnRead:
         before: int | None = None,
         after: int | None = None,
     ) -> Page:
-        return read_page(Ask.of(follower_id, limit, before, after))
+        return _read_page(Ask.of(follower_id, limit, before, after))
 
     def since(self, follower_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
         return read_since(follower_id, tweet_id, clock=clock)

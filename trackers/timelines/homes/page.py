@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 from trackers.tweets.snowflake import LARGEST_ID
 
-MAX_HOME_PAGE = 800
+_MAX_HOME_PAGE = 800
 # The most candidates to request at once, when hardly any are shown.
-MAX_CANDIDATES = 5_000
+_MAX_CANDIDATES = 5_000
 
 Way = Literal["older", "newer"]
 
@@ -56,8 +56,8 @@ class Ask:
     def of(cls, follower_id: int, limit: int, before: int | None, after: int | None) -> Ask:
         if before is not None and after is not None:
             raise ValueError("A page is before a tweet or after one, not both.")
-        if not 0 <= limit <= MAX_HOME_PAGE:
-            raise ValueError(f"A page may have up to {MAX_HOME_PAGE} tweets, not {limit}.")
+        if not 0 <= limit <= _MAX_HOME_PAGE:
+            raise ValueError(f"A page may have up to {_MAX_HOME_PAGE} tweets, not {limit}.")
         for anchor in (before, after):
             if anchor is not None and not 0 <= anchor <= LARGEST_ID:
                 raise ValueError(f"{anchor} is not the id of a tweet.")
@@ -79,7 +79,7 @@ class Candidate(NamedTuple):
 Candidates = Callable[[int, int], Sequence[Candidate]]
 
 
-def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
+def _gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
     """The nearest to the anchor that are shown: as many as are wanted, or all that there are.
 
     It asks for a few more, since most homes have tweets that are gone: a second query would cost as
@@ -92,7 +92,7 @@ def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
         shown_ids += [one.id for one in some if one.is_shown]
         if len(shown_ids) >= wanted or len(some) < at_once:
             break
-        anchor, at_once = some[-1].id, min(4 * at_once, MAX_CANDIDATES)
+        anchor, at_once = some[-1].id, min(4 * at_once, _MAX_CANDIDATES)
     return shown_ids[:wanted]
 
 
@@ -102,7 +102,7 @@ def build_page(
     """Make the page; it looks for one tweet more, to know whether there are more."""
     if not ask.limit:
         return Page((), None, None, served_by, complete, clock=clock)
-    found = gather(candidates, anchor=ask.anchor, wanted=ask.limit + 1)
+    found = _gather(candidates, anchor=ask.anchor, wanted=ask.limit + 1)
     ids, is_more = found[: ask.limit], len(found) > ask.limit
     if ask.way == "older":
         older = ids[-1] if is_more else None

@@ -18,7 +18,7 @@ STATE = """
       AND built_at IS NOT NULL
 """
 # Followed origins with undelivered arrivals, or whose deliveries do not reach this follower.
-UNDELIVERED = """
+_UNDELIVERED = """
     SELECT f.origin_id
     FROM trackers_follow f
     CROSS JOIN LATERAL (SELECT clock FROM trackers_origin WHERE id = f.origin_id LIMIT 1) o
@@ -32,16 +32,16 @@ UNDELIVERED = """
 
 # A snapshot, and the state as seen in it: one row, even if nothing is built. Undelivered origins
 # do not matter to a read below the floor.
-STANDS = f"""
+_STANDS = f"""
     SELECT pg_current_snapshot()::text, ({FOLLOWED}), state.floor, state.built_at, state.due,
-           CASE WHEN %(anchor)s::bigint >= state.floor THEN ARRAY({UNDELIVERED}) END
+           CASE WHEN %(anchor)s::bigint >= state.floor THEN ARRAY({_UNDELIVERED}) END
     FROM (SELECT) once LEFT JOIN ({{state}}) state ON true
 """
 
 
 @cache
 def standing(state: str) -> str:
-    return compact_sql(STANDS.format(state=state))
+    return compact_sql(_STANDS.format(state=state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from django.utils import timezone
 from trackers.timelines.models import HomeReads
 from tweetwatch.database import array, compact_sql, cursor
 
-ADDED_EVERY = 1.0
-READS_KEPT_FOR = timedelta(days=90)
+_ADDED_EVERY = 1.0
+_READS_KEPT_FOR = timedelta(days=90)
 
 # In the same order everywhere, to avoid deadlocks. Not flushed: a crash may lose it.
-ADD = compact_sql("""
+_ADD = compact_sql("""
     INSERT INTO trackers_homereads AS r (day, served_by, pages)
     SELECT (now() AT TIME ZONE 'UTC')::date, served_by, pages
     FROM unnest(%(served_by)s::text[], %(pages)s::bigint[]) AS counted(served_by, pages)
@@ -36,7 +36,7 @@ class Pending(threading.local):
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.added_at = -ADDED_EVERY
+        self.added_at = -_ADDED_EVERY
 
 
 pending = Pending()
@@ -45,7 +45,7 @@ pending = Pending()
 def count_read(served_by: str) -> None:
     pending.counts[served_by] += 1
     # Within a caller's transaction the day's row would stay locked until its end.
-    if time.monotonic() - pending.added_at >= ADDED_EVERY and not connection.in_atomic_block:
+    if time.monotonic() - pending.added_at >= _ADDED_EVERY and not connection.in_atomic_block:
         add_pending()
 
 
@@ -54,8 +54,8 @@ def add_pending() -> None:
     pending.added_at = time.monotonic()
     params = {"served_by": array(f'"{name}"' for name in counts), "pages": array(counts.values())}
     with cursor() as db:
-        db.execute(ADD, params)
+        db.execute(_ADD, params)
 
 
 def prune_home_reads() -> int:
-    return HomeReads.objects.filter(day__lt=timezone.now().date() - READS_KEPT_FOR).delete()[0]
+    return HomeReads.objects.filter(day__lt=timezone.now().date() - _READS_KEPT_FOR).delete()[0]

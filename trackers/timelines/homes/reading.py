@@ -51,7 +51,7 @@ class HomeReading:
         if anchor > floor:
             here = self.of.older(follower, anchor, floor, limit)
             more = [one for one in self.on_read(anchor, limit) if one.id >= floor]
-            tweets = self.shown(merged(here, more, limit, newest_first=True))
+            tweets = self.shown(_merged(here, more, limit, newest_first=True))
         if len(tweets) < limit and floor:
             below = on_read.candidates(follower, "older")
             tweets += below(min(anchor, floor), limit - len(tweets))
@@ -59,7 +59,7 @@ class HomeReading:
 
     def newer(self, anchor: int, limit: int) -> Sequence[Candidate]:
         here = self.of.newer(self.ask.follower_id, anchor, limit)
-        return self.shown(merged(here, self.on_read(anchor, limit), limit, newest_first=False))
+        return self.shown(_merged(here, self.on_read(anchor, limit), limit, newest_first=False))
 
     def shown(self, ids: Sequence[int]) -> list[Candidate]:
         """The same ids, with whether each is shown in the home now. The same statement checks that
@@ -78,7 +78,7 @@ class HomeReading:
         return on_read.candidates(follower, way, origins=self.undelivered)(anchor, limit)
 
 
-def merged(
+def _merged(
     here: Sequence[int], more: Sequence[Candidate], limit: int, *, newest_first: bool
 ) -> list[int]:
     """The nearest ids from both, each once."""

@@ -14,13 +14,13 @@ from trackers.timelines.homes.page import Page
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import compact_sql, cursor
 
-MAX_NEWER = 800
+_MAX_NEWER = 800
 # An arrival whose number was drawn before the page's last number, but committed after it, may be
 # this many numbers back: between the two is at most the end of a transaction.
-LOOK_BACK = 50_000
+_LOOK_BACK = 50_000
 
 # {came}: which arrivals are later than the position.
-NEW = """
+_NEW = """
     WITH came AS MATERIALIZED (
         SELECT a.origin_id, a.tweet_id
         FROM trackers_follow f
@@ -52,10 +52,10 @@ NEW = """
 """
 # After a restore on another server, old rows may have transaction ids beyond any snapshot's: these
 # are told apart by their numbers.
-SINCE_CLOCK = compact_sql(
-    NEW.format(
-        look_back=LOOK_BACK,
-        most=MAX_NEWER,
+_SINCE_CLOCK = compact_sql(
+    _NEW.format(
+        look_back=_LOOK_BACK,
+        most=_MAX_NEWER,
         came="(a.number > %(number)s::bigint"
         " OR a.xid::text::xid8 < pg_snapshot_xmax(%(snapshot)s::text::pg_snapshot))"
         " AND NOT pg_visible_in_snapshot(a.xid::text::xid8, %(snapshot)s::text::pg_snapshot)",
@@ -64,10 +64,10 @@ SINCE_CLOCK = compact_sql(
 # Arrivals of the tweet's own transaction came with it, not after it. The bound on `came_at`, longer
 # than any transaction, keeps out rows from before a restore on another server, whose transaction
 # ids may be greater, as above.
-SINCE_TWEET = compact_sql(
-    NEW.format(
-        look_back=LOOK_BACK,
-        most=MAX_NEWER,
+_SINCE_TWEET = compact_sql(
+    _NEW.format(
+        look_back=_LOOK_BACK,
+        most=_MAX_NEWER,
         came="a.xid <> %(xid)s::bigint"
         " AND (a.number > %(number)s::bigint OR a.xid >= %(horizon)s::bigint"
         " AND a.came_at > %(came_at)s::timestamptz - interval '10 minutes')",
@@ -75,7 +75,7 @@ SINCE_TWEET = compact_sql(
 )
 
 # When the tweet first came into this home, if that arrival is still kept.
-POSITION = """
+_POSITION = """
     SELECT a.number, a.xid, a.horizon, a.came_at
     FROM trackers_arrival a
     JOIN trackers_follow f ON f.follower_id = %(follower)s AND f.origin_id = a.origin_id
@@ -93,7 +93,7 @@ class Position:
 
 
 # As in the store: everything came after an unknown tweet.
-THE_BEGINNING = Position(0, 0, 0, datetime(2000, 1, 1, tzinfo=UTC))
+_THE_BEGINNING = Position(0, 0, 0, datetime(2000, 1, 1, tzinfo=UTC))
 
 
 def read_since(follower_id: int, tweet_id: int | None, *, clock: str = "") -> Page:
@@ -105,31 +105,31 @@ def read_since(follower_id: int, tweet_id: int | None, *, clock: str = "") -> Pa
         raise ValueError(f"{tweet_id} is not the id of a tweet.")
     at = moment.now()
     if clock:
-        newer = after_clock(follower_id, clock)
+        newer = _after_clock(follower_id, clock)
     else:
-        newer = after(follower_id, position(follower_id, tweet_id))
-    ids = tuple(newer[:MAX_NEWER])
+        newer = _after(follower_id, _position(follower_id, tweet_id))
+    ids = tuple(newer[:_MAX_NEWER])
     late = frozenset(id for id in ids if tweet_id is not None and id < tweet_id)
-    older = ids[-1] if len(newer) > MAX_NEWER else None
+    older = ids[-1] if len(newer) > _MAX_NEWER else None
     return Page(ids, older, None, "arrivals", late=late, clock=at)
 
 
-def after_clock(follower_id: int, text: str) -> list[int]:
+def _after_clock(follower_id: int, text: str) -> list[int]:
     at = moment.parse(text)
     given = {"follower": follower_id, "number": at.number, "snapshot": at.snapshot}
     with cursor() as db:
-        return [row[0] for row in db.execute(SINCE_CLOCK, given)]
+        return [row[0] for row in db.execute(_SINCE_CLOCK, given)]
 
 
-def position(follower_id: int, tweet_id: int | None) -> Position:
+def _position(follower_id: int, tweet_id: int | None) -> Position:
     if tweet_id is None:
-        return THE_BEGINNING
+        return _THE_BEGINNING
     with cursor() as db:
-        row = db.execute(POSITION, {"follower": follower_id, "tweet": tweet_id}).fetchone()
-    return Position(*row) if row else THE_BEGINNING
+        row = db.execute(_POSITION, {"follower": follower_id, "tweet": tweet_id}).fetchone()
+    return Position(*row) if row else _THE_BEGINNING
 
 
-def after(follower_id: int, at: Position) -> list[int]:
+def _after(follower_id: int, at: Position) -> list[int]:
     given = {"follower": follower_id, **asdict(at)}
     with cursor() as db:
-        return [row[0] for row in db.execute(SINCE_TWEET, given)]
+        return [row[0] for row in db.execute(_SINCE_TWEET, given)]

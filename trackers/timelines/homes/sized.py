@@ -14,11 +14,11 @@ from trackers.timelines.models import SizedBucket
 from tweetwatch.database import array, compact_sql, cursor
 
 # How many buckets are read at once, beyond those that a page fills.
-EXTRA_BUCKETS = 4
+_EXTRA_BUCKETS = 4
 
 # `known`: what is already in some bucket. New tweets are usually newer than all others, so the
 # index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
-PUT = compact_sql("""
+_PUT = compact_sql("""
     WITH known AS MATERIALIZED (
         SELECT follower.id AS follower_id, one.id
         FROM unnest(%(followers)s::bigint[]) AS follower(id)
@@ -51,7 +51,7 @@ PUT = compact_sql("""
         max_id = greatest(b.max_id, excluded.max_id)
 """)
 # The next buckets after the last one that was read, by (max_id, n).
-YOUNGEST = compact_sql("""
+_YOUNGEST = compact_sql("""
     SELECT max_id, n, ids FROM trackers_sizedbucket
     WHERE follower_id = %(follower)s AND max_id <= %(upto)s::bigint AND min_id < %(before)s::bigint
       AND (max_id, n) < (%(upto)s::bigint, %(n)s::int) AND max_id >= %(floor)s::bigint
@@ -59,12 +59,12 @@ YOUNGEST = compact_sql("""
 """)
 # First the buckets by their greatest ids, with enough tweets to tell how far the page may reach
 # (OLDEST); then all tweets in that range (BETWEEN).
-OLDEST = compact_sql("""
+_OLDEST = compact_sql("""
     SELECT ids FROM trackers_sizedbucket
     WHERE follower_id = %(follower)s AND max_id > %(after)s::bigint
     ORDER BY max_id LIMIT %(buckets)s::int
 """)
-BETWEEN = compact_sql("""
+_BETWEEN = compact_sql("""
     SELECT one.id
     FROM trackers_sizedbucket b CROSS JOIN LATERAL unnest(b.ids) AS one(id)
     WHERE b.follower_id = %(follower)s AND b.max_id > %(after)s::bigint
@@ -72,7 +72,7 @@ BETWEEN = compact_sql("""
       AND one.id > %(after)s::bigint AND one.id <= %(upto)s::bigint
     ORDER BY one.id LIMIT %(limit)s::int
 """)
-TAKE = """
+_TAKE = """
     WITH kept AS MATERIALIZED (
         SELECT b.n, array_agg(one.id ORDER BY one.nth) AS ids, min(one.id) AS least,
                max(one.id) AS most
@@ -91,7 +91,7 @@ TAKE = """
     WHERE b.follower_id = %(follower)s AND b.n = kept.n
       AND cardinality(b.ids) <> cardinality(kept.ids)
 """
-LAST = 2**31 - 1
+_LAST = 2**31 - 1
 
 
 class Sized(Built):
@@ -106,11 +106,11 @@ class Sized(Built):
     def older(self, follower_id: int, before: int, floor: int, limit: int) -> list[int]:
         candidates: set[int] = set()
         params = {"follower": follower_id, "before": before, "floor": floor}
-        upto, n, buckets = 2**63 - 1, LAST, limit // self.settings.bucket_size + EXTRA_BUCKETS
+        upto, n, buckets = 2**63 - 1, _LAST, limit // self.settings.bucket_size + _EXTRA_BUCKETS
         with cursor() as db:
             while True:
                 last = {"upto": upto, "n": n, "buckets": buckets}
-                rows = db.execute(YOUNGEST, {**params, **last}).fetchall()
+                rows = db.execute(_YOUNGEST, {**params, **last}).fetchall()
                 candidates.update(id for *_, ids in rows for id in ids if floor <= id < before)
                 nearest = sorted(candidates, reverse=True)[:limit]
                 if len(rows) < buckets:
@@ -120,11 +120,11 @@ class Sized(Built):
                     return nearest
 
     def newer(self, follower_id: int, after: int, limit: int) -> list[int]:
-        buckets = limit // self.settings.bucket_size + EXTRA_BUCKETS
+        buckets = limit // self.settings.bucket_size + _EXTRA_BUCKETS
         params = {"follower": follower_id, "after": after}
         with cursor() as db:
             while True:
-                rows = db.execute(OLDEST, {**params, "buckets": buckets}).fetchall()
+                rows = db.execute(_OLDEST, {**params, "buckets": buckets}).fetchall()
                 near = sorted({id for (ids,) in rows for id in ids if id > after})
                 if len(near) >= limit or len(rows) < buckets:
                     break
@@ -132,17 +132,17 @@ class Sized(Built):
             if not near:
                 return []
             upto = near[limit - 1] if len(near) >= limit else 2**63 - 1
-            found = db.execute(BETWEEN, {**params, "upto": upto, "limit": limit})
+            found = db.execute(_BETWEEN, {**params, "upto": upto, "limit": limit})
             return [row[0] for row in found]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         given = {"oldest": min(ids), "newest": max(ids), "size": self.settings.bucket_size}
         with cursor() as db:
-            db.execute(PUT, {**put_into(followers, ids), **given})
+            db.execute(_PUT, {**put_into(followers, ids), **given})
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(TAKE, {"follower": follower_id, "ids": array(ids)})
+            db.execute(_TAKE, {"follower": follower_id, "ids": array(ids)})
 
     def held(self, follower_id: int) -> list[int]:
         rows = SizedBucket.objects.filter(follower_id=follower_id).values_list("ids", flat=True)

@@ -9,10 +9,10 @@ from trackers.timelines.homes.timed import Timed
 from trackers.timelines.models import HomeSettings
 
 # Feeds are locked in this order.
-BUILT_STRATEGIES: tuple[type[Built], ...] = (Cache, Sized, Timed)
+_BUILT_STRATEGIES: tuple[type[Built], ...] = (Cache, Sized, Timed)
 
 
 def all_strategies(settings: HomeSettings) -> list[Built]:
     """The strategies by which homes may be built: that of the settings, and those from before a
     switch, whose homes get deliveries until they are dropped."""
-    return [of(settings) for of in BUILT_STRATEGIES]
+    return [of(settings) for of in _BUILT_STRATEGIES]

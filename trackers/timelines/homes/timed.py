@@ -14,24 +14,24 @@ from trackers.timelines.models import TimedBucket
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, ms_of
 from tweetwatch.database import array, compact_sql, cursor
 
-DAY_MS = 86_400_000
+_DAY_MS = 86_400_000
 # The last sequential id, without a time.
-LAST_COUNTED = 29_700_859_247
+_LAST_COUNTED = 29_700_859_247
 
 # Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
 # bucket, so nothing has to be sorted.
-PUT = compact_sql(f"""
+_PUT = compact_sql(f"""
     WITH sheets AS MATERIALIZED (
         SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
         FROM (
-            SELECT asked.id, CASE WHEN asked.id > {LAST_COUNTED}
+            SELECT asked.id, CASE WHEN asked.id > {_LAST_COUNTED}
                        THEN ((asked.id >> {LOW_BITS}) + {TWEPOCH_MS}) / %(span)s::bigint
                    ELSE coalesce(floor(extract(epoch FROM t.created_at) * 1000 / %(span)s::bigint),
                                  0) END::int AS bucket
             FROM unnest(%(ids)s::bigint[]) AS asked(id)
             LEFT JOIN LATERAL (
                 SELECT created_at FROM trackers_tweet
-                WHERE asked.id <= {LAST_COUNTED} AND id = asked.id LIMIT 1) t ON true
+                WHERE asked.id <= {_LAST_COUNTED} AND id = asked.id LIMIT 1) t ON true
         ) born
         GROUP BY born.bucket
     )
@@ -47,7 +47,7 @@ PUT = compact_sql(f"""
     WHERE NOT b.ids @> excluded.ids
 """)
 # Reads bucket after bucket until there are enough, and no further.
-OLDER = compact_sql("""
+_OLDER = compact_sql("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
     WHERE b.follower_id = %(follower)s
@@ -55,7 +55,7 @@ OLDER = compact_sql("""
       AND one.id < %(before)s::bigint AND one.id >= %(floor)s::bigint
     ORDER BY b.bucket DESC, one.nth LIMIT %(limit)s::int
 """)
-NEWER = compact_sql("""
+_NEWER = compact_sql("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
     WHERE b.follower_id = %(follower)s AND b.bucket >= %(first)s::int AND b.bucket > %(beyond)s::int
@@ -64,11 +64,11 @@ NEWER = compact_sql("""
 """)
 # Buckets from before ids carried time, where a tweet's day may be unknown: all of them are read and
 # sorted by id.
-ANCIENT = """
+_ANCIENT = """
     SELECT id FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) AS id
     WHERE b.follower_id = %(follower)s AND b.bucket <= %(beyond)s::int
 """
-TAKE = """
+_TAKE = """
     UPDATE trackers_timedbucket b SET ids = kept.ids
     FROM (
         SELECT old.bucket, ARRAY(
@@ -92,12 +92,12 @@ class Timed(Built):
 
     @property
     def span(self) -> int:
-        return self.settings.bucket_days * DAY_MS
+        return self.settings.bucket_days * _DAY_MS
 
     @property
     def ancient(self) -> int:
         """The last bucket that may have tweets whose ids carry no time."""
-        return ms_of(LAST_COUNTED) // self.span
+        return ms_of(_LAST_COUNTED) // self.span
 
     def older(self, follower_id: int, before: int, floor: int, limit: int) -> list[int]:
         params = {
@@ -109,7 +109,7 @@ class Timed(Built):
             "beyond": max(self.ancient, ms_of(floor) // self.span - 1),
         }
         with cursor() as db:
-            ids = [row[0] for row in db.execute(OLDER, params)]
+            ids = [row[0] for row in db.execute(_OLDER, params)]
         if len(ids) < limit and ms_of(floor) // self.span <= self.ancient:
             old = (id for id in self.from_ancient(follower_id) if floor <= id < before)
             ids += sorted(old, reverse=True)[: limit - len(ids)]
@@ -129,20 +129,20 @@ class Timed(Built):
             "beyond": self.ancient,
         }
         with cursor() as db:
-            return ids + [row[0] for row in db.execute(NEWER, params)]
+            return ids + [row[0] for row in db.execute(_NEWER, params)]
 
     def from_ancient(self, follower_id: int) -> list[int]:
         with cursor() as db:
             given = {"follower": follower_id, "beyond": self.ancient}
-            return [row[0] for row in db.execute(ANCIENT, given)]
+            return [row[0] for row in db.execute(_ANCIENT, given)]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(PUT, {**put_into(followers, ids), "span": self.span})
+            db.execute(_PUT, {**put_into(followers, ids), "span": self.span})
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(TAKE, {"follower": follower_id, "ids": array(ids)})
+            db.execute(_TAKE, {"follower": follower_id, "ids": array(ids)})
 
     def held(self, follower_id: int) -> list[int]:
         rows = TimedBucket.objects.filter(follower_id=follower_id).values_list("ids", flat=True)

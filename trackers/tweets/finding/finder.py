@@ -27,15 +27,15 @@ SEARCH_TIMEOUT = timedelta(seconds=1)
 FIRST_STEPS = (200, 1800)
 LAST_STEPS = (8000,)
 # The most matches that a step returns for frequent words, even if the caller keeps few of them.
-MAX_MATCHES = 500
+_MAX_MATCHES = 500
 
 ID_OR_LINK = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
 
-NO_WORD = "It contains no word to search for."
-NAMES_TOO_MANY = (
+_NO_WORD = "It contains no word to search for."
+_NAMES_TOO_MANY = (
     f"More than {names.MAX_AUTHORS} authors have this name. Enter @name for the tweets of one."
 )
-FIRST_AUTHORS = (
+_FIRST_AUTHORS = (
     f"More than {names.MAX_AUTHORS} names start like this; these are tweets of the first "
     f"{names.MAX_AUTHORS}."
 )
@@ -63,15 +63,15 @@ def of_version(id: int) -> list[int]:
     return list(TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True))
 
 
-def keep_all(ids: list[int]) -> list[int]:
+def _keep_all(ids: list[int]) -> list[int]:
     return ids
 
 
-def start_unchanged(direction: Direction) -> Direction:
+def _start_unchanged(direction: Direction) -> Direction:
     return direction
 
 
-def are_too_many(matched: int) -> bool:
+def _are_too_many(matched: int) -> bool:
     """Whether words with this many matches by the end of the first steps are too frequent to be
     rare, and not all texts are searched by the last step."""
     looked = sum(FIRST_STEPS)
@@ -90,9 +90,9 @@ class Finder:
 
     deadline: Deadline
     most: int
-    sieve: Sieve = keep_all
+    sieve: Sieve = _keep_all
     few: Source | None = None
-    start: Callable[[Direction], Direction] = start_unchanged
+    start: Callable[[Direction], Direction] = _start_unchanged
     all_or_none: bool = False
 
     def find(self, typed: str, direction: Direction) -> Finds:
@@ -126,20 +126,20 @@ class Finder:
 
     def by_username(self, name: str, direction: Direction) -> Finds:
         authors = names.authors_called(name)
-        note = FIRST_AUTHORS if authors.more else ""
+        note = _FIRST_AUTHORS if authors.more else ""
         return replace(self.by_authors(authors.ids, direction), note=note)
 
     def by_words(self, typed: str, direction: Direction) -> Finds:
         words = parse_search(typed)
         if words is None:
-            return Finds(note=NO_WORD)
+            return Finds(note=_NO_WORD)
         enforce_deadline(self.deadline)
         authors = (
             names.authors_matching(typed.strip(), words) if words.is_bare else names.Authors([])
         )
         finds = self.by_texts(words, direction)
         if authors.more:
-            return replace(finds, note=NAMES_TOO_MANY)
+            return replace(finds, note=_NAMES_TOO_MANY)
         if not authors.ids:
             return finds
         return self.merged(direction, finds, self.by_authors(authors.ids, direction))
@@ -154,9 +154,9 @@ class Finder:
 
         def next_texts(direction: Direction, looked: int) -> FoundIds:
             nonlocal matched
-            look = texts.search_next_texts(words, direction, looked=looked, most=MAX_MATCHES)
+            look = texts.search_next_texts(words, direction, looked=looked, most=_MAX_MATCHES)
             matched += len(look.ids)
-            if self.all_or_none and look.until is not None and are_too_many(matched):
+            if self.all_or_none and look.until is not None and _are_too_many(matched):
                 raise TooMany
             return look
 

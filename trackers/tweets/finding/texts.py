@@ -30,13 +30,13 @@ TEXTS = f"""
       AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery
     ORDER BY tweet_id DESC LIMIT %(most)s
 """
-LOOKED_UNTIL = """
+_LOOKED_UNTIL = """
     SELECT tweet_id FROM trackers_tweettext
     WHERE tweet_id < %(beyond)s ORDER BY tweet_id DESC LIMIT 1 OFFSET %(looked)s - 1
 """
 
 # Only among given ids.
-MATCHING_TEXTS = f"""
+_MATCHING_TEXTS = f"""
     SELECT tweet_id FROM trackers_tweettext
     WHERE tweet_id = ANY(%(ids)s::bigint[]) AND text ILIKE ALL (%(patterns)s::text[])
       AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery
@@ -54,11 +54,11 @@ ALL_RARE = f"""
                   WHERE %(plain)s OR text ILIKE ALL (%(patterns)s::text[])
                                      AND {TEXT_WORDS.format("text")} @@ %(exact)s::tsquery)
 """
-ESTIMATE_TEXTS = "SELECT reltuples FROM pg_class WHERE oid = 'trackers_tweettext'::regclass"
+_ESTIMATE_TEXTS = "SELECT reltuples FROM pg_class WHERE oid = 'trackers_tweettext'::regclass"
 
-UP = {
+_UP = {
     statement: statement.replace("< %(beyond)s", "> %(beyond)s").replace("id DESC", "id")
-    for statement in (TEXTS, LOOKED_UNTIL)
+    for statement in (TEXTS, _LOOKED_UNTIL)
 }
 
 
@@ -67,10 +67,10 @@ def search_next_texts(search: Search, direction: Direction, *, looked: int, most
     params = {"beyond": direction.beyond, "looked": looked}
     with cursor() as db:
         words = {"patterns": list(search.patterns), "exact": search.exact, "most": most}
-        ids = [row[0] for row in db.execute(direction.sql(TEXTS, UP), params | words)]
+        ids = [row[0] for row in db.execute(direction.sql(TEXTS, _UP), params | words)]
         if len(ids) == most:
             return FoundIds(ids, until=ids[-1])
-        last = db.execute(direction.sql(LOOKED_UNTIL, UP), params).fetchone()
+        last = db.execute(direction.sql(_LOOKED_UNTIL, _UP), params).fetchone()
     return FoundIds(ids, until=last[0] if last else None)
 
 
@@ -78,7 +78,7 @@ def matching_ids(ids: Sequence[int], search: Search) -> list[int]:
     """The ids whose text matches, in the given order."""
     params = {"ids": list(ids), "patterns": list(search.patterns), "exact": search.exact}
     with cursor() as db:
-        matching = {row[0] for row in db.execute(MATCHING_TEXTS, params)}
+        matching = {row[0] for row in db.execute(_MATCHING_TEXTS, params)}
     return [id for id in ids if id in matching]
 
 
@@ -101,6 +101,6 @@ def may_be_rare(matches: int, *, looked: int) -> bool:
 def estimate_texts() -> float:
     """About how many texts there are; 0 if that is not known yet."""
     with cursor() as db:
-        row = db.execute(ESTIMATE_TEXTS).fetchone()
+        row = db.execute(_ESTIMATE_TEXTS).fetchone()
     assert row is not None
     return max(row[0], 0.0)

@@ -17,15 +17,17 @@ from django.db.models import Func
 
 from tweetwatch.database import cursor
 
-LINKS = r"https?://\S+"
+_LINKS = r"https?://\S+"
 # Thai and Lao, Burmese, Khmer, Japanese and Chinese.
-UNSPACED_SCRIPTS = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
-# The index uses exactly this expression: changing it takes a migration of the index.
-SPLIT_TEXT = (
-    r"translate(regexp_replace(regexp_replace({}, '" + LINKS + r"', ' ', 'gi'),"
-    r" '([" + UNSPACED_SCRIPTS + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
+_UNSPACED_SCRIPTS = (
+    r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
 )
-TEXT_WORDS = f"to_tsvector('simple', {SPLIT_TEXT})"
+# The index uses exactly this expression: changing it takes a migration of the index.
+_SPLIT_TEXT = (
+    r"translate(regexp_replace(regexp_replace({}, '" + _LINKS + r"', ' ', 'gi'),"
+    r" '([" + _UNSPACED_SCRIPTS + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
+)
+TEXT_WORDS = f"to_tsvector('simple', {_SPLIT_TEXT})"
 
 
 def words_of(column: str) -> Func:
@@ -35,9 +37,9 @@ def words_of(column: str) -> Func:
 
 
 # "a phrase", -"not this one", or anything between spaces.
-TERM = re.compile(r'(?P<no>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
-WORD_PIECE = re.compile(r"[^\W_]+")
-MAX_PATTERNS = 8
+_TERM = re.compile(r'(?P<no>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
+_WORD_PIECE = re.compile(r"[^\W_]+")
+_MAX_PATTERNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,9 @@ class Search:
         return self.exact == self.loose
 
 
-def split_terms(typed: str) -> Iterator[Term]:
+def _split_terms(typed: str) -> Iterator[Term]:
     """The terms; the last word is unfinished, a prefix, unless something follows it."""
-    for match in TERM.finditer(typed):
+    for match in _TERM.finditer(typed):
         if match["word"] is None:
             yield Term(match["phrase"], wanted=not match["no"], quoted=True)
         elif match["word"].startswith("-"):
@@ -79,18 +81,18 @@ def split_terms(typed: str) -> Iterator[Term]:
             yield Term(match["word"], unfinished=match.end() == len(typed))
 
 
-PARSE_TERMS = f"""
-    SELECT phraseto_tsquery('simple', {SPLIT_TEXT.format("term")})::text,
-           plainto_tsquery('simple', {SPLIT_TEXT.format("term")})::text
+_PARSE_TERMS = f"""
+    SELECT phraseto_tsquery('simple', {_SPLIT_TEXT.format("term")})::text,
+           plainto_tsquery('simple', {_SPLIT_TEXT.format("term")})::text
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS told(term, place) ORDER BY place
 """
 
 
 def parse_search(typed: str) -> Search | None:
     """The search for what was typed; None if it has no word, or only words to exclude."""
-    terms = list(split_terms(re.sub(LINKS, " ", typed, flags=re.IGNORECASE)))
+    terms = list(_split_terms(re.sub(_LINKS, " ", typed, flags=re.IGNORECASE)))
     with cursor() as db:
-        queries = db.execute(PARSE_TERMS, {"terms": [term.text for term in terms]}).fetchall()
+        queries = db.execute(_PARSE_TERMS, {"terms": [term.text for term in terms]}).fetchall()
     exact, loose, patterns = [], [], []
     for term, (phrase, plain) in zip(terms, queries, strict=True):
         if not phrase:
@@ -102,9 +104,9 @@ def parse_search(typed: str) -> Search | None:
         end = ":*" if term.unfinished else ""
         exact.append(f"({phrase}{end})")
         loose.append(f"({plain}{end})")
-        patterns += [f"%{piece}%" for piece in WORD_PIECE.findall(term.text)]
+        patterns += [f"%{piece}%" for piece in _WORD_PIECE.findall(term.text)]
     if not loose:
         return None
     bare = all(term.wanted and not term.quoted for term in terms)
-    longest = sorted(patterns, key=len, reverse=True)[:MAX_PATTERNS]
+    longest = sorted(patterns, key=len, reverse=True)[:_MAX_PATTERNS]
     return Search(" & ".join(exact), " & ".join(loose), tuple(longest), bare)

@@ -12,9 +12,9 @@ from tweetwatch.database import array, cursor
 from tweetwatch.statements import fill, statement
 
 # A count says nothing about an age if it was last measured at less than half of that age.
-MAX_STALE_SHARE = 0.5
-ALWAYS_NEAR = timedelta(minutes=2)
-SHORTEST_MONTH = timedelta(days=28)
+_MAX_STALE_SHARE = 0.5
+_ALWAYS_NEAR = timedelta(minutes=2)
+_SHORTEST_MONTH = timedelta(days=28)
 
 
 class Born(NamedTuple):
@@ -34,14 +34,14 @@ class CountsAtAge(NamedTuple):
 
     def is_near(self, born: datetime) -> bool:
         """Whether it was measured recently enough to be called the count at this age."""
-        return born + self.age - self.measured_at <= max(ALWAYS_NEAR, MAX_STALE_SHARE * self.age)
+        return born + self.age - self.measured_at <= max(_ALWAYS_NEAR, _MAX_STALE_SHARE * self.age)
 
 
-AT_AGES = statement(__file__, "at_ages", open=["slices", "arrays", "columns", "elements"])
+_AT_AGES = statement(__file__, "at_ages", open=["slices", "arrays", "columns", "elements"])
 
 
 @cache
-def statement_for(metrics: tuple[str, ...]) -> str:
+def _statement_for(metrics: tuple[str, ...]) -> str:
     """The statement for these of the METRICS."""
     assert set(metrics) <= set(METRICS)
     parts = {
@@ -50,7 +50,7 @@ def statement_for(metrics: tuple[str, ...]) -> str:
         "columns": ", ".join(metrics),
         "elements": ", ".join(f"s.{metric}[n]" for metric in metrics),
     }
-    return fill(AT_AGES, parts)
+    return fill(_AT_AGES, parts)
 
 
 def at_ages(
@@ -73,9 +73,9 @@ def at_ages(
         "born": [tweet.at for tweet in asked],
         "ages": list(ages),
         "now": now,
-        "months": max(ages) // SHORTEST_MONTH + 3,
+        "months": max(ages) // _SHORTEST_MONTH + 3,
     }
     with cursor() as db:
-        for id, age, at, *counts in db.execute(statement_for(metrics), params, binary=True):
+        for id, age, at, *counts in db.execute(_statement_for(metrics), params, binary=True):
             by_tweet[id].append(CountsAtAge(id, age, at, tuple(counts)))
     return by_tweet

@@ -75,6 +75,6 @@ def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> li
     return sorted({timedelta(seconds=round(age.total_seconds())) for age in (*even, *dense)})
 
 
-def born_of(tweets: Iterable[tuple[int, datetime | None]]) -> list[Born]:
+def _born_of(tweets: Iterable[tuple[int, datetime | None]]) -> list[Born]:
     """The tweets whose time of posting is known."""
     return [Born(id, at) for id, at in tweets if at is not None]

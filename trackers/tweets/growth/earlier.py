@@ -13,7 +13,7 @@ from tweetwatch.database import array, cursor
 
 # At most `most` of {newest} are read, by an index in the order of ids. Texts are looked up one by
 # one, by their key.
-OWN_POSTS = """
+_OWN_POSTS = """
     SELECT t.id, t.created_at
     FROM ({newest}) AS t
     LEFT JOIN LATERAL (
@@ -23,23 +23,23 @@ OWN_POSTS = """
       AND said.retweeted IS NULL
     ORDER BY t.id DESC
 """
-TWEET_COLUMNS = "id, created_at, measurements, version_of"
-OF_AUTHOR = OWN_POSTS.format(
+_TWEET_COLUMNS = "id, created_at, measurements, version_of"
+_OF_AUTHOR = _OWN_POSTS.format(
     newest=f"""
-        SELECT {TWEET_COLUMNS} FROM trackers_tweet
+        SELECT {_TWEET_COLUMNS} FROM trackers_tweet
         WHERE author_id = %(author)s AND id < %(below)s ORDER BY id DESC LIMIT %(most)s
     """
 )
-OF_ANYBODY = OWN_POSTS.format(
+_OF_ANYBODY = _OWN_POSTS.format(
     newest=f"""
-        SELECT {TWEET_COLUMNS} FROM trackers_tweet
+        SELECT {_TWEET_COLUMNS} FROM trackers_tweet
         WHERE id < %(below)s ORDER BY id DESC LIMIT %(most)s
     """
 )
-OF_THESE = OWN_POSTS.format(
+_OF_THESE = _OWN_POSTS.format(
     newest=f"""
         SELECT tweet.* FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
-            SELECT {TWEET_COLUMNS} FROM trackers_tweet WHERE id = asked.id LIMIT 1
+            SELECT {_TWEET_COLUMNS} FROM trackers_tweet WHERE id = asked.id LIMIT 1
         ) AS tweet
     """
 )
@@ -47,20 +47,20 @@ OF_THESE = OWN_POSTS.format(
 
 def of_author(author_id: int, *, most: int, below: int = LARGEST_ID) -> list[Born]:
     """The author's newest tweets with an id lower than `below`, newest first."""
-    return read_born(OF_AUTHOR, {"author": author_id, "below": below, "most": most})
+    return _read_born(_OF_AUTHOR, {"author": author_id, "below": below, "most": most})
 
 
 def of_anybody(*, most: int, older_than: timedelta, now: datetime) -> list[Born]:
     """The newest tweets older than that, newest first."""
     below = first_id_at(int((now - older_than).timestamp() * 1000))
-    return read_born(OF_ANYBODY, {"below": below, "most": most})
+    return _read_born(_OF_ANYBODY, {"below": below, "most": most})
 
 
 def of_these(ids: list[int]) -> list[Born]:
     """Those of these ids that can be compared, newest first."""
-    return read_born(OF_THESE, {"ids": array(ids)})
+    return _read_born(_OF_THESE, {"ids": array(ids)})
 
 
-def read_born(statement: str, params: dict[str, object]) -> list[Born]:
+def _read_born(statement: str, params: dict[str, object]) -> list[Born]:
     with cursor() as db:
         return [Born(*row) for row in db.execute(statement, params)]

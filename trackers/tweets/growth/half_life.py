@@ -9,7 +9,7 @@ from trackers.tweets.history import EVERY_RUN
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
-REACHED = f"""
+_REACHED = f"""
     SELECT min(taken_at), min(taken_at) FILTER (WHERE {{metric}} >= %(half)s)
     FROM ({EVERY_RUN}) AS run WHERE tweet_id = %(id)s AND taken_at >= %(born)s
 """
@@ -31,6 +31,6 @@ def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLi
         return None
     with cursor() as db:
         params = {"id": id, "born": born, "half": -(-count // 2)}
-        row = db.execute(REACHED.format(metric=metric), params).fetchone()
+        row = db.execute(_REACHED.format(metric=metric), params).fetchone()
     first, reached = row or (None, None)
     return HalfLife(reached - born, reached == first) if reached else None

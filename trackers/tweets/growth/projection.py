@@ -15,7 +15,7 @@ from trackers.tweets.growth.band import quantile
 
 FULL_AGE = timedelta(days=1)
 # How many finished tweets a projection needs, and how many tested ones show its accuracy.
-MIN_FINISHED, MIN_TESTED = 5, 3
+_MIN_FINISHED, _MIN_TESTED = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def project(count: int | None, past: Sequence[PastTweet], *, age: timedelta) -> 
     """The final count of a tweet of this age with this count; None: not enough is known."""
     usable = [tweet for tweet in past if tweet.early > 0 and tweet.late > 0]
     errors = past_errors(usable, age=age)
-    if not count or len(usable) < MIN_FINISHED or len(errors) < MIN_TESTED:
+    if not count or len(usable) < _MIN_FINISHED or len(errors) < _MIN_TESTED:
         return None
     factors = sorted(tweet.factor for tweet in usable)
     return Projection(
@@ -76,7 +76,7 @@ def past_errors(past: Sequence[PastTweet], *, age: timedelta) -> list[float]:
     for tweet in past:
         then = tweet.born + age
         factors = sorted(other.factor for other in past if other.born + FULL_AGE <= then)
-        if len(factors) >= MIN_FINISHED:
+        if len(factors) >= _MIN_FINISHED:
             projected = tweet.early * quantile(factors, 0.5)
             errors.append(abs(projected - tweet.late) / tweet.late)
     return sorted(errors)

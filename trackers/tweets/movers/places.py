@@ -12,12 +12,12 @@ from tweetwatch.database import cursor
 # How many places of each list are stored.
 MAX_PLACES = 100
 # A list is compared with places whose age is between this and twice this.
-COMPARED_AFTER = timedelta(minutes=5)
+_COMPARED_AFTER = timedelta(minutes=5)
 # A minute's run may come a moment early.
-EARLY = timedelta(seconds=20)
+_EARLY = timedelta(seconds=20)
 
 # A row per list. Each read ends at the LIMIT, in the order of the index.
-STORE_PLACES = """
+_STORE_PLACES = """
     INSERT INTO trackers_moverplaces AS p (minutes, metric, at, ids)
     SELECT l.minutes, l.metric, %(now)s, ARRAY(
         SELECT tweet_id FROM trackers_mover m
@@ -44,11 +44,11 @@ def store_places(*, now: datetime) -> None:
         "minutes": [minutes for minutes, _ in lists],
         "metrics": [metric for _, metric in lists],
         "now": now,
-        "old": now - COMPARED_AFTER + EARLY,
+        "old": now - _COMPARED_AFTER + _EARLY,
         "most": MAX_PLACES,
     }
     with cursor() as db:
-        db.execute(STORE_PLACES, params)
+        db.execute(_STORE_PLACES, params)
 
 
 def places(window: Window, metric: str) -> Places | None:

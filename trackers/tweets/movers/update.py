@@ -28,12 +28,12 @@ logger = logging.getLogger(__name__)
 # A list's length, by gain and again by velocity: forty pages of fifty.
 MAX_LIST_LENGTH = 2_000
 # Per piece: rows of `Changed`, each with up to a thousand tweets; and tweets of due rows.
-STATEMENTS_PER_PIECE = 10
-DUE_PER_PIECE = 5_000
+_STATEMENTS_PER_PIECE = 10
+_DUE_PER_PIECE = 5_000
 DROP_AFTER = timedelta(minutes=15)
 # How long a gain is kept before it is recomputed, however often its tweet changes. A moment less
 # than whole minutes, as a minute's run may come early.
-RECOMPUTE_AFTER = {
+_RECOMPUTE_AFTER = {
     Window.QUARTER: timedelta(seconds=50),
     Window.HOUR: timedelta(seconds=170),
     Window.DAY: timedelta(seconds=890),
@@ -41,13 +41,13 @@ RECOMPUTE_AFTER = {
     EVER: timedelta(days=1),
 }
 
-FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
+_FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
 # The metrics of the sample at place `i` in the arrays.
-PACKED_FIGURES = f"ARRAY[{', '.join(f'p.{metric}[i]' for metric in METRICS)}]::bigint[]"
-ZERO_FIGURES = f"ARRAY[{', '.join('0' for _ in METRICS)}]::bigint[]"
+_PACKED_FIGURES = f"ARRAY[{', '.join(f'p.{metric}[i]' for metric in METRICS)}]::bigint[]"
+_ZERO_FIGURES = f"ARRAY[{', '.join('0' for _ in METRICS)}]::bigint[]"
 
 # The last gain and velocity in a full list; null while it is not full.
-LAST_OF_LISTS = """
+_LAST_OF_LISTS = """
     SELECT l.minutes, l.metric,
            (SELECT gain FROM trackers_mover m WHERE m.minutes = l.minutes AND m.metric = l.metric
             ORDER BY gain DESC, tweet_id DESC OFFSET %(most)s - 1 LIMIT 1),
@@ -57,9 +57,9 @@ LAST_OF_LISTS = """
     FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
 """
 
-PRUNE_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
+_PRUNE_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
 # SKIP LOCKED is not needed: only one housekeeper at a time works on a piece.
-TAKE_CHANGED = """
+_TAKE_CHANGED = """
     WITH taken AS (
         DELETE FROM trackers_changed WHERE id = ANY(ARRAY(
             SELECT id FROM trackers_changed ORDER BY id LIMIT %(most)s))
@@ -68,7 +68,7 @@ TAKE_CHANGED = """
     SELECT array_agg(DISTINCT id) FROM taken, unnest(ids) AS id
 """
 # `again_at` has no index, since each change of a row would have to write it: the lists are short.
-TAKE_DUE = """
+_TAKE_DUE = """
     SELECT array_agg(DISTINCT tweet_id) FROM (
         SELECT tweet_id FROM trackers_mover WHERE again_at <= %(now)s
         ORDER BY again_at LIMIT %(most)s
@@ -79,11 +79,11 @@ TAKE_DUE = """
 INTERPRETED = "SET LOCAL jit = off"
 
 GAINS = statement(
-    __file__, "gains", figures=FIGURES, packed_figures=PACKED_FIGURES, nothing=ZERO_FIGURES
+    __file__, "gains", figures=_FIGURES, packed_figures=_PACKED_FIGURES, nothing=_ZERO_FIGURES
 )
 
 # Removes what a full list no longer holds. Rows that tie with the last velocity or gain stay.
-TRIM = """
+_TRIM = """
     DELETE FROM trackers_mover m
     USING unnest(%(minutes)s::int[], %(metrics)s::text[], %(gains)s::bigint[],
                  %(velocities)s::float8[]) AS l(minutes, metric, gain, velocity)
@@ -91,10 +91,10 @@ TRIM = """
       AND m.gain < l.gain AND m.velocity < l.velocity
 """
 
-CHANGES_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
+_CHANGES_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
 
-WORK = "what grows fastest"
-LISTS = [
+_WORK = "what grows fastest"
+_LISTS = [
     (window, place, metric) for window in (*Window, EVER) for place, metric in enumerate(METRICS, 1)
 ]
 
@@ -102,15 +102,15 @@ LISTS = [
 def update_movers(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Bring the lists up to date; `rows` of the result counts tweets."""
     with cursor() as db:
-        db.execute(PRUNE_STALE, {"before": now - DROP_AFTER})
+        db.execute(_PRUNE_STALE, {"before": now - DROP_AFTER})
     lists = lists_with_floors()
 
     def piece() -> int | None:
         with cursor() as db:
-            params: dict[str, Any] = {"now": now, "most": DUE_PER_PIECE}
-            [ids] = db.execute(TAKE_DUE, params).fetchone() or (None,)
+            params: dict[str, Any] = {"now": now, "most": _DUE_PER_PIECE}
+            [ids] = db.execute(_TAKE_DUE, params).fetchone() or (None,)
             if ids is None:
-                [ids] = db.execute(TAKE_CHANGED, {"most": STATEMENTS_PER_PIECE}).fetchone() or (
+                [ids] = db.execute(_TAKE_CHANGED, {"most": _STATEMENTS_PER_PIECE}).fetchone() or (
                     None,
                 )
             if ids is not None:
@@ -118,11 +118,11 @@ def update_movers(*, now: datetime, deadline: Deadline) -> PieceWork:
         return len(ids) if ids else None
 
     def left() -> int:
-        return select_count(CHANGES_LEFT, {})
+        return select_count(_CHANGES_LEFT, {})
 
-    worked = in_pieces(WORK, piece, left=left, deadline=deadline)
+    worked = in_pieces(_WORK, piece, left=left, deadline=deadline)
     with cursor() as db:
-        db.execute(TRIM, lists_with_floors())
+        db.execute(_TRIM, lists_with_floors())
     if worked.left:
         logger.warning(
             "more tweets change than can be ranked: statements with changes of %d saves wait",
@@ -145,27 +145,27 @@ def rank_named(ids: list[int], *, now: datetime) -> None:
     """Bring the gains of these few tweets up to date, whatever their places would be. The next
     `keep` removes those for which the lists are too short."""
     lists = lists_with_floors()
-    open_to_all = [None] * len(LISTS)
+    open_to_all = [None] * len(_LISTS)
     with transaction.atomic():
         # Two concurrent rankings of a tweet would lock its rows in the orders of their own plans.
-        wait_for_work(WORK)
+        wait_for_work(_WORK)
         rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
 
 
 def lists_with_floors() -> dict[str, Any]:
     """The lists as parallel arrays, each with the gain and velocity needed to be in it."""
     params = {
-        "minutes": [int(window) for window, *_ in LISTS],
-        "metrics": [metric for *_, metric in LISTS],
+        "minutes": [int(window) for window, *_ in _LISTS],
+        "metrics": [metric for *_, metric in _LISTS],
     }
     with cursor() as db:
-        rows = db.execute(LAST_OF_LISTS, {**params, "most": MAX_LIST_LENGTH}).fetchall()
+        rows = db.execute(_LAST_OF_LISTS, {**params, "most": MAX_LIST_LENGTH}).fetchall()
     last_by_list = {(minutes, metric): (gain, velocity) for minutes, metric, gain, velocity in rows}
-    last = [last_by_list[int(window), metric] for window, _, metric in LISTS]
+    last = [last_by_list[int(window), metric] for window, _, metric in _LISTS]
     return {
         **params,
-        "places": [place for _, place, _ in LISTS],
-        "holds": [RECOMPUTE_AFTER[window] for window, *_ in LISTS],
+        "places": [place for _, place, _ in _LISTS],
+        "holds": [_RECOMPUTE_AFTER[window] for window, *_ in _LISTS],
         "gains": [gain for gain, _ in last],
         "velocities": [velocity for _, velocity in last],
     }

@@ -16,9 +16,9 @@ from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
 from tweetwatch.statements import statement
 
 # Rows per transaction.
-ROWS_PER_SWEEP = 5000
+_ROWS_PER_SWEEP = 5000
 
-SWEEP = statement(__file__, "sweep", piece=ROWS_PER_SWEEP)
+SWEEP = statement(__file__, "sweep", piece=_ROWS_PER_SWEEP)
 # Both are bounded: larger numbers need not be exact. Ordered, or the planner would scan the table
 # for the rows of a tag that it assumes to be frequent.
 SWEEP_LEFT = """
@@ -27,7 +27,7 @@ SWEEP_LEFT = """
     WHERE tag.ended_at IS NOT NULL
 """
 MAX_COUNTED = 10_000
-COUNT_TAGGED = """
+_COUNT_TAGGED = """
     SELECT count(*) FROM (
         SELECT FROM trackers_tweettag WHERE tag_id = %(tag)s
         ORDER BY tweet_id LIMIT %(most)s + 1) counted
@@ -65,14 +65,14 @@ def sweep_ended(*, deadline: Deadline) -> PieceWork:
             tag.delete()
         return int(row[0])
 
-    return in_pieces("ended tags", piece, left=rows_left, deadline=deadline)
+    return in_pieces("ended tags", piece, left=_rows_left, deadline=deadline)
 
 
-def rows_left() -> int:
+def _rows_left() -> int:
     """About how many rows wait; at least one while an ended tag exists."""
     return max(select_count(SWEEP_LEFT, {}), Tag.objects.exclude(ended_at=None).count())
 
 
 def count_tagged(tag: Tag, most: int = MAX_COUNTED) -> int:
     """How many tweets have the tag, up to one more than `most`."""
-    return select_count(COUNT_TAGGED, {"tag": tag.pk, "most": most})
+    return select_count(_COUNT_TAGGED, {"tag": tag.pk, "most": most})

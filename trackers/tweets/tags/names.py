@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from trackers.tweets.tags.models import MAX_NAME_LENGTH, Tag
 
 # How many are offered in a list to choose from.
-MAX_OFFERED = 200
+_MAX_OFFERED = 200
 
 
 class InvalidTagName(ValueError):
@@ -57,4 +57,4 @@ def get_or_create_tag(typed: str) -> Tag:
 
 def offered_tags() -> list[str]:
     """The names of tags, in alphabetical order."""
-    return list(Tag.objects.live().by_name().values_list("name", flat=True)[:MAX_OFFERED])
+    return list(Tag.objects.live().by_name().values_list("name", flat=True)[:_MAX_OFFERED])

@@ -14,7 +14,7 @@ from tweetwatch.database import cursor
 # SHARE: ending the tag waits for this, or it is ended already. KEY SHARE, in the order of the ids:
 # untracking a tweet meanwhile also deletes its tags, and measuring it does not wait.
 # LATERAL: by the primary key, whatever the statistics say.
-TAG_TWEETS = """
+_TAG_TWEETS = """
     WITH tag AS MATERIALIZED (
         SELECT id FROM trackers_tag WHERE id = %(tag)s AND ended_at IS NULL FOR SHARE
     ),
@@ -26,7 +26,7 @@ TAG_TWEETS = """
     SELECT tag.id, held.id FROM tag CROSS JOIN held
     ON CONFLICT DO NOTHING
 """
-UNTAG_TWEETS = """
+_UNTAG_TWEETS = """
     DELETE FROM trackers_tweettag
     WHERE tag_id = %(tag)s AND tweet_id = ANY(%(ids)s::bigint[])
 """
@@ -35,13 +35,13 @@ UNTAG_TWEETS = """
 def tag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Tag these tweets; return how many did not have the tag. 0 if the tag is ended."""
     with cursor() as db:
-        return db.execute(TAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
+        return db.execute(_TAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def untag_tweets(tag: int, ids: Iterable[int]) -> int:
     """Remove the tag from these tweets; return how many had it."""
     with cursor() as db:
-        return db.execute(UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
+        return db.execute(_UNTAG_TWEETS, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def tags_of(ids: Sequence[int]) -> dict[int, list[str]]:

@@ -12,14 +12,14 @@ import orjson
 from trackers.xapi.errors import Garbage
 
 INT4, INT8 = 2**31 - 1, 2**63 - 1
-MONTHS = {
+_MONTHS = {
     name: number
     for number, name in enumerate(
         ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
     )
 }
 # What PostgreSQL's text cannot hold: NUL, and lone surrogates.
-UNSTORABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_UNSTORABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 class Broken(ValueError):
@@ -31,13 +31,13 @@ def read_object(body: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(body)
     except ValueError:
-        value = read_leniently(body)
+        value = _read_leniently(body)
     if not isinstance(value, dict):
         raise Garbage(f"X answered with {json_type_name(value)} instead of an object.")
     return value
 
 
-def read_leniently(body: bytes) -> Any:
+def _read_leniently(body: bytes) -> Any:
     """For what orjson refuses as a whole: mostly a lone surrogate in one tweet's text."""
     try:
         return json.loads(body)
@@ -51,7 +51,7 @@ def json_type_name(value: Any) -> str:
     return names.get(type(value), "nothing" if value is None else "a number")
 
 
-def read_count(metrics: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
+def _read_count(metrics: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
     """A count; None when it is absent. A null is Broken: X omits what it does not report."""
     if name not in metrics:
         return None
@@ -75,7 +75,7 @@ def read_counts(
     wrong: list[str] = []
     for name, most in names:
         try:
-            values.append(read_count(metrics, name, most=most))
+            values.append(_read_count(metrics, name, most=most))
         except Broken as error:
             values.append(None)
             wrong.append(str(error))
@@ -109,12 +109,12 @@ def text_of(given: Mapping[str, Any], name: str) -> str | None:
         return None
     if type(value) is not str:
         raise Broken(f"{name} is {json_type_name(value)} instead of a text")
-    if "\x00" in value or not (value.isascii() or is_encodable(value)):
-        return value.translate(UNSTORABLE)
+    if "\x00" in value or not (value.isascii() or _is_encodable(value)):
+        return value.translate(_UNSTORABLE)
     return value
 
 
-def is_encodable(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -155,7 +155,7 @@ def v1_time(post: Mapping[str, Any], name: str) -> datetime | None:
         if offset != "+0000":
             raise ValueError
         numbers = (int(day), int(hour), int(minute), int(second))
-        return datetime(int(year), MONTHS[month], *numbers, tzinfo=UTC)
+        return datetime(int(year), _MONTHS[month], *numbers, tzinfo=UTC)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError):
         pass
     raise Broken(f"{name} is not a time")

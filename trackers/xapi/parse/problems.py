@@ -10,11 +10,11 @@ import orjson
 
 from trackers.xapi.results import Missing
 
-LONGEST_REASON = 200
+_LONGEST_REASON = 200
 # A 400 echoes every id that it was sent.
-LISTS = re.compile(r"\[[^\]]{40,}\]?")
+_LISTS = re.compile(r"\[[^\]]{40,}\]?")
 
-REASONS: Mapping[str, Missing] = {
+_REASONS: Mapping[str, Missing] = {
     "resource-not-found": "not_found",
     "not-authorized-for-resource": "unauthorized",
     "resource-unavailable": "unavailable",
@@ -44,13 +44,13 @@ def hidden(
             continue
         if problem.get("resource_type", "") not in ("", *kinds):
             continue
-        id = asked_id(problem, asked)
+        id = _asked_id(problem, asked)
         reason = reason_of(problem)
         if id is not None and reason is not None:
             yield id, reason
 
 
-def asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None:
+def _asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None:
     # Older problems lack `resource_id`.
     for name in ("value", "resource_id"):
         text = problem.get(name)
@@ -65,7 +65,7 @@ def reason_of(problem: Mapping[str, Any]) -> Missing | None:
     # X reports suspended accounts with the type of accounts that never existed.
     if type(detail) is str and "suspended" in detail.partition("[")[0]:
         return "suspended"
-    return REASONS.get(kind_of(problem))
+    return _REASONS.get(kind_of(problem))
 
 
 def read_problem(body: bytes) -> Mapping[str, Any]:
@@ -84,6 +84,8 @@ def entries(problem: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def shorten(text: str) -> str:
-    line = " ".join(LISTS.sub("[…]", text).split())
+    line = " ".join(_LISTS.sub("[…]", text).split())
     printable = "".join(letter for letter in line if letter.isprintable())
-    return printable if len(printable) <= LONGEST_REASON else printable[: LONGEST_REASON - 1] + "…"
+    return (
+        printable if len(printable) <= _LONGEST_REASON else printable[: _LONGEST_REASON - 1] + "…"
+    )

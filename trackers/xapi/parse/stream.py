@@ -16,7 +16,7 @@ from trackers.xapi.parse.problems import entries, kind_of, shorten
 from trackers.xapi.parse.v2 import read_post
 from trackers.xapi.results import Post, WindowSeen
 
-LONGEST_VALUE = 4096
+_LONGEST_VALUE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +90,16 @@ def read_line(line: bytes) -> Event | Farewell | Garbled:
         return Garbled(error.reason)
     data = message.get("data")
     if type(data) is dict:
-        return read_event(message, data)
+        return _read_event(message, data)
     if entries(message) or "title" in message or kind_of(message):
-        return Farewell(farewell_text(message))
+        return Farewell(_farewell_text(message))
     return Garbled("neither a post nor a farewell")
 
 
-def read_event(message: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garbled:
+def _read_event(message: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garbled:
     try:
         id = id_of(data.get("id"), "id")
-        rules = tuple(matched(message.get("matching_rules")))
+        rules = tuple(_matched(message.get("matching_rules")))
     except Broken as error:
         return Garbled(str(error))
     try:
@@ -108,22 +108,22 @@ def read_event(message: Mapping[str, Any], data: Mapping[str, Any]) -> Event | G
         return Event(id, None, rules)
 
 
-def matched(rules: Any) -> Iterator[Matched]:
+def _matched(rules: Any) -> Iterator[Matched]:
     """Without a readable rule nobody knows which source the post belongs to."""
     if type(rules) is not list or not rules:
         raise Broken(f"matching_rules is {json_type_name(rules)} instead of a list of rules")
     for rule in rules:
         if type(rule) is not dict:
             raise Broken(f"a rule is {json_type_name(rule)} instead of an object")
-        yield Matched(id_of(rule.get("id"), "a rule's id"), tag_of(rule))
+        yield Matched(id_of(rule.get("id"), "a rule's id"), _tag_of(rule))
 
 
-def tag_of(rule: Mapping[str, Any]) -> str:
+def _tag_of(rule: Mapping[str, Any]) -> str:
     tag = rule.get("tag")
     return tag if type(tag) is str else ""
 
 
-def farewell_text(message: Mapping[str, Any]) -> str:
+def _farewell_text(message: Mapping[str, Any]) -> str:
     """One line: the kind of farewell, and what X says about it."""
     first = (entries(message) or [message])[0]
     found = (first.get(name) for name in ("disconnect_type", "title", "detail", "message"))
@@ -139,14 +139,14 @@ def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
         return RulesTold((), window)
     if type(data) is not list:
         raise Garbage(f"X's rules are {json_type_name(data)} instead of a list.")
-    return RulesTold(tuple(readable(data)), window)
+    return RulesTold(tuple(_readable(data)), window)
 
 
 def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Added:
     """The answer to new rules; each is in at most one of the three."""
     answer = read_object(body)
     data = answer.get("data")
-    added = {rule.value: rule.id for rule in readable(data if type(data) is list else [])}
+    added = {rule.value: rule.id for rule in _readable(data if type(data) is list else [])}
     known: dict[str, int] = {}
     refused: dict[str, str] = {}
     for problem in entries(answer):
@@ -154,10 +154,10 @@ def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
         if type(value) is not str or value in added:
             continue
         existing = id_or_none(problem.get("id"))
-        if existing is not None and is_duplicate(problem):
+        if existing is not None and _is_duplicate(problem):
             known[value] = existing
         else:
-            refused[value] = complaint(problem)
+            refused[value] = _complaint(problem)
     return Added(added, known, refused, window)
 
 
@@ -167,20 +167,20 @@ def read_deleted(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | Non
     return Deleted(window)
 
 
-def readable(data: Sequence[Any]) -> Iterator[Rule]:
+def _readable(data: Sequence[Any]) -> Iterator[Rule]:
     for item in data:
         if type(item) is not dict:
             continue
         id, value = id_or_none(item.get("id")), item.get("value")
-        if id is not None and type(value) is str and len(value) <= LONGEST_VALUE:
-            yield Rule(id, value, tag_of(item))
+        if id is not None and type(value) is str and len(value) <= _LONGEST_VALUE:
+            yield Rule(id, value, _tag_of(item))
 
 
-def is_duplicate(problem: Mapping[str, Any]) -> bool:
+def _is_duplicate(problem: Mapping[str, Any]) -> bool:
     return kind_of(problem) == "duplicate-rules" or problem.get("title") == "DuplicateRule"
 
 
-def complaint(problem: Mapping[str, Any]) -> str:
+def _complaint(problem: Mapping[str, Any]) -> str:
     details = problem.get("details")
     listed = [text for text in details if type(text) is str] if type(details) is list else []
     detail = problem.get("detail")

@@ -17,10 +17,10 @@ from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_
 from trackers.xapi.parse.v2 import read_account, read_post, references
 from trackers.xapi.results import Account, Missing, Post
 
-LONGEST_TOKEN = 1000
+_LONGEST_TOKEN = 1000
 # Entries about what was asked for; others are about quoted posts, authors and fields.
-SUBJECTS = ("id", "list_id")
-LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
+_SUBJECTS = ("id", "list_id")
+_LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
 
 
 def page_of(body: bytes) -> Page:
@@ -31,7 +31,7 @@ def page_of(body: bytes) -> Page:
     kinds: dict[str, set[int]] = {"replied_to": set(), "retweeted": set(), "reposted": set()}
     ids: dict[int, None] = {}
     unreadable = 0
-    for item in items(answer):
+    for item in _items(answer):
         id = id_or_none(item.get("id")) if type(item) is dict else None
         if id is None:
             unreadable += 1
@@ -53,12 +53,12 @@ def page_of(body: bytes) -> Page:
         unreadable,
         frozenset(kinds["replied_to"]),
         frozenset(kinds["retweeted"] | kinds["reposted"]),
-        why_nothing(answer) if not ids else None,
-        next_token(answer),
+        _why_nothing(answer) if not ids else None,
+        _next_token(answer),
     )
 
 
-def items(answer: Mapping[str, Any]) -> list[Any]:
+def _items(answer: Mapping[str, Any]) -> list[Any]:
     """The entries of `data`, which X leaves out when there are none."""
     data = answer.get("data")
     if data is not None:
@@ -66,21 +66,21 @@ def items(answer: Mapping[str, Any]) -> list[Any]:
             raise Garbage(f"X's data is {json_type_name(data)} instead of a list.")
         return data
     # Even an empty page has its meta; a body with neither proves nothing about the posts.
-    if "meta" not in answer and why_nothing(answer) is None:
+    if "meta" not in answer and _why_nothing(answer) is None:
         what = kind_of(answer)[:60] or "neither data nor meta"
         raise Garbage(f"X answered 200 with no page of posts ({what}).")
     return []
 
 
-def why_nothing(answer: Mapping[str, Any]) -> Missing | None:
+def _why_nothing(answer: Mapping[str, Any]) -> Missing | None:
     for problem in entries(answer):
         reason = reason_of(problem)
-        if reason is not None and problem.get("parameter") in SUBJECTS:
+        if reason is not None and problem.get("parameter") in _SUBJECTS:
             return reason
     return None
 
 
-def next_token(answer: Mapping[str, Any]) -> str | None:
+def _next_token(answer: Mapping[str, Any]) -> str | None:
     """Where the next page begins. Garbage for an unusable token: ignoring it would lose pages."""
     meta = answer.get("meta")
     if meta is None:
@@ -90,7 +90,7 @@ def next_token(answer: Mapping[str, Any]) -> str | None:
     token = meta.get("next_token")
     if token is None:
         return None
-    if type(token) is not str or not 0 < len(token) <= LONGEST_TOKEN or not token.isascii():
+    if type(token) is not str or not 0 < len(token) <= _LONGEST_TOKEN or not token.isascii():
         raise Garbage("X's next_token is none.")
     return token
 
@@ -100,18 +100,18 @@ def read_named(body: bytes, username: str) -> tuple[Account | None, Missing | No
     answer = read_object(body)
     data = answer.get("data")
     for item in data if type(data) is list else []:
-        if type(item) is dict and same_name(item.get("username"), username):
+        if type(item) is dict and _same_name(item.get("username"), username):
             try:
                 return read_account(item, id_of(item.get("id"), "id")), None
             except Broken as error:
                 raise Garbage(f"X's account is broken: {error}.") from None
     for problem in entries(answer):
-        if problem.get("parameter") == "usernames" and same_name(problem.get("value"), username):
+        if problem.get("parameter") == "usernames" and _same_name(problem.get("value"), username):
             return None, reason_of(problem)
     return None, None
 
 
-def same_name(value: Any, username: str) -> bool:
+def _same_name(value: Any, username: str) -> bool:
     return type(value) is str and value.lower() == username.lower()
 
 
@@ -123,13 +123,13 @@ def stale_since_id(body: bytes) -> tuple[bool, int | None]:
             parameters if isinstance(parameters, dict) else message
         ):
             continue
-        named = LARGER_THAN.search(message)
+        named = _LARGER_THAN.search(message)
         if named or "created after" in message:
-            return True, suggested(named[1]) if named else None
+            return True, _suggested(named[1]) if named else None
     return False, None
 
 
-def suggested(text: str) -> int | None:
+def _suggested(text: str) -> int | None:
     try:
         return id_of(text, "since_id")
     except Broken:

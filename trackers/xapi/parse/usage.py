@@ -32,36 +32,36 @@ def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> U
     """Garbage when the body is not an object; missing or malformed parts are left out."""
     data = read_object(body).get("data")
     data = data if isinstance(data, dict) else {}
-    reset_day = read_number(data.get("cap_reset_day"))
+    reset_day = _read_number(data.get("cap_reset_day"))
     return Usage(
-        days=dict(days_of(data.get("daily_project_usage"))),
-        month=read_number(data.get("project_usage")),
-        cap=read_number(data.get("project_cap")),
+        days=dict(_days_of(data.get("daily_project_usage"))),
+        month=_read_number(data.get("project_usage")),
+        cap=_read_number(data.get("project_cap")),
         cap_reset_day=reset_day if reset_day and reset_day <= 31 else None,
         window=window,
     )
 
 
-def days_of(usage: Any) -> list[tuple[date, int]]:
+def _days_of(usage: Any) -> list[tuple[date, int]]:
     entries = usage.get("usage") if isinstance(usage, dict) else usage
     days = []
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict):
             continue
-        day, posts = day_of(entry.get("date")), read_number(entry.get("usage"))
+        day, posts = _day_of(entry.get("date")), _read_number(entry.get("usage"))
         if day and posts is not None:
             days.append((day, posts))
     return days
 
 
-def day_of(text: Any) -> date | None:
+def _day_of(text: Any) -> date | None:
     try:
         return date.fromisoformat(text[:10])
     except (TypeError, ValueError):
         return None
 
 
-def read_number(value: Any) -> int | None:
+def _read_number(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
         value = int(value)
     return value if type(value) is int and 0 <= value <= INT8 else None

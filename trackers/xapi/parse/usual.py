@@ -13,22 +13,22 @@ from trackers.xapi.parse.fields import INT4, INT8, read_object
 from trackers.xapi.parse.v2 import CONTEXT, USUAL, read_answer
 from trackers.xapi.results import Lookup, Shown, WindowSeen
 
-METRIC_MAXIMA = (INT4, INT4, INT4, INT4, INT4, INT8)
+_METRIC_MAXIMA = (INT4, INT4, INT4, INT4, INT4, INT8)
 # A post with any of these says more than its counts, or uses the other vocabulary.
-MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
-TEXTS = (str, type(None))
+_MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
+_TEXTS = (str, type(None))
 
 
 def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -> Shown | Lookup:
     """The answer of `GET /2/tweets` to `ids`; Garbage when the body is not one."""
     answer = read_object(body)
-    figures = usual_figures(answer, ids)
+    figures = _usual_figures(answer, ids)
     if figures is None:
         return read_answer(answer, ids, window=window)
     return Shown(ids, figures, window)
 
 
-def usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[int], ...] | None:
+def _usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[int], ...] | None:
     """The six counts as columns, in the order of `ids`, of which there is at least one; None when
     in any doubt."""
     posts = answer.get("data")
@@ -44,19 +44,19 @@ def usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[i
         )
     except (KeyError, TypeError):
         return None
-    if not all(map(is_usual, posts, asked)) or not all(map(are_counts, columns, METRIC_MAXIMA)):
+    if not all(map(_is_usual, posts, asked)) or not all(map(_are_counts, columns, _METRIC_MAXIMA)):
         return None
     return columns
 
 
-def is_usual(post: Mapping[str, Any], id: str) -> bool:
+def _is_usual(post: Mapping[str, Any], id: str) -> bool:
     history = post.get("edit_history_tweet_ids")
     return (
         (history == [id] or history is None)
-        and type(post.get("text")) in TEXTS
-        and MORE.isdisjoint(post)
+        and type(post.get("text")) in _TEXTS
+        and _MORE.isdisjoint(post)
     )
 
 
-def are_counts(column: list[Any], most: int) -> bool:
+def _are_counts(column: list[Any], most: int) -> bool:
     return {*map(type, column)} == {int} and min(column) >= 0 and max(column) <= most

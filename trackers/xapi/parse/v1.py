@@ -63,7 +63,7 @@ def read_status(status: Any, id: int, unread: list[str] | None = None) -> Post:
         text_of(status, "full_text" if "full_text" in status else "text"),
         short_text(status, "lang", most=10),
         (),
-        read_figures(status, [] if unread is None else unread),
+        _read_figures(status, [] if unread is None else unread),
         username,
         read_withheld(
             {
@@ -84,9 +84,9 @@ def read_author(user: Any) -> tuple[int | None, str]:
     return id_of(user.get("id_str"), "user.id_str"), short_text(user, "screen_name", most=50)
 
 
-V1_COUNTS = (("retweet_count", INT4), ("favorite_count", INT4))
+_V1_COUNTS = (("retweet_count", INT4), ("favorite_count", INT4))
 
 
-def read_figures(status: Mapping[str, Any], unread: list[str]) -> Figures:
-    retweets, likes = read_counts(status, V1_COUNTS, unread)
+def _read_figures(status: Mapping[str, Any], unread: list[str]) -> Figures:
+    retweets, likes = read_counts(status, _V1_COUNTS, unread)
     return Figures(retweets, None, likes, None, None, None)

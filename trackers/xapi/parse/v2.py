@@ -27,8 +27,8 @@ from trackers.xapi.parse.fields import (
 from trackers.xapi.parse.problems import hidden, kind_of
 from trackers.xapi.results import Account, Accounts, Figures, Lookup, Missing, Post, WindowSeen
 
-TWEET_KINDS = frozenset({"tweet", "post"})
-USER_KINDS = frozenset({"user"})
+_TWEET_KINDS = frozenset({"tweet", "post"})
+_USER_KINDS = frozenset({"user"})
 
 
 def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -> Lookup:
@@ -44,31 +44,31 @@ def read_answer(
     posts: dict[int, Post] = {}
     broken: dict[int, str] = {}
     unread: list[str] = []
-    items = objects(answer)
-    for item, id in asked_for(items, asked):
+    items = _objects(answer)
+    for item, id in _asked_for(items, asked):
         if id in posts:
             continue
         try:
             posts[id] = read_post(item, id, unread)
         except Broken as error:
             broken[id] = str(error)
-    strangers, edited = 0, edited_of(posts)
+    strangers, edited = 0, _edited_of(posts)
     if edited or len(posts) + len(broken) < len(items):
-        strangers = read_versions(items, asked, posts, broken)
-        edited = edited_of(posts)
+        strangers = _read_versions(items, asked, posts, broken)
+        edited = _edited_of(posts)
     missing: dict[int, Missing] = {
         id: reason
-        for id, reason in hidden(answer, asked, kinds=TWEET_KINDS)
+        for id, reason in hidden(answer, asked, kinds=_TWEET_KINDS)
         if id not in posts and id not in broken
     }
     return Lookup(posts, missing, broken, window, tuple(unread), edited, strangers)
 
 
-def edited_of(posts: Mapping[int, Post]) -> tuple[int, ...]:
+def _edited_of(posts: Mapping[int, Post]) -> tuple[int, ...]:
     return tuple([id for id, post in posts.items() if len(post.edit_history) > 1])
 
 
-def read_versions(
+def _read_versions(
     items: Sequence[Mapping[str, Any]],
     asked: Mapping[str, int],
     posts: dict[int, Post],
@@ -80,7 +80,7 @@ def read_versions(
     """
     strangers = 0
     for item in items:
-        names = versions_named(item)
+        names = _versions_named(item)
         if str(item.get("id")) not in asked and names.isdisjoint(asked):
             strangers += 1
         for id in (asked[name] for name in names if name in asked):
@@ -93,7 +93,7 @@ def read_versions(
     return strangers
 
 
-def versions_named(item: Mapping[str, Any]) -> set[str]:
+def _versions_named(item: Mapping[str, Any]) -> set[str]:
     history = item.get("edit_history_tweet_ids", item.get("edit_history_post_ids"))
     return {one for one in history if type(one) is str} if type(history) is list else set()
 
@@ -103,18 +103,18 @@ def read_accounts(body: bytes, ids: Sequence[int], *, window: WindowSeen | None)
     answer = read_object(body)
     asked = {str(id): id for id in ids}
     accounts: dict[int, Account] = {}
-    for item, id in asked_for(objects(answer), asked):
+    for item, id in _asked_for(_objects(answer), asked):
         try:
             accounts[id] = read_account(item, id)
         except Broken:
             continue
     missing: dict[int, Missing] = {
-        id: reason for id, reason in hidden(answer, asked, kinds=USER_KINDS) if id not in accounts
+        id: reason for id, reason in hidden(answer, asked, kinds=_USER_KINDS) if id not in accounts
     }
     return Accounts(accounts, missing, window)
 
 
-def objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The objects of `data`."""
     data = answer.get("data")
     if data is None:
@@ -127,7 +127,7 @@ def objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [item for item in data if type(item) is dict]
 
 
-def asked_for(
+def _asked_for(
     items: Sequence[dict[str, Any]], asked: Mapping[str, int]
 ) -> list[tuple[dict[str, Any], int]]:
     """Those whose id was asked for; objects without a readable id are dropped."""
@@ -145,17 +145,17 @@ def read_post(item: Mapping[str, Any], id: int, unread: list[str] | None = None)
         id,
         None if author is None else id_of(author, "author_id"),
         iso_time(item, "created_at"),
-        whole_text(item),
+        _whole_text(item),
         short_text(item, "lang", most=10),
-        read_history(item, id),
-        read_figures(item.get("public_metrics"), [] if unread is None else unread),
+        _read_history(item, id),
+        _read_figures(item.get("public_metrics"), [] if unread is None else unread),
         "",
         read_withheld(item["withheld"]) if "withheld" in item else "",
-        *(read_context(item) if not item.keys().isdisjoint(CONTEXT) else ()),
+        *(_read_context(item) if not item.keys().isdisjoint(CONTEXT) else ()),
     )
 
 
-def whole_text(item: Mapping[str, Any]) -> str | None:
+def _whole_text(item: Mapping[str, Any]) -> str | None:
     """X cuts `text` at 280 characters, and sends the whole of a longer one as a note."""
     note = item.get("note_tweet") or item.get("note_post")
     if type(note) is dict and type(note.get("text")) is str:
@@ -183,7 +183,7 @@ CONTEXT = frozenset(
 Context = tuple[int | None, int | None, int | None, int | None, tuple[str, ...]]
 
 
-def read_context(item: Mapping[str, Any]) -> Context:
+def _read_context(item: Mapping[str, Any]) -> Context:
     """The conversation, the posts replied to, quoted and retweeted, and the media, if readable."""
     about = dict.fromkeys(("replied_to", "quoted", "retweeted"), 0)
     for kind, id in references(item):
@@ -198,11 +198,11 @@ def read_context(item: Mapping[str, Any]) -> Context:
         about["replied_to"] or None,
         about["quoted"] or None,
         about["retweeted"] or None,
-        tuple(key for key in media if MEDIA_KEY.fullmatch(key)),
+        tuple(key for key in media if _MEDIA_KEY.fullmatch(key)),
     )
 
 
-MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}")
+_MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}")
 
 
 def references(item: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
@@ -215,7 +215,7 @@ def references(item: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
                 yield one["type"], id_or_none(one.get("id"))
 
 
-def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
+def _read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
     name = "edit_history_tweet_ids" if "edit_history_tweet_ids" in item else "edit_history_post_ids"
     history = item.get(name)
     if history is None:
@@ -227,16 +227,16 @@ def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
     return tuple(id_of(version, name) for version in history)
 
 
-def read_figures(metrics: Any, unread: list[str]) -> Figures:
+def _read_figures(metrics: Any, unread: list[str]) -> Figures:
     if type(metrics) is not dict:
         raise Broken(f"public_metrics is {json_type_name(metrics)} instead of an object")
-    if (usual := read_usual_figures(metrics)) is not None:
+    if (usual := _read_usual_figures(metrics)) is not None:
         return usual
     reposts = "retweet_count" if "retweet_count" in metrics else "repost_count"
-    return Figures._make(read_counts(metrics, ((reposts, INT4), *V2_COUNTS), unread))
+    return Figures._make(read_counts(metrics, ((reposts, INT4), *_V2_COUNTS), unread))
 
 
-V2_COUNTS = (
+_V2_COUNTS = (
     ("reply_count", INT4),
     ("like_count", INT4),
     ("quote_count", INT4),
@@ -253,7 +253,7 @@ USUAL = itemgetter(
 )
 
 
-def read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
+def _read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
     """All six at once; None when any of them needs a closer look."""
     try:
         values = USUAL(metrics)

@@ -19,9 +19,9 @@ from trackers.xapi.wire.deadline import DeadlineResponse
 from tweetwatch.proxy import Proxy
 
 # OpenSSL's codes: no known authority signed the certificate or its chain.
-UNKNOWN_AUTHORITY = {18, 19, 20, 21}
+_UNKNOWN_AUTHORITY = {18, 19, 20, 21}
 # http.client gives a proxy's refusal only as text.
-TUNNEL_STATUS = re.compile(r"^Tunnel connection failed: (\d{3})")
+_TUNNEL_STATUS = re.compile(r"^Tunnel connection failed: (\d{3})")
 
 
 class NotTaken(Unavailable):
@@ -57,19 +57,19 @@ class Connecting(HTTPConnection):
             raise
         except Exception as error:
             failure = NotTaken(
-                describe_failure(error, self.first, seconds=time.monotonic() - began)
+                _describe_failure(error, self.first, seconds=time.monotonic() - began)
             )
         else:
             if time.monotonic() < self.ends:
                 return
-            failure = NotTaken(without_answer("connection", "X", time.monotonic() - began))
+            failure = NotTaken(_without_answer("connection", "X", time.monotonic() - began))
         # Outside the handlers, so that it does not carry the libraries' errors along.
         raise failure
 
     @property
     def first(self) -> str:
         """The host to connect to first."""
-        return f"the proxy {proxy_of(self)}" if self.proxy else "X"
+        return f"the proxy {_proxy_of(self)}" if self.proxy else "X"
 
     def set_tunnel(self, host: str, *args: Any, **options: Any) -> None:
         self._is_named = bool(options.get("headers"))
@@ -81,10 +81,10 @@ class Connecting(HTTPConnection):
             super()._tunnel()
         except Exception as error:
             seconds = time.monotonic() - began
-            why = describe_tunnel(error, to=to, is_named=self._is_named, seconds=seconds)
+            why = _describe_tunnel(error, to=to, is_named=self._is_named, seconds=seconds)
         else:
             return
-        raise NotTaken(f"The proxy {proxy_of(self)} {why}")
+        raise NotTaken(f"The proxy {_proxy_of(self)} {why}")
 
     def request(self, method: str, url: str, *args: Any, **options: Any) -> None:
         """Asks for `target`, whatever the pool was given: urllib3 would quote the quoted URL again,
@@ -125,38 +125,38 @@ class DeadlineSecureConnection(SecureConnection):
     response_class = DeadlineResponse
 
 
-def describe_failure(error: Exception, first: str, *, seconds: float) -> str:
+def _describe_failure(error: Exception, first: str, *, seconds: float) -> str:
     """Why there is no connection. The libraries' own texts name objects and addresses."""
     if isinstance(error, NewConnectionError):
         why = getattr(error.__cause__, "strerror", None)
         return f"No connection to {first}: {why}." if why else f"No connection to {first}."
     if isinstance(error, ConnectTimeoutError):
-        return without_answer("connection", first, seconds)
+        return _without_answer("connection", first, seconds)
     if isinstance(error, TimeoutError):
-        return without_answer("secure connection", "X", seconds)
+        return _without_answer("secure connection", "X", seconds)
     if isinstance(error, ssl.SSLCertVerificationError):
-        return describe_certificate(error)
+        return _describe_certificate(error)
     if isinstance(error, ssl.SSLError):
         return "No secure connection to X: the TLS handshake failed."
     return f"No connection to X ({type(error).__name__})."
 
 
-def without_answer(what: str, to: str, seconds: float) -> str:
+def _without_answer(what: str, to: str, seconds: float) -> str:
     return f"No {what} to {to} within {seconds:.1f} s."
 
 
-def describe_certificate(error: ssl.SSLCertVerificationError) -> str:
+def _describe_certificate(error: ssl.SSLCertVerificationError) -> str:
     sentence = f"No secure connection to X: {error.verify_message}."
-    if error.verify_code not in UNKNOWN_AUTHORITY:
+    if error.verify_code not in _UNKNOWN_AUTHORITY:
         return sentence
     return f"{sentence} If a proxy opens TLS on the way, set X_CA_FILE to its certificate."
 
 
-def describe_tunnel(error: Exception, *, to: str, is_named: bool, seconds: float) -> str:
+def _describe_tunnel(error: Exception, *, to: str, is_named: bool, seconds: float) -> str:
     """What a proxy did instead of opening the tunnel. Its own words and pages are not shown."""
     if isinstance(error, TimeoutError):
         return f"did not answer within {seconds:.1f} s."
-    status_line = TUNNEL_STATUS.search(str(error))
+    status_line = _TUNNEL_STATUS.search(str(error))
     if status_line is None:
         return f"did not answer like a proxy ({type(error).__name__})."
     status = int(status_line[1])
@@ -167,7 +167,7 @@ def describe_tunnel(error: Exception, *, to: str, is_named: bool, seconds: float
     return f"{'could not reach' if status >= 500 else 'refuses to connect to'} {to} ({status})."
 
 
-def proxy_of(connection: HTTPConnection) -> Proxy:
+def _proxy_of(connection: HTTPConnection) -> Proxy:
     address = connection.proxy
     assert address is not None
     return Proxy(address.host or "", address.port or 80)

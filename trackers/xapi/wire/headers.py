@@ -12,14 +12,14 @@ from functools import lru_cache
 
 from trackers.xapi.results import WindowSeen
 
-INT4 = 2**31 - 1
-LONGEST_RETRY = timedelta(minutes=15)
+_INT4 = 2**31 - 1
+_LONGEST_RETRY = timedelta(minutes=15)
 
 
 def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
     """The window of `endpoint`; None when the headers are not all there (X's 401s have none)."""
-    limit = min(numbers(headers.get("x-rate-limit-limit")), default=None)
-    remaining = min(numbers(headers.get("x-rate-limit-remaining")), default=None)
+    limit = min(_numbers(headers.get("x-rate-limit-limit")), default=None)
+    remaining = min(_numbers(headers.get("x-rate-limit-remaining")), default=None)
     resets_at = reset_time(headers)
     if limit is None or remaining is None or resets_at is None:
         return None
@@ -27,7 +27,7 @@ def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
 
 
 def reset_time(headers: Mapping[str, str]) -> datetime | None:
-    seconds = max(numbers(headers.get("x-rate-limit-reset"), most=2**35), default=None)
+    seconds = max(_numbers(headers.get("x-rate-limit-reset"), most=2**35), default=None)
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
@@ -37,23 +37,23 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
     X, or a machine in front of it, once asked for a day after a fault that lasted a minute.
     """
     text = headers.get("retry-after")
-    seconds = max(numbers(text), default=None)
+    seconds = max(_numbers(text), default=None)
     if seconds is not None:
-        return min(timedelta(seconds=seconds), LONGEST_RETRY)
+        return min(timedelta(seconds=seconds), _LONGEST_RETRY)
     at, now = date_of(text), date_of(headers.get("date"))
     if at is None or now is None:
         return None
-    return min(max(at - now, timedelta(0)), LONGEST_RETRY)
+    return min(max(at - now, timedelta(0)), _LONGEST_RETRY)
 
 
-def numbers(text: str | None, *, most: int = INT4) -> list[int]:
+def _numbers(text: str | None, *, most: int = _INT4) -> list[int]:
     """The header's numbers; none when one of them is not a whole number."""
-    found = [whole_number(part.strip(), most=most) for part in (text or "").split(",")]
+    found = [_whole_number(part.strip(), most=most) for part in (text or "").split(",")]
     told = [number for number in found if number is not None]
     return told if len(told) == len(found) else []
 
 
-def whole_number(text: str, *, most: int) -> int | None:
+def _whole_number(text: str, *, most: int) -> int | None:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         return None
     number = int(text)

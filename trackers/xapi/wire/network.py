@@ -57,11 +57,11 @@ def trusting(ca_file: str) -> ssl.SSLContext:
     context = create_urllib3_context()
     context.load_verify_locations(certifi.where())
     if ca_file:
-        load(context, ca_file)
+        _load(context, ca_file)
     return context
 
 
-def load(context: ssl.SSLContext, ca_file: str) -> None:
+def _load(context: ssl.SSLContext, ca_file: str) -> None:
     try:
         context.load_verify_locations(ca_file)
     except OSError:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LONGEST_IDLE_SECONDS = 60.0
 # Probed after 20 s of silence, given up 30 s later. Not every platform has all of these.
-KEEP_ALIVE = [
+_KEEP_ALIVE = [
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     *(
@@ -76,25 +76,25 @@ class DeadlineSecurePool(SecurePool):
 
 def connections_to(base: SplitResult) -> Pool:
     """Connections to the host of an http or https address."""
-    return pool_to(base, DeadlinePool, DeadlineSecurePool)
+    return _pool_to(base, DeadlinePool, DeadlineSecurePool)
 
 
 def endless_connections_to(base: SplitResult) -> Pool:
     """The same without a deadline for the whole reply: a stream never ends."""
-    return pool_to(base, Pool, SecurePool)
+    return _pool_to(base, Pool, SecurePool)
 
 
-def pool_to(base: SplitResult, plain: type[Pool], secure: type[SecurePool]) -> Pool:
+def _pool_to(base: SplitResult, plain: type[Pool], secure: type[SecurePool]) -> Pool:
     host = base.hostname or ""
     if base.scheme != "https":
-        return plain(host, base.port, maxsize=1, socket_options=KEEP_ALIVE)
+        return plain(host, base.port, maxsize=1, socket_options=_KEEP_ALIVE)
     way = current_route().taken_to(host)
     proxy = way.proxy
     return secure(
         host,
         base.port or 443,
         maxsize=1,
-        socket_options=KEEP_ALIVE,
+        socket_options=_KEEP_ALIVE,
         cert_reqs="CERT_REQUIRED",
         ssl_context=trusting(way.ca_file),
         _proxy=Url(scheme="http", host=proxy.host, port=proxy.port) if proxy else None,

@@ -16,8 +16,8 @@ from requests.utils import default_headers
 
 from trackers.xapi.wire.transport import Reply, Wire
 
-DEFAULTS: Mapping[str, str] = dict(default_headers())
-FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+_DEFAULTS: Mapping[str, str] = dict(default_headers())
+_FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
 
 
 class Session:
@@ -40,7 +40,7 @@ class Session:
     ) -> Reply:
         """As `Wire.send`. `auth` is there only because tweepy always passes it: the wire signs."""
         body, kind = body_of(data, json)
-        sent = {**DEFAULTS, **(headers or {}), **({"Content-Type": kind} if kind else {})}
+        sent = {**_DEFAULTS, **(headers or {}), **({"Content-Type": kind} if kind else {})}
         return self._wire.send(method, url_with_query(url, params or {}), sent, body)
 
     def get(
@@ -62,10 +62,10 @@ class Session:
 def url_with_query(url: str, params: Mapping[str, Any]) -> str:
     """The URL with these as its query, quoted as requests does; None values are left out."""
     query = {name: value for name, value in params.items() if value is not None}
-    return f"{url}?{urlencode(query, doseq=True, quote_via=quote)}" if query else url
+    return f"{url}?{urlencode(query, doseq=True, quote_via=_quote)}" if query else url
 
 
-def quote(text: Any, *_: Any) -> str:
+def _quote(text: Any, *_: Any) -> str:
     """As `quote_plus`, which goes character by character where anything has to be quoted.
 
     In a list of ids only the commas have to be.
@@ -76,7 +76,7 @@ def quote(text: Any, *_: Any) -> str:
 def body_of(data: Mapping[str, str] | None, value: Any) -> tuple[bytes | None, str]:
     """A form, or a JSON value, as bytes, with its content type; None for neither."""
     if data:
-        return urlencode(data).encode(), FORM
+        return urlencode(data).encode(), _FORM
     if value is not None:
-        return json.dumps(value, allow_nan=False).encode(), JSON
+        return json.dumps(value, allow_nan=False).encode(), _JSON
     return None, ""

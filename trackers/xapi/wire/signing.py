@@ -14,20 +14,20 @@ from trackers.xapi.keys import BEARER, OAUTH2, Keys
 from trackers.xapi.wire.transport import Sign
 
 # The kinds whose token is sent as is.
-TOKENS: Mapping[str, str] = {
+_TOKENS: Mapping[str, str] = {
     BEARER: "bearer_token",
     OAUTH2: "access_token",
 }
 
 # These log keys, tokens and signed strings at DEBUG.
-TALKATIVE = ("tweepy", "oauthlib", "requests_oauthlib")
+_TALKATIVE = ("tweepy", "oauthlib", "requests_oauthlib")
 
 
 def sign_with(keys: Keys) -> Sign:
     """How requests are signed: a token is sent as is, OAuth 1.0a signs each request separately."""
     secrets = keys.secrets
-    if keys.kind in TOKENS:
-        bearer = "Bearer " + secrets[TOKENS[keys.kind]]
+    if keys.kind in _TOKENS:
+        bearer = "Bearer " + secrets[_TOKENS[keys.kind]]
         return lambda method, url: bearer
     client = Client(
         secrets["consumer_key"],
@@ -53,18 +53,18 @@ def sign_as_client(secrets: Mapping[str, str]) -> Sign:
     return lambda method, url: basic
 
 
-def is_worth_a_line(record: logging.LogRecord) -> bool:
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 
 
-def quieten() -> None:
+def _quieten() -> None:
     """Drop what these loggers write below WARNING, even if their level is lowered.
 
     A filter works only on its own logger, so each one gets it.
     """
     for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in TALKATIVE:
-            logging.getLogger(name).addFilter(is_worth_a_line)
+        if name.partition(".")[0] in _TALKATIVE:
+            logging.getLogger(name).addFilter(_is_worth_a_line)
 
 
-quieten()
+_quieten()

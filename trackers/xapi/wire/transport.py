@@ -26,7 +26,7 @@ from trackers.xapi.wire.pools import Pool, connections_to
 CANONICAL = "https://api.twitter.com"
 
 # A hundred tweets with all their fields are 0.3 MB; nothing we ask for comes near this.
-LARGEST_BODY = 16 << 20
+_LARGEST_BODY = 16 << 20
 CONNECT_WITHIN_SECONDS = 3.05
 
 # The Authorization header for a method and the real URL; "" for none.
@@ -173,7 +173,7 @@ class Wire:
 
 
 def read_body(response: BaseHTTPResponse) -> bytes:
-    body = response.read(LARGEST_BODY + 1, decode_content=True)
-    if len(body) > LARGEST_BODY:
-        raise Garbage(f"X's reply is larger than {LARGEST_BODY >> 20} MB.")
+    body = response.read(_LARGEST_BODY + 1, decode_content=True)
+    if len(body) > _LARGEST_BODY:
+        raise Garbage(f"X's reply is larger than {_LARGEST_BODY >> 20} MB.")
     return body

@@ -89,7 +89,7 @@ _clients = _ClientsOfThread()
 def client_for(keys: Keys, base_url: str, timeout: timedelta) -> XClient:
     """The client of this process and thread; a new one once anything it was made from changed."""
     # The pid: after a fork, two processes sharing a connection would read each other's replies.
-    made_of = (os.getpid(), base_url, timeout, current_route(), keys.kind, keys_digest(keys))
+    made_of = (os.getpid(), base_url, timeout, current_route(), keys.kind, _keys_digest(keys))
     known = _clients.known.get(keys.pk)
     if known is not None and known[0] == made_of:
         return known[1]
@@ -98,6 +98,6 @@ def client_for(keys: Keys, base_url: str, timeout: timedelta) -> XClient:
     return client
 
 
-def keys_digest(keys: Keys) -> bytes:
+def _keys_digest(keys: Keys) -> bytes:
     secrets = "\0".join(f"{name}={value}" for name, value in sorted(keys.secrets.items()))
     return hashlib.sha256(secrets.encode()).digest()

@@ -132,11 +132,11 @@ def test_a_part_that_fails_in_the_middle_is_done_again_and_counted_once(monkeypa
 
 def test_a_paused_import_waits_and_goes_on_when_it_is_resumed():
     report = started(f"{A}\n")
-    life.pause([report.pk])
+    life.pause_sources([report.pk])
 
     assert work() == 1
     assert not Tweet.objects.exists()
-    life.resume([report.pk])
+    life.resume_sources([report.pk])
     work()
 
     assert Tweet.objects.count() == 1
@@ -147,7 +147,7 @@ def test_a_source_that_is_removed_takes_along_what_waits():
     report = started("\n".join(str(FIRST + n) for n in range(5000)))
     batch = queue.claim_batch("import:part")
 
-    life.remove([report.pk])
+    life.remove_sources([report.pk])
     tasks.import_part(batch)
 
     assert not Tweet.objects.exists()

@@ -63,7 +63,7 @@ def test_days_are_forgotten_after_three_months_and_go_with_their_source():
     for back in (100, 93, 92, 0):
         SourceDay.objects.create(source=source, day=today - timedelta(days=back))
 
-    assert days.forget_old(today=today) == 2
+    assert days.prune_days(today=today) == 2
     assert SourceDay.objects.count() == 2
     source.delete()
     assert not SourceDay.objects.exists()

@@ -227,10 +227,10 @@ def test_a_poll_goes_on_at_its_page_after_a_pause(x, account):
     step(source)  # the name
     step(source)
     assert len(yielded(source)) == 100
-    assert life.pause([source.pk]) == 1
+    assert life.pause_sources([source.pk]) == 1
     assert not SourcePoll.objects.exists()
 
-    assert life.resume([source.pk]) == 1
+    assert life.resume_sources([source.pk]) == 1
     poll(source)
 
     assert visible(x, author=account[0]) <= yielded(source)
@@ -257,7 +257,7 @@ def test_removed_sources_leave_their_tweets_tracked(x, account):
     release(x, authors=[account[0]], count=150)
     poll(source)
 
-    assert life.remove([source.pk]) == 1
+    assert life.remove_sources([source.pk]) == 1
 
     assert not Source.objects.exists()
     assert not Gap.objects.exists()
@@ -272,12 +272,12 @@ def test_another_origin_begins_anew_and_other_knobs_do_not(x):
     poll(source)
     source.refresh_from_db()
     source.pages = 3
-    life.change(source, ["pages"])
+    life.change_source(source, ["pages"])
     source.refresh_from_db()
     assert source.latest_id is not None
 
     source.of = second
-    life.change(source, ["of"])
+    life.change_source(source, ["of"])
     release(x, authors=[second_id], count=5)
     source.refresh_from_db()
     poll(source)
@@ -295,7 +295,7 @@ def test_another_account_gives_up_what_is_unread_of_the_former(x):
     )
 
     source.of = second
-    life.change(source, ["of"])
+    life.change_source(source, ["of"])
     poll(source)
 
     gap.refresh_from_db()
@@ -315,7 +315,7 @@ def test_an_account_that_is_named_anew_by_hand_is_read_on(x, account):
     )
 
     source.of = "renamed_by_hand"
-    life.change(source, ["of"])
+    life.change_source(source, ["of"])
     step(source)
 
     assert (source.account_id, source.username) == (int(account[0]), "renamed_by_hand")

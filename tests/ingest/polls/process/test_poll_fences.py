@@ -76,21 +76,21 @@ class UnderWay:
 
 
 def pause(source):
-    life.pause([source.pk])
+    life.pause_sources([source.pk])
 
 
 def remove(source):
-    life.remove([source.pk])
+    life.remove_sources([source.pk])
 
 
 def change(source):
     source.exclude_replies = True
-    life.change(source, ["exclude_replies"])
+    life.change_source(source, ["exclude_replies"])
 
 
 def resume(source):
-    life.pause([source.pk])
-    life.resume([source.pk])
+    life.pause_sources([source.pk])
+    life.resume_sources([source.pk])
 
 
 def lose_the_claim(source):

@@ -105,7 +105,7 @@ def test_nothing_is_missing_while_the_rules_are_there(stream):
     assert not Gap.objects.exists()
 
 
-@pytest.mark.parametrize("act", [life.pause, life.remove])
+@pytest.mark.parametrize("act", [life.pause_sources, life.remove_sources])
 def test_a_rule_that_a_person_wants_no_more_goes_and_nothing_is_missing(stream, act, caplog):
     moon, sun = stream.source("#moon"), stream.source("#sun")
     stream.synchronise()

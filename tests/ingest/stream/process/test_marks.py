@@ -30,7 +30,7 @@ def test_rules_stay_ours_when_the_secret_key_is_another(stream, settings):
 
     assert stream.rules() == {"#moon": our_mark().tag_of(moon.pk)}
     assert len(stream.asked(CHANGE)) == 1
-    life.remove([moon.pk])
+    life.remove_sources([moon.pk])
     stream.synchronise()
     assert stream.rules() == {}
 
@@ -40,7 +40,7 @@ def test_a_new_database_with_the_same_secret_key_deletes_nothing_of_the_old_one_
     stream.synchronise()
     ours = our_mark()
     Stream.objects.all().delete()
-    life.remove([one.pk for one in stream.sources()])
+    life.remove_sources([one.pk for one in stream.sources()])
     stream.source("#sun")
     stream.start()
 
@@ -79,7 +79,7 @@ def test_a_copied_database_takes_a_new_mark_unless_somebody_listens_for_it(strea
 
     Stream.objects.update(lease=None)
     call_command("stream", "--new-mark")
-    life.remove([moon.pk])
+    life.remove_sources([moon.pk])
     stream.start()
     stream.synchronise()
 

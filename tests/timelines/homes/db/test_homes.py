@@ -165,7 +165,7 @@ def test_deletion_untracking_and_removal_reach_every_home_at_once():
     Tweet.objects.filter(pk=tweet(5)).update(gone_at=None)
     assert assert_same(me) == [tweet(day) for day in (9, 5, 4, 2, 1, 0)]
 
-    life.remove([one])
+    life.remove_sources([one])
     assert assert_same(me) == [tweet(9)]
     deliver_all()
     assert assert_same(me) == [tweet(9)]

@@ -127,7 +127,7 @@ class Homes(RuleBasedStateMachine):
     @rule(which=st.sampled_from(SOURCES))
     def remove_a_source(self, which):
         if id := self.sources[which]:
-            life.remove([id])
+            life.remove_sources([id])
             self.sources[which] = None
             self.brought.pop(id)
             for follows in self.follows.values():
@@ -161,7 +161,7 @@ class Homes(RuleBasedStateMachine):
 
     def teardown(self):
         Follower.objects.all().delete()
-        life.remove(id for id in getattr(self, "sources", ()) if id)
+        life.remove_sources(id for id in getattr(self, "sources", ()) if id)
         untrack_tweets(Tweet.objects.values_list("pk", flat=True))
         for model in (Origin, Arrival, TimelineDelivery, DeliveryMark):
             model.objects.all().delete()
