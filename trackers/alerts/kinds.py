@@ -20,16 +20,16 @@ class Shape:
 
 
 _ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)
-_ONE_HOUR, _ONE_DAY = timedelta(hours=1), timedelta(days=1)
+_ONE_HOUR, _TWENTY_FOUR_HOURS = timedelta(hours=1), timedelta(days=1)
 
 SHAPES = {
     RuleKind.VELOCITY: Shape(("metric", "minutes", "at"), _ABOUT_ANY_TWEET, 6 * _ONE_HOUR),
-    RuleKind.MILESTONE: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _ONE_DAY),
-    RuleKind.USUAL: Shape(("metric", "times", "at"), _ABOUT_ANY_TWEET, _ONE_DAY),
+    RuleKind.MILESTONE: Shape(("metric", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
+    RuleKind.USUAL: Shape(("metric", "times", "at"), _ABOUT_ANY_TWEET, _TWENTY_FOUR_HOURS),
     RuleKind.LATENESS: Shape(("late_by", "lasting"), (About.ANY,), _ONE_HOUR),
     RuleKind.CREDENTIAL: Shape((), (About.ANY,), _ONE_HOUR),
-    RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), _ONE_DAY),
-    RuleKind.BUDGET: Shape((), (About.ANY,), _ONE_DAY),
+    RuleKind.SOURCE: Shape((), (About.ANY, About.SOURCE), _TWENTY_FOUR_HOURS),
+    RuleKind.BUDGET: Shape((), (About.ANY,), _TWENTY_FOUR_HOURS),
     RuleKind.TROUBLE: Shape((), (About.ANY,), _ONE_HOUR),
 }
 ABOUT_TWEETS = (RuleKind.VELOCITY, RuleKind.MILESTONE, RuleKind.USUAL)

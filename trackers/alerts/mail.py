@@ -65,7 +65,7 @@ def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
     counts = dict.fromkeys(AlertMail.State.values, 0)
     while not deadline.is_over and (mail := claim_mail()):
         verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
-        counts[settle_mail(mail, verdict)] += 1
+        counts[_settle_mail(mail, verdict)] += 1
         if verdict.is_of_all and not verdict.is_sent:
             break
     return Sent(counts["sent"], counts["waiting"], counts["given_up"])
@@ -84,7 +84,7 @@ def claim_mail() -> AlertMail | None:
     return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
 
 
-def settle_mail(mail: AlertMail, verdict: Verdict) -> str:
+def _settle_mail(mail: AlertMail, verdict: Verdict) -> str:
     """Store the outcome; returns its state. Only while it still waits: another process may have
     sent it meanwhile."""
     waiting = AlertMail.objects.filter(pk=mail.pk, state=AlertMail.State.WAITING)
@@ -120,7 +120,7 @@ def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -
         verdict = last if last and last.is_of_all and not last.is_sent else None
         if verdict is None:
             verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
-        settle_mail(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
+        _settle_mail(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
         verdicts.append(verdict)
     return verdicts
 

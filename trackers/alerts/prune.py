@@ -15,7 +15,7 @@ _OLD = """
     WHERE at < %(before)s
        OR id <= (SELECT id FROM trackers_alertnotice ORDER BY id DESC OFFSET %(most)s LIMIT 1)
 """
-_FORGET = f"""
+_PRUNE_NOTICES = f"""
     WITH old AS MATERIALIZED ({_OLD} ORDER BY id LIMIT 2000),
     mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
     DELETE FROM trackers_alertnotice WHERE id = ANY(ARRAY(SELECT id FROM old))
@@ -25,7 +25,7 @@ _FORGET = f"""
 def prune_notices(*, now: datetime, deadline: Deadline) -> PieceWork:
     return delete_in_pieces(
         "the log of alerts",
-        _FORGET,
+        _PRUNE_NOTICES,
         left=f"SELECT count(*) FROM ({_OLD} LIMIT 100000) old",
         params={"before": now - _NOTICES_KEPT_FOR, "most": _MAX_NOTICES_KEPT},
         deadline=deadline,

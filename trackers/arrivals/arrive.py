@@ -20,7 +20,7 @@ _DELIVER = TimelineDelivery.namespace
 # never have its turn. An arrival while it is claimed ends the claim, and makes it due again.
 # Always a new stamp: the statement sees claims only as of its start, and a later claim may have
 # read the arrivals without these.
-_PUT = """
+_PUT_DELIVERY = """
     put AS (
         INSERT INTO {job} (key, due_at, stamp)
         SELECT id, now(), %(stamp)s FROM waked ORDER BY id
@@ -32,11 +32,11 @@ _PUT = """
     {into_buckets}
 """
 
-_ARRIVE = statement(__file__, "arrive", put=_PUT)
+_ARRIVE = statement(__file__, "arrive", put=_PUT_DELIVERY)
 
 _WAKE = f"""
     WITH waked AS (SELECT id FROM trackers_origin WHERE id = ANY(%(origins)s::bigint[])),
-    {_PUT}
+    {_PUT_DELIVERY}
 """
 
 

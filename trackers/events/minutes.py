@@ -77,7 +77,7 @@ _LAST_HOUR = """
 """
 _OF_TOPICS = _LAST_HOUR.format(of="topic_id", table="trackers_topicminute")
 _OF_SUBSCRIBERS = _LAST_HOUR.format(of="subscriber_id", table="trackers_subscriberminute")
-_FORGET = (
+_PRUNE_MINUTES = (
     "DELETE FROM trackers_topicminute WHERE minute < now() - %(kept)s",
     "DELETE FROM trackers_subscriberminute WHERE minute < now() - %(kept)s",
 )
@@ -106,5 +106,5 @@ def _hours(statement: str, of: int | None) -> Mapping[int, Hour]:
 def forget_minutes() -> None:
     """Delete what is older than the hour."""
     with cursor() as db:
-        for one in _FORGET:
+        for one in _PRUNE_MINUTES:
             db.execute(one, {"kept": _MINUTES_KEPT_FOR})

@@ -16,7 +16,7 @@ from trackers.updater.needs import BORN_MS, COUNTED, MAX_SAMPLE
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-_ONE_DAY = timedelta(days=1)
+_DAY_LENGTH = timedelta(days=1)
 # Below a hundredth only adapt.ALLOWANCE counts.
 _LEAST_GROWTH = 0.01
 # The resolution of due times; a day's forecast needs no finer one.
@@ -68,7 +68,7 @@ def population(*, now: datetime, day: date) -> Population:
                 cells.append(Cell(tweets, age, growth, due, *rest))
             else:
                 ages[int(age)] = tweets
-    return Population(cells, Arrivals(sum(ages.values()) / _ONE_DAY.total_seconds(), ages))
+    return Population(cells, Arrivals(sum(ages.values()) / _DAY_LENGTH.total_seconds(), ages))
 
 
 def newcomers(since: datetime, until: datetime) -> float:

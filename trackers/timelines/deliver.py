@@ -52,7 +52,7 @@ _BEHIND = """
 _NEWEST_ARRIVAL = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
 _MOVE = "UPDATE trackers_deliverymark SET number = %(number)s WHERE origin_id = %(origin)s"
 # The oldest of this origin, at least as many as a page delivers: so the table does not grow.
-_FORGET = compact_sql("""
+_PRUNE_ARRIVALS = compact_sql("""
     DELETE FROM trackers_arrival a
     USING (
         SELECT origin_id, number FROM (
@@ -89,7 +89,7 @@ FORGET_OLD = compact_sql("""
 
 # Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
 # is claimed, or has a strike.
-_TAKE = """
+_CLAIM_DELIVERY = """
     UPDATE {bucket} b SET due_at = now() + n.lease, lease = %(lease)s
     FROM trackers_namespace n
     WHERE n.name = %(namespace)s AND NOT n.paused
@@ -157,7 +157,7 @@ def deliver_at_once(origin_id: int) -> None:
     lease = secrets.randbits(63)
     given = {"lease": lease, "namespace": _DELIVER, "origin": origin_id, "threshold": threshold}
     with cursor() as db:
-        found = db.execute(queue.on(_DELIVER, _TAKE), given).fetchone()
+        found = db.execute(queue.on(_DELIVER, _CLAIM_DELIVERY), given).fetchone()
     if found is not None:
         now, expires_at, task = found
         deliver(Batch(lease, (origin_id,), now, expires_at, _DELIVER, task, now))
@@ -199,7 +199,7 @@ def deliver_page(origin_id: int) -> Delivered:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)
         if last != number:
             db.execute(_MOVE, {**params, "number": last})
-            db.execute(_FORGET, {**params, "number": last, "kept": _ARRIVALS_KEPT_FOR})
+            db.execute(_PRUNE_ARRIVALS, {**params, "number": last, "kept": _ARRIVALS_KEPT_FOR})
     return Delivered(origin_id, len(rows) if strategies else 0, homes, is_all)
 
 

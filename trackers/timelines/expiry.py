@@ -56,7 +56,7 @@ _EMPTY = """
 """
 
 # The timelines are locked. A scalar subquery, so that each timeline is probed by itself.
-_FORGET = """
+_PRUNE_TIMELINES = """
     DELETE FROM trackers_timeline t
     WHERE id = ANY(%(ids)s::bigint[]) AND NOT live
       AND (SELECT entry_id FROM trackers_timelineentry WHERE timeline_id = t.id LIMIT 1) IS NULL
@@ -159,7 +159,7 @@ def _retiring(kept: timedelta) -> Callable[[], int | None]:
             timelines, ids = (array(row[n] for row in found) for n in (1, 2))
             db.execute(_RETIRE, {"timelines": timelines, "ids": ids, "kept": kept})
             retired = db.rowcount
-            db.execute(_FORGET, {"ids": array(one.id for one in locked)})
+            db.execute(_PRUNE_TIMELINES, {"ids": array(one.id for one in locked)})
         return retired
 
     return piece
@@ -176,4 +176,4 @@ def _delete_entries(ids: Sequence[int]) -> None:
     if ids:
         with cursor() as db:
             db.execute(_EMPTY, {"ids": array(ids)})
-            db.execute(_FORGET, {"ids": array(ids)})
+            db.execute(_PRUNE_TIMELINES, {"ids": array(ids)})

@@ -16,7 +16,7 @@ Put = tuple[int, int, Entry, datetime | None]
 
 # The timelines are locked. An entry that is dead, or is put as dead, has no content. A tombstone
 # keeps its `seq`: otherwise, for a `get_since` from it, what is put now would not count as newer.
-_PUT = compact_sql("""
+_PUT_ENTRIES = compact_sql("""
     INSERT INTO trackers_timelineentry AS e
         (timeline_id, entry_id, seq, secondary, metadata, dead_at)
     SELECT * FROM unnest(
@@ -63,7 +63,7 @@ def put_entries(entries: Sequence[Put]) -> None:
     """Put entries, each with its timeline's id, its `seq`, and when it was deleted, if it was."""
     with cursor() as db:
         db.execute(
-            _PUT,
+            _PUT_ENTRIES,
             {
                 "timelines": array(timeline for timeline, *_ in entries),
                 "ids": array(entry.id for _, _, entry, _ in entries),

@@ -209,7 +209,7 @@ def test_a_process_that_dies_with_an_e_mail_leaves_it_for_later_under_the_same_i
     box = Box()
     with listening(box) as smtp:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(mail, "settle_mail", dies)
+            patch.setattr(mail, "_settle_mail", dies)
             with pytest.raises(KeyboardInterrupt):
                 send(smtp)
         # Its claim holds for a minute, whoever comes.

@@ -159,6 +159,7 @@ def origins(_: World) -> Rows:
         ("source, its figures", "page", "/sources/1/?part=figures"),
         ("source, further rows", "page", "/sources/1/?part=rows"),
         ("source as a file", "file", "/sources/1/days.csv"),
+        ("source, to be changed", "page", "/sources/1/edit/"),
         ("source, to be removed", "page", "/sources/1/remove/"),
         ("import", "page", f"/sources/import/{FIRST_IMPORT}/"),
         ("import, polled", "poll", f"/sources/import/{FIRST_IMPORT}/?part=report"),

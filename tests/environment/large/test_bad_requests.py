@@ -90,6 +90,7 @@ def test_utf_8_is_taken_however_it_is_written(root, charset):
     assert "is not a username" in said(answer)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_request_that_django_cannot_even_make_is_refused_before_it():
     """With this charset it fails on the query, outside of every middleware."""
     from tweetwatch.wsgi import application

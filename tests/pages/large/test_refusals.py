@@ -17,7 +17,7 @@ def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
     done = flat(staff.post(f"/tweets/{tweet.pk}/resume", follow=True))
 
     assert '<p class="notice bad" role="alert">' in refused
-    assert "Not refreshed: it is paused" in refused
+    assert "not refreshed, because paused or being checked right now." in refused
     assert '<p class="notice" role="status">' in done
 
 

@@ -55,7 +55,7 @@ _READ = """
     SELECT coalesce(sum(open), 0), coalesce(sum(places), 0), count(*)
     FROM trackers_streamplaces WHERE open > 0 AND seen_at > now() - %(silent)s
 """
-_FORGET = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 hour'"
+_PRUNE_PLACES = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 hour'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +104,4 @@ def streams() -> Streams:
 def forget_silent() -> None:
     """Delete the rows of processes that have been silent for an hour."""
     with cursor() as db:
-        db.execute(_FORGET)
+        db.execute(_PRUNE_PLACES)

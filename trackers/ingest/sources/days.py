@@ -54,7 +54,7 @@ _COUNT = """
         late = d.late + excluded.late, billed = d.billed + excluded.billed,
         money = d.money + excluded.money
 """
-_FORGET = "DELETE FROM trackers_sourceday WHERE day < %(before)s"
+_PRUNE_DAYS = "DELETE FROM trackers_sourceday WHERE day < %(before)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +122,4 @@ def cost_of(days: list[SourceDay], *, today: date) -> Cost | None:
 
 def prune_days(*, today: date) -> int:
     with cursor() as db:
-        return db.execute(_FORGET, {"before": today - _KEPT_FOR}).rowcount
+        return db.execute(_PRUNE_DAYS, {"before": today - _KEPT_FOR}).rowcount

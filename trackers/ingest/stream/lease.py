@@ -26,7 +26,7 @@ MAKE = """
 """
 # If two come at once, the second waits for the row and then finds the lease taken. The very first
 # also sets the installation's mark.
-_TAKE = """
+_TAKE_LEASE = """
     UPDATE trackers_stream
     SET lease = %(token)s, lease_until = now() + %(lasts)s::interval, host = %(host)s,
         pid = %(pid)s, state = 'connecting', because = '', state_since = now(),
@@ -99,7 +99,7 @@ def take_lease(lasts: timedelta) -> Lease | Holder:
     params["mark"] = new_mark()
     with cursor() as db:
         db.execute(MAKE, params)
-        if db.execute(_TAKE, params).fetchone():
+        if db.execute(_TAKE_LEASE, params).fetchone():
             return lease
     return _holder()
 

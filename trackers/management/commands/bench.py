@@ -65,14 +65,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        registry = benches("registry")
+        registry = _benches("registry")
         if not options["name"]:
             for name, measures in registry.measures().items():
                 self.stdout.write(f"{name:10} {measures}")
             return
         # SIGINT too: a shell without job control makes its background processes ignore it.
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, interrupt)
+            signal.signal(number, _interrupt)
         wanted = self.wanted(options["name"], registry.names())
         size = registry.Size(
             scale=options["minutes"] / FULL_LENGTH,
@@ -130,7 +130,7 @@ class Command(BaseCommand):
     def run(self, bench: Any, shop: Any) -> Any:
         begun = time.monotonic()
         result = bench.run(shop)
-        for line in benches("table").lines(result):
+        for line in _benches("table").lines(result):
             self.stderr.write(line)
         self.say(f"{bench.name} took {(time.monotonic() - begun) / 60:.1f} minutes")
         return result
@@ -140,7 +140,7 @@ class Command(BaseCommand):
         self.stderr.flush()
 
 
-def benches(part: str) -> Any:
+def _benches(part: str) -> Any:
     """A module of the benches, which are outside the package."""
     if str(settings.BASE_DIR) not in sys.path:
         sys.path.insert(0, str(settings.BASE_DIR))
@@ -155,5 +155,5 @@ def benches(part: str) -> Any:
         raise CommandError(WITHOUT_PACKAGES.format(error=error, python=sys.executable)) from None
 
 
-def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt

@@ -27,7 +27,7 @@ class Command(PagelessCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--bind",
-            type=bind_address,
+            type=_bind_address,
             default=BIND,
             metavar="HOST:PORT",
             help=f"{BIND} by default; port 0: any",
@@ -47,7 +47,7 @@ class Command(PagelessCommand):
         os.execve(sys.executable, command, kept)  # noqa: S606 - our own program
 
 
-def bind_address(text: str) -> str:
+def _bind_address(text: str) -> str:
     """What gunicorn understands; it ends with a traceback at a port that there is not."""
     if text.startswith(("unix:", "fd://")):
         return text

@@ -63,13 +63,13 @@ class Command(PagelessCommand):
         if Credential.objects.filter(name=name).exists():
             raise CommandError(f"There is already a credential called {name}. Remove it first.")
         fields = {field: options[field] for field in ("name", "kind", "api")}
-        credential = Credential(**fields, secrets=read_secrets(options["kind"]))
+        credential = Credential(**fields, secrets=_read_secrets(options["kind"]))
         try:
             done = acts.add(
                 credential,
                 by_command(),
-                app=check_name_length("--app", options["app"]),
-                project=check_name_length("--project", options["project"]),
+                app=_check_name_length("--app", options["app"]),
+                project=_check_name_length("--project", options["project"]),
             )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
@@ -80,7 +80,7 @@ class Command(PagelessCommand):
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         # Without the secrets: the list is needed most when a key of FIELD_KEYS is lost.
-        rows = [describe(credential) for credential in all_credentials()]
+        rows = [describe(credential) for credential in _all_credentials()]
         if options["json"]:
             self.show(rows, options)
         elif rows:
@@ -92,7 +92,7 @@ class Command(PagelessCommand):
         names = (
             [options["name"]]
             if options["name"]
-            else [credential.name for credential in all_credentials()]
+            else [credential.name for credential in _all_credentials()]
         )
         if not names:
             raise CommandError(
@@ -101,7 +101,7 @@ class Command(PagelessCommand):
         self.say_way()
         verdicts = []
         for name in names:
-            verdict = acts.check(find_credential(name))
+            verdict = acts.check(_find_credential(name))
             verdicts.append(verdict)
             if options["json"]:
                 self.show([verdict.to_dict()], options)
@@ -118,18 +118,18 @@ class Command(PagelessCommand):
             self.say(f"X is asked at {', '.join(filter(None, (address, taken)))}.")
 
     def do_disable(self, options: Mapping[str, Any]) -> None:
-        credential = find_credential(options["name"])
+        credential = _find_credential(options["name"])
         done = acts.disable([credential], by_command(), reason=options["reason"])
         self.say(done.said)
         self.show([describe(credential)], options)
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
-        credential = find_credential(options["name"])
+        credential = _find_credential(options["name"])
         self.say(acts.enable([credential], by_command()).said)
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
-        credential = find_credential(options["name"])
+        credential = _find_credential(options["name"])
         row = describe(credential)
         self.say(acts.remove(credential, by_command()).said)
         self.show([row], options)
@@ -143,24 +143,24 @@ class Command(PagelessCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def check_name_length(option: str, name: str) -> str:
+def _check_name_length(option: str, name: str) -> str:
     if len(name) > MAX_NAME_LENGTH:
         raise ValueError(f"{option}: A name can have at most {MAX_NAME_LENGTH} characters.")
     return name
 
 
-def all_credentials() -> Iterator[Credential]:
+def _all_credentials() -> Iterator[Credential]:
     return iter(Credential.objects.shown())
 
 
-def find_credential(name: str) -> Credential:
+def _find_credential(name: str) -> Credential:
     try:
         return Credential.objects.shown().get(name=name)
     except Credential.DoesNotExist:
         raise CommandError(f"There is no credential called {name}.") from None
 
 
-def read_secrets(kind: str) -> dict[str, str]:
+def _read_secrets(kind: str) -> dict[str, str]:
     """From standard input as JSON; at a terminal the user is prompted, without echo."""
     optional = MAY_HAVE.get(kind, ())
     names = ", ".join([*NEEDS[kind], *(f"{name} (optional)" for name in optional)])

@@ -37,11 +37,11 @@ class Command(PagelessCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         slots = options["slots"]
-        raise_file_limit(slots)
-        uvloop.run(deliver(settings_with(slots)))
+        _raise_file_limit(slots)
+        uvloop.run(_deliver(_settings_with(slots)))
 
 
-def raise_file_limit(slots: int) -> None:
+def _raise_file_limit(slots: int) -> None:
     """Each delivery needs a socket, and a login shell often allows only a thousand files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = slots + FILES_BESIDES
@@ -54,7 +54,7 @@ def raise_file_limit(slots: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def settings_with(slots: int) -> Settings:
+def _settings_with(slots: int) -> Settings:
     return Settings(
         egress=Egress(settings.EGRESS_ALLOW, settings.EGRESS_PLAIN_HTTP, settings.EGRESS_CA_FILE),
         public_url=settings.PUBLIC_URL,
@@ -66,7 +66,7 @@ def settings_with(slots: int) -> Settings:
     )
 
 
-async def deliver(delivery_settings: Settings) -> None:
+async def _deliver(delivery_settings: Settings) -> None:
     deliverer = Deliverer(delivery_settings)
     loop = asyncio.get_running_loop()
 

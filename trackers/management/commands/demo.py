@@ -88,10 +88,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         # SIGINT too: a shell without job control makes its background processes ignore it.
         for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, interrupt)
+            signal.signal(name, _interrupt)
         directory: Path = options["directory"].resolve()
         if os.environ.get(DEMO_VARIABLE) != str(directory):
-            restart_with_settings(directory, workers=options["workers"])
+            _restart_with_settings(directory, workers=options["workers"])
         children: list[Child] = []
         claimed = demo_folder.lock_folder(directory)
         try:
@@ -116,7 +116,7 @@ class Command(BaseCommand):
         begun = timezone.now()
         password = demo_scene.prepare_scene(fake, demo_scene.world_of(options, start_ms=start_ms))
         self.stdout.write("Starting the workers and the pages …")
-        env = child_env(X_API_BASE_URL=fake)
+        env = _child_env(X_API_BASE_URL=fake)
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
         workers = Child("workers", [*manage, "qcluster"], log=logs / "workers.log", env=env)
         children.append(workers)
@@ -140,7 +140,7 @@ class Command(BaseCommand):
     def port_of_pages(self, wanted: int | None) -> int:
         if wanted is not None:
             return free_port(wanted)
-        if is_free(DEFAULT_PORT):
+        if _is_free(DEFAULT_PORT):
             return DEFAULT_PORT
         port = free_port(0)
         self.stdout.write(f"Port {DEFAULT_PORT} is in use, so the pages are on port {port}.")
@@ -156,7 +156,7 @@ class Command(BaseCommand):
         }
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in flag_values.items()]
         command = [sys.executable, "-m", "fakex", *flags]
-        fake = Child("the fake X", command, log=logs / "fakex.log", env=child_env())
+        fake = Child("the fake X", command, log=logs / "fakex.log", env=_child_env())
         children.append(fake)
         self.wait_until(children, lambda: is_listening(port), "The fake X did not start")
         return f"http://127.0.0.1:{port}"
@@ -211,7 +211,7 @@ class Command(BaseCommand):
         self.stdout.write("Everything has stopped.")
 
 
-def restart_with_settings(directory: Path, *, workers: int) -> NoReturn:
+def _restart_with_settings(directory: Path, *, workers: int) -> NoReturn:
     """Run the same command with the demo's settings in its environment, where they are read."""
     sys.stdout.flush()
     env = {
@@ -233,7 +233,7 @@ def restart_with_settings(directory: Path, *, workers: int) -> NoReturn:
     os.execve(sys.executable, sys.orig_argv, env)  # noqa: S606 - this same program
 
 
-def child_env(**variables: str) -> dict[str, str]:
+def _child_env(**variables: str) -> dict[str, str]:
     """The web server decides about its connection pool itself."""
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_POOL"}
     return {**kept, **variables}
@@ -245,7 +245,7 @@ def gunicorn(port: int) -> list[str]:
     return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", config, *flags.split()]
 
 
-def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
@@ -263,7 +263,7 @@ def free_port(port: int) -> int:
         return chosen
 
 
-def is_free(port: int) -> bool:
+def _is_free(port: int) -> bool:
     try:
         return free_port(port) == port
     except CommandError:

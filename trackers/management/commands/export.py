@@ -27,7 +27,7 @@ class Command(PagelessCommand):
         parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        ids = [tweet_id_argument(text) for some in options["tweet"] for text in some]
+        ids = [_tweet_id_argument(text) for some in options["tweet"] for text in some]
         self.look_for(ids)
         out = sys.stdout.buffer
         # Lines that go to the terminal are progress enough.
@@ -53,7 +53,7 @@ class Command(PagelessCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def tweet_id_argument(text: str) -> int:
+def _tweet_id_argument(text: str) -> int:
     id = id_of(text)
     if id is None:
         raise CommandError(f"{text!r} is not a tweet id.", returncode=2)

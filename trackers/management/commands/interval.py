@@ -58,23 +58,23 @@ class Command(PagelessCommand):
     def do_list(self, options: Mapping[str, Any]) -> None:
         for interval in Interval.objects.all():
             self.stdout.write(
-                json.dumps(interval_json(interval))
+                json.dumps(_interval_json(interval))
                 if options["json"]
-                else describe_interval(interval)
+                else _describe_interval(interval)
             )
 
     def do_set(self, options: Mapping[str, Any]) -> None:
         try:
-            wanted = [row_of(text) for text in options["rows"]]
+            wanted = [_row_of(text) for text in options["rows"]]
         except ValueError as error:
             raise CommandError(str(error), returncode=EXIT_USAGE) from None
         before = {row.younger_than: row for row in Interval.objects.all()}
-        rows = [with_jitter(row, before=before, jitter=options["jitter"]) for row in wanted]
+        rows = [_with_jitter(row, before=before, jitter=options["jitter"]) for row in wanted]
         try:
             if options["dry_run"]:
                 costs = weigh_cost(rows, is_confirmed=True)
                 self.stdout.write(
-                    json.dumps(costs_json(costs)) if options["json"] else describe_costs(costs)
+                    json.dumps(_costs_json(costs)) if options["json"] else _describe_costs(costs)
                 )
                 return
             done = self.replace(rows, is_confirmed=options["yes"])
@@ -87,15 +87,15 @@ class Command(PagelessCommand):
         try:
             return set_intervals(rows, by_command(), is_confirmed=is_confirmed)
         except Unconfirmed as asks:
-            self.say(describe_costs(asks.estimate))
-            confirm_costs(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
+            self.say(_describe_costs(asks.estimate))
+            _confirm_costs(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
         return set_intervals(rows, by_command(), is_confirmed=True)
 
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
 
 
-def row_of(text: str) -> IntervalRow:
+def _row_of(text: str) -> IntervalRow:
     """18m=60s, or 18m=20s..5m@5%. Raises ValueError with a sentence."""
     age, equals, how = text.partition("=")
     if not equals:
@@ -113,7 +113,7 @@ def row_of(text: str) -> IntervalRow:
     return IntervalRow(parse(age), least, accuracy=percentage(share), at_most=most, at_least=least)
 
 
-def with_jitter(
+def _with_jitter(
     row: IntervalRow, *, before: Mapping[timedelta, Interval], jitter: float | None
 ) -> IntervalRow:
     """A row keeps the jitter of the old one with its bound, unless all are given a new one."""
@@ -123,7 +123,7 @@ def with_jitter(
     return dataclasses.replace(row, jitter=jitter)
 
 
-def describe_costs(costs: Estimate) -> str:
+def _describe_costs(costs: Estimate) -> str:
     return "\n".join(
         f"{line.what}: {line.now}."
         if line.now == line.after
@@ -132,7 +132,7 @@ def describe_costs(costs: Estimate) -> str:
     )
 
 
-def costs_json(costs: Estimate) -> dict[str, object]:
+def _costs_json(costs: Estimate) -> dict[str, object]:
     return {
         "times": round(costs.change.times, 3),
         "before": asdict(costs.change.before),
@@ -140,7 +140,7 @@ def costs_json(costs: Estimate) -> dict[str, object]:
     }
 
 
-def confirm_costs(question: str) -> None:
+def _confirm_costs(question: str) -> None:
     """A person says yes; a program says --yes."""
     if not sys.stdin.isatty():
         raise CommandError(
@@ -149,7 +149,7 @@ def confirm_costs(question: str) -> None:
     confirm_or_stop(question, yes=False)
 
 
-def interval_json(interval: Interval) -> dict[str, object]:
+def _interval_json(interval: Interval) -> dict[str, object]:
     at_most, at_least = interval.at_most, interval.at_least
     return {
         "younger_than": spell(interval.younger_than),
@@ -164,7 +164,7 @@ def interval_json(interval: Interval) -> dict[str, object]:
     }
 
 
-def describe_interval(interval: Interval) -> str:
+def _describe_interval(interval: Interval) -> str:
     """As `set` reads it, then in words."""
     disabled = "" if interval.enabled else ", disabled"
     return f"{interval.written:24} {interval.words}, jitter {interval.jitter:g}{disabled}"

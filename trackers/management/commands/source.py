@@ -50,7 +50,7 @@ class Command(PagelessCommand):
         new = actions.add_parser("add", help="add a source; it is polled at once")
         new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
         new.add_argument("words", nargs="+", metavar="OF", help="for example @nasa, or a query")
-        add_settings_options(new)
+        _add_settings_options(new)
         actions.add_parser("list", help="list the sources and their state")
         edit = actions.add_parser(
             "change", help="change a source; options left out keep their values"
@@ -59,7 +59,7 @@ class Command(PagelessCommand):
         edit.add_argument(
             "--of", help="a different account or query, which starts from the beginning"
         )
-        add_settings_options(edit)
+        _add_settings_options(edit)
         for name, what in (
             ("pause", "stop polling until resumed"),
             ("resume", "resume, with a poll at once"),
@@ -173,7 +173,7 @@ class Command(PagelessCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def add_settings_options(parser: ArgumentParser) -> None:
+def _add_settings_options(parser: ArgumentParser) -> None:
     parser.add_argument("--every", help="time between polls, such as 90s, 5m or 1h 30m")
     parser.add_argument("--pages", help="most pages of 100 posts per poll")
     parser.add_argument("--backfill", help="how far back the first poll reads: such as 1d, or all")

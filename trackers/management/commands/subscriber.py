@@ -42,10 +42,10 @@ class Command(PagelessCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         add = actions.add_parser("add", help="add a subscriber; its signing key is shown once")
         add.add_argument("name")
-        add_terms_options(add, required=True)
+        _add_terms_options(add, required=True)
         change = actions.add_parser("change", help="change a subscriber's options")
         change.add_argument("name")
-        add_terms_options(change, required=False)
+        _add_terms_options(change, required=False)
         actions.add_parser("list", help="list the subscribers and their deliveries")
         for name, what in (
             ("pause", "send nothing, and keep its events until it is resumed"),
@@ -64,9 +64,9 @@ class Command(PagelessCommand):
         actions.add_parser("test", help="send a test event").add_argument("name")
         replay = actions.add_parser("replay", help="deliver the events of a period again")
         replay.add_argument("name")
-        replay.add_argument("--since", required=True, type=time_argument, metavar="TIME")
+        replay.add_argument("--since", required=True, type=_time_argument, metavar="TIME")
         replay.add_argument(
-            "--until", type=time_argument, metavar="TIME", help="until now by default"
+            "--until", type=_time_argument, metavar="TIME", help="until now by default"
         )
         replay.add_argument("--dry-run", action="store_true", help="only count them")
         redeliver = actions.add_parser("redeliver", help="deliver a batch again")
@@ -85,13 +85,13 @@ class Command(PagelessCommand):
         do(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        with report_bad_input():
+        with _report_bad_input():
             subscriber, key = acts.add(options["name"], terms_of(options), by_command())
         self.say(options, f"Added {subscriber}.")
         self.show_key(subscriber, key, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
-        with report_bad_input():
+        with _report_bad_input():
             subscriber = acts.change(
                 find_subscriber(options["name"]), terms_of(options), by_command()
             )
@@ -180,7 +180,7 @@ class Command(PagelessCommand):
         self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
 
-def time_argument(text: str) -> datetime:
+def _time_argument(text: str) -> datetime:
     """A time in ISO 8601; without a zone it is UTC."""
     try:
         at = datetime.fromisoformat(text)
@@ -189,21 +189,21 @@ def time_argument(text: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def at_least_argument(text: str) -> tuple[str, int]:
+def _at_least_argument(text: str) -> tuple[str, int]:
     try:
         return terms.at_least_of(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
 
 
-def header_argument(text: str) -> tuple[str, str]:
+def _header_argument(text: str) -> tuple[str, str]:
     try:
         return read_line(text)
     except ValidationError as error:
         raise ArgumentTypeError(error.message) from None
 
 
-def add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
+def _add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
     """The options of a new subscriber, or of a change: what is left out then stays."""
     add_option = parser.add_argument
     add_option("--callback", required=required, metavar="URL", help="where batches go")
@@ -224,7 +224,7 @@ def add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
     add_option("--uuid", help="user name of Basic auth, sent with each batch")
     add_option(
         "--header",
-        type=header_argument,
+        type=_header_argument,
         action="append",
         metavar="'NAME: VALUE'",
         dest="headers",
@@ -238,14 +238,14 @@ def add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
     add_option("--source", type=int, action="append", metavar="ID", dest="sources")
     add_option(
         "--at-least",
-        type=at_least_argument,
+        type=_at_least_argument,
         metavar="METRIC=N",
         help="only changes of tweets with this figure or more",
     )
 
 
 @contextmanager
-def report_bad_input() -> Iterator[None]:
+def _report_bad_input() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:

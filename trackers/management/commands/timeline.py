@@ -81,9 +81,9 @@ class Command(PagelessCommand):
             )
             for timeline in timelines:
                 text = (
-                    json.dumps(timeline_json(timeline))
+                    json.dumps(_timeline_json(timeline))
                     if options["json"]
-                    else describe_timeline(timeline)
+                    else _describe_timeline(timeline)
                 )
                 self.stdout.write(text)
             return
@@ -92,7 +92,7 @@ class Command(PagelessCommand):
         )
         for entry in peek(ask):
             self.stdout.write(
-                json.dumps(entry_json(entry)) if options["json"] else describe_entry(entry)
+                json.dumps(_entry_json(entry)) if options["json"] else _describe_entry(entry)
             )
 
     def do_rebuild(self, options: Mapping[str, Any]) -> None:
@@ -152,25 +152,25 @@ class Command(PagelessCommand):
         self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
 
-def timeline_json(timeline: TimelineRow) -> dict[str, object]:
+def _timeline_json(timeline: TimelineRow) -> dict[str, object]:
     read_at = timeline.last_read_at.isoformat()
     return {"name": timeline.name, "live": timeline.live, "size": timeline.size, "read_at": read_at}
 
 
-def describe_timeline(timeline: TimelineRow) -> str:
+def _describe_timeline(timeline: TimelineRow) -> str:
     if not timeline.live:
         return f"{timeline.name}  missing, with tombstones"
     read_at = timeline.last_read_at.isoformat(sep=" ", timespec="minutes")
     return f"{timeline.name}  {timeline.size} entries, read {read_at}"
 
 
-def entry_json(entry: store.Entry) -> dict[str, str | None]:
+def _entry_json(entry: store.Entry) -> dict[str, str | None]:
     secondary = None if entry.secondary is None else str(entry.secondary)
     metadata = base64.b64encode(entry.metadata).decode()
     return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}
 
 
-def describe_entry(entry: store.Entry) -> str:
+def _describe_entry(entry: store.Entry) -> str:
     of = "" if entry.secondary is None else f"  of {entry.secondary}"
     text = entry.metadata.decode("utf-8", "backslashreplace")
     printable = re.sub(r"[^\x20-\x7e]", lambda match: repr(match[0])[1:-1], text)

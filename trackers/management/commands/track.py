@@ -109,7 +109,7 @@ class Command(PagelessCommand):
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],
-                tell=lambda sentence: write_note(f"{name}: {sentence}"),
+                tell=lambda sentence: _write_note(f"{name}: {sentence}"),
             )
             try:
                 for lines in progress.texts_of(file):
@@ -127,7 +127,7 @@ class Command(PagelessCommand):
         if unread:
             raise unread[0]
         if self.total.read == before:
-            write_note(f"{name}: There are no tweets in it.")
+            _write_note(f"{name}: There are no tweets in it.")
 
     def track(self, stream: Iterable[FoundTweet | Rejected], came_from: str) -> None:
         for chunk in track_stream(stream, came_from=came_from):
@@ -143,15 +143,15 @@ class Command(PagelessCommand):
 
     def tell(self, rejected: Rejected) -> None:
         if self.rejected <= MAX_LINES_SHOWN:
-            write_note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
+            _write_note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
         elif self.rejected == MAX_LINES_SHOWN + 1:
-            write_note("Further rejected lines are counted, but not shown.")
+            _write_note("Further rejected lines are counted, but not shown.")
 
     def warn(self, odd: FoundTweet) -> None:
         if self.warnings <= MAX_LINES_SHOWN:
-            write_note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
+            _write_note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
         elif self.warnings == MAX_LINES_SHOWN + 1:
-            write_note("Further warnings are counted, but not shown.")
+            _write_note("Further warnings are counted, but not shown.")
 
     def say_so_far(self, began: float, *, as_json: bool) -> None:
         """Where one of several files is refused, those before it are tracked."""
@@ -180,7 +180,7 @@ class Command(PagelessCommand):
         )
 
 
-def peek_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
+def _peek_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
     """The file and its first bytes, unpacked; an archive that comes by a pipe is put on disk."""
     if file.seekable():
         head = file.read(len(ZIP))
@@ -197,7 +197,7 @@ def peek_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
     return kept, head
 
 
-def write_note(sentence: str) -> None:
+def _write_note(sentence: str) -> None:
     tqdm.write(sentence, file=sys.stderr)
 
 
@@ -220,15 +220,15 @@ class FileProgress:
             "taken": self._read,
         }
         if file.isatty():
-            write_note(AT_TERMINAL)
+            _write_note(AT_TERMINAL)
             yield self._counted(lines_of(file, **limited))
             return
-        file, head = peek_head(file)
+        file, head = _peek_head(file)
         if not head.startswith(ZIP):
             warning = check_first_bytes(head) if head else ""
             # The head of a pipe may end within a character.
             if warning and file.seekable():
-                write_note(f"{self._name}: {warning}")
+                _write_note(f"{self._name}: {warning}")
             yield self._counted(lines_of(file, **limited))
             return
         # What is read of it is counted unpacked, and that total is unknown.
@@ -236,14 +236,14 @@ class FileProgress:
         archive = Archive(file)
         is_empty = True
         for member, _ in with_tweets(archive, limits=self._limits):
-            write_note(f"{self._name}: {member.name}")
+            _write_note(f"{self._name}: {member.name}")
             self._taken, is_empty = 0, False
             yield self._counted(archive.lines(member.name, **limited))
         left_out = archive.told_of_left_out()
         if is_empty:
             raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
         if left_out:
-            write_note(f"{self._name}: {left_out}")
+            _write_note(f"{self._name}: {left_out}")
 
     def _counted(self, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:
@@ -260,14 +260,14 @@ class FileProgress:
     def _tell(self) -> None:
         if not self._warned and (near := self._limits.near(self._read)):
             self._warned = True
-            write_note(f"{self._name}: {near}")
+            _write_note(f"{self._name}: {near}")
         rate = self._lines / max(time.monotonic() - self._began, 0.001)
         if not self._bar.disable:
             self._bar.set_postfix_str(f"{self._lines:,} lines, {rate:,.0f}/s", refresh=False)
         elif time.monotonic() - self._told > PROGRESS_EVERY_SECONDS:
             self._told = time.monotonic()
             part = f"{self._taken / self._size:.0%}, " if self._size else ""
-            write_note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
+            _write_note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
 
     def end(self) -> None:
         self._bar.close()

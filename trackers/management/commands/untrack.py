@@ -86,7 +86,7 @@ class Command(PagelessCommand):
             rows = only_here(source) if options["only_from_there"] else brought(source)
             return id_array(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
         if options["author"]:
-            rows = Tweet.objects.filter(author__in=authors_of(options["author"]))
+            rows = Tweet.objects.filter(author__in=_authors_of(options["author"]))
             return id_array(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
         input_tweets = InputTweets(self.say, format=options["format"], column=options["column"])
         return tracked_ids(id_array(input_tweets.ids(options["what"])))
@@ -98,7 +98,7 @@ class Command(PagelessCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def authors_of(named: str) -> list[int]:
+def _authors_of(named: str) -> list[int]:
     """The author of that id, or those of exactly that name; CommandError where there is none."""
     name = named.strip().removeprefix("@").strip()
     if not name:

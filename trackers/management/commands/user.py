@@ -51,13 +51,13 @@ class Command(PagelessCommand):
         user = User(username=options["name"], email=options["email"])
         try:
             user.full_clean(exclude=["password"])
-            acts.add_user(user, read_password(), by_command(), role=options["role"])
+            acts.add_user(user, _read_password(), by_command(), role=options["role"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         self.tell(options, user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
-        user = find_user(options["name"])
+        user = _find_user(options["name"])
         acts.set_role(user, None if options["role"] == NO_ROLE else options["role"], by_command())
         self.tell(options, user)
 
@@ -66,7 +66,7 @@ class Command(PagelessCommand):
             self.tell(options, user)
 
     def do_unlock(self, options: Mapping[str, Any]) -> None:
-        user = find_user(options["name"])
+        user = _find_user(options["name"])
         done = acts.unlock([user], by_command(), address=options["address"])
         self.tell(options, user, done.said)
 
@@ -78,23 +78,23 @@ class Command(PagelessCommand):
             "is_active": user.is_active,
         }
         self.stdout.write(
-            json.dumps(result) if options["json"] else sentence or describe_user(user)
+            json.dumps(result) if options["json"] else sentence or _describe_user(user)
         )
 
 
-def describe_user(user: User) -> str:
+def _describe_user(user: User) -> str:
     what = "administrator" if user.is_superuser else " and ".join(roles.roles_of(user))
     return f"{user.username}: {what or 'no role'}{'' if user.is_active else ', not active'}"
 
 
-def find_user(name: str) -> User:
+def _find_user(name: str) -> User:
     user = User.objects.filter(username=name).first()
     if user is None:
         raise CommandError(f"There is no account called {name}.")
     return user
 
 
-def read_password() -> str:
+def _read_password() -> str:
     """Never an argument: those stay in the shell's history."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")

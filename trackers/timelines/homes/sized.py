@@ -18,7 +18,7 @@ _EXTRA_BUCKETS = 4
 
 # `known`: what is already in some bucket. New tweets are usually newer than all others, so the
 # index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
-_PUT = compact_sql("""
+_PUT_IN_BUCKETS = compact_sql("""
     WITH known AS MATERIALIZED (
         SELECT follower.id AS follower_id, one.id
         FROM unnest(%(followers)s::bigint[]) AS follower(id)
@@ -72,7 +72,7 @@ _BETWEEN = compact_sql("""
       AND one.id > %(after)s::bigint AND one.id <= %(upto)s::bigint
     ORDER BY one.id LIMIT %(limit)s::int
 """)
-_TAKE = """
+_TAKE_FROM_BUCKETS = """
     WITH kept AS MATERIALIZED (
         SELECT b.n, array_agg(one.id ORDER BY one.nth) AS ids, min(one.id) AS least,
                max(one.id) AS most
@@ -138,11 +138,11 @@ class Sized(Built):
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         given = {"oldest": min(ids), "newest": max(ids), "size": self.settings.bucket_size}
         with cursor() as db:
-            db.execute(_PUT, {**put_into(followers, ids), **given})
+            db.execute(_PUT_IN_BUCKETS, {**put_into(followers, ids), **given})
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(_TAKE, {"follower": follower_id, "ids": array(ids)})
+            db.execute(_TAKE_FROM_BUCKETS, {"follower": follower_id, "ids": array(ids)})
 
     def held(self, follower_id: int) -> list[int]:
         rows = SizedBucket.objects.filter(follower_id=follower_id).values_list("ids", flat=True)

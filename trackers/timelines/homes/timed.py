@@ -20,7 +20,7 @@ _LAST_COUNTED = 29_700_859_247
 
 # Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
 # bucket, so nothing has to be sorted.
-_PUT = compact_sql(f"""
+_PUT_BY_DAY = compact_sql(f"""
     WITH sheets AS MATERIALIZED (
         SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
         FROM (
@@ -68,7 +68,7 @@ _ANCIENT = """
     SELECT id FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) AS id
     WHERE b.follower_id = %(follower)s AND b.bucket <= %(beyond)s::int
 """
-_TAKE = """
+_TAKE_FROM_DAYS = """
     UPDATE trackers_timedbucket b SET ids = kept.ids
     FROM (
         SELECT old.bucket, ARRAY(
@@ -138,11 +138,11 @@ class Timed(Built):
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(_PUT, {**put_into(followers, ids), "span": self.span})
+            db.execute(_PUT_BY_DAY, {**put_into(followers, ids), "span": self.span})
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         with cursor() as db:
-            db.execute(_TAKE, {"follower": follower_id, "ids": array(ids)})
+            db.execute(_TAKE_FROM_DAYS, {"follower": follower_id, "ids": array(ids)})
 
     def held(self, follower_id: int) -> list[int]:
         rows = TimedBucket.objects.filter(follower_id=follower_id).values_list("ids", flat=True)

@@ -1,0 +1,124 @@
+"""Names: one word for one thing, and a module's interface is what other modules use of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+PRODUCT = ("trackers", "tweetwatch")
+# What Django and Python look up by these names.
+EVERYWHERE = {
+    "Command", "Migration", "Meta", "urlpatterns", "router", "logger", "register", "app_name",
+    "__all__",
+}  # fmt: skip
+# They fit everything, so they say nothing.
+RIDDLES = {
+    "MOST", "AT_ONCE", "told", "tell", "found", "given", "one", "said", "shown", "Told", "Said",
+}  # fmt: skip
+# Other decorators register a function with whoever calls it.
+PLAIN = {"cache", "lru_cache", "contextmanager", "asynccontextmanager"}
+# Called by what imports the module by its name (`trackers.apps`), or promised to programs.
+BY_NAME = {"refuse_old_databases", "make_roles", "strategy"}
+DOTTED = re.compile(r"(?:trackers|tweetwatch)(?:\.\w+)+")
+
+
+@cache
+def trees(*folders):
+    """The syntax tree of each module, by its dotted name."""
+    paths = [path for folder in folders for path in (PROJECT / folder).rglob("*.py")]
+    return {
+        ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"):
+        ast.parse(path.read_text())
+        for path in paths
+        if "migrations" not in path.parts
+    }  # fmt: skip
+
+
+def scripts():
+    return {
+        name: ast.parse((PROJECT / name).read_text()) for name in ("manage.py", "gunicorn.conf.py")
+    }
+
+
+def names_of(node):
+    """The names that a statement of a module defines."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+        case ast.Assign() | ast.AnnAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def definitions():
+    """The modules that define each name. The acts of the parts share their verbs on purpose."""
+    modules = defaultdict(set)
+    for module, tree in trees(*PRODUCT).items():
+        if module.rpartition(".")[2] == "acts":
+            continue
+        for node in tree.body:
+            for name in names_of(node):
+                modules[name].add(module)
+    return modules
+
+
+def imports_of(module, tree):
+    """Names that a module takes from others, as pairs of module and name; and its aliases."""
+    known, taken, aliases = set(trees(*PRODUCT, "tests", "fakex")), set(), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (whole := f"{node.module}.{alias.name}") in known:
+                    aliases[alias.asname or alias.name] = whole
+                else:
+                    taken.add((node.module, alias.name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            taken.add((aliases.get(node.value.id), node.attr))
+    return taken
+
+
+def test_a_name_stands_for_one_thing():
+    often = {
+        name: sorted(modules)
+        for name, modules in definitions().items()
+        if len(modules) > 3 and name not in EVERYWHERE
+    }
+
+    assert not often, "each of these is defined in more than three modules: name what differs"
+
+
+def test_no_name_of_a_module_fits_everything():
+    riddles = {
+        name: sorted(modules)
+        for name, modules in definitions().items()
+        if name.lstrip("_") in RIDDLES
+    }
+
+    assert not riddles
+
+
+def test_what_no_other_module_uses_has_an_underscore():
+    everything = {**trees(*PRODUCT, "tests", "fakex"), **scripts()}
+    used = {pair for module, tree in everything.items() for pair in imports_of(module, tree)}
+    texts = [path.read_text() for part in PRODUCT for path in (PROJECT / part).rglob("*.py")]
+    dotted = {name for text in texts for name in DOTTED.findall(text)}
+
+    public = [
+        f"{module}:{node.name}"
+        for module, tree in trees(*PRODUCT).items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("_")
+        and {ast.unparse(each).partition("(")[0] for each in node.decorator_list} <= PLAIN
+        and (module, node.name) not in used
+        and f"{module}.{node.name}" not in dotted
+        and node.name not in BY_NAME
+    ]
+
+    assert not public, "only their own module uses these"
