@@ -41,7 +41,7 @@ class Command(PagelessCommand):
         )
         rebuild = actions.add_parser("rebuild", help="rebuild homes by the current settings")
         rebuild.add_argument(
-            "followers", nargs="*", type=int, metavar="WATCHER", help="id of a follower"
+            "followers", nargs="*", type=int, metavar="FOLLOWER", help="id of a follower"
         )
         rebuild.add_argument(
             "--all", action="store_true", help="all recently viewed homes, in the background"
