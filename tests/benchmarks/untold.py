@@ -35,7 +35,7 @@ def save_without_events() -> Any:
     assert spec
     assert spec.loader
     again = module_from_spec(spec)
-    with patch.object(record, "EVENTS", NOTHING):
+    with patch.object(record, "_RECORD_EVENTS", NOTHING):
         spec.loader.exec_module(again)
     return again.SAVE
 

@@ -167,7 +167,7 @@ class Following:
         self.write(
             do="begin",
             files=lines,
-            followers=[self.chance.sample(range(WATCHERS), FOLLOWERS) for _ in lines],
+            followed_by=[self.chance.sample(range(WATCHERS), FOLLOWERS) for _ in lines],
             accounts=[self.chance.sample(authors, ACCOUNTS) for _ in range(WATCHERS)],
             look=LOOK,
         )

@@ -35,7 +35,7 @@ PAGE = 100
 REPEATED_FOR = 120.0
 
 
-def begin(files, followers, accounts, look):
+def begin(files, followed_by, accounts, look):
     """The followers, whom they follow, and empty homes: all that comes into them is delivered."""
     # It would drop the homes of those who never look.
     Schedule.objects.filter(func="trackers.tasks.drop_idle_homes").delete()
@@ -51,7 +51,7 @@ def begin(files, followers, accounts, look):
         follower: [-int(id) for id in mine]
         for follower, mine in zip(followers, accounts, strict=True)
     }
-    for source, places in zip(brought, followers, strict=True):
+    for source, places in zip(brought, followed_by, strict=True):
         for place in places:
             follows[followers[place]].append(source)
     for follower, origins in follows.items():

@@ -23,18 +23,18 @@ import django
 django.setup()
 from django.db import connection
 from trackers.money import ledger
-from trackers.money.balances import purses
+from trackers.money.balances import read_balances
 from tweetwatch.database import DatabaseClock
 
-[purse] = purses()
-clock = DatabaseClock(purse.now, time.monotonic())
+[balance] = read_balances()
+clock = DatabaseClock(balance.now, time.monotonic())
 asked = {"unpaid": [0] * 100, "paid": 0, "timeout": timedelta(seconds=1), "clock": clock}
-payments = [ledger.reserve(purse, **asked) for _ in range(6)]
-print(purse.day, flush=True)
+payments = [ledger.reserve_posts(balance, **asked) for _ in range(6)]
+print(balance.day, flush=True)
 sys.stdin.readline()
 connection.close()
 for payment in payments:
-    ledger.settle(payment, posts=100, shown=100, x_now=None)
+    ledger.settle_payment(payment, posts=100, shown=100, x_now=None)
 """
 BUDGETS = "posts_a_day, posts_a_month, money_a_day, money_a_month"
 CLEAR = f"""

@@ -13,19 +13,19 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 from trackers.dashboards.columns.models import Column
-from trackers.dashboards.tweets.outlook import earlier_of
+from trackers.dashboards.tweets.outlook import _earlier_of
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.history import by_command
 from trackers.ingest.sources.models import Source
-from trackers.timelines import feeds
+from trackers.timelines import homes
 from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 user = User.objects.get(username="admin")
 home, _ = Follower.objects.get_or_create(user=user)
 sources = list(Source.objects.order_by("pk"))
 for source in sources:
-    feeds.follow(home.pk, source_id=source.pk)
+    homes.follow(home.pk, source_id=source.pk)
 Column.objects.create(user=user, position=1)
 for place, source in enumerate(sources[:2], start=2):
     Column.objects.create(user=user, position=place, source=source)
@@ -36,7 +36,7 @@ seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__lt=bor
 
 def usual(tweet):
     age = tweet.measured_until - tweet.created_at
-    middle = earlier_of(tweet, [age], now=now).bands()["impressions"].get(age)
+    middle = _earlier_of(tweet, [age], now=now).bands()["impressions"].get(age)
     return middle.high if middle else 0
 
 popular = list(seen.filter(measured_until__isnull=False).order_by("-impressions")[:200])

@@ -53,11 +53,11 @@ class Clock:
 def sql_clock() -> Iterator[Clock]:
     """Both ways of asking: a statement, and several in one trip, waited for at its end."""
     clock = Clock()
-    ask = clock.of(built.fetch_together)
+    ask = clock.of(built.ask_all)
     with (
         patch.object(psycopg.Cursor, "execute", clock.of(psycopg.Cursor.execute)),
         patch.object(built, "ask_all", ask),
         patch.object(on_read, "ask_all", ask),
-        patch.object(moment, "ask", ask),
+        patch.object(moment, "fetch_together", ask),
     ):
         yield clock

@@ -31,8 +31,8 @@ def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database, com
 
 def test_a_command_loads_no_page_and_no_fake_x(fresh_database):
     program = (
-        "import sys; from tweetwatch.command_line import run;"
-        "status = run(['manage.py', 'interval', 'list', '--json']);"
+        "import sys; from tweetwatch.command_line import run_command;"
+        "status = run_command(['manage.py', 'interval', 'list', '--json']);"
         "seen = {'trackers.dashboards.urls', 'trackers.api.urls', 'fakex.x'};"
         "print(*sorted(seen & set(sys.modules)), file=sys.stderr); sys.exit(status)"
     )

@@ -29,16 +29,16 @@ NOBODY_THERE = "postgres://user:secret-of-ours@127.0.0.1:1/tweetwatch"
 WITHOUT_FACTORY = """
 import sys
 sys.modules["factory"] = None
-from tweetwatch.command_line import run
-sys.exit(run(["manage.py", "bench"]))
+from tweetwatch.command_line import run_command
+sys.exit(run_command(["manage.py", "bench"]))
 """
 # A command that ends with a status of its own.
 AT_THE_END = """
 import atexit, os, signal, sys
-from tweetwatch.interrupts import leave_at_once
-leave_at_once()
+from tweetwatch.interrupts import exit_on_interrupt
+exit_on_interrupt()
 os.environ["DJANGO_SETTINGS_MODULE"] = "tweetwatch.settings"
-from tweetwatch.command_line import run
+from tweetwatch.command_line import run_command
 
 class Last:
     def __del__(self, kill=os.kill, me=os.getpid(), it=signal.SIGINT):
@@ -49,7 +49,7 @@ if os.environ["INTERRUPT_AT"] == "exit":
 else:
     last = Last()
 sys.stderr = open(os.devnull, "w")
-status = run(["manage.py", "statsu"])
+status = run_command(["manage.py", "statsu"])
 sys.stderr = sys.__stderr__
 sys.exit(status)
 """

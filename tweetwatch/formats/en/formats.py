@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_DATE_FORMAT = "Y-m-d"
-_TIME_FORMAT = "H:i:s e"
-_DATETIME_FORMAT = "Y-m-d H:i:s e"
-_SHORT_DATE_FORMAT = "Y-m-d"
-_SHORT_DATETIME_FORMAT = "Y-m-d H:i:s e"
+DATE_FORMAT = "Y-m-d"
+TIME_FORMAT = "H:i:s e"
+DATETIME_FORMAT = "Y-m-d H:i:s e"
+SHORT_DATE_FORMAT = "Y-m-d"
+SHORT_DATETIME_FORMAT = "Y-m-d H:i:s e"

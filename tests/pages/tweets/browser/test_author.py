@@ -126,7 +126,7 @@ def test_what_came_in_is_told_by_the_day(staff, ada):
 
 def test_more_than_are_counted_is_said_as_that(staff, ada, monkeypatch):
     monkeypatch.setattr(posted, "MAX_COUNTED_TWEETS", 2)
-    monkeypatch.setattr("trackers.dashboards.authors.views.MOST", 2)
+    monkeypatch.setattr("trackers.dashboards.authors.views.MAX_COUNTED_TWEETS", 2)
     for low in range(4):
         posted_tweet(ada, HOUR, low)
 

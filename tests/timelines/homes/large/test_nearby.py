@@ -50,7 +50,7 @@ def test_as_many_as_are_wanted_are_the_ones_that_are_next(followers, way, anchor
         given = {"follower": me, "origins": None, "anchor": anchor, "limit": LIMIT}
         with cursor() as db:
             truth = db.execute(of_all, given).fetchall()
-            for name in ("TOGETHER_OF", "EACH_OF"):
+            for name in ("_TOGETHER_OF", "_EACH_OF"):
                 found = db.execute(getattr(nearby, name)[way], given).fetchall()
                 # Never one that is not there; and no gap before the last of them.
                 assert found == truth[: len(found)], (me, name)
