@@ -156,13 +156,13 @@ def test_keys_search_and_a_narrow_screen_work_and_a_poll_keeps_the_focus(demo):
             page.keyboard.press("r")
         assert page.evaluate("document.activeElement.id") == focused
 
-        words = page.evaluate("document.querySelector('#rows a.text').textContent")
+        words = page.evaluate("document.querySelector('#rows a.text').textContent.trim()")
         page.keyboard.press("/")
         page.keyboard.type(words[:12])
         page.wait_for_url(lambda url: "q=" in url)
         # The rows follow each letter, and may still be those of the first of them.
         page.locator("#rows a.text").filter(has_text=words).first.wait_for()
-        found = page.locator("#rows a.text").all_text_contents()
+        found = [text.strip() for text in page.locator("#rows a.text").all_text_contents()]
         assert words in found
         typed = re.findall(r"\w+", words[:12].lower())
         assert all(word in text.lower() for text in found for word in typed)
