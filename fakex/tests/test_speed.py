@@ -15,8 +15,8 @@ pytestmark = pytest.mark.alone
 
 LOOKUPS, CONNECTIONS = 1500, 4
 ATTEMPTS = 5
-# Seen: 1.6, on a core that answers some 2,000 lookups a second, and 2.0 to 2.8 at a load of twenty.
-READINGS = 3.2
+# Seen: 1.6, on a core that answers some 2,000 lookups a second.
+READINGS = 2.4
 FIELDS = "created_at,author_id,public_metrics,edit_controls"
 
 
@@ -43,7 +43,7 @@ async def ask_all(address: tuple[str, int], requests: list[bytes]) -> list[bytes
     return replies
 
 
-def test_a_lookup_of_a_hundred_ids_costs_no_more_than_reading_its_reply_three_times(start_x):
+def test_a_lookup_of_a_hundred_ids_costs_little_more_than_reading_its_reply_twice(start_x):
     x = start_x("--tweets", "1000000")
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": None, "app": None}})
     ids, url = x.ids(10_000), urlsplit(x.url)
