@@ -57,7 +57,7 @@ def test_what_is_no_account_or_no_password_is_refused_with_a_sentence(monkeypatc
         user(monkeypatch, "add", name, typed=typed)
 
     assert refused.value.returncode == 2
-    assert not User.objects.exclude(username="manage.py").exists()
+    assert not User.objects.exists()
 
 
 def test_a_role_is_given_taken_and_listed(monkeypatch):

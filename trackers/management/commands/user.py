@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import transaction
 
 from trackers import history, roles
 from trackers.history import by_command
@@ -51,7 +52,10 @@ class Command(PagelessCommand):
         user = User(username=options["name"], email=options["email"])
         try:
             user.full_clean(exclude=["password"])
-            acts.add_user(user, _read_password(), by_command(), role=options["role"])
+            password = _read_password()
+            # Refused or killed, it leaves neither this account nor that of commands.
+            with transaction.atomic():
+                acts.add_user(user, password, by_command(), role=options["role"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         self.tell(options, user)
