@@ -37,19 +37,16 @@ _NAMED = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request to X; `target` is path and query, `form` a POST's body.
-
-    `subject` is the id or name in the path, `origin` the scheme and host of the request.
-    """
+    """One HTTP request to X."""
 
     method: str
     endpoint: str
-    target: str
+    target: str  # path and query
     query: str
     authorization: str | None
-    form: str = ""
-    subject: str = ""
-    origin: str = ""
+    form: str = ""  # a POST's body
+    subject: str = ""  # the id or name in the path
+    origin: str = ""  # scheme and host of the request
 
 
 def find_endpoint(method: str, path: str) -> tuple[str, str] | None:

@@ -21,12 +21,6 @@ _MOST_ENTRIES = 50_000  # some 120 MB of ids
 
 @dataclass(slots=True)
 class Entry:
-    """`answered` is False when the reply's body said nothing about any id.
-
-    `query` is the path and query of a request without ids, `shown` the posts in its reply.
-    `fields`: which fields of each post were asked for.
-    """
-
     at_ms: int
     done_ms: int
     endpoint: str
@@ -35,15 +29,15 @@ class Entry:
     fault: str | None
     ids: str
     world: World
-    answered: bool
+    answered: bool  # False when the reply's body said nothing about any id
     faulted: Mapping[str, FaultAnswer]
     remaining: int | None
     project: str = "-"
     bill: Bill | None = None
     refused_for: Scope | Short | None = None
-    query: str = ""
-    shown: Sequence[int] = ()
-    fields: frozenset[str] = frozenset()
+    query: str = ""  # path and query of a request without ids
+    shown: Sequence[int] = ()  # the posts in its reply
+    fields: frozenset[str] = frozenset()  # which fields of each post were asked for
     seq: int = 0
 
     def to_dict(self) -> dict[str, Any]:

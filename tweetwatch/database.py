@@ -40,12 +40,12 @@ class LoggedCursor(Cursor):
 
 
 class Idle(threading.local):
-    """This thread's cursors that wait for their next use; `of` is their connection.
+    """This thread's cursors that wait for their next use.
 
     Making a cursor takes as long as a small statement, and a batch has a dozen of these.
     """
 
-    of: psycopg.Connection[Any] | None = None
+    of: psycopg.Connection[Any] | None = None  # their connection
     cursors: list[Cursor]
 
     def on(self, connection: psycopg.Connection[Any]) -> list[Cursor]:
@@ -116,13 +116,10 @@ def array(values: Iterable[float | str | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseClock:
-    """The database's time as last read (`told`), advanced by our monotonic clock.
+    """The database's time, advanced by our monotonic clock."""
 
-    `asked_at`: time.monotonic() from before the reading, so that this clock is never behind.
-    """
-
-    told: datetime
-    asked_at: float
+    told: datetime  # as last read
+    asked_at: float  # time.monotonic() from before the reading, so that this clock is never behind
 
     def now(self) -> datetime:
         return self.told + timedelta(seconds=time.monotonic() - self.asked_at)

@@ -8,15 +8,13 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`security`: "tls" (STARTTLS), "ssl", or "" for none. `timeout`: for each of its answers."""
-
     host: str
     port: int
     sender: str
-    timeout: timedelta
+    timeout: timedelta  # for each of its answers
     user: str = ""
     password: str = field(default="", repr=False)
-    security: str = ""
+    security: str = ""  # "tls" (STARTTLS), "ssl", or "" for none
 
     @property
     def place(self) -> str:

@@ -46,7 +46,7 @@ _DROP_PARTITION = "DROP TABLE {name}"
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The table `name`, for [start, end)."""
+    """A table, for [start, end)."""
 
     name: str
     start: datetime
@@ -55,11 +55,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A table that is partitioned by `column`. `span`: whole hours that divide a day evenly."""
+    """A partitioned table."""
 
     table: str
-    column: str
-    span: timedelta
+    column: str  # by which it is partitioned
+    span: timedelta  # whole hours that divide a day evenly
 
     @property
     def default(self) -> str:

@@ -50,12 +50,9 @@ def periodic_task_deadline() -> Deadline:
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """How many rows were processed, and how many are `left` if time was up first.
-    `is_elsewhere`: another process is doing it, and goes on."""
-
-    rows: int = 0
-    left: int = 0
-    is_elsewhere: bool = False
+    rows: int = 0  # processed
+    left: int = 0  # if time was up first
+    is_elsewhere: bool = False  # another process is doing it, and goes on
 
     @property
     def is_done(self) -> bool:

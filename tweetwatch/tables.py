@@ -45,18 +45,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`name`: of the file, without its ending. Rows are as long as the columns, None is unknown."""
+    """Rows are as long as the columns; None is unknown."""
 
-    name: str
+    name: str  # of the file, without its ending
     columns: Sequence[Column]
     rows: Iterable[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`label`: on the link."""
-
-    label: str
+    label: str  # on the link
     content_type: str
     write: Callable[[Table], Iterator[bytes]]
 

@@ -12,15 +12,13 @@ CredentialKind = Literal["bearer", "oauth1", "oauth2"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Windows and money are nested: token < app < project.
-
-    `user` is the id of the account whose own posts are read at the lower price of owned posts.
-    """
+    """Windows and money are nested: token < app < project."""
 
     name: str
     app: str
     project: str
     kind: CredentialKind = "bearer"
+    # The id of the account whose own posts are read at the lower price of owned posts.
     user: str = ""
 
 

@@ -63,12 +63,12 @@ _DEFAULTS = {
 
 
 class Budget(NamedTuple):
-    """What the headers say; `full` is the innermost window without room, if any."""
+    """What the headers say."""
 
     limit: int
     remaining: int
     reset_s: int
-    full: Scope | None = None
+    full: Scope | None = None  # the innermost window without room, if any
 
 
 @dataclass(slots=True)

@@ -29,11 +29,9 @@ class Used:
 
 @dataclass(slots=True)
 class Idleness:
-    """`idle_s` None: connections are kept. `counts`: what happened since this was set."""
-
-    idle_s: float | None = None
+    idle_s: float | None = None  # None: connections are kept
     how: str = "fin"
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)  # what happened since this was set
     _used: WeakKeyDictionary[asyncio.Transport, Used] = field(
         default_factory=WeakKeyDictionary, repr=False
     )

@@ -54,13 +54,13 @@ BODY_KINDS = frozenset(REPLY_KINDS) - _SENDING_KINDS
 
 @dataclass(slots=True)
 class Rule:
-    """One line of the script; an empty condition matches all, `times` None means forever."""
+    """One line of the script; an empty condition matches all."""
 
     kind: str
     endpoint: str | None = None
     ids: frozenset[str] = frozenset()
     token: str | None = None
-    times: int | None = None
+    times: int | None = None  # None: forever
     after_ms: int = 0
     params: dict[str, Any] = field(default_factory=dict)
     set_at_ms: int = 0

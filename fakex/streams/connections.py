@@ -24,16 +24,16 @@ class Line:
 
 @dataclass(slots=True)
 class Ending:
-    """How a connection ends: `last` is sent first; `is_abrupt` resets it instead of closing."""
+    """How a connection ends."""
 
-    last: bytes = b""
-    is_abrupt: bool = False
+    last: bytes = b""  # sent first
+    is_abrupt: bool = False  # it is reset instead of closed
     is_half: bool = False
 
 
 @dataclass(slots=True)
 class Connection:
-    """One open stream. While `stalled` it sends nothing."""
+    """One open stream."""
 
     number: int
     caller: Caller
@@ -42,7 +42,7 @@ class Connection:
     waiting: deque[Line] = field(default_factory=deque)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     lines: int = 0
-    stalled: bool = False
+    stalled: bool = False  # it sends nothing
     ending: Ending | None = None
 
     def put(self, line: Line) -> None:

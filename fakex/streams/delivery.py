@@ -33,18 +33,15 @@ _MOST_KEPT = 200_000
 
 @dataclass(slots=True)
 class StreamSettings:
-    """`linger_s`: how long a connection still counts after it is gone. Shares are of all lines.
-
-    The share `disorder` comes `disorder_ms` late. A connection with more than `most_waiting`
-    unread lines is told that it reads too slowly, and closed.
-    """
+    """Shares are of all lines."""
 
     keepalive_s: float = 20.0
     connections: int = 1
-    linger_s: float = 0.0
+    linger_s: float = 0.0  # how long a connection still counts after it is gone
     duplicates: float = 0.0
-    disorder: float = 0.0
-    disorder_ms: int = 2_000
+    disorder: float = 0.0  # share of lines that come late
+    disorder_ms: int = 2_000  # by how much
+    # A connection with more unread lines is told that it reads too slowly, and closed.
     most_waiting: int = 20_000
 
 

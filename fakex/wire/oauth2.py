@@ -27,14 +27,14 @@ _SCOPE = "users.read tweet.read offline.access"
 
 @dataclass(slots=True)
 class Grant:
-    """One user's consent to one client. `expires_in` None: never expires, though X says 2 h."""
+    """One user's consent to one client."""
 
     caller: Caller
     client_id: str
     client_secret: str | None
     access_token: str
     refresh_token: str
-    expires_in: int | None
+    expires_in: int | None  # None: it never expires, though X says 2 h
     expires_at_ms: float
     rotations: int = 0
 

@@ -30,11 +30,9 @@ class BadQuery(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`match` decides; `is_keyed`: some part of it matches words, tags or links."""
-
     text: str
     match: Match
-    is_keyed: bool
+    is_keyed: bool  # some part of it matches words, tags or links
 
 
 class Term(NamedTuple):

@@ -38,25 +38,20 @@ _transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
 
 @dataclass(slots=True)
 class Reply:
-    """`answered` is True when the body says something about every id that is not in `faulted`.
-
-    `refused_for` is the full window (its scope), "cap" or "credits". `shown` are the posts of a
-    page, `fault` the faults of single ones. `twice`: send each rate header twice, as if each of
-    two machines on the way had added it.
-    """
-
     status: int
     body: bytes
     content_type: str = _JSON
     budget: Budget | None = None
+    # True when the body says something about every id that is not in `faulted`.
     answered: bool = False
     tweets: int = 0
     faulted: Mapping[str, FaultAnswer] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     bill: Bill | None = None
-    refused_for: Scope | Short | None = None
-    shown: Sequence[int] = ()
-    fault: str | None = None
+    refused_for: Scope | Short | None = None  # the full window (its scope), "cap" or "credits"
+    shown: Sequence[int] = ()  # the posts of a page
+    fault: str | None = None  # the faults of single ones
+    # Send each rate header twice, as if each of two machines on the way had added it.
     twice: bool = False
 
 

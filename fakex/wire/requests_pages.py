@@ -47,23 +47,19 @@ DEPTH_WITHOUT_REPLIES = 800
 
 @dataclass(frozen=True, slots=True)
 class PageAsk:
-    """One page of a listing; `subject` is an account's or list's id, or the query.
-
-    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` is empty: nothing is
-    requested by id.
-    """
+    """One page of a listing."""
 
     endpoint: str
-    subject: str
+    subject: str  # an account's or list's id, or the query
     shape: Shape
     max_results: int
-    since_id: int | None = None
-    until_id: int | None = None
-    start_ms: int | None = None
+    since_id: int | None = None  # exclusive
+    until_id: int | None = None  # exclusive
+    start_ms: int | None = None  # epoch ms, as the next
     end_ms: int | None = None
     exclude: frozenset[str] = frozenset()
     token: str | None = None
-    ids: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)  # empty: nothing is requested by id
 
 
 class PageReader:

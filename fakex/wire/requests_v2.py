@@ -84,19 +84,19 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class NameAsk:
-    """One user by name; `ids` is empty."""
+    """One user by name."""
 
     username: str
     shape: Shape
-    ids: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)  # always empty: nothing is requested by id
 
 
 @dataclass(frozen=True, slots=True)
 class StreamAsk:
-    """A stream of posts of one shape; `ids` is empty."""
+    """A stream of posts of one shape."""
 
     shape: Shape
-    ids: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)  # always empty: nothing is requested by id
 
 
 class StreamReader:

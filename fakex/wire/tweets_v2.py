@@ -24,11 +24,11 @@ from fakex.world.traits import HIDEABLE, RELEASED, Figures, Traits
 
 
 class Told(NamedTuple):
-    """What is kept of a tweet; `plain_ms` is its age at the start, -1 if its fate needs a check."""
+    """What is kept of a tweet."""
 
     traits: Traits
     head: str
-    plain_ms: int
+    plain_ms: int  # its age at the start, -1 if its fate needs a check
 
 
 _WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {

@@ -32,14 +32,12 @@ _BY_ID = attrgetter("id")
 
 
 class Post(NamedTuple):
-    """`number` is its number in its flow; for one of the first tweets, that of its sentence."""
-
     id: int
     visible_ms: int
     traits: Traits
     kind: posts.Kind
     flow: Flow | None
-    number: int
+    number: int  # its number in its flow; for one of the first tweets, that of its sentence
 
     @property
     def author(self) -> int:
@@ -69,10 +67,10 @@ class Words:
 
 @dataclass(slots=True)
 class Feed:
-    """Its posts by id, oldest first; `read` is how many posts of the world it has read."""
+    """Its posts by id, oldest first."""
 
     posts: list[Post] = field(default_factory=list)
-    read: int = 0
+    read: int = 0  # how many posts of the world it has read
 
 
 class Feeds:

@@ -55,21 +55,17 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """`count` posts from `from_ms` on, `micro_rate` per million seconds, by some authors.
-
-    `authors` are numbers of the world's people. Shares are of all posts, tags without their #.
-    `set_ms` is when the flow was set: posts born earlier appear no sooner.
-    """
+    """Posts that some authors publish, evenly by a rate. Shares are of all posts."""
 
     number: int
     seed: int
-    set_ms: int
-    from_ms: int
-    micro_rate: int
+    set_ms: int  # when the flow was set: posts born earlier appear no sooner
+    from_ms: int  # they begin here
+    micro_rate: int  # posts per million seconds
     count: int
-    authors: tuple[int, ...]
+    authors: tuple[int, ...]  # numbers of the world's people
     lag: Lag = Lag()
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # without their #
     replies: float = 0.15
     retweets: float = 0.15
     quotes: float = 0.05

@@ -23,20 +23,15 @@ _TAG = re.compile(r"#(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`mentions` are author numbers, `about` is the id of the post replied to, quoted or retweeted.
-
-    `thread` is the id of the post that began the conversation.
-    """
-
     lang: str
     text: str
     kind: Kind = "original"
     tags: tuple[str, ...] = ()
-    mentions: tuple[int, ...] = ()
+    mentions: tuple[int, ...] = ()  # author numbers
     links: tuple[str, ...] = ()
-    about: int | None = None
+    about: int | None = None  # the id of the post replied to, quoted or retweeted
     to: int | None = None
-    thread: int | None = None
+    thread: int | None = None  # the id of the post that began the conversation
 
 
 def kind_of(flow: Flow, number: int) -> Kind:

@@ -15,17 +15,13 @@ CUT_AT = 280
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One version of a post. None and empty values leave it as it was invented.
-
-    `versions`: all ids, oldest first; empty when it was never edited. `written_ms`: when this one
-    was written; None for the first. `withheld` is as X shows it.
-    """
+    """One version of a post. None and empty values leave it as it was invented."""
 
     text: str | None = None
-    withheld: Mapping[str, Any] | None = None
+    withheld: Mapping[str, Any] | None = None  # as X shows it
     media: tuple[str, ...] = ()
-    versions: tuple[int, ...] = ()
-    written_ms: int | None = None
+    versions: tuple[int, ...] = ()  # all ids, oldest first; empty when it was never edited
+    written_ms: int | None = None  # when this one was written; None for the first
 
 
 UNTOLD = Said()

@@ -37,17 +37,14 @@ class Shares(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """One tweet. A NamedTuple costs half as much as a dataclass, and an answer reads a hundred.
-
-    `lead_ms` is its age at the world's start, -1 when it is born later; `pace` is 1 / scale (ms).
-    """
+    """One tweet. A NamedTuple costs half as much as a dataclass, and an answer reads a hundred."""
 
     id: int
     born_ms: int
-    lead_ms: int
+    lead_ms: int  # its age at the world's start, -1 when it is born later
     flags: int
     views: float
-    pace: float
+    pace: float  # 1 / scale (ms)
     retweets: int
     replies: int
     likes: int

@@ -25,11 +25,9 @@ Action = Callable[..., Any]
 class RecordedAdmin(admin.ModelAdmin):
     """An action that asks first answers with a page; it is carried out when `sure` comes. What an
     act returns is said; it is in the history already.
-
-    `asks`: by the name of an action its question, with a place for the rows.
     """
 
-    asks: Mapping[str, str] = {}
+    asks: Mapping[str, str] = {}  # by the name of an action its question, with a place for the rows
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = {}

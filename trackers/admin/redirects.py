@@ -11,9 +11,7 @@ from django.shortcuts import redirect
 
 
 class RedirectAdmin(admin.ModelAdmin):
-    """`page`: the name of a row's page; the list has the plural, the form that adds one `-add`."""
-
-    page: str
+    page: str  # the name of a row's page; the list has the plural, the form that adds one `-add`
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         return self.lead(request, f"{self.page}s")

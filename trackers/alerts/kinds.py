@@ -12,11 +12,9 @@ RuleKind, About = AlertRule.Kind, AlertRule.About
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`fields`: those besides name, addresses and pause. `rest`: the default pause."""
-
-    fields: tuple[str, ...]
+    fields: tuple[str, ...]  # those besides name, addresses and pause
     about: tuple[AlertRule.About, ...]
-    rest: timedelta
+    rest: timedelta  # the default pause
 
 
 _ABOUT_ANY_TWEET = (About.ANY, About.TWEET, About.AUTHOR, About.SOURCE)

@@ -25,12 +25,9 @@ _OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`said`: why it was not sent, and the next step; empty: it was. `is_final`: trying again is
-    useless. `is_of_all`: the next e-mail would fail as well."""
-
-    said: str = ""
-    is_final: bool = False
-    is_of_all: bool = False
+    said: str = ""  # why it was not sent, and the next step; empty: it was
+    is_final: bool = False  # trying again is useless
+    is_of_all: bool = False  # the next e-mail would fail as well
 
     @property
     def is_sent(self) -> bool:

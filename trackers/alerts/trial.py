@@ -23,10 +23,10 @@ _A_WHILE = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """The outcome, in sentences; `is_well` if all of it succeeded."""
+    """The outcome, in sentences."""
 
     said: str
-    is_well: bool
+    is_well: bool  # all of it succeeded
 
 
 def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: datetime) -> Tested:

@@ -117,10 +117,10 @@ def digest(fd: int, size: int) -> str:
 
 @dataclass(slots=True)
 class Unfinished:
-    """A file being written; `path` is how another program opens it."""
+    """A file being written."""
 
     fd: int
-    path: str
+    path: str  # how another program opens it
 
     def finish(self, manifest: Manifest, target: Path) -> None:
         """Add the manifest, and give the file its name; FileExistsError if that is taken."""

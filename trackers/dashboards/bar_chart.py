@@ -21,8 +21,7 @@ _MIN_BAR_HEIGHT = 1.5
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """`values`: the oldest first; None where nothing is known, which is not the same as 0."""
-
+    # The oldest first; None where nothing is known, which is not the same as 0.
     values: Sequence[float | None]
     label: str
 

@@ -14,11 +14,9 @@ _DAYS_SHOWN = 30
 
 @dataclass(frozen=True, slots=True)
 class DailyChart:
-    """`lines` are (day, number), the newest first; `total` of all days."""
-
     chart: BarChart
-    lines: tuple[tuple[str, str], ...]
-    total: str
+    lines: tuple[tuple[str, str], ...]  # (day, number), the newest first
+    total: str  # of all days
     most: str
     first: str
     is_empty: bool

@@ -23,12 +23,10 @@ NOT_STRETCHED = "No wait was stretched in the last 24 hours."
 
 @dataclass(frozen=True, slots=True)
 class DayRow:
-    """`off`: how far the forecast was off."""
-
     what: str
     looks: str
     tweet_days: str
-    off: tuple[str, str] = ("", "")
+    off: tuple[str, str] = ("", "")  # how far the forecast was off
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +49,20 @@ class StretchRow:
 
 @dataclass(frozen=True, slots=True)
 class LastDay:
-    """The stretches of the last day. `said`: the highest, in words."""
+    """The stretches of the last day."""
 
-    said: str
+    said: str  # the highest, in words
     chart: BarChart
     lines: tuple[StretchRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DaysTable:
-    """`counted`: when, if that is long ago. `why`: what is not known. `is_fixed`: no row adapts."""
-
     lines: tuple[DayRow, ...]
-    why: str
-    counted: Moment | None
+    why: str  # what is not known
+    counted: Moment | None  # when, if that is long ago
     stretch: tuple[str, ...]
-    is_fixed: bool
+    is_fixed: bool  # no row adapts
     last_day: LastDay | None
     projects: tuple[ProjectRow, ...]
 

@@ -12,14 +12,11 @@ from trackers.timelines.models import Follow
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`act`: follow, or unfollow if already followed. `what`: source or author. `team`: as in a
-    form, empty for the person's own home."""
-
-    act: str
+    act: str  # follow, or unfollow if already followed
     words: str
-    what: str
+    what: str  # source or author
     id: int
-    team: str
+    team: str  # as in a form, empty for the person's own home
 
 
 def buttons_for(

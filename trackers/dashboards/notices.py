@@ -23,20 +23,14 @@ from trackers.schedule.catch_up import NO_WORKERS
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`said` is a sentence, with commands between backticks. `again`: when it is tried again.
-
-    Only with the permission `needs`: `act`, where a person posts to end it, or `link`, which leads
-    into the admin.
-    """
-
     title: str
-    said: str
-    again: Moment | None = None
-    link: str = ""
+    said: str  # a sentence, with commands between backticks
+    again: Moment | None = None  # when it is tried again
+    link: str = ""  # leads into the admin
     link_words: str = ""
-    act: str = ""
+    act: str = ""  # where a person posts to end it
     act_words: str = ""
-    needs: str = ""
+    needs: str = ""  # the permission without which neither `link` nor `act` is offered
 
     @property
     def html(self) -> SafeString:

@@ -41,11 +41,11 @@ class ScrollSettings:
 
 @dataclass(frozen=True, slots=True)
 class NewBanner:
-    """ "12 new, 3 of them late". `ids` to insert on a press; empty if that reloads the page."""
+    """ "12 new, 3 of them late"."""
 
     new: str
     late: int
-    ids: str
+    ids: str  # inserted on a press; empty if that reloads the page
     late_ids: str
 
 

@@ -19,10 +19,8 @@ _PREFERRED = ("impressions", "likes", "retweets")
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """`lines` are polylines, broken where measurements are missing; `end` is the newest point."""
-
-    lines: tuple[str, ...]
-    end: tuple[str, str]
+    lines: tuple[str, ...]  # polylines, broken where measurements are missing
+    end: tuple[str, str]  # the newest point
     label: str
 
     @property

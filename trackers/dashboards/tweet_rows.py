@@ -51,10 +51,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class TweetRow:
-    """A tweet as the list shows it. `version` changes with anything except the passing of time.
-
-    `first_seen`: which parts are shown as first seen, and differ today.
-    """
+    """A tweet as the list shows it."""
 
     id: str
     author: str
@@ -70,13 +67,14 @@ class TweetRow:
     checked: Moment | None
     due: Moment | None
     asking: bool
-    first_seen: str = ""
+    first_seen: str = ""  # which parts are shown as first seen, and differ today
     # A cell of what it gained, in lists that are sorted by that.
     gain: str = ""
     # Of the list that has a column for them.
     tags: tuple[str, ...] = ()
     # For the link to the author's page; empty while X has not said whose it is.
     author_id: str = ""
+    # Changes with anything except the passing of time.
     version: str = field(default="", compare=False)
 
     @property

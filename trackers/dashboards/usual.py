@@ -30,18 +30,18 @@ _AS_USUAL_WITHIN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class UsualAtAge:
-    """What is usual at an age: half of the tweets had `median`, the middle half `low` to `high`."""
+    """What is usual at an age."""
 
     age: str
-    median: str
-    low: str
+    median: str  # half of the tweets had as much
+    low: str  # the middle half had `low` to `high`
     high: str
     tweets: int
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTweet:
-    """A tweet at the highest age that it has reached; `verdict` is empty if nothing is usual."""
+    """A tweet at the highest age that it has reached."""
 
     id: str
     text: str
@@ -49,20 +49,17 @@ class ComparedTweet:
     age: str
     count: str
     median: str
-    verdict: str
+    verdict: str  # empty if nothing is usual
     mood: str
 
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """`metric`: views, or likes where X shows no views. `lacking`: how many more tweets it takes
-    until something is usual at 24 hours."""
-
-    metric: str
+    metric: str  # views, or likes where X shows no views
     ages: tuple[UsualAtAge, ...]
     lines: tuple[ComparedTweet, ...]
     day: UsualAtAge | None
-    lacking: int
+    lacking: int  # how many more tweets it takes until something is usual at 24 hours
 
 
 def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:

@@ -22,17 +22,14 @@ _OLD, _MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays.
-
-    `is_past`: never "in 1 s", although the clock of the page may be a second behind.
-    `is_ahead`: once it has passed, it is "now" and not "3 s ago", and later "due 40 s ago".
-    """
+    """A time."""
 
     at: datetime
-    words: str
+    words: str  # shown only until the page's script runs; a date (`is_old`) stays
     exact: str
     is_old: bool = False
-    is_past: bool = False
+    is_past: bool = False  # never "in 1 s", although the clock of the page may be a second behind
+    # Once it has passed, it is "now" and not "3 s ago", and later "due 40 s ago".
     is_ahead: bool = False
 
     @property

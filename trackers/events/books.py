@@ -23,14 +23,13 @@ _BOOKS = """
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`oldest`: when the oldest event of the batch at the head of the line was received."""
-
     id: int
     name: str
     added: int
     delivered: int
     dropped: int
     batches: int
+    # When the oldest event of the batch at the head of the line was received.
     oldest: datetime | None
 
     @property

@@ -37,12 +37,9 @@ _IS_MORE_STAGED = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newe
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`moved`: something was spread or became ready. `next_in`: seconds until a batch is due.
-    `backlog`: not everything that was staged before the turn is spread."""
-
-    moved: bool
-    next_in: float | None
-    backlog: bool = False
+    moved: bool  # something was spread or became ready
+    next_in: float | None  # seconds until a batch is due
+    backlog: bool = False  # not everything that was staged before the turn is spread
 
     @property
     def rest(self) -> float:

@@ -18,12 +18,7 @@ from trackers.schedule.paid_days import DAY_S
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The input: the tweets, the rules for looking at them, and the new tweets to expect.
-
-    `room`: looks a second that X's windows allow; None: unknown. `left`: tweet-days that each
-    project may still spend today and tomorrow; None: no limit. The corrections (`learn`) multiply
-    the walk.
-    """
+    """The input: the tweets, the rules for looking at them, and the new tweets to expect."""
 
     cells: Sequence[Cell]
     rows: Sequence[IntervalRow]
@@ -31,9 +26,10 @@ class Known:
     stretch: float = 1.0
     day_stretch: float = 1.0
     gone_every: float = DAY_S
-    room: float | None = None
+    room: float | None = None  # look-ups a second that X's windows allow; None: unknown
+    # Tweet-days that each project may still spend today and tomorrow; None: no limit.
     left: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
-    looks_correction: float = 1.0
+    looks_correction: float = 1.0  # as the next, multiplies what the walk finds (`learn`)
     days_correction: float = 1.0
 
 

@@ -51,10 +51,10 @@ SAMPLE = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The tweets with a next look; `arrivals` are those of the last day."""
+    """The tweets with a next look."""
 
     cells: list[Cell]
-    arrivals: Arrivals
+    arrivals: Arrivals  # those of the last day
 
 
 def population(*, now: datetime, day: date) -> Population:

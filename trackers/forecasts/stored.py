@@ -31,12 +31,12 @@ class ProjectForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoredForecast:
-    """Rows are without numbers where there are none. `why`: what is unknown, and the reason."""
+    """Rows are without numbers where there are none."""
 
     today: ForecastDay
     tomorrow: ForecastDay
     yesterday: ForecastDay
-    why: str
+    why: str  # what is unknown, and the reason
     is_fresh: bool
     projects: Sequence[ProjectForecast] = ()
 

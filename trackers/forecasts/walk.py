@@ -32,18 +32,15 @@ class IntervalRow(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A number of tweets of about this age (s) and growth, looked at next `due` seconds from now.
-
-    `payer`: the project that paid for them last. `is_paid`: X has billed them today. `is_gone`:
-    X no longer shows them, so looks at them cost nothing and have an interval of their own.
-    """
+    """A number of tweets of about this age (s) and growth."""
 
     tweets: float
     age: float
     growth: float
-    due: float
-    payer: int | None = None
-    is_paid: bool = False
+    due: float  # seconds until they are looked up next
+    payer: int | None = None  # the project that paid for them last
+    is_paid: bool = False  # X has billed them today
+    # X no longer shows them, so looks at them cost nothing and have an interval of their own.
     is_gone: bool = False
 
 

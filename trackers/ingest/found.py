@@ -27,17 +27,14 @@ ROUNDED_THERE = (
 
 @dataclass(frozen=True, slots=True)
 class FoundTweet:
-    """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says.
-
-    `odd`: what in it could not be used as it stands, for a warning. `line`, `text`: where it is.
-    """
+    """A tweet to track."""
 
     id: int
-    post: Post | None = None
+    post: Post | None = None  # what came with the id, measured at `retrieved_at` if it says
     retrieved_at: datetime | None = None
-    line: int = 0
-    text: str = ""
-    odd: str = ""
+    line: int = 0  # where it is
+    text: str = ""  # as it stands there
+    odd: str = ""  # what in it could not be used as it stands, for a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +50,11 @@ def _nobody_listens(sentence: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user chose. `column`: a table's, by name or number; None means guess it.
+    """What the user chose."""
 
-    `referenced`: also the tweets that those in the file retweet, quote or answer. `tell` gets a
-    sentence about what was guessed, before the first tweet.
-    """
-
-    column: str | None = None
-    referenced: bool = False
+    column: str | None = None  # a table's, by name or number; None means guess it
+    referenced: bool = False  # also the tweets that those in the file retweet, quote or answer
+    # Gets a sentence about what was guessed, before the first tweet.
     tell: Callable[[str], None] = _nobody_listens
 
 

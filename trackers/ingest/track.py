@@ -39,13 +39,11 @@ _ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=SELECT_TWEETS_TOPIC,
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """`versions`: version of an edited tweet ─> the tweet. `described`: tweets whose author has
-    become known."""
-
     tracked: int
     already: int
+    # Version of an edited tweet ─> the tweet.
     versions: Mapping[int, KnownTweet] = field(default_factory=dict)
-    described: frozenset[int] = frozenset()
+    described: frozenset[int] = frozenset()  # tweets whose author has become known
 
 
 def track(found: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:

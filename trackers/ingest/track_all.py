@@ -24,12 +24,12 @@ _REFUSED = "the database refuses what came with it ({}): only the id is taken"
 
 @dataclass(frozen=True, slots=True)
 class TrackedAll:
-    """What became of them; `odd` are those with a warning. `versions` as in `Tracked`."""
+    """What became of them."""
 
     tracked: int = 0
     already: int = 0
-    odd: tuple[FoundTweet, ...] = ()
-    versions: Mapping[int, KnownTweet] = field(default_factory=dict)
+    odd: tuple[FoundTweet, ...] = ()  # those with a warning
+    versions: Mapping[int, KnownTweet] = field(default_factory=dict)  # as in `Tracked`
 
 
 @dataclass(frozen=True, slots=True)

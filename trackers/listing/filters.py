@@ -31,15 +31,13 @@ _SMALL_TAG = 1000
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters of an address. `authors`: ids, or None for any author; `tag`: its id, NO_TAG if
-    there is none of that name, or None; `low` and `high`: of the time of posting, as ids, the
-    second exclusive."""
+    """The filters of an address."""
 
     wanted: TweetQuery
-    authors: tuple[int, ...] | None
-    tag: int | None
-    low: int
-    high: int
+    authors: tuple[int, ...] | None  # ids, or None for any author
+    tag: int | None  # its id, NO_TAG if there is none of that name, or None
+    low: int  # from which id on, by the time of posting
+    high: int  # below which id
 
     @classmethod
     def of(cls, query: TweetQuery, *, now: datetime) -> Filters:

@@ -37,12 +37,13 @@ _GROWTH_SORT = re.compile(
 @dataclass(frozen=True, slots=True)
 class Sort:
     """An order by one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window;
-    without a column, newest first. `up`: lowest first."""
+    without a column, newest first.
+    """
 
     by: str = ""
     metric: str = ""
     window: Window | None = None
-    up: bool = False
+    up: bool = False  # lowest first
 
     @property
     def name(self) -> str:
@@ -54,9 +55,6 @@ NEWEST_FIRST = Sort()
 
 @dataclass(frozen=True, slots=True)
 class TweetQuery:
-    """`before` and `after` are ids: the page begins below `before`, or ends above `after`. An order
-    other than newest first has numbered pages instead."""
-
     words: str = ""
     state: str = ""
     source: int | None = None
@@ -69,9 +67,9 @@ class TweetQuery:
     least: tuple[tuple[str, int], ...] = ()
     sort: Sort = NEWEST_FIRST
     columns: tuple[str, ...] = _DEFAULT_COLUMNS
-    before: int | None = None
+    before: int | None = None  # Ids: the page begins below `before`, or ends above `after`.
     after: int | None = None
-    number: int = 1
+    number: int = 1  # an order other than newest first has numbered pages instead
 
     @property
     def narrowed(self) -> bool:

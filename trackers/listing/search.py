@@ -19,20 +19,16 @@ MAX_TWEETS_COUNTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Tweets in the requested order. `older` and `newer` are the neighbouring pages' queries, or
-    empty.
-
-    `further`: the search is not finished, and the next page continues it. `grown`: what the tweets
-    gained, if that is the order. `known`: how many there are in all, if that is known.
-    """
+    """Tweets in the requested order."""
 
     tweets: list[Tweet]
-    older: str = ""
-    newer: str = ""
-    further: bool = False
+    older: str = ""  # the next page's query, or empty
+    newer: str = ""  # the previous page's query, or empty
+    further: bool = False  # the search is not finished, and the next page continues it
     note: str = ""
+    # What the tweets gained, if that is the order.
     grown: dict[int, Mover] = field(default_factory=dict)
-    known: int | None = None
+    known: int | None = None  # how many there are in all, if that is known
 
 
 def newest_page(query: TweetQuery, *, now: datetime) -> Page:

@@ -42,11 +42,11 @@ UNSORTED_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class OrderedIds:
-    """Ids in the requested order. `known`: how many match in all, if that is known."""
+    """Ids in the requested order."""
 
     ids: list[int]
     note: str = ""
-    known: int | None = None
+    known: int | None = None  # how many match in all, if that is known
 
 
 def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:

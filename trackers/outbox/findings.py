@@ -25,26 +25,19 @@ NO_PATIENCE = _NO_REST = timedelta(0)
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """How one thing stands now. `wrong`: what is wrong, in a sentence; empty: nothing is.
+    """How one thing stands now."""
 
-    `of`, `kind`: what it is, as in {"namespace": "tweet:update"}. `over`: what to say when what was
-    wrong no longer is; empty: nothing. `url`: the page on which a person sees it.
-    `rule`: whose look it is, `patience`: how long it must last, `rest`: how long the next alert of
-    it has to wait. `is_moment`: it has happened, and does not last. `is_event`: subscribers to
-    `alerts` get it. `data`: what else its event says.
-    """
-
-    kind: str
-    of: str
-    wrong: str
-    over: str
-    url: str
-    rule: int | None = None
-    patience: timedelta = _PATIENCE
-    rest: timedelta = _NO_REST
-    is_moment: bool = False
-    is_event: bool = True
-    data: Mapping[str, Any] = field(default_factory=dict)
+    kind: str  # what it is of, as in "namespace"
+    of: str  # and which, as in "tweet:update"
+    wrong: str  # what is wrong, in a sentence; empty: nothing is
+    over: str  # what to say when what was wrong no longer is; empty: nothing
+    url: str  # the page on which a person sees it
+    rule: int | None = None  # whose it is
+    patience: timedelta = _PATIENCE  # how long it must last
+    rest: timedelta = _NO_REST  # how long the next alert of it has to wait
+    is_moment: bool = False  # it has happened, and does not last
+    is_event: bool = True  # subscribers to `alerts` get it
+    data: Mapping[str, Any] = field(default_factory=dict)  # what else its event says
 
     @property
     def key(self) -> str:
@@ -74,11 +67,9 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`put`: rows that begin or change; `drop`: those that are over, by key. `news`: to be told."""
-
-    put: Sequence[Finding]
-    drop: Sequence[str]
-    news: Sequence[News]
+    put: Sequence[Finding]  # rows that begin or change
+    drop: Sequence[str]  # those that are over, by key
+    news: Sequence[News]  # to be told
 
 
 def _compare_with_known(

@@ -17,13 +17,13 @@ PUBLISH_EVENTS = statement(__file__, "publish", recorded=RECORDED)
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event, with a `tweet_id` or a `url`. `t`: milliseconds since 1970; None: now."""
+    """An event about a tweet or an address."""
 
     topic: str
     type: str
     url: str | None = None
     tweet_id: int | None = None
-    t: int | None = None
+    t: int | None = None  # milliseconds since 1970; None: now
     data: Any = None
 
 

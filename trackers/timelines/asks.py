@@ -19,11 +19,11 @@ class SegmentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request for a page, or for what came since an entry; `length` None: to the end."""
+    """A request for a page, or for what came since an entry."""
 
     name: str
     offset: int = 0
-    length: int | None = 50
+    length: int | None = 50  # None: to the end
     dedupe: bool = False
     since: int | None = None
 

@@ -104,14 +104,13 @@ _CLAIM_DELIVERY = """
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """How many arrivals of an origin were delivered, and into how many homes at most. `is_all`:
-    nothing is left. `is_elsewhere`: another worker is delivering it."""
+    """How many arrivals of an origin were delivered, and into how many homes at most."""
 
     origin_id: int
     tweets: int = 0
     homes: int = 0
-    is_all: bool = True
-    is_elsewhere: bool = False
+    is_all: bool = True  # nothing is left
+    is_elsewhere: bool = False  # another worker is delivering it
 
 
 def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered]:

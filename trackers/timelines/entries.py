@@ -23,11 +23,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`secondary`: the original that it repeats, as a retweet does. `metadata`: arbitrary bytes."""
-
     id: int
-    secondary: int | None = None
-    metadata: bytes = b""
+    secondary: int | None = None  # the original that it repeats, as a retweet does
+    metadata: bytes = b""  # arbitrary bytes
 
 
 def checked_names(names: Iterable[str]) -> list[str]:

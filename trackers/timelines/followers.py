@@ -16,11 +16,9 @@ from trackers.timelines.models import Follower
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`team_id` None: the person's own. `follower_id` None: it never followed anything."""
-
-    team_id: int | None
+    team_id: int | None  # None: the person's own
     name: str
-    follower_id: int | None
+    follower_id: int | None  # None: it never followed anything
 
 
 def teams() -> QuerySet[Group]:

@@ -84,12 +84,12 @@ class Homes:
 
 @dataclass(frozen=True, slots=True)
 class Timelines:
-    """`lag_seconds`: the age of the arrival that has waited longest to be delivered; `behind`: how
-    many sources and accounts have undelivered arrivals. `hit_rate`: of the pages of today and
-    yesterday that could come from what is built, the share that did; None: none could."""
+    """`hit_rate`: of the pages of today and yesterday that could come from what is built, the share
+    that did; None: none could.
+    """
 
-    lag_seconds: float
-    behind: int
+    lag_seconds: float  # the age of the arrival that has waited longest to be delivered
+    behind: int  # how many sources and accounts have undelivered arrivals
     followers: int
     follows: int
     timelines: int

@@ -28,11 +28,9 @@ _COUNT_REQUEST = """
 
 @dataclass(frozen=True, slots=True)
 class RateUse:
-    """`left` requests until the window ends, in `seconds`; below 0: this one is over the limit."""
-
     most: int
-    left: int
-    seconds: int
+    left: int  # requests; below 0: this one is over the limit
+    seconds: int  # until the window ends
 
     @property
     def is_over(self) -> bool:

@@ -30,11 +30,9 @@ _MIN_WAIT = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class BucketKind:
-    """`free` wrong passwords cause no wait; then it doubles from a second up to `most`."""
-
     name: str
-    free: int
-    most: timedelta
+    free: int  # wrong passwords that cause no wait
+    most: timedelta  # it doubles from a second up to this
 
     def wait(self, failures: int) -> timedelta:
         over = failures - self.free

@@ -70,12 +70,9 @@ _ESTIMATE_ROWS_LEFT = """
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """`rows` became arrays, and `dropped` partitions were dropped. `left`: about how many rows are
-    left to pack, if time ran out first."""
-
-    rows: int = 0
-    dropped: int = 0
-    left: int = 0
+    rows: int = 0  # became arrays
+    dropped: int = 0  # partitions
+    left: int = 0  # about how many rows are left to pack, if time ran out first
 
 
 def pack(*, now: datetime, deadline: Deadline) -> Packed:

@@ -24,10 +24,10 @@ _PAGE_OF_RUNS = f"""
 
 @dataclass(frozen=True, slots=True)
 class RunRange:
-    """Runs that end at `since` or later and begin before `until`, and only after `after`."""
+    """Runs within a time, and only after one of them."""
 
-    since: datetime | None = None
-    until: datetime | None = None
+    since: datetime | None = None  # they end then or later
+    until: datetime | None = None  # they begin before
     after: datetime | None = None
 
 

@@ -28,23 +28,21 @@ from tweetwatch.statements import fill, statement
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Metrics of one tweet at one time.
-
-    `hole_after`: if the last measurement is longer ago, a new run begins; None: it always does.
-    """
+    """Metrics of one tweet at one time."""
 
     tweet_id: int
     at: datetime
     figures: Figures
+    # If the last measurement is longer ago, a new run begins; None: it always does.
     hole_after: timedelta | None
 
 
 class Change(NamedTuple):
-    """A tweet whose metrics differ from the last ones. `before` is None at its first sample."""
+    """A tweet whose metrics differ from the last ones."""
 
     tweet_id: int
     at: datetime
-    before: Figures | None
+    before: Figures | None  # None at its first sample
     after: Figures
 
 
@@ -98,10 +96,10 @@ _RECORD_EVENTS = statement(
 
 
 class Recording(NamedTuple):
-    """A statement that records measurements: `locking` up to PostgreSQL 17, `returning` from 18."""
+    """A statement that records measurements, by the version of PostgreSQL."""
 
-    locking: str
-    returning: str
+    locking: str  # up to 17
+    returning: str  # from 18
 
     def on(self, db: Cursor) -> str:
         """The statement for this cursor's server."""

@@ -187,10 +187,10 @@ def learn(seen: Sequence[SeenVersion], *, and_lock: Iterable[int] = ()) -> froze
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """All versions of one tweet, oldest first, and what was seen of them; `others` are merged."""
+    """All versions of one tweet, oldest first, and what was seen of them."""
 
     tweet_id: int
-    others: tuple[int, ...]
+    others: tuple[int, ...]  # merged into `tweet_id`
     versions: History
     seen: Mapping[int, SeenVersion]
 

@@ -12,9 +12,7 @@ V2, V1 = "v2", "v1.1"
 
 
 class Keys(Protocol):
-    """`pk` identifies the credential; `kind` and `api` are among the constants above."""
-
-    pk: Any
-    kind: str
+    pk: Any  # identifies the credential
+    kind: str  # one of the constants above, as is `api`
     api: str
     secrets: Secrets

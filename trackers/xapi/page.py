@@ -19,20 +19,16 @@ MAX_PAGE_SIZE = 100
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One page. `of` is the id of the account or list, or the query.
-
-    `since_id` and `until_id` are exclusive; lists have neither. Only some kinds take `exclude` and
-    `start_time`. An Ask that X would not take is a ValueError.
-    """
+    """One page. One that X would not take is a ValueError."""
 
     kind: PageKind
-    of: int | str
-    since_id: int | None = None
-    until_id: int | None = None
+    of: int | str  # the id of the account or list, or the query
+    since_id: int | None = None  # exclusive; lists have none
+    until_id: int | None = None  # exclusive; lists have none
     token: str | None = None
     max_results: int = MAX_PAGE_SIZE
-    exclude: tuple[Excluded, ...] = ()
-    start_time: datetime | None = None
+    exclude: tuple[Excluded, ...] = ()  # only some kinds take it
+    start_time: datetime | None = None  # the same
 
     def __post_init__(self) -> None:
         if not FEWEST[self.kind] <= self.max_results <= MAX_PAGE_SIZE:

@@ -27,15 +27,14 @@ class Figures(NamedTuple):
 
 
 class Post(NamedTuple):
-    """One tweet as X shows it, under the id of the version that is shown. `edit_history` is oldest
-    first and ends with the newest version."""
+    """One tweet as X shows it, under the id of the version that is shown."""
 
     id: int
     author_id: int | None
     created_at: datetime | None
     text: str | None
     lang: str
-    edit_history: tuple[int, ...]
+    edit_history: tuple[int, ...]  # oldest first and ends with the newest version
     figures: Figures
     username: str = ""
     # The countries where X withholds it, as "DE FR", and whether for copyright: empty for most.
@@ -57,49 +56,42 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class WindowSeen:
-    """A request window as reported in X's headers.
-
-    `seen_at` is X's clock (the Date header). None when X sent no Date: this host's clock is no
-    substitute.
-    """
+    """A request window as reported in X's headers."""
 
     endpoint: str
     limit: int
     remaining: int
     resets_at: datetime
+    # X's clock (the Date header). None when X sent no Date: this host's clock is no substitute.
     seen_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The answer to one look-up of tweets; each id asked for is in at most one of the three.
-
-    posts: shown and well-formed. missing: not shown, and X said why. broken: shown, but its JSON is
-    not what X documents (a one-line reason). In none of the three: X gave no verdict.
-    unread: single counts that are not what X documents; they are None in the post.
-    edited: the ids in `posts` that have several versions; the post says which one is shown.
-    strangers: how many tweets X showed that nobody asked for.
+    """The answer to one look-up of tweets; each id asked for is in `posts`, `missing` or `broken`,
+    or in none of them: then X gave no verdict.
     """
 
-    posts: dict[int, Post]
-    missing: dict[int, Missing]
-    broken: dict[int, str]
+    posts: dict[int, Post]  # shown and well-formed
+    missing: dict[int, Missing]  # not shown, and X said why
+    broken: dict[int, str]  # shown, but its JSON is not what X documents: why, in a line
     window: WindowSeen | None
+    # Single counts that are not what X documents; they are None in the post.
     unread: tuple[str, ...] = ()
+    # Those of `posts` that have several versions; the post says which one is shown.
     edited: tuple[int, ...] = ()
-    strangers: int = 0
+    strangers: int = 0  # how many tweets X showed that nobody asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """X showed each tweet that was asked for, in its only version, with nothing but counts.
 
-    A Lookup of the same reply would say no more. figures: a list of whole numbers for each column
-    of `Figures`, in the order of `ids`, which is the order they were asked in.
+    A Lookup of the same reply would say no more.
     """
 
-    ids: Sequence[int]
-    figures: tuple[list[int], ...]
+    ids: Sequence[int]  # in the order they were asked in
+    figures: tuple[list[int], ...]  # of each column of `Figures`, the numbers in the order of `ids`
     window: WindowSeen | None
 
 

@@ -82,12 +82,12 @@ class StreamWire(Wire):
 
 @dataclass(slots=True)
 class Attempt:
-    """One request to connect: X's clock in the reply, which came `at`; the body of a refusal."""
+    """One request to connect."""
 
     ask: Send
-    date: datetime | None = None
-    at: float = 0.0
-    rejected: bytes | None = field(default=None, repr=False)
+    date: datetime | None = None  # X's clock in the reply
+    at: float = 0.0  # time.monotonic() when the reply came
+    rejected: bytes | None = field(default=None, repr=False)  # the body of a refusal
     window: WindowSeen | None = None
 
     def send(self) -> Reply:

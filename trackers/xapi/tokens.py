@@ -31,10 +31,8 @@ _LONGEST_LIFE = timedelta(days=366)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """`secrets` are the new tokens by name. `lives` counts from the request; None if not given."""
-
-    secrets: Secrets
-    lives: timedelta | None
+    secrets: Secrets  # the new tokens by name
+    lives: timedelta | None  # counts from the request; None if not given
 
 
 def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Tokens:

@@ -28,11 +28,9 @@ _RETRY_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`ends`: it ends by itself or by an administrator, and then the page reloads."""
-
     heading: str
     sentence: str
-    ends: bool = True
+    ends: bool = True  # it ends by itself or by an administrator, and then the page reloads
 
 
 _DATABASE_LOST = Failure(

@@ -21,15 +21,13 @@ About = AlertRule.About
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """`subject`: what it is about; empty: all. `missing`: why it can find nothing."""
-
     id: int
     name: str
     kind: str
     said: str
-    subject: str
+    subject: str  # what it is about; empty: all
     link: str
-    missing: str
+    missing: str  # why it can find nothing
     tells: str
     rest: str
     enabled: bool
@@ -37,12 +35,10 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class MailRow:
-    """`mood` as in a badge; `at`: when it was sent, or when it is tried next."""
-
     to: str
     state: str
-    mood: str
-    at: Moment | None
+    mood: str  # as in a badge
+    at: Moment | None  # when it was sent, or when it is tried next
     error: str
 
 

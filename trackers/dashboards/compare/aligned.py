@@ -26,18 +26,18 @@ IntervalAt = Callable[[Born, timedelta], timedelta | None]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A count at an age; `title` says when it was measured, or why there is none."""
+    """A count at an age."""
 
     words: str
-    title: str
+    title: str  # when it was measured, or why there is none
     exact: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TweetCurve:
-    """One tweet. `place`: which colour and dash it has, from 1."""
+    """One tweet."""
 
-    place: int
+    place: int  # which colour and dash it has, from 1
     born: Born
     name: str
     text: str

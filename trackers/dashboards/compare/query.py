@@ -32,15 +32,13 @@ _TWEET_LINK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """`author` and `source`: whose last tweets are the band. `problems` are for the person."""
-
     ids: tuple[int, ...] = ()
-    author: int | None = None
-    source: int | None = None
+    author: int | None = None  # its last tweets are the band
+    source: int | None = None  # or those that this one brought
     metric: str = "impressions"
     until: str = "24h"
     is_log: bool = False
-    problems: tuple[str, ...] = field(default=(), compare=False)
+    problems: tuple[str, ...] = field(default=(), compare=False)  # for the person
 
     def address(self, **changed: object) -> str:
         """The query of this comparison, or of one that differs in this; the same one is always

@@ -21,9 +21,7 @@ _MAX_TITLE_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`url` is X's own and independent of this program's address, so it is also the id."""
-
-    url: str
+    url: str  # X's own and independent of this program's address, so it is also the id
     author: str
     text: str
     published: datetime
@@ -41,10 +39,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FeedContents:
-    """A feed. `source_id` 0 is the home."""
-
     title: str
-    source_id: int
+    source_id: int  # 0: the home
     entries: Sequence[Entry]
 
     @property

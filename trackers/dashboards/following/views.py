@@ -39,9 +39,7 @@ _EVERYONE, _ALL_SOURCES = "all", "sources"
 
 @dataclass(frozen=True, slots=True)
 class FollowingQuery:
-    """`who`: me, a team's id, all, or sources, to choose from."""
-
-    who: str
+    who: str  # me, a team's id, all, or sources, to choose from
     of: int | None
     home: Home | None
 

@@ -34,9 +34,9 @@ class PreviewTweet:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that was rejected, or has a warning. `file`: its name, of several."""
+    """A line that was rejected, or has a warning."""
 
-    file: str
+    file: str  # its name, of several
     line: int
     text: str
     why: str
@@ -75,20 +75,17 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """`state`: uploading, waiting, running or done. `percent` of the parts. `inside`: how much is
-    in it, `most` how much may be; `near`: a sentence when there is little between the two."""
-
-    state: str
+    state: str  # uploading, waiting, running or done
     size: str
-    inside: str
-    most: str
-    near: str
+    inside: str  # how much is in it
+    most: str  # how much may be in it
+    near: str  # a sentence when there is little between the two
     files: tuple[str, ...]
     more_files: int
     format: str
     parts: int
     done: int
-    percent: int
+    percent: int  # of the parts
     left: str
     took: str
     rate: str

@@ -58,23 +58,17 @@ class ChangedMetric:
 
 @dataclass(frozen=True, slots=True)
 class LiveRow:
-    """`tweet`: its id; empty where it has no page. `link`: for anything else, a page of ours;
-    `page`: what that is called.
-
-    `said`: the rest, in words.
-    """
-
     id: str
     badge: str
     mood: str
     at: Moment | None
-    tweet: str
+    tweet: str  # its id; empty where it has no page
     author: str
     handle: str
     text: str
-    link: str
-    page: str
-    said: str
+    link: str  # for anything else, a page of ours
+    page: str  # what that is called
+    said: str  # the rest, in words
     moved: tuple[ChangedMetric, ...]
 
 

@@ -40,10 +40,8 @@ _CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class LiveRows:
-    """`after`: the cursor for the next rows."""
-
     lines: list[LiveRow]
-    after: Cursor
+    after: Cursor  # the cursor for the next rows
 
 
 @require_safe

@@ -18,13 +18,11 @@ _OLD_AFTER = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """`exact` is the number unrounded; `mood` is "", "warn" or "bad"; `help` explains it."""
-
     label: str
     value: str
-    exact: str
-    help: str
-    mood: str = ""
+    exact: str  # the number unrounded
+    help: str  # explains it
+    mood: str = ""  # "", "warn" or "bad"
 
 
 @dataclass(frozen=True, slots=True)

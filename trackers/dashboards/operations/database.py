@@ -22,13 +22,11 @@ _WAL_MINUTES = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`mood` is "", "warn" or "bad"; `advice` says what to do when it is one of these."""
-
     label: str
     value: str
-    mood: str
+    mood: str  # "", "warn" or "bad"
     help: str
-    advice: str = ""
+    advice: str = ""  # what to do when it is one of these
 
     @property
     def verdict(self) -> str:
@@ -48,15 +46,13 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
-    """`stray`: the default partition, empty while it has no rows."""
-
     table: str
     parts: str
     since: str
     until: str
     size: str
     rows: str
-    stray: str
+    stray: str  # the default partition, empty while it has no rows
 
 
 def checks(

@@ -19,31 +19,27 @@ _NEARLY_SPENT = Decimal("0.9")
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """How much of a budget is spent. `spent` and `limit` are exact, as <meter> needs them.
-
-    `limit` is empty without a budget. `note`: what the limit comes from where it is not a budget of
-    its own, and what was paid for. `accounts`: how much of today's money was not for posts.
-    """
+    """How much of a budget is spent."""
 
     label: str
-    spent: str
+    spent: str  # exact, as <meter> needs it
     spent_words: str
-    limit: str = ""
+    limit: str = ""  # exact as well; empty without a budget
     limit_words: str = ""
     nearly: str = ""
+    # What the limit comes from where it is not a budget of its own, and what was paid for.
     note: str = ""
-    accounts: str = ""
+    accounts: str = ""  # how much of today's money was not for posts
 
 
 @dataclass(frozen=True, slots=True)
 class BilledUsage:
-    """What X says it billed this month, and `ours` at that moment; `drift` is the difference, and
-    empty where there is nothing to compare."""
+    """What X says it billed this month."""
 
     read: Moment
     posts: str
-    ours: str
-    drift: str
+    ours: str  # what we counted at that moment
+    drift: str  # the difference, and empty where there is nothing to compare
     mood: str
     cap: str
     cap_reset_day: int | None
@@ -51,7 +47,7 @@ class BilledUsage:
 
 @dataclass(frozen=True, slots=True)
 class ProjectBlock:
-    """One project. `outlook` says whether the day's budget will last; `mood` as in a card."""
+    """One project."""
 
     id: int
     name: str
@@ -60,9 +56,9 @@ class ProjectBlock:
     stopped_because: str
     stopped_why: str
     meters: tuple[Meter, ...]
-    outlook: str
+    outlook: str  # whether the day's budget will last
     binds: str
-    mood: str
+    mood: str  # as in a card
     told: BilledUsage | None
     usage_problem: str
 

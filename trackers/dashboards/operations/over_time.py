@@ -31,13 +31,11 @@ _QUEUE_UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`since`: the words under the left end of a chart. `steps` and `bar`: how long a bar is."""
-
     name: str
     over: timedelta
     step: timedelta
-    since: str
-    steps: str
+    since: str  # the words under the left end of a chart
+    steps: str  # how long a bar is, as is `bar`
     bar: str
 
 
@@ -50,10 +48,8 @@ SPANS = {
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`most`: what the highest bar stands for."""
-
     title: str
-    most: str
+    most: str  # what the highest bar stands for
     chart: BarChart
 
 
@@ -68,12 +64,10 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class QueueOverTime:
-    """`lines`: the newest first, without stretches in which nobody looked."""
-
     name: str
     slug: str
     charts: tuple[Chart, ...]
-    lines: tuple[QueueRow, ...]
+    lines: tuple[QueueRow, ...]  # the newest first, without stretches in which nobody looked
     is_idle: bool
 
 

@@ -16,9 +16,7 @@ _MAX_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class TroubledTask:
-    """`name` is a queue, or an ordinary task."""
-
-    name: str
+    name: str  # a queue, or an ordinary task
     keys: str
     ended: Moment
     took: str
@@ -29,12 +27,12 @@ class TroubledTask:
 
 @dataclass(frozen=True, slots=True)
 class IsolatedKeys:
-    """Keys of one queue. `more`: there are others; `listed` is where all of them are."""
+    """Keys of one queue."""
 
     queue: str
     keys: tuple[tuple[str, str], ...]
-    more: bool
-    listed: str
+    more: bool  # there are others
+    listed: str  # where all of them are
 
 
 def troubled_tasks(*, now: datetime) -> list[TroubledTask]:

@@ -15,17 +15,14 @@ from trackers.jobs.statistics import MinuteCounters, QueueSummary
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """`exact` is the number unrounded; `mood` is "", "warn" or "bad"; `needs`: the permission for
-    the link."""
-
     id: str
     label: str
     value: str
-    exact: str
+    exact: str  # the number unrounded
     means: str
     link: str
-    needs: str
-    mood: str = ""
+    needs: str  # the permission for the link
+    mood: str = ""  # "", "warn" or "bad"
 
 
 def cards(

@@ -32,14 +32,12 @@ _WHAT_EXISTS = """
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """`how` is a sentence with commands between backticks, `needs` the permission for the link."""
-
     title: str
     is_done: bool
-    how: str
+    how: str  # a sentence with commands between backticks
     link: str = ""
     link_words: str = ""
-    needs: str = ""
+    needs: str = ""  # the permission for the link
 
     @property
     def html(self) -> SafeString:

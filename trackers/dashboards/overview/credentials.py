@@ -14,14 +14,14 @@ _MAX_GAUGES = 8
 
 @dataclass(frozen=True, slots=True)
 class CredentialGauge:
-    """Of the scarcest window that runs now; without one, `limit` is 0."""
+    """Of the scarcest window that runs now."""
 
     id: int
     name: str
     state: str
     reason: str
     endpoint: str = ""
-    limit: int = 0
+    limit: int = 0  # 0 without a window
     remaining: int = 0
     resets: Moment | None = None
 

@@ -32,8 +32,6 @@ class BoardChoice:
 
 @dataclass(frozen=True, slots=True)
 class FastestRow:
-    """`move` is "up", "down", "new" or empty; `moved` says it in words."""
-
     id: str
     place: int
     author: str
@@ -43,22 +41,19 @@ class FastestRow:
     rate: str
     lasted: str
     between: str
-    move: str
-    moved: str
+    move: str  # "up", "down", "new" or empty
+    moved: str  # says it in words
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """`asked` is its query. `compared`: when the places that these are compared with were taken, if
-    known."""
-
-    asked: str
+    asked: str  # its query
     window: str
     metric: str
     windows: tuple[BoardChoice, ...]
     metrics: tuple[BoardChoice, ...]
     lines: tuple[FastestRow, ...]
-    compared: str
+    compared: str  # when the places that these are compared with were taken, if known
     is_short: bool
 
 

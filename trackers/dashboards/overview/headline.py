@@ -12,9 +12,7 @@ from trackers.jobs.statistics import QueueSummary
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """`mood` is "good", "warn", "bad", or empty where there is nothing to be fresh."""
-
-    mood: str
+    mood: str  # "good", "warn", "bad", or empty where there is nothing to be fresh
     title: str
     said: str
 

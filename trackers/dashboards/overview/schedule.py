@@ -20,12 +20,10 @@ class MinuteRow:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`note`: where the count ends, if that is before the hour does."""
-
     chart: BarChart
     total: str
     most: str
-    note: str
+    note: str  # where the count ends, if that is before the hour does
     lines: tuple[MinuteRow, ...]
 
 

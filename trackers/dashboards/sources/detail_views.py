@@ -193,13 +193,11 @@ def _gap_help(gap: Gap) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CostWords:
-    """`over`: the days that it is the average of."""
-
     a_day: str
     a_post: str
     billed: str
     money: str
-    over: str
+    over: str  # the days that it is the average of
 
 
 def get_source(id: int) -> Source:

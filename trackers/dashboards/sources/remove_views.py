@@ -28,10 +28,8 @@ _MAX_COUNTING_TIME = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class BoundedCount:
-    """`words`: as “1,234”, or “more than 40,000” where that is all that is known."""
-
     is_any: bool
-    words: str
+    words: str  # as “1,234”, or “more than 40,000” where that is all that is known
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -52,10 +52,8 @@ _STATE_MOODS = {
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """`exact` is the number unrounded."""
-
     value: str
-    exact: str
+    exact: str  # the number unrounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class LeakMeter:
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A source as the list shows it; `said` is its state in a sentence, without times."""
+    """A source as the list shows it."""
 
     id: int
     kind: str
@@ -83,7 +81,7 @@ class SourceRow:
     state: str
     badge: str
     mood: str
-    said: str
+    said: str  # its state in a sentence, without times
     problem: str
     next: Moment | None
     polled: Moment | None

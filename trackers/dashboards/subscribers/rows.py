@@ -25,8 +25,6 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class SubscriberRow:
-    """`said`: what a person should know; `next`: when it is tried again after failures."""
-
     id: int
     name: str
     host: str
@@ -34,7 +32,7 @@ class SubscriberRow:
     state: str
     badge: str
     mood: str
-    said: str
+    said: str  # what a person should know
     added: str
     delivered: str
     dropped: str
@@ -43,7 +41,7 @@ class SubscriberRow:
     health: int
     oldest: Moment | None
     attempted: Moment | None
-    next: Moment | None
+    next: Moment | None  # when it is tried again after failures
     is_late: bool
     is_paced: bool
     rate: str

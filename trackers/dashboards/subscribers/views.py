@@ -60,15 +60,13 @@ class AttemptRow:
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """`ready`: when a waiting one becomes ready."""
-
     uid: str
     state: str
     is_current: bool
     events: str
     attempts: int
     since: Moment
-    ready: Moment | None
+    ready: Moment | None  # when a waiting one becomes ready
     error: str
 
 

@@ -22,12 +22,10 @@ _MAX_ANNOTATIONS = 30
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """`number` is that of its mark; `by`: who did it, if a person did."""
-
-    number: int
+    number: int  # that of its mark
     moment: Moment
     what: str
-    by: str = ""
+    by: str = ""  # who did it, if a person did
 
 
 def annotations_of(

@@ -24,11 +24,8 @@ _MAX_COUNTING_TIME = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class ChosenTweets:
-    """`ids`: ticked ones; with `is_all` they do not count. `wanted`: the list that they are from,
-    and to which the person returns."""
-
-    ids: tuple[int, ...]
-    wanted: TweetQuery
+    ids: tuple[int, ...]  # ticked ones; with `is_all` they do not count
+    wanted: TweetQuery  # the list that they are from, and to which the person returns
     is_all: bool = False
 
     def tweets(self, *, now: datetime) -> QuerySet[Tweet]:

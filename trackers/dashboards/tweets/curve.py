@@ -34,9 +34,9 @@ MIN_POINTS, MAX_POINTS = 200, 2400
 
 
 class Shade(TypedDict):
-    """The middle half of the author's earlier tweets; `times` are epoch seconds."""
+    """The middle half of the author's earlier tweets."""
 
-    times: list[float]
+    times: list[float]  # epoch seconds
     low: list[float]
     high: list[float]
 
@@ -47,19 +47,15 @@ class Mark(TypedDict):
 
 
 class Series(TypedDict):
-    """`times` are epoch seconds; each of `series` has as many values. Null: a hole, or unknown.
-
-    `usual`: by metric, what the author's earlier tweets had at the same age.
-    """
-
     tweet_id: str
     range: str
     view: str
-    times: list[float]
+    times: list[float]  # epoch seconds
+    # As many values each as there are times. Null: a hole, or unknown.
     series: dict[str, list[int | float | None]]
     runs: int
     drawn: int
-    usual: dict[str, Shade]
+    usual: dict[str, Shade]  # by metric, what the author's earlier tweets had at the same age
     marks: list[Mark]
 
 

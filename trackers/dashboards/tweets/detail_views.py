@@ -122,24 +122,19 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`is_post`: `value` is the id of a post."""
-
     label: str
     value: str
-    is_post: bool = False
+    is_post: bool = False  # `value` is the id of a post
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What the tweet said; `text` is None if X never showed us this version, or no longer does.
-
-    `followed`: the version was once tracked separately, and its own page has those samples.
-    """
+    """What the tweet said."""
 
     id: str
-    text: str | None
+    text: str | None  # None if X never showed us this version, or no longer does
     seen: Moment | None
-    followed: bool
+    followed: bool  # the version was once tracked separately, and its own page has those samples
 
 
 @require_safe

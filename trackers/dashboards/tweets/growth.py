@@ -19,15 +19,12 @@ Counts = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What changed from one measurement to another, by metric; None where it is unknown.
-
-    `gap`: for a part of that time nobody looked.
-    """
+    """What changed from one measurement to another, by metric; None where it is unknown."""
 
     since: datetime
     until: datetime
     gained: dict[str, int | None]
-    gap: bool = False
+    gap: bool = False  # for a part of that time nobody looked
 
     def per_hour(self, metric: str) -> float | None:
         gained = self.gained[metric]

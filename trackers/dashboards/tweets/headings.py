@@ -18,11 +18,10 @@ _WINDOW_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """`links`: (words, address, direction) of what it sorts by; the direction is empty unless the
-    page is sorted by it. Without links it says `label`."""
-
     label: str
     style: str
+    # (words, address, direction) of what it sorts by; the direction is empty unless the page is
+    # sorted by it. Without links it says `label`.
     links: tuple[tuple[str, str, Direction], ...] = ()
 
     @property

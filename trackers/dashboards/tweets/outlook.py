@@ -26,11 +26,11 @@ Bands = dict[str, dict[timedelta, Middle]]
 
 @dataclass(frozen=True, slots=True)
 class EarlierTweets:
-    """Tweets to compare with, and what they had at each age; `own`: they are the author's."""
+    """Tweets to compare with, and what they had at each age."""
 
     tweets: list[Born]
     readings: dict[int, list[CountsAtAge]]
-    own: bool
+    own: bool  # they are the author's
 
     def pasts(self, metric: str, age: timedelta) -> list[PastTweet]:
         """Those that are older than a day and were measured near both ages."""

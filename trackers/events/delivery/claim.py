@@ -48,14 +48,14 @@ _GIVE_BACK = """
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A claimed batch. `attempt` counts from 1."""
+    """A claimed batch."""
 
     id: int
     lease: int
     uid: UUID
     subscriber_id: int
     events: list[int]
-    attempt: int
+    attempt: int  # from 1
     first_at: datetime
     last_at: datetime
 

@@ -50,14 +50,12 @@ _MOST_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`lease`: after this, what a dead process had on its way is sent again."""
-
     egress: Egress
     public_url: str
     connect: timedelta
     total: timedelta
     backoff_most: timedelta
-    lease: timedelta
+    lease: timedelta  # after this, what a dead process had on its way is sent again
     slots: int
 
     @property

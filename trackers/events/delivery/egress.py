@@ -83,12 +83,9 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """`allowed`: networks that may be called although they are not public. `plain_http`: http is
-    accepted too. `ca_file`: certificates (PEM) to trust besides the public ones."""
-
-    allowed: tuple[Network, ...] = ()
-    plain_http: bool = False
-    ca_file: str = ""
+    allowed: tuple[Network, ...] = ()  # networks that may be called although they are not public
+    plain_http: bool = False  # http is accepted too
+    ca_file: str = ""  # certificates (PEM) to trust besides the public ones
 
 
 def refusal(address: Address, allowed: Iterable[Network] = ()) -> str:

@@ -25,7 +25,7 @@ FIGURES_ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "impress
 
 
 class EventRow(NamedTuple):
-    """An event as it is stored. `data`: JSON, as the database wrote it.
+    """An event as it is stored.
 
     A tuple, since tens of thousands are read a second: a dataclass takes three times as long.
     """
@@ -37,16 +37,14 @@ class EventRow(NamedTuple):
     tweet_id: int | None
     url: str | None
     figures: Sequence[int | None] | None
-    data: str | None
+    data: str | None  # JSON, as the database wrote it
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`public_url`: the address of this installation for programs."""
-
     format: str
     with_data: bool
-    public_url: str
+    public_url: str  # the address of this installation for programs
 
     @property
     def content_type(self) -> str:

@@ -43,9 +43,7 @@ _NO_EVENTS = "Its events are no longer kept."
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """`batch` has no events here: they are in the body."""
-
-    batch: Claimed
+    batch: Claimed  # without its events: they are in the body
     callback: str
     content_type: str
     body: bytes
@@ -54,10 +52,8 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`impossible`: batches that cannot be sent, and why."""
-
     outgoing: list[Outgoing]
-    impossible: list[Delivery]
+    impossible: list[Delivery]  # batches that cannot be sent, and why
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,7 @@ _KEPT_SECONDS = 1.0
 
 @dataclass(slots=True)
 class DeliveryProgress:
-    """`connected`: from now on the subscriber may have received it."""
-
-    connected: bool = False
+    connected: bool = False  # from now on the subscriber may have received it
 
 
 class Connector(aiohttp.TCPConnector):

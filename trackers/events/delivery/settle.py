@@ -27,12 +27,12 @@ _WAIT_AFTER_LOSS = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The outcome of sending a batch. `status`: that of the answer; None: there was none."""
+    """The outcome of sending a batch."""
 
     batch: Claimed
     delivered: bool
     took: timedelta
-    status: int | None = None
+    status: int | None = None  # that of the answer; None: there was none
     error: str = ""
     answer: str = ""
     retry_after: timedelta | None = None

@@ -14,10 +14,10 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cursor:
-    """What is read next: the `nth` event, from 0, of the row at `place`, or what comes after."""
+    """What is read next."""
 
     place: int
-    nth: int = 0
+    nth: int = 0  # the event of that row, from 0, or what comes after
 
     def __str__(self) -> str:
         return f"{self.place}-{self.nth}"

@@ -23,25 +23,18 @@ class FeedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The reader's topics are kept only since then. `behind`: its cursor once it knows that."""
-
-    kept_since: datetime
-    behind: Cursor
+    kept_since: datetime  # the reader's topics are kept only since then
+    behind: Cursor  # its cursor once it knows that
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """`events`: the reader's cursor after each, by event id, in the order of the feed.
-
-    `first_at`, `last_at`: when the oldest and the newest of the rows' events were received.
-    `reached`: how far it looked. `gap`: comes before all of `events`.
-    """
-
-    reached: Cursor
+    reached: Cursor  # how far it looked
+    # The reader's cursor after each, by event id, in the order of the feed.
     events: dict[int, Cursor]
-    first_at: datetime | None = None
-    last_at: datetime | None = None
-    gap: Gap | None = None
+    first_at: datetime | None = None  # when the oldest of the rows' events was received
+    last_at: datetime | None = None  # and the newest
+    gap: Gap | None = None  # comes before all of `events`
 
 
 def pick(rows: Sequence[FeedRow], start: Cursor, topics: Set[int], *, most: int) -> Picked:

@@ -62,11 +62,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Events, each with the reader's cursor after it. `gap`: to be sent before them."""
+    """Events, each with the reader's cursor after it."""
 
     events: list[tuple[Cursor, EventRow]]
     reached: Cursor
-    gap: Gap | None = None
+    gap: Gap | None = None  # to be sent before them
 
 
 def newest_place() -> int:

@@ -46,10 +46,8 @@ _END = b": this stream ends here; go on with Last-Event-ID\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`places`: streams per process. `seconds`: how long a stream lasts."""
-
-    places: int
-    seconds: float
+    places: int  # streams per process
+    seconds: float  # how long a stream lasts
 
 
 def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:

@@ -20,12 +20,12 @@ _STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) fir
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A subscriber, its topics by name, and its books. `now`: the time of the reading."""
+    """A subscriber, its topics by name, and its books."""
 
     subscriber: Subscriber
     topics: list[str]
     books: Books
-    now: datetime
+    now: datetime  # the time of the reading
 
     @property
     def state(self) -> State:

@@ -33,14 +33,11 @@ class NoSuchSubscriberError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`fields`: of Subscriber, by name; absent ones keep their values, or get their defaults.
-
-    `topics`, `uuid`: None leaves them as they are. `headers`: absent ones stay, None removes one.
-    """
-
+    # Of Subscriber, by name; absent ones keep their values, or get their defaults.
     fields: Mapping[str, Any]
-    topics: Sequence[str] | None = None
-    uuid: str | None = field(default=None, repr=False)
+    topics: Sequence[str] | None = None  # None: as they are
+    uuid: str | None = field(default=None, repr=False)  # None: as it is
+    # Absent ones stay, None removes one.
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
 
 

@@ -33,10 +33,10 @@ _NOT_THE_POSTS = "of X's archive, without posts"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the archive that seems to be text. `told`: a note about its encoding, if any."""
+    """A file of the archive that seems to be text."""
 
     name: str
-    told: str = ""
+    told: str = ""  # a note about its encoding, if any
 
 
 @dataclass(frozen=True, slots=True)

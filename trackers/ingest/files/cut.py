@@ -29,16 +29,13 @@ _LONGEST_LIST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """`header`: a table's first line; its column number `column`, from 1, holds the tweets.
-
-    `column` is None if it could not be guessed. `files`: those of an archive, each with the number
-    of its first line; the list grows as the records are read.
-    """
-
     format: str
     records: Iterator[Record | Rejected]
-    header: str = ""
+    header: str = ""  # a table's first line
+    # The number, from 1, of the one that holds the tweets; None if it could not be guessed.
     column: int | None = None
+    # Those of an archive, each with the number of its first line; the list grows as the records are
+    # read.
     files: Sequence[tuple[str, int]] = ()
 
 

@@ -24,12 +24,12 @@ _SHOWN_TWEETS, _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_CELL = 5, 5, 12, 60
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the first part of a file contains. `rows`: a table's first ones, by its `columns`."""
+    """What the first part of a file contains."""
 
     tweets: tuple[FoundTweet, ...]
     rejected: tuple[Rejected, ...]
     columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()  # a table's first ones, by its `columns`
 
 
 def read_part(

@@ -50,23 +50,23 @@ _LOOKS_LIKE_A_TWEET = 10**14
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the tweets are. `head`: how many lines come before them, header included."""
+    """Where the tweets are."""
 
     delimiter: str
     column: int
     name: str
-    head: int
+    head: int  # how many lines come before them, header included
     has_header: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table, or several where a field runs on; `fault` instead of cells."""
+    """A line of a table, or several where a field runs on."""
 
     number: int
     text: str
     cells: Sequence[str]
-    fault: str = ""
+    fault: str = ""  # why there are no cells
 
 
 def read_csv(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:

@@ -11,15 +11,12 @@ from trackers.ingest.found import id_of
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a table begins: its first line, and that line's position in the sample.
-
-    `column`: the one that seems to hold the tweets, counted from 1; None if unknown.
-    """
+    """Where a table begins: its first line, and that line's position in the sample."""
 
     line: str
     first: int
     names_columns: bool
-    column: int | None
+    column: int | None  # the one that seems to hold the tweets, counted from 1; None if unknown
 
 
 def head_of(sample: Sequence[tuple[int, str]]) -> Head:

@@ -39,9 +39,7 @@ class PageGrant:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing may be asked before `until`."""
-
-    until: datetime
+    until: datetime  # nothing may be asked before
     because: str
 
 

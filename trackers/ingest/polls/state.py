@@ -18,20 +18,16 @@ _SEARCH_LAG_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Polling:
-    """How sources are polled: how X is asked, and the settings common to all of them.
-
-    `late_timelines`, `late_search`: how much later than its id says a post may appear, for sources
-    without a bound of their own. Every `overlap_every` the last `overlap_depth` is read again,
-    and once a week the last `overlap_weekly_depth`.
-    """
+    """How sources are polled: how X is asked, and the settings common to all of them."""
 
     base_url: str
     timeout: timedelta
+    # How much later than its id says a post may appear, for sources without a bound of their own.
     late_timelines: timedelta
     late_search: timedelta
-    overlap_every: timedelta
-    overlap_depth: timedelta
-    overlap_weekly_depth: timedelta
+    overlap_every: timedelta  # the last part is read again so often
+    overlap_depth: timedelta  # how much
+    overlap_weekly_depth: timedelta  # how much once a week
 
 
 def kind_of(source: Source) -> PageKind:

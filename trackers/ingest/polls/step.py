@@ -46,12 +46,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a step achieved. `shown`: posts on the page; `stored`: None when nothing was written."""
+    """What a step achieved."""
 
     source: str
     said: str
-    shown: int = 0
-    stored: StoredPage | None = None
+    shown: int = 0  # posts on the page
+    stored: StoredPage | None = None  # None when nothing was written
     failed: bool = False
 
 

@@ -46,25 +46,22 @@ _HIDDEN_REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The page that X sent at `at`, what it was asked for, and how many of its posts X bills."""
+    """The page that X sent, what it was asked for, and how many of its posts X bills."""
 
     page: Page
     asked: PageGrant
     sweep: Sweep
     rules: ReadingRules
-    at: datetime
+    at: datetime  # when X sent it
     billed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """How many posts of the page are new to the source, how many slipped through earlier, and how
-    many tracked ones were measured again. `is_over`: the reading has ended."""
-
-    new: int = 0
-    late: int = 0
-    measured: int = 0
-    is_over: bool = False
+    new: int = 0  # posts that are new to the source
+    late: int = 0  # posts that slipped through earlier
+    measured: int = 0  # tracked ones that were measured again
+    is_over: bool = False  # the reading has ended
 
 
 def store(

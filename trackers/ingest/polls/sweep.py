@@ -25,18 +25,15 @@ _REACH_WITHOUT_REPLIES = 800
 
 @dataclass(frozen=True, slots=True)
 class ReadingRules:
-    """How a source is read. `k_ms`: how late a post may appear; `lag_ms`: how late all of them do.
-
-    `pages`: most pages of one poll. `margin`: how far search stays above X's floor of seven days.
-    """
+    """How a source is read."""
 
     kind: PageKind
-    k_ms: int = 5_000
-    lag_ms: int = 0
-    pages: int = 10
+    k_ms: int = 5_000  # how late a post may appear
+    lag_ms: int = 0  # how late all of them do
+    pages: int = 10  # most pages of one poll
     page_size: int = MAX_PAGE_SIZE
     exclude: tuple[Excluded, ...] = ()
-    margin: timedelta = timedelta(minutes=10)
+    margin: timedelta = timedelta(minutes=10)  # how far search stays above X's floor of seven days
 
     @property
     def reach(self) -> int | None:

@@ -87,9 +87,9 @@ def count_brought(found: list[Brought], *, day: date, project: int | None) -> No
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of the last `days`, including today. `a_post`: dollars for each new post."""
+    """`a_post`: dollars for each new post."""
 
-    days: int
+    days: int  # the last so many, including today
     posts: int
     billed: int
     money: Decimal

@@ -30,21 +30,18 @@ NOBODY = "no process is listening: start manage.py stream"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A source and what its row does not say. `report` is for imports, `stream` for rules.
-
-    state: paused, not_found, hidden, no_money, problem, isolated, reading, new, polled, idle; of a
-    stream live, connecting, waiting, stopped; of a file uploading, uploaded, reading, done.
-    reason: a phrase, or a sentence by X, that explains it; may be empty.
-    """
+    """A source and what its row does not say."""
 
     source: Source
+    # Paused, not_found, hidden, no_money, problem, isolated, reading, new, polled, idle; of a
+    # stream live, connecting, waiting, stopped; of a file uploading, uploaded, reading, done.
     state: str
-    reason: str
+    reason: str  # a phrase, or a sentence by X, that explains it; may be empty
     next_poll_at: datetime | None = None
     gaps_open: int = 0
     gaps_lost: int = 0
-    report: Import | None = None
-    stream: Stream | None = None
+    report: Import | None = None  # for imports
+    stream: Stream | None = None  # for rules
 
 
 def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:

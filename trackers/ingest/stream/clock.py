@@ -18,12 +18,9 @@ DATES_ARE_CUT_TO = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class StreamClock:
-    """`at`: seconds of time.monotonic(); `date`: X's clock then, None without a credible one;
-    `ours`: the database's clock then."""
-
-    at: float
-    date: datetime | None
-    ours: datetime
+    at: float  # seconds of time.monotonic()
+    date: datetime | None  # X's clock then, None without a credible one
+    ours: datetime  # the database's clock then
 
     def x_at(self, at: float) -> datetime:
         """X's time at a moment of time.monotonic(), or up to a second before it."""

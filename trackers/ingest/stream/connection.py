@@ -47,11 +47,11 @@ _LAST_WORDS_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Not connected for `wait`, and why. `looks`: less if a person acts, seen without asking X."""
+    """Not connected, and why."""
 
     because: str
-    wait: timedelta
-    looks: bool = False
+    wait: timedelta  # for how long
+    looks: bool = False  # less if a person acts, seen without asking X
 
 
 # `stored_until`: whatever came before is in the gaps that the same transaction opens.
@@ -68,11 +68,11 @@ _HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE na
 
 @dataclass(slots=True)
 class OpenStream:
-    """An open stream and what storing it needs; `rules` are up to date with X's when it ends."""
+    """An open stream and what storing it needs."""
 
     asker: Asker
     stop: threading.Event
-    rules: KeptRules
+    rules: KeptRules  # up to date with X's when it ends
     opened: Opened
     ladder: Ladder
     garbled: GarbledLog

@@ -23,11 +23,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class KeptRules:
-    """`wanted` and `synced` are from when X was last asked."""
-
     asker: Asker
-    wanted: dict[int, WantedRule]
-    synced: Synced
+    wanted: dict[int, WantedRule]  # from when X was last asked
+    synced: Synced  # from then as well
     _ladder: Ladder = field(default_factory=Ladder)
     _due: float = 0.0
     _not_before: float = 0.0

@@ -13,14 +13,13 @@ from trackers.xapi.parse.stream import Matched
 
 @dataclass(frozen=True, slots=True)
 class WantedRule:
-    """A source whose posts should come: its rule's text, and since when it exists. `rule`: the one
-    X had for it when its rules were last read."""
+    """A source whose posts should come: its rule's text, and since when it exists."""
 
     source: int
     value: str
     name: str
     since: datetime
-    rule: int | None = None
+    rule: int | None = None  # the one X had for it when its rules were last read
 
 
 @dataclass(slots=True)

@@ -41,9 +41,10 @@ _A_MINUTE = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class Listening:
-    """The process that listens, or stands by. `stop` ends it, after storing what was read."""
+    """The process that listens, or stands by."""
 
     settings: Settings
+    # Ends it, after storing what was read.
     stop: threading.Event = field(default_factory=threading.Event)
     tell: Callable[[str], None] = logger.info
     _ladder: Ladder = field(default_factory=Ladder)

@@ -38,9 +38,9 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Why no more lines come; `error` is None when X closed the connection, or we did."""
+    """Why no more lines come."""
 
-    error: XError | None = None
+    error: XError | None = None  # None when X closed the connection, or we did
 
 
 class Reader:

@@ -28,15 +28,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RuleChanges:
-    """use: the existing rule of each source. add: sources without a rule. delete: our rules that no
-    source wants any longer. others: how many are not ours; `marked` of them belong to other
-    installations."""
-
-    use: Mapping[int, int]
-    add: tuple[int, ...]
-    delete: tuple[int, ...]
-    others: int
-    marked: int
+    use: Mapping[int, int]  # source ─> its existing rule
+    add: tuple[int, ...]  # sources without a rule
+    delete: tuple[int, ...]  # our rules that no source wants any longer
+    others: int  # how many are not ours
+    marked: int  # how many of these belong to other installations
 
 
 def plan(wanted: Iterable[WantedRule], there: Iterable[Rule], mark: Mark) -> RuleChanges:

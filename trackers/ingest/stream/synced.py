@@ -18,11 +18,11 @@ _ASKED_AGAIN_AFTER = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """X refused this text, and why; `until`: when to ask again, by time.monotonic()."""
+    """X refused this text, and why."""
 
     value: str
     why: str
-    until: float
+    until: float  # when to ask again, by time.monotonic()
 
 
 @dataclass(slots=True)

@@ -25,30 +25,25 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`ids` newest first. `older`, `newer`: anchors to continue from; None: there is nothing more.
-
-    `complete`: False while the home is being built, and the page was read from the sources.
-    `late`: tweets that came after younger ones were already there (`since`).
-    `clock`: for `since`, which then returns exactly what came after this page was read.
-    `embedded`: what the strategy keeps of tweets that X still shows, by id.
-    """
-
-    ids: tuple[int, ...]
-    older: int | None
-    newer: int | None
+    ids: tuple[int, ...]  # newest first
+    older: int | None  # anchor to continue from; None: there is nothing more
+    newer: int | None  # the same
     served_by: str
+    # False while the home is being built, and the page was read from the sources.
     complete: bool = True
+    # Tweets that came after younger ones were already there (`since`).
     late: frozenset[int] = frozenset()
-    clock: str = ""
+    clock: str = ""  # for `since`, which then returns exactly what came after this page was read
+    # What the strategy keeps of tweets that X still shows, by id.
     embedded: Mapping[int, Embedded] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request for a page: `limit` tweets next to the anchor, on its older or newer side."""
+    """A request for a page."""
 
     follower_id: int
-    limit: int
+    limit: int  # tweets next to the anchor, on its older or newer side
     way: Way
     anchor: int
 

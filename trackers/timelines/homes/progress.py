@@ -54,15 +54,12 @@ class BuildState:
 
 @dataclass(frozen=True, slots=True)
 class HomeProgress:
-    """`state` None: nothing that can be read is built. `undelivered`: followed origins to read
-    from their sources, unless the anchor is below the floor. `clock`: of this moment. `followed`:
-    how many origins, for `candidates`. `is_due`: notify the strategy of this read."""
-
-    state: BuildState | None
+    state: BuildState | None  # None: nothing that can be read is built
+    # Followed origins to read from their sources, unless the anchor is below the floor.
     undelivered: Sequence[int]
-    clock: str
-    followed: int
-    is_due: bool
+    clock: str  # of this moment
+    followed: int  # how many origins, for `candidates`
+    is_due: bool  # notify the strategy of this read
 
 
 def parse_progress(

@@ -30,16 +30,14 @@ class LaidOut(Protocol):
 
 @dataclass(slots=True)
 class HomeReading:
-    """Reads one page from what is built, what is undelivered, and what is below the floor.
-
-    `stands_still`: False if the home was rebuilt or cut since `state` was read, or more is
-    followed; then what was read may be incomplete.
-    """
+    """Reads one page from what is built, what is undelivered, and what is below the floor."""
 
     of: LaidOut
     ask: Ask
     state: BuildState
     undelivered: Sequence[int]
+    # False if the home was rebuilt or cut since `state` was read, or more is followed; then what
+    # was read may be incomplete.
     stands_still: bool = True
 
     def candidates(self, anchor: int, limit: int) -> Sequence[Candidate]:

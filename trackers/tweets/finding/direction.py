@@ -34,7 +34,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class FoundIds:
-    """What was found, in the order of the way. `until`: the last id examined; None: all were."""
+    """What was found, in that order."""
 
     ids: list[int]
-    until: int | None
+    until: int | None  # the last id examined; None: all were

@@ -51,10 +51,10 @@ Sieve = Callable[[list[int]], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Finds:
-    """Ids in the order of the way, at most as many as requested. `until` as in `Look`."""
+    """Ids in the order of the direction, at most as many as requested."""
 
     ids: list[int] = field(default_factory=list)
-    until: int | None = None
+    until: int | None = None  # as in `FoundIds`
     note: str = ""
 
 
@@ -82,18 +82,15 @@ def _are_too_many(matched: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Looks for `most` tweets that the sieve keeps.
-
-    `few`: a source with fewer candidates than there are texts. `start`: gives the point from which
-    the sieve keeps most. `all_or_none`: raise TooMany once it is clear that not all will be found.
-    """
+    """Looks for tweets that the sieve keeps."""
 
     deadline: Deadline
-    most: int
+    most: int  # so many
     sieve: Sieve = _keep_all
-    few: Source | None = None
+    few: Source | None = None  # a source with fewer candidates than there are texts
+    # Gives the point from which the sieve keeps most.
     start: Callable[[Direction], Direction] = _start_unchanged
-    all_or_none: bool = False
+    all_or_none: bool = False  # raise TooMany once it is clear that not all will be found
 
     def find(self, typed: str, direction: Direction) -> Finds:
         """By id or link, by @author, or by words of the text or the author's name."""

@@ -52,14 +52,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a person typed, as text search queries of Postgres.
+    """What a person typed, as text search queries of Postgres."""
 
-    `exact`: what a text must match. `loose`: only the wanted words, in any order. `patterns`: for
-    ILIKE, which is quicker; every text that matches also matches each of these.
-    """
-
-    exact: str
-    loose: str
+    exact: str  # what a text must match
+    loose: str  # only the wanted words, in any order
+    # For ILIKE, which is quicker; every text that matches also matches each of these.
     patterns: tuple[str, ...]
     # Nothing but words: no quotes, no exclusions.
     is_bare: bool

@@ -25,11 +25,10 @@ class Born(NamedTuple):
 
 
 class CountsAtAge(NamedTuple):
-    """`counts`: those of the tweet at this age, as last measured at `measured_at`."""
-
     tweet_id: int
     age: timedelta
     measured_at: datetime
+    # Those of the tweet at this age, as last measured at `measured_at`.
     counts: tuple[int | None, ...]
 
     def is_near(self, born: datetime) -> bool:

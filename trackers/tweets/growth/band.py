@@ -14,12 +14,11 @@ MIN_KNOWN_COUNTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Middle:
-    """A quarter of `tweets` had less than `low`, half less than `median`, a quarter more than
-    `high`."""
+    """The quartiles of some tweets."""
 
-    low: float
-    median: float
-    high: float
+    low: float  # a quarter had less
+    median: float  # half had less
+    high: float  # a quarter had more
     tweets: int
 
 

@@ -17,11 +17,8 @@ _REACHED = f"""
 
 @dataclass(frozen=True, slots=True)
 class HalfLife:
-    """`after`: the age at which half was first measured. `at_most`: it was the first measurement of
-    all, so half may have been reached earlier."""
-
-    after: timedelta
-    at_most: bool
+    after: timedelta  # the age at which half was first measured
+    at_most: bool  # it was the first measurement of all, so half may have been reached earlier
 
 
 def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLife | None:

@@ -33,19 +33,16 @@ class PastTweet:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """`low` to `high`: the range by the middle half of the factors of `tweets` earlier tweets.
-
-    Of `tested` of these, projected in the same way, half were off by no more than `usual_error`,
-    nine of ten by no more than `large_error`, as shares of their final counts.
-    """
+    """A final count, by what earlier tweets reached."""
 
     total: int
+    # `low` to `high` is the range by the middle half of the factors of `tweets` earlier ones.
     low: int
     high: int
     tweets: int
-    tested: int
-    usual_error: float
-    large_error: float
+    tested: int  # Of so many of these, projected in the same way …
+    usual_error: float  # … half were off by no more, as a share of their final counts
+    large_error: float  # … nine of ten
 
 
 def project(count: int | None, past: Sequence[PastTweet], *, age: timedelta) -> Projection | None:

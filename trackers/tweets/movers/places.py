@@ -32,9 +32,9 @@ _STORE_PLACES = """
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Places from 1, by tweet, as they were at `at`."""
+    """Places from 1, by tweet."""
 
-    at: datetime
+    at: datetime  # as of then
     of: dict[int, int]
 
 

@@ -21,18 +21,18 @@ _LONGEST_VALUE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A rule that matched; `tag` is empty for one that has none."""
+    """A rule that matched."""
 
     id: int
-    tag: str
+    tag: str  # empty for one that has none
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A post as it appeared. `post` is None when X's JSON of it is broken: it can be looked up."""
+    """A post as it appeared."""
 
     id: int
-    post: Post | None
+    post: Post | None  # None when X's JSON of it is broken: it can be looked up
     rules: tuple[Matched, ...]
 
 
@@ -45,9 +45,9 @@ class Farewell:
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """A line that may have held a post; `why` is a phrase that quotes nothing of it."""
+    """A line that may have held a post."""
 
-    why: str
+    why: str  # a phrase that quotes nothing of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,10 @@ from trackers.xapi.results import WindowSeen
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Posts that X billed the project on each UTC day it reported; the monthly cap.
-
-    `month`: posts since the day of the month on which the cap is reset.
-    """
+    """Posts that X billed the project on each UTC day it reported; the monthly cap."""
 
     days: Mapping[date, int]
-    month: int | None
+    month: int | None  # posts since the day of the month on which the cap is reset
     cap: int | None
     cap_reset_day: int | None
     window: WindowSeen | None

@@ -19,10 +19,8 @@ from tweetwatch.proxy import Proxy, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`proxy`: None to connect directly. `ca_file`: PEM certificates trusted besides the usual."""
-
-    proxy: Proxy | None = None
-    ca_file: str = ""
+    proxy: Proxy | None = None  # None to connect directly
+    ca_file: str = ""  # PEM certificates trusted besides the usual
 
     def taken_to(self, host: str) -> Route:
         """The route to this host: a host on this machine needs no proxy."""
