@@ -109,7 +109,7 @@ def seen(found, client, method):
 
 
 @pytest.mark.parametrize("rung", LADDER)
-def test_each_role_gets_in_where_the_matrix_says(rung):
+def test_each_role_opens_what_the_matrix_allows(rung):
     found, decided, client = addresses(), matrix(), client_of(rung)
 
     for place, method in enumerate(METHODS):
@@ -121,7 +121,7 @@ def test_each_role_gets_in_where_the_matrix_says(rung):
         assert seen(found, client, method) == may & found.keys(), (rung, method)
 
 
-def test_every_address_is_in_the_matrix():
+def test_the_matrix_covers_every_address():
     found, decided = set(addresses()), set(matrix())
 
     assert found - decided == set(), f"Decide who gets in, and add a line to {MATRIX}."

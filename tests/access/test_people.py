@@ -52,7 +52,7 @@ def test_an_account_is_added_with_a_role_and_a_password_from_standard_input(monk
 @pytest.mark.parametrize(
     ("name", "typed"), [("eve", "12345"), ("eve", ""), ("", PASSWORD), ("a b", PASSWORD)]
 )
-def test_what_is_no_account_or_no_password_is_refused_with_a_sentence(monkeypatch, name, typed):
+def test_bad_account_names_and_passwords_are_refused_with_a_sentence(monkeypatch, name, typed):
     with pytest.raises(CommandError) as refused:
         user(monkeypatch, "add", name, typed=typed)
 
@@ -60,7 +60,7 @@ def test_what_is_no_account_or_no_password_is_refused_with_a_sentence(monkeypatc
     assert not User.objects.exists()
 
 
-def test_a_role_is_given_taken_and_listed(monkeypatch):
+def test_a_role_is_granted_removed_and_listed(monkeypatch):
     User.objects.create_user("eve")
 
     assert user(monkeypatch, "role", "eve", "viewer") == "eve: viewer\n"
@@ -75,7 +75,7 @@ def changed(**given):
     return {"username": "eve", "is_active": "on", **joined, **given}
 
 
-def test_an_owner_gives_a_role_that_opens_the_admin(owner):
+def test_an_owner_grants_a_role_that_opens_the_admin(owner):
     eve = User.objects.create_user("eve")
     group = Group.objects.get(name=OPERATOR)
 
@@ -85,7 +85,7 @@ def test_an_owner_gives_a_role_that_opens_the_admin(owner):
     assert (roles.roles_of(eve), eve.is_staff) == ([OPERATOR], True)
 
 
-def test_an_owner_makes_nobody_an_administrator_and_touches_none(owner):
+def test_an_owner_can_neither_create_nor_change_an_administrator(owner):
     eve, root = User.objects.create_user("eve"), User.objects.create_superuser("root")
 
     owner.post(f"{USERS}{eve.pk}/change/", changed(is_superuser="on", user_permissions=["1"]))
@@ -99,7 +99,7 @@ def test_an_owner_makes_nobody_an_administrator_and_touches_none(owner):
     assert owner.post(f"{USERS}{root.pk}/password/", given).status_code == 403
 
 
-def test_nobody_changes_a_role_itself_but_teams_are_anybodys(client):
+def test_the_group_of_a_role_cannot_be_edited_but_teams_can(client):
     client.force_login(User.objects.create_superuser("root"))
     role, team = Group.objects.get(name=VIEWER), Group.objects.create(name="newsroom")
 

@@ -18,7 +18,7 @@ def held(name):
     return {f"{one.content_type.app_label}.{one.codename}" for one in found}
 
 
-def test_each_role_may_what_the_one_before_it_may():
+def test_each_role_includes_the_permissions_of_the_role_below_it():
     viewer, operator, owner = map(held, roles.ROLES)
 
     assert viewer < operator < owner
@@ -29,17 +29,17 @@ def test_each_role_may_what_the_one_before_it_may():
     "permission",
     ["change_interval", "change_project", "add_credential", "change_credential", "add_apitoken"],
 )
-def test_what_costs_money_and_who_comes_in_is_the_owners(permission):
+def test_only_the_owner_may_spend_money_and_manage_accounts(permission):
     assert f"trackers.{permission}" not in held(OPERATOR)
     assert f"trackers.{permission}" in held(OWNER)
 
 
-def test_tokens_and_secret_addresses_are_not_even_seen_by_others():
+def test_others_cannot_see_tokens_and_secret_addresses():
     for model in ("apitoken", "feedaddress", "wronglogin"):
         assert f"trackers.view_{model}" not in held(OPERATOR)
 
 
-def test_migrate_makes_them_anew_and_leaves_other_groups_alone():
+def test_migrate_restores_the_roles_and_leaves_other_groups_alone():
     before = {role: held(role) for role in roles.ROLES}
     Group.objects.get(name=OWNER).delete()
     Group.objects.get(name=VIEWER).permissions.add(Permission.objects.get(codename="add_source"))
@@ -53,7 +53,7 @@ def test_migrate_makes_them_anew_and_leaves_other_groups_alone():
     assert held("newsroom") == {"trackers.delete_tweet"}
 
 
-def test_a_role_is_given_instead_of_another_and_opens_the_admin_or_not():
+def test_a_new_role_replaces_the_old_one_and_sets_staff_status():
     eve = User.objects.create_user("eve")
     eve.groups.add(Group.objects.create(name="newsroom"))
 
@@ -66,7 +66,7 @@ def test_a_role_is_given_instead_of_another_and_opens_the_admin_or_not():
     assert eve.groups.get().name == "newsroom"
 
 
-def test_an_administrator_stays_one():
+def test_granting_and_removing_roles_keeps_an_administrator_staff():
     root = User.objects.create_superuser("root")
 
     roles.give(root, VIEWER)
@@ -75,7 +75,7 @@ def test_an_administrator_stays_one():
     assert root.is_staff
 
 
-def test_a_role_is_no_team():
+def test_a_role_is_not_offered_as_a_team():
     eve = User.objects.create_user("eve")
     roles.give(eve, OPERATOR)
     eve.groups.add(Group.objects.create(name="newsroom"))
@@ -83,7 +83,7 @@ def test_a_role_is_no_team():
     assert [home.name for home in homes_of(eve)] == ["Home", "newsroom"]
 
 
-def test_a_refusal_names_the_least_role_that_would_do():
+def test_a_refusal_names_the_lowest_sufficient_role():
     assert roles.least_with("trackers.view_tweet") == VIEWER
     assert roles.least_with("trackers.delete_tweet") == OPERATOR
     assert roles.least_with("trackers.change_interval") == OWNER

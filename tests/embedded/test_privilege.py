@@ -44,14 +44,14 @@ def facts(path):
         "SET ROLE pg_execute_server_program",
     ],
 )
-def test_the_applications_role_runs_no_program_and_writes_no_file(shared_server, statement):
+def test_the_application_role_cannot_run_programs_or_write_files(shared_server, statement):
     refused = pytest.raises(psycopg.errors.InsufficientPrivilege)
 
     with psycopg.connect(shared_server.url, autocommit=True) as connection, refused:
         connection.execute(statement)
 
 
-def test_it_makes_tables_and_databases_and_sees_the_statistics_of_all(shared_server):
+def test_the_application_role_creates_tables_and_databases_and_reads_statistics(shared_server):
     with psycopg.connect(shared_server.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE public.ours (id int)")
         connection.execute("DROP TABLE public.ours")
@@ -66,7 +66,7 @@ def test_it_makes_tables_and_databases_and_sees_the_statistics_of_all(shared_ser
     assert query
 
 
-def test_it_drops_a_database_in_which_another_role_is_at_work(shared_server):
+def test_the_application_role_drops_a_database_in_use_by_another_role(shared_server):
     """As autovacuum may be, which has no role at all."""
     with as_superuser(shared_server.url) as admin:
         admin.execute("CREATE ROLE other LOGIN")
@@ -81,7 +81,7 @@ def test_it_drops_a_database_in_which_another_role_is_at_work(shared_server):
 
 
 @as_root
-def test_root_follows_no_link_that_the_servers_account_planted(server, tmp_path):
+def test_root_follows_no_link_planted_by_the_account_of_the_server(server, tmp_path):
     server.user().url()
     data, postmaster = server.place.data, server.postmaster()
     victim = tmp_path / "victim"
@@ -100,7 +100,7 @@ def test_root_follows_no_link_that_the_servers_account_planted(server, tmp_path)
 
 
 @as_root
-def test_root_copies_nothing_that_the_servers_account_cannot_read(server, tmp_path):
+def test_root_copies_nothing_that_the_account_of_the_server_cannot_read(server, tmp_path):
     first = server.user()
     first.url()
     first.leave()
@@ -120,7 +120,7 @@ def test_root_copies_nothing_that_the_servers_account_cannot_read(server, tmp_pa
 
 @as_root
 @pytest.mark.more
-def test_a_short_folder_for_the_socket_that_is_a_link_is_not_used(server, tmp_path, monkeypatch):
+def test_a_link_is_not_used_as_folder_of_the_socket(server, tmp_path, monkeypatch):
     temporary = tmp_path / "tmp"
     temporary.mkdir(mode=0o777)
     temporary.chmod(0o1777)
@@ -143,7 +143,7 @@ def test_a_short_folder_for_the_socket_that_is_a_link_is_not_used(server, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
-def test_a_pid_file_that_is_none_names_no_postmaster(tmp_path, kind):
+def test_a_malformed_pid_file_names_no_postmaster(tmp_path, kind):
     path = tmp_path / "postmaster.pid"
     if kind == "pipe":
         os.mkfifo(path)
@@ -165,7 +165,7 @@ def open_to_all():
 
 
 @as_root
-def test_what_a_child_does_as_the_account_is_done_by_it_and_its_fault_is_told(open_to_all):
+def test_a_child_acts_as_the_account_and_reports_its_errors(open_to_all):
     nobody = Account.named("nobody")
 
     act_as(nobody, (open_to_all / "made").touch)

@@ -41,13 +41,13 @@ def test_the_buffers_are_an_eighth_of_the_memory_within_bounds(machine, buffers)
     assert shared_buffers(machine) == buffers
 
 
-def test_the_server_has_as_much_as_this_machine_allows(shared_server):
+def test_the_server_uses_the_buffers_that_the_machine_allows(shared_server):
     [(bytes,)] = fetch(shared_server.url, "SELECT pg_size_bytes(current_setting('shared_buffers'))")
 
     assert bytes == shared_buffers(memory()) * MB
 
 
-def test_logs_that_grew_large_are_cut_and_written_on(server):
+def test_oversized_logs_are_truncated_and_continued(server):
     url = server.user().url()
     logs = server.place.server_log, server.place.keeper_log
     for log in logs:
@@ -65,7 +65,7 @@ def test_logs_that_grew_large_are_cut_and_written_on(server):
 
 
 @pytest.mark.more
-def test_a_recovery_is_waited_for_past_the_time_limit_with_a_word(server):
+def test_a_recovery_is_awaited_past_the_time_limit_with_a_message(server):
     first = server.user()
     url = first.url()
     gate = server.directory / "gate"
@@ -127,7 +127,7 @@ def store_until_it_fails(connection):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
-def test_a_full_disk_is_told_of_loses_nothing_and_is_over_when_there_is_room(server, small_disk):
+def test_a_full_disk_is_reported_loses_nothing_and_ends_when_there_is_room(server, small_disk):
     url = server.user().url()
     with psycopg.connect(url, autocommit=True) as connection:
         # The page that the others fit into, too.

@@ -80,7 +80,7 @@ def test_the_server_has_our_settings(shared_server, name, value):
     assert fetch(shared_server.url, f"SHOW {name}") == [(value,)]
 
 
-def test_neither_keeper_nor_server_is_given_a_users_secrets(shared_server):
+def test_neither_keeper_nor_server_gets_the_secrets_of_a_user(shared_server):
     for pid in (shared_server.keeper(), shared_server.postmaster().pid):
         environment = Path(f"/proc/{pid}/environ").read_bytes()
         assert b"LC_ALL=C.UTF-8" in environment
@@ -96,7 +96,7 @@ def test_two_processes_share_one_server(shared_server):
     assert shared_server.postmaster() == postmaster
 
 
-def test_a_process_and_its_fork_hold_the_lock_once_however_often_they_ask(shared_server):
+def test_a_process_and_its_fork_hold_the_lock_once(shared_server):
     asking = shared_server.user(code=ASK_TWICE)
 
     assert [asking.url(), asking.url()] == ["1", "1"]
@@ -126,7 +126,7 @@ def test_the_server_ends_with_its_last_user(server):
     assert "was not properly shut down" not in server.place.server_log.read_text()
 
 
-def test_a_user_killed_with_9_is_not_waited_for(server):
+def test_a_killed_user_is_not_waited_for(server):
     killed, other = server.user(), server.user()
     killed.url()
     other.url()
@@ -165,7 +165,7 @@ def test_six_processes_at_once_on_a_fresh_directory_get_one_server(server):
     assert server.place.keeper_log.read_text().count("ready: postmaster") == 1
 
 
-def test_a_user_who_comes_while_the_server_stops_gets_a_new_one(server):
+def test_a_user_arriving_while_the_server_stops_gets_a_new_server(server):
     first = server.user()
     first.url()
     stopping = server.postmaster()

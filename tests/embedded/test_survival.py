@@ -23,7 +23,7 @@ def commit_rows(url):
         connection.execute("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n")
 
 
-def test_a_killed_postmaster_is_back_with_its_rows_though_a_query_was_running(server):
+def test_a_killed_postmaster_restarts_with_its_rows_during_a_query(server):
     url = server.user().url()
     commit_rows(url)
     postmaster = server.postmaster()
@@ -131,7 +131,7 @@ def test_a_removed_directory_ends_its_server(server):
     assert poll(lambda: has_ended(postmaster))
 
 
-def test_a_keeper_told_to_end_stops_the_server(server):
+def test_a_terminated_keeper_stops_the_server(server):
     server.user().url()
     postmaster = server.postmaster()
 
@@ -140,7 +140,7 @@ def test_a_keeper_told_to_end_stops_the_server(server):
     assert poll(lambda: has_ended(postmaster))
 
 
-def test_a_directory_that_cannot_work_says_what_where_and_what_to_do(tmp_path):
+def test_an_unusable_directory_is_refused_with_what_to_do(tmp_path):
     place = Place.at(tmp_path)
     place.data.mkdir()
     (place.data / "thesis.txt").write_text("not a cluster")
@@ -154,7 +154,7 @@ def test_a_directory_that_cannot_work_says_what_where_and_what_to_do(tmp_path):
     assert (place.data / "thesis.txt").read_text() == "not a cluster"
 
 
-def test_a_file_in_place_of_the_directory_is_named(tmp_path):
+def test_a_file_in_place_of_the_directory_is_refused_by_name(tmp_path):
     path = Path(tmp_path / "file")
     path.write_text("")
 

@@ -14,7 +14,7 @@ from .conftest import fetch, poll
 OLD = "16"
 
 
-def test_data_of_another_version_are_refused_with_what_to_do(server):
+def test_data_of_another_postgresql_version_are_refused_with_what_to_do(server):
     user = server.user(PGSERVER_POSTGRES_VERSION=OLD)
     url = user.url()
     fetch(url, "SELECT 1")

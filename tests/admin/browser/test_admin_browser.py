@@ -11,7 +11,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WIDER = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-def test_only_the_secrets_of_the_chosen_kind_are_shown_without_scripts_too(staff, live_server):
+def test_the_form_shows_only_secrets_of_the_chosen_kind_with_and_without_scripts(
+    staff, live_server
+):
     credential = CredentialFactory()
 
     with looking(staff, live_server, java_script_enabled=False) as seen:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/apitoken/"
 
 
-def test_a_token_is_told_once_and_works_until_it_is_revoked(staff, client):
+def test_a_token_is_shown_once_and_works_until_revoked(staff, client):
     user = User.objects.create_user("program")
 
     page = staff.post(f"{LIST}add/", {"user": user.pk, "name": "nightly", "scope": "read"})
@@ -42,7 +42,7 @@ def test_a_token_is_told_once_and_works_until_it_is_revoked(staff, client):
     assert status() == 401
 
 
-def test_who_is_no_superuser_makes_and_sees_tokens_of_their_own_alone(client, db):
+def test_a_non_superuser_creates_and_sees_only_own_tokens(client, db):
     root = User.objects.create_superuser("root")
     ApiToken.objects.create(user=root, name="of root", digest="0" * 64)
     bob = User.objects.create_user("bob", is_staff=True)

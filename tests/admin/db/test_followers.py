@@ -25,7 +25,7 @@ def home():
     return one
 
 
-def test_a_team_gets_a_home_here(staff):
+def test_a_home_is_created_for_a_team(staff):
     team = Group.objects.create(name="desk")
 
     staff.post(f"{LIST}add/", {"team": team.pk, "user": ""})
@@ -38,7 +38,7 @@ def test_a_team_gets_a_home_here(staff):
     assert Follower.objects.count() == 1
 
 
-def test_a_home_is_told_laid_out_anew_and_expired(staff, home):
+def test_a_home_is_described_rebuilt_and_expired(staff, home):
     configure(strategy="sized")
     built(home, "sized")
     for page in (LIST, f"{LIST}{home}/change/"):
@@ -53,7 +53,7 @@ def test_a_home_is_told_laid_out_anew_and_expired(staff, home):
     assert "not built: read from the sources" in staff.get(LIST).content.decode()
 
 
-def test_addresses_of_feeds_are_revoked(staff, home):
+def test_feed_addresses_are_revoked(staff, home):
     feed_addresses.make_address(home, now=timezone.now())
     other = follower()
     feed_addresses.make_address(other, now=timezone.now())
@@ -63,7 +63,9 @@ def test_addresses_of_feeds_are_revoked(staff, home):
     assert FeedAddress.objects.get().pk == other
 
 
-def test_the_list_asks_as_much_for_many_as_for_one(staff, home, django_assert_max_num_queries):
+def test_the_list_takes_as_many_queries_for_many_followers_as_for_one(
+    staff, home, django_assert_max_num_queries
+):
     for _ in range(5):
         built(follower(), "sized")
 

@@ -38,7 +38,7 @@ def source(**given):
 # Actions of the admin.
 
 
-def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
+def test_a_confirmed_action_is_recorded_for_each_row(staff):
     one, two = get_or_create_tag("a"), get_or_create_tag("b")
     where = reverse("admin:trackers_tag_changelist")
 
@@ -52,7 +52,7 @@ def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
     ]
 
 
-def test_an_action_on_many_rows_is_one_line(staff):
+def test_an_action_on_many_rows_is_recorded_as_one_line(staff):
     ids = [get_or_create_tag(f"tag {number}").pk for number in range(history.MAX_LINES + 1)]
 
     act(staff, reverse("admin:trackers_tag_changelist"), "remove", *ids, sure="yes")
@@ -60,7 +60,7 @@ def test_an_action_on_many_rows_is_one_line(staff):
     assert told() == [("ada", f"{len(ids)} tags", "Removed from all tweets, in the admin.")]
 
 
-def test_what_is_no_list_is_told_as_well(staff):
+def test_actions_outside_lists_are_recorded(staff):
     staff.post("/admin/trackers/interval/replan/")
     staff.post("/tweets/track", {"lines": "1700000000000000000\n"})
 
@@ -88,7 +88,7 @@ def page(staff):
     return post
 
 
-def test_acts_of_pages_are_told(page):
+def test_acts_on_pages_are_recorded(page):
     made, tweet, shop = source(), TweetFactory(), subscriber("shop")
 
     assert page(f"/sources/{made.pk}/pause") == [(str(made), "Paused, on a page.")]
@@ -108,7 +108,7 @@ def test_acts_of_pages_are_told(page):
     assert page(f"/sources/{made.pk}/remove") == [(str(made), "Removed, on a page.")]
 
 
-def test_a_source_that_a_page_adds_is_told_and_one_that_it_refuses_is_not(page):
+def test_an_added_source_is_recorded_and_a_refused_source_is_not(page):
     given = {"kind": "account", "every": "5m", "pages": "10", "backfill": "1d", "priority": "1"}
 
     assert page("/sources/", of="na sa", **given) == []
@@ -120,7 +120,7 @@ def test_a_source_that_a_page_adds_is_told_and_one_that_it_refuses_is_not(page):
 # Commands.
 
 
-def test_a_command_is_told_under_an_account_that_nobody_logs_in_with():
+def test_a_command_is_recorded_under_an_account_that_cannot_log_in():
     call_command("track", "1700000000000000000", "--json", stdout=io.StringIO())
     CredentialFactory(name="main")
     call_command("credential", "disable", "main", stderr=io.StringIO())
@@ -135,7 +135,7 @@ def test_a_command_is_told_under_an_account_that_nobody_logs_in_with():
     assert not account.is_staff
 
 
-def test_no_secret_of_a_command_is_told():
+def test_secrets_of_a_command_are_not_recorded():
     call_command(
         "subscriber", "add", "shop", "--callback", "https://shop.example/planted-callback",
         "--topic", "tweets", "--header", "X-Key: planted-header", "--uuid", "planted-user",
@@ -149,7 +149,7 @@ def test_no_secret_of_a_command_is_told():
 # Pages of the admin that are only looked at.
 
 
-def test_schedules_and_tasks_are_looked_at_and_nothing_else(staff):
+def test_schedules_and_tasks_are_read_only(staff):
     schedule = Schedule.objects.first()
     listed = "/admin/django_q/schedule/"
     change = reverse("admin:django_q_schedule_change", args=[schedule.pk])
@@ -179,7 +179,7 @@ def viewer(client, db):
     return client
 
 
-def test_who_may_only_look_sees_every_list_and_every_row(viewer):
+def test_view_permission_opens_every_list_and_every_row(viewer):
     rows = [
         CredentialFactory(secrets={"bearer_token": "planted-secret"}),
         source(),

@@ -22,7 +22,7 @@ def form(page, **changes):
     return {**given, **changes}
 
 
-def test_the_settings_of_homes_are_one_row_with_advice_and_faults_beside_the_fields(staff):
+def test_home_settings_are_one_row_with_advice_and_errors_beside_the_fields(staff):
     page = staff.get(PAGE, follow=True)
     assert "Start with" in page.content.decode()
     given = page.context["adminform"].form.initial
@@ -43,7 +43,7 @@ def test_the_settings_of_homes_are_one_row_with_advice_and_faults_beside_the_fie
     assert HomeSettings.objects.get().embed == []
 
 
-def test_their_page_is_there_before_anybody_has_saved_them(staff):
+def test_the_settings_page_opens_before_anything_was_saved(staff):
     HomeSettings.objects.all().delete()
 
     assert "Start with" in staff.get(f"{PAGE}1/change/").content.decode()
@@ -51,7 +51,7 @@ def test_their_page_is_there_before_anybody_has_saved_them(staff):
     assert HomeSettings.objects.count() == 1
 
 
-def test_the_page_tells_how_it_goes_and_lays_all_homes_out_anew(staff):
+def test_the_page_shows_progress_and_rebuilds_all_homes(staff):
     looked = Follower.objects.create(user=User.objects.get(), read_at=timezone.now())
     Follower.objects.create(user=User.objects.create_user("never looked"))
 
@@ -64,7 +64,7 @@ def test_the_page_tells_how_it_goes_and_lays_all_homes_out_anew(staff):
     assert list(HomeRebuild.objects.values_list("key", flat=True)) == [looked.pk]
 
 
-def test_what_nobody_reads_expires_at_the_schedulers_next_look(staff):
+def test_unread_homes_expire_at_the_next_run_of_the_scheduler(staff):
     chores = Schedule.objects.filter(func__in=EXPIRY_TASKS)
     later = timezone.now() + timedelta(hours=1)
     assert chores.update(next_run=later) == 2
@@ -78,7 +78,7 @@ def test_what_nobody_reads_expires_at_the_schedulers_next_look(staff):
 
 
 @pytest.mark.parametrize("act", ["rebuild", "expire"])
-def test_who_may_only_look_changes_nothing(client, act):
+def test_view_permission_cannot_change_the_settings(client, act):
     bob = User.objects.create_user("bob", is_staff=True)
     bob.user_permissions.set(Permission.objects.filter(codename="view_homesettings"))
     Follower.objects.create(user=bob, read_at=timezone.now())

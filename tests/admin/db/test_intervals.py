@@ -76,7 +76,7 @@ def test_a_person_changes_sixty_seconds_to_thirty(staff):
         ({f"enabled_{place}": None for place in range(5)}, "At least one interval must be enabled"),
     ],
 )
-def test_a_list_with_a_fault_is_refused_as_a_whole_with_a_sentence(staff, changed, sentence):
+def test_a_list_with_one_error_is_refused_whole_with_a_sentence(staff, changed, sentence):
     before = rows()
 
     page = save(staff, **{"every_4": "2d", **changed})
@@ -101,7 +101,7 @@ def test_the_cost_is_shown_before_anything_is_saved(staff):
     assert 'name="sure"' not in page
 
 
-def test_a_list_that_asks_for_more_than_twice_as_much_is_confirmed(staff):
+def test_a_list_that_costs_more_than_twice_as_much_must_be_confirmed(staff):
     before = rows()
 
     page = save(staff, **LARGE).content.decode()
@@ -113,7 +113,7 @@ def test_a_list_that_asks_for_more_than_twice_as_much_is_confirmed(staff):
     assert [row[1] for row in rows()[:2]] == [timedelta(seconds=10), timedelta(seconds=20)]
 
 
-def test_a_single_row_is_confirmed_as_well(staff):
+def test_a_single_row_that_costs_more_must_be_confirmed_too(staff):
     first = Interval.objects.first()
     given = {"younger_than": "18m", "every": "1s", "jitter": "0.05", "enabled": "on"}
     address = f"{LIST}{first.pk}/change/"
@@ -124,7 +124,7 @@ def test_a_single_row_is_confirmed_as_well(staff):
     assert first.every == timedelta(seconds=1)
 
 
-def test_the_cost_is_of_the_tweets_that_the_census_counted(staff):
+def test_the_cost_is_computed_from_the_census(staff):
     for _ in range(3):
         TweetFactory(measured=True)
 
@@ -134,7 +134,7 @@ def test_the_cost_is_of_the_tweets_that_the_census_counted(staff):
     assert "Tweet-days a day" in page
 
 
-def test_all_rows_are_made_to_adapt_and_the_cost_is_seen_first(staff):
+def test_all_rows_become_adapting_after_the_cost_was_shown(staff):
     filled_in = staff.get(f"{LIST}adapt/")
 
     values = [
@@ -170,7 +170,7 @@ def test_a_new_row_must_fit_among_the_others(staff):
     assert Interval.objects.filter(younger_than=timedelta(hours=2)).count() == 1
 
 
-def test_the_workers_replan_what_is_scheduled_and_the_page_tells_how_far_they_are(staff):
+def test_the_workers_replan_and_the_page_shows_the_progress(staff):
     TweetFactory(measured=True)
 
     page = staff.post(f"{LIST}replan/", follow=True)
@@ -184,7 +184,7 @@ def test_the_workers_replan_what_is_scheduled_and_the_page_tells_how_far_they_ar
     assert TweetUpdate.objects.count() == 1
 
 
-def test_the_page_asks_for_a_cluster_when_nobody_goes_on(staff):
+def test_the_page_asks_to_start_a_cluster_when_replanning_stands_still(staff):
     staff.post(f"{LIST}replan/")
     assert "Is a cluster running?" not in staff.get(LIST).content.decode()
 
@@ -193,7 +193,7 @@ def test_the_page_asks_for_a_cluster_when_nobody_goes_on(staff):
     assert "Is a cluster running?" in staff.get(LIST).content.decode()
 
 
-def test_nobody_replans_who_may_not_change_the_list(client):
+def test_replanning_needs_the_permission_to_change_intervals(client):
     client.force_login(User.objects.create_user("bob", is_staff=True))
 
     client.post(f"{LIST}replan/")
@@ -201,7 +201,7 @@ def test_nobody_replans_who_may_not_change_the_list(client):
     assert not Replanning.objects.exists()
 
 
-def test_replan_is_a_post(staff):
+def test_replanning_needs_a_post(staff):
     assert staff.get(f"{LIST}replan/").status_code == 405
 
 
@@ -222,13 +222,13 @@ def test_the_command_replaces_the_whole_list_and_keeps_known_jitter():
     ]
 
 
-def test_the_command_has_the_workers_replan():
+def test_the_command_starts_a_replan_by_the_workers():
     interval("set", "60m=30s", "--replan")
 
     assert enqueued() == [("trackers.tasks.go_on_replanning", 1)]
 
 
-def test_the_command_tells_the_cost_and_changes_nothing():
+def test_the_command_previews_the_cost_without_changes():
     before = rows()
 
     told = interval("set", "60m=30s", "--dry-run")
@@ -240,7 +240,7 @@ def test_the_command_tells_the_cost_and_changes_nothing():
     assert counted["after"]["life"] == 120
 
 
-def test_the_command_wants_a_large_change_confirmed():
+def test_the_command_asks_to_confirm_a_large_change():
     before = rows()
 
     with pytest.raises(CommandError, match=r"times as much as now\? Confirm with --yes\."):
@@ -257,7 +257,7 @@ def test_the_command_sets_one_jitter_for_all():
     assert [row[2] for row in rows()] == [0, 0]
 
 
-def test_the_command_reads_what_it_lists():
+def test_the_command_reads_its_own_listing():
     interval("set", "18m=20s..5m@5%", "60m=60s", "--yes")
 
     listed = [line.split()[0] for line in interval("list").splitlines()]
@@ -274,7 +274,7 @@ def test_the_command_reads_what_it_lists():
     ["1h", "1h=", "1h=2h", "1h=0s", "x=y", "1h=20s..5m", "1h=5m@5%", "1h=20s..5m@five",
      "1h=20s..5m@0%", "1h=5m..20s@5%", "1h=20s..2h@5%", "1h=0.5s..5m@5%"],
 )  # fmt: skip
-def test_the_command_refuses_a_fault_and_changes_nothing(fault):
+def test_the_command_refuses_an_invalid_list_and_changes_nothing(fault):
     before = rows()
 
     with pytest.raises(CommandError) as refused:

@@ -24,5 +24,5 @@ def test_a_milestone_is_added_once_and_removed(staff):
     assert not Milestone.objects.filter(metric="quotes").exists()
 
 
-def test_the_first_ones_are_there():
+def test_the_default_milestones_exist():
     assert Milestone.objects.filter(metric="likes").count() == 4

@@ -23,7 +23,7 @@ KNOBS = {
         ("import:part", 1, "A batch of import:part has 1 key."),
     ],
 )
-def test_a_batch_is_no_larger_than_the_queues_task_can_take(staff, name, most, sentence):
+def test_a_batch_size_over_the_limit_of_the_task_is_refused(staff, name, most, sentence):
     change = f"/admin/trackers/namespace/{name.replace(':', '_3A')}/change/"
 
     refused = staff.post(change, {**KNOBS, "batch_size": str(most + 1)})
@@ -35,7 +35,7 @@ def test_a_batch_is_no_larger_than_the_queues_task_can_take(staff, name, most, s
     assert Namespace.objects.get(pk=name).batch_size == most
 
 
-def test_a_hold_that_is_over_is_not_shown_and_times_say_that_they_are_utc(staff):
+def test_an_ended_hold_is_hidden_and_times_are_marked_as_utc(staff):
     address = "/admin/trackers/namespace/"
     until = timezone.now().replace(microsecond=0) + timedelta(hours=1)
     Namespace.objects.filter(name="tweet:update").update(held_until=until, held_because="X is out")

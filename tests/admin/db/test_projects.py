@@ -33,7 +33,7 @@ def change(project):
     return f"{LIST}{project.pk}/change/"
 
 
-def test_budgets_are_set_and_taken_away_again(staff):
+def test_budgets_are_set_and_removed(staff):
     project = ProjectFactory(name="acme")
     given = {"name": "acme", **PRICES, **NO_ROWS}
 
@@ -47,7 +47,7 @@ def test_budgets_are_set_and_taken_away_again(staff):
     assert not project.has_budget
 
 
-def test_a_budget_below_nothing_is_refused(staff):
+def test_a_negative_budget_is_refused(staff):
     project = ProjectFactory()
 
     page = staff.post(change(project), {"name": "x", **PRICES, **NO_ROWS, "money_a_day": "-1"})
@@ -56,7 +56,7 @@ def test_a_budget_below_nothing_is_refused(staff):
     assert Project.objects.get().money_a_day is None
 
 
-def test_what_was_spent_is_shown_and_cannot_be_changed(staff):
+def test_spending_is_read_only(staff):
     project = ProjectFactory(name="acme", posts_a_day=5000)
     row = spend(project, posts=1200, posts_reserved=34, money=Decimal("6"))
     spend(project, day=now().date() - timedelta(days=60), posts=987_654)
@@ -73,7 +73,7 @@ def test_what_was_spent_is_shown_and_cannot_be_changed(staff):
     assert Project.objects.get().stops == 0
 
 
-def test_the_list_tells_the_state_of_each_project(staff):
+def test_the_list_shows_the_state_of_each_project(staff):
     short = ProjectFactory(
         posts_a_day=10, rationed_at=now(), needs=50, waiting=40,
         runs_dry_at=datetime(2099, 1, 1, 14, 20, tzinfo=UTC),
@@ -106,7 +106,7 @@ def test_more_projects_cost_the_list_no_more_queries(staff, django_assert_num_qu
         staff.get(LIST)
 
 
-def test_a_stopped_project_goes_on_and_the_queue_with_it(staff):
+def test_resuming_a_depleted_project_resumes_the_queue(staff):
     stopped = ProjectFactory(
         stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
     )
@@ -125,7 +125,7 @@ def test_a_stopped_project_goes_on_and_the_queue_with_it(staff):
     assert said(page) == [f"{stopped.name}: X is asked again with the next batch."]
 
 
-def test_going_on_lifts_no_hold_of_an_outage(staff):
+def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
     stopped = ProjectFactory(
         stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
     )
@@ -159,7 +159,7 @@ def test_an_app_moves_to_another_project(staff):
     assert "one app per use case" in staff.get(f"{APPS}add/").content.decode()
 
 
-def test_the_list_of_credentials_shows_app_project_and_that_it_is_stopped(staff):
+def test_the_list_of_credentials_shows_app_project_and_depletion(staff):
     app = AppFactory(name="the app", project=ProjectFactory(name="the project"))
     CredentialFactory(app=app)
     Project.objects.update(stopped_until=now() + timedelta(hours=1), stopped_because="402 credits")

@@ -17,7 +17,7 @@ TWEETS = "/admin/trackers/tweet/"
 NAMESPACES = "/admin/trackers/namespace/"
 
 
-def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
+def test_a_queue_is_paused_and_resumed_and_its_hold_lifted(staff):
     held = {"held_until": datetime.now(UTC) + timedelta(hours=1), "held_because": "503"}
     Namespace.objects.filter(pk="tweet:update").update(**held)
 
@@ -37,7 +37,7 @@ def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
         ("lift_hold", "see “Paused”"),
     ],
 )
-def test_nothing_done_is_a_warning_that_says_what_to_do(staff, action, step):
+def test_an_action_without_effect_warns_and_says_what_to_do(staff, action, step):
     Namespace.objects.filter(pk="tweet:update").update(paused=action == "pause")
 
     [message] = act(staff, NAMESPACES, action, "tweet:update").context["messages"]
@@ -53,7 +53,7 @@ def knobs(**changed):
     }  # fmt: skip
 
 
-def test_a_namespaces_knobs_are_edited_and_its_task_is_not(staff):
+def test_settings_of_a_queue_are_editable_but_its_task_is_not(staff):
     change = f"{NAMESPACES}tweet_3Aupdate/change/"
 
     staff.post(change, knobs(buffer_ttl="1.5s", task="os.abort"))
@@ -70,7 +70,7 @@ def test_a_lease_that_is_too_short_is_refused_with_a_sentence(staff):
     assert Namespace.objects.get(pk="tweet:update").lease == timedelta(seconds=60)
 
 
-def test_rows_of_machines_are_shown_and_cannot_be_changed(staff):
+def test_rows_written_by_workers_are_read_only(staff):
     now = datetime.now(UTC)
     Author.objects.create(id=7, username="ada")
     given = {"cluster": uuid4(), "host": "h", "kind": "main", "started_at": now}
@@ -85,7 +85,7 @@ def test_rows_of_machines_are_shown_and_cannot_be_changed(staff):
     assert workers.count("icon-no") == 1
 
 
-def test_the_admin_leads_to_the_pages_of_tweets(staff):
+def test_the_admin_links_to_the_pages_of_tweets(staff):
     tweet = TweetFactory()
 
     for address, page in (
@@ -100,7 +100,7 @@ def test_the_admin_leads_to_the_pages_of_tweets(staff):
     assert Tweet.objects.exists()
 
 
-def test_whoever_may_change_tweets_sees_how_far_changes_to_many_are(staff, client):
+def test_change_permission_shows_the_progress_of_bulk_changes(staff, client):
     begun = BulkAct.objects.create(
         act="pause", by="ada", tweets=4000, seen=1000,
         begun_at=datetime.now(UTC), touched_at=datetime.now(UTC),
@@ -117,7 +117,7 @@ def test_whoever_may_change_tweets_sees_how_far_changes_to_many_are(staff, clien
         assert client.get("/admin/trackers/bulkact/").status_code == status
 
 
-def test_every_page_of_the_admin_opens_under_the_policy(staff):
+def test_every_admin_page_complies_with_the_content_security_policy(staff):
     for name in ("interval", "credential", "namespace"):
         page = staff.get(f"/admin/trackers/{name}/")
         assert page.status_code == 200

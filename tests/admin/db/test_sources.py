@@ -49,7 +49,7 @@ def test_more_sources_cost_the_list_no_more_queries(staff, django_assert_num_que
         staff.get(SOURCES)
 
 
-def test_the_list_leads_to_the_pages_of_sources_and_changes_none(staff):
+def test_the_list_links_to_the_pages_of_sources_and_is_read_only(staff):
     made = source()
 
     page = staff.get(SOURCES).content.decode()
@@ -63,7 +63,7 @@ def test_the_list_leads_to_the_pages_of_sources_and_changes_none(staff):
     assert Source.objects.get().paused_at is None
 
 
-def test_the_stream_is_shown_and_cannot_be_changed(staff):
+def test_the_stream_is_read_only(staff):
     Stream.objects.create(state="open", lease=4711471147114711)
 
     page = staff.get("/admin/trackers/stream/filtered/change/")

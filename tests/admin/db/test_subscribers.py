@@ -21,7 +21,7 @@ def html(reply):
     return reply.content.decode()
 
 
-def test_the_admin_leads_to_the_page_and_keeps_the_history(staff):
+def test_the_admin_links_to_the_page_and_shows_the_history(staff):
     one = subscriber("shop")
     acts.pause(one, by_command())
 
@@ -37,7 +37,7 @@ def test_the_admin_leads_to_the_page_and_keeps_the_history(staff):
     assert Subscriber.objects.filter(removed_at=None).exists()
 
 
-def test_attempts_are_read_and_nothing_else(staff):
+def test_attempts_are_read_only(staff):
     subscriber("shop", max_events=1)
     told(1, 2)
     first, second = take(2)
@@ -56,7 +56,7 @@ def test_attempts_are_read_and_nothing_else(staff):
     assert staff.post(ATTEMPTS, {"action": "delete_selected"}).status_code in (200, 302)
 
 
-def test_the_log_asks_as_much_however_many_there_are(staff):
+def test_the_log_takes_as_many_queries_for_any_number_of_attempts(staff):
     def asked(address):
         with CaptureQueriesContext(connection) as queries:
             staff.get(address)
@@ -74,7 +74,7 @@ def test_the_log_asks_as_much_however_many_there_are(staff):
     assert asked(ATTEMPTS) == few
 
 
-def test_a_lost_field_key_does_not_take_the_log_away(staff, settings):
+def test_the_log_opens_without_the_field_key(staff, settings):
     subscriber("shop")
     told(1)
     deliver(take())

@@ -31,7 +31,7 @@ def choose(staff, action, *tags, **given):
     return staff.post(TAGS, {**chosen, **given}, follow=True)
 
 
-def test_the_list_says_on_how_many_tweets_each_is(staff, two):
+def test_the_list_shows_how_many_tweets_have_each_tag(staff, two):
     page = staff.get(TAGS).content.decode()
 
     assert "2 tweets" in page
@@ -51,7 +51,7 @@ def test_a_tag_is_renamed_but_not_to_the_name_of_another(staff, two):
     assert Tag.objects.count() == 2
 
 
-def test_two_are_merged_into_the_one_that_is_chosen(staff, two):
+def test_tags_are_merged_into_the_chosen_tag(staff, two):
     one, other = two
     page = choose(staff, "merge", one, other).content.decode()
     assert "start (1 tweet)" in page
@@ -66,7 +66,7 @@ def test_two_are_merged_into_the_one_that_is_chosen(staff, two):
     assert tagging.tags_of([1, 2]) == {1: ["start"], 2: ["start"]}
 
 
-def test_a_tag_is_removed_after_a_question_with_the_number(staff, two):
+def test_removing_a_tag_asks_first_and_says_how_many_tweets_have_it(staff, two):
     one, _ = two
     page = choose(staff, "remove", one).content.decode()
     assert "launch (2 tweets)" in page
@@ -79,7 +79,7 @@ def test_a_tag_is_removed_after_a_question_with_the_number(staff, two):
     assert staff.get(f"{TAGS}{one.pk}/change/", follow=True).status_code == 200
 
 
-def test_who_may_only_look_ends_none(client, two):
+def test_view_permission_cannot_remove_tags(client, two):
     user = User.objects.create_user("bob", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename="view_tag"))
     client.force_login(user)

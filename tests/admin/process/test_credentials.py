@@ -28,7 +28,7 @@ def test_a_bearer_token_is_added(staff):
     assert dict(Credential.objects.get().secrets) == {"bearer_token": SECRET}
 
 
-def test_what_is_missing_is_told_and_what_was_typed_is_not_shown_again(staff):
+def test_missing_fields_are_named_and_typed_secrets_are_not_shown_again(staff):
     given = {**BEARER, "kind": "oauth1", "consumer_key": SECRET}
 
     page = staff.post(f"{LIST}add/", given).content.decode()
@@ -69,7 +69,7 @@ def test_a_secret_is_replaced(staff):
     assert not LogEntry.objects.filter(change_message__contains=SECRET).exists()
 
 
-def test_a_secret_that_cannot_be_decrypted_is_told_and_can_be_entered_anew(staff):
+def test_an_undecryptable_secret_is_reported_and_can_be_entered_again(staff):
     credential = CredentialFactory()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE trackers_credential SET secrets = 'not to be decrypted'")
@@ -94,7 +94,7 @@ def test_credentials_are_disabled_and_enabled(staff):
     assert credential.state == "ready"
 
 
-def test_a_check_asks_x_and_tells_what_it_said(staff, fakex, settings):
+def test_a_check_asks_x_and_shows_its_answer(staff, fakex, settings):
     settings.X_API_BASE_URL = fakex.url
     credential = CredentialFactory()
 
@@ -105,7 +105,7 @@ def test_a_check_asks_x_and_tells_what_it_said(staff, fakex, settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_save_and_check_asks_x_once_it_is_saved(staff, fakex, settings):
+def test_save_and_check_asks_x_after_saving(staff, fakex, settings):
     settings.X_API_BASE_URL = fakex.url
     given = {**BEARER, "bearer_token": "any", "_check": "Save and check"}
 
@@ -120,14 +120,14 @@ def test_save_and_check_asks_x_once_it_is_saved(staff, fakex, settings):
     assert len(fakex.log()) == 2
 
 
-def test_what_is_refused_by_the_form_is_not_checked(staff):
+def test_an_invalid_form_is_not_checked_at_x(staff):
     page = staff.post(f"{LIST}add/", {**BEARER, "_check": "1"})
 
     assert page.status_code == 200
     assert not Credential.objects.exists()
 
 
-def test_a_rest_of_a_window_that_is_over_is_not_shown(staff):
+def test_the_cool_down_of_an_ended_window_is_hidden(staff):
     credential = CredentialFactory()
     window = Window.objects.create(
         app=credential.app, endpoint="GET /2/tweets", rests_because="429", rests_until=later(1)
@@ -155,7 +155,7 @@ STORED = {"client_id": "client-id", "access_token": "access", "refresh_token": "
 OAUTH2 = {**BEARER, "kind": "oauth2"}
 
 
-def test_a_users_tokens_are_added_with_and_without_a_clients_secret(staff):
+def test_user_tokens_are_added_with_and_without_a_client_secret(staff):
     staff.post(f"{LIST}add/", {**OAUTH2, **TOKENS})
     staff.post(f"{LIST}add/", {**OAUTH2, **TOKENS, "name": "two", "client_secret": SECRET})
 
@@ -164,7 +164,7 @@ def test_a_users_tokens_are_added_with_and_without_a_clients_secret(staff):
     assert dict(confidential.secrets) == {**STORED, "client_secret": SECRET}
 
 
-def test_what_a_worker_renewed_while_a_page_was_open_is_not_written_over(staff, monkeypatch):
+def test_tokens_renewed_by_a_worker_survive_saving_an_older_form(staff, monkeypatch):
     credential = CredentialFactory(kind="oauth2", secrets=STORED)
     ends = timezone.now()
     newer = {**STORED, "access_token": "newer", "refresh_token": "newer"}
@@ -182,7 +182,7 @@ def test_what_a_worker_renewed_while_a_page_was_open_is_not_written_over(staff, 
     assert credential.expires_at == ends
 
 
-def test_new_tokens_begin_anew(staff):
+def test_entering_new_tokens_resets_the_credential(staff):
     now = timezone.now()
     credential = CredentialFactory(
         kind="oauth2", secrets=STORED, expires_at=now, refreshing_until=now,
@@ -202,7 +202,7 @@ def test_new_tokens_begin_anew(staff):
     assert (credential.renewals_failed, credential.reason) == (0, "")
 
 
-def test_the_access_token_of_one_kind_is_not_taken_for_that_of_another(staff):
+def test_a_stored_access_token_of_another_kind_is_not_reused(staff):
     credential = CredentialFactory(kind="oauth2", secrets=STORED)
     given = {**BEARER, "kind": "oauth1", "consumer_key": "k", "consumer_secret": "s"}
 
@@ -211,7 +211,7 @@ def test_the_access_token_of_one_kind_is_not_taken_for_that_of_another(staff):
     assert "Enter the access token (access_token)." in page.content.decode()
 
 
-def test_who_has_to_sign_in_again_is_in_the_list(staff):
+def test_the_list_shows_credentials_that_must_sign_in_again(staff):
     CredentialFactory(kind="oauth2", secrets=STORED).disable("sign in again: x", now=timezone.now())
 
     assert "sign in again: x" in staff.get(LIST).content.decode()

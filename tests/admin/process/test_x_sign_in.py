@@ -96,12 +96,12 @@ def test_a_credential_is_signed_in_again_and_works_again(staff):
     assert (found.disabled_at, found.secrets["refresh_token"] == before) == (None, False)
 
 
-def test_whoever_says_no_at_x_is_told_that_nothing_was_saved(staff):
+def test_denying_access_at_x_saves_nothing_and_says_so(staff):
     assert told(staff, back_from_x(to_x(staff), "deny")) == sign_in.DENIED
     assert not Credential.objects.exists()
 
 
-def test_an_answer_to_another_sign_in_is_refused(staff):
+def test_a_response_with_the_state_of_another_sign_in_is_refused(staff):
     path = back_from_x(to_x(staff))
     assert told(staff, path.replace("state=", "state=x")) == sign_in.OTHER
     # It is over with that: nobody may try again.
@@ -109,14 +109,14 @@ def test_an_answer_to_another_sign_in_is_refused(staff):
     assert not Credential.objects.exists()
 
 
-def test_another_browser_cannot_finish_what_was_begun_here(staff, client):
+def test_another_browser_cannot_finish_the_sign_in(staff, client):
     path = back_from_x(to_x(staff))
     client.logout()
     client.force_login(User.objects.create_superuser("other"))
     assert told(client, path) == sign_in.NOT_BEGUN
 
 
-def test_a_sign_in_that_took_too_long_is_begun_again(staff):
+def test_an_expired_sign_in_starts_again(staff):
     path = back_from_x(to_x(staff))
     session = staff.session
     pending = open_pending(session[SESSION_KEY])
@@ -130,7 +130,7 @@ def kept(pending):
     return {name: getattr(pending, name) for name in pending.__slots__}
 
 
-def test_x_refuses_a_code_that_is_not_the_one_it_gave(staff):
+def test_a_code_that_x_did_not_issue_is_refused(staff):
     path = back_from_x(to_x(staff))
     state = parse_qs(urlsplit(path).query)["state"][0]
     assert (
@@ -138,12 +138,12 @@ def test_x_refuses_a_code_that_is_not_the_one_it_gave(staff):
     )
 
 
-def test_x_refuses_a_client_that_it_does_not_know(staff):
+def test_an_unknown_client_is_refused(staff):
     path = back_from_x(to_x(staff, given={**GIVEN, "client_secret": "wrong"}))
     assert told(staff, path) == sign_in.UNKNOWN_CLIENT
 
 
-def test_x_is_away(staff, settings):
+def test_an_unreachable_x_is_reported(staff, settings):
     path = back_from_x(to_x(staff))
     settings.X_API_BASE_URL = "http://127.0.0.1:9"
     assert told(staff, path).startswith("X could not be asked for the tokens: ")
@@ -153,12 +153,12 @@ def test_x_is_away(staff, settings):
     ("query", "says"),
     [("error=server_error", "(server_error)"), ("", "X sent no code")],
 )
-def test_an_answer_without_a_code_says_so(staff, query, says):
+def test_a_response_without_a_code_is_reported(staff, query, says):
     state = parse_qs(urlsplit(to_x(staff)).query)["state"][0]
     assert says in told(staff, f"{DONE}?state={state}&{query}")
 
 
-def test_the_form_says_what_is_wrong(staff):
+def test_the_form_names_its_errors(staff):
     told(staff, back_from_x(to_x(staff)))
     for given, says in (
         (GIVEN, "There is already a credential of this name"),
@@ -168,7 +168,7 @@ def test_the_form_says_what_is_wrong(staff):
         assert says in staff.post(BEGIN, given).content.decode()
 
 
-def test_who_may_not_add_credentials_signs_in_with_none(client):
+def test_signing_in_needs_the_permission_to_add_credentials(client):
     bob = User.objects.create_user("bob", is_staff=True)
     bob.user_permissions.set(Permission.objects.filter(codename="view_credential"))
     client.force_login(bob)

@@ -60,7 +60,7 @@ def test_an_e_mail_says_what_happened_why_it_came_and_where_to_look():
     assert [state for state, _, _ in rows()] == ["sent", "sent"]
 
 
-def test_that_it_is_over_is_in_the_subject():
+def test_the_subject_says_when_an_alert_has_ended():
     raised(state="back")
     with listening(Box()) as smtp:
         box = Box()
@@ -71,7 +71,7 @@ def test_that_it_is_over_is_in_the_subject():
     assert box.texts[0].startswith("Over: It works again.")
 
 
-def test_a_name_cannot_add_headers():
+def test_a_name_with_line_breaks_cannot_add_mail_headers():
     raised(name="Rocket\r\nBcc: eve@there.example")
     box = Box()
     with listening(box) as smtp:
@@ -105,7 +105,7 @@ def nobody():
     ],
     ids=["away", "hangs", "busy", "greylisted", "full", "login wanted"],
 )
-def test_what_fails_now_is_tried_again_later_and_arrives(there, why):
+def test_a_failed_e_mail_is_retried_and_arrives(there, why):
     raised()
     with there() as smtp:
         assert send(smtp) == (0, 1, 0)
@@ -124,7 +124,7 @@ def test_what_fails_now_is_tried_again_later_and_arrives(there, why):
     assert rows() == [("sent", 2, "")]
 
 
-def test_a_wrong_address_is_given_up_at_once_and_the_others_get_theirs():
+def test_a_refused_address_is_given_up_at_once_and_others_are_served():
     raised("nobody@here.example")
     raised("ada@here.example")
 
@@ -144,7 +144,7 @@ def test_a_wrong_address_is_given_up_at_once_and_the_others_get_theirs():
     )
 
 
-def test_a_server_that_is_away_is_asked_once_a_run_and_all_others_wait():
+def test_an_unreachable_server_is_tried_once_a_run_and_all_e_mails_wait():
     for _ in range(3):
         raised()
 
@@ -152,7 +152,7 @@ def test_a_server_that_is_away_is_asked_once_a_run_and_all_others_wait():
     assert sorted(attempts for _, attempts, _ in rows()) == [0, 0, 1]
 
 
-def test_after_a_day_it_is_given_up_with_the_last_reason():
+def test_an_e_mail_is_given_up_after_a_day_with_the_last_reason():
     raised()
     AlertMail.objects.update(made_at=timezone.now() - timedelta(days=1, seconds=1))
 
@@ -173,7 +173,7 @@ def test_without_a_server_e_mails_wait_for_a_day():
     assert error.startswith("Given up after a day. No mail server is set. Set EMAIL_URL")
 
 
-def test_the_password_is_nowhere(caplog):
+def test_the_password_is_neither_stored_nor_logged(caplog):
     secret = "hunter2hunter2"
     raised()
 
@@ -192,7 +192,7 @@ def test_the_password_is_nowhere(caplog):
     assert "\x1b" not in error
 
 
-def test_no_transaction_is_open_while_the_server_is_spoken_to():
+def test_no_transaction_is_open_while_mail_is_sent():
     raised()
     box, seen = Box(), []
     inside = len(connection.savepoint_ids)
@@ -203,7 +203,7 @@ def test_no_transaction_is_open_while_the_server_is_spoken_to():
     assert seen == [inside]
 
 
-def test_a_process_that_dies_with_an_e_mail_leaves_it_for_later_under_the_same_id():
+def test_an_e_mail_of_a_killed_process_is_sent_later_with_the_same_id():
     """As after kill -9 between the server's yes and what is written down about it."""
     raised()
     box = Box()
@@ -226,7 +226,7 @@ def dies(*_):
     raise KeyboardInterrupt
 
 
-def test_the_minute_has_what_waits_sent_by_a_task_of_its_own(settings):
+def test_waiting_e_mails_are_sent_by_a_task_each_minute(settings):
     raised()
     box = Box()
     with listening(box) as smtp:
@@ -240,7 +240,7 @@ def test_the_minute_has_what_waits_sent_by_a_task_of_its_own(settings):
     assert not mail.waits()
 
 
-def test_what_is_claimed_is_another_ones():
+def test_a_claimed_e_mail_is_left_to_its_process():
     raised()
     raised()
 
@@ -250,7 +250,7 @@ def test_what_is_claimed_is_another_ones():
     assert mail.claim_mail() is None
 
 
-def test_the_log_is_kept_for_three_months():
+def test_the_log_is_pruned_after_three_months():
     from trackers.alerts.prune import prune_notices
 
     raised()

@@ -21,7 +21,7 @@ def told(nth=0):
     return [what.split()[1] for _, what in minute(nth)]
 
 
-def test_a_tweet_that_grows_fast_enough_is_told_once_with_its_figures():
+def test_a_fast_growing_tweet_alerts_once_with_its_metrics():
     rule("velocity", **FAST)
     moves(tweet(1), 1500)
     moves(tweet(2), 999)
@@ -32,7 +32,7 @@ def test_a_tweet_that_grows_fast_enough_is_told_once_with_its_figures():
     assert notice.lines[0]["url"] == "/tweets/1/"
 
 
-def test_the_pause_holds_for_each_tweet_by_itself():
+def test_the_quiet_period_is_counted_for_each_tweet():
     rule("velocity", **FAST, rest=HOUR)
     one = moves(tweet(1), 1500)
     assert told() == ["1"]
@@ -46,7 +46,7 @@ def test_the_pause_holds_for_each_tweet_by_itself():
     assert told(62) == []
 
 
-def test_a_rest_that_is_over_is_forgotten():
+def test_a_finding_is_pruned_after_its_quiet_period():
     rule("velocity", **FAST, rest=HOUR)
     one = moves(tweet(1), 1500)
     minute()
@@ -58,7 +58,7 @@ def test_a_rest_that_is_over_is_forgotten():
     assert not Finding.objects.exists()
 
 
-def test_a_rule_is_about_an_author_a_source_or_a_tweet_alone():
+def test_a_rule_can_be_limited_to_an_author_a_source_or_a_tweet():
     source = Source.objects.create(kind="search", of="cats")
     for id, author in ((1, 7), (2, 8), (3, 9)):
         moves(tweet(id, author=author), 2000)
@@ -73,7 +73,7 @@ def test_a_rule_is_about_an_author_a_source_or_a_tweet_alone():
     assert found == {"author": ["2"], "source": ["3"], "tweet": ["1"]}
 
 
-def test_a_named_tweet_is_ranked_whatever_the_lists_hold():
+def test_a_tweet_named_by_a_rule_is_ranked_even_outside_the_lists():
     one = tweet(1)
     for minutes, likes in ((-60, 5), (-30, 500), (-1, 2000)):
         record([Measured(1, NOW + minutes * MINUTE, figures(likes), 60 * HOUR)])
@@ -82,7 +82,7 @@ def test_a_named_tweet_is_ranked_whatever_the_lists_hold():
     assert minute() == [("down", "Tweet 1 of @a7 gained 1,995 likes in 59 min: 2,029 an hour.")]
 
 
-def test_more_than_fit_into_an_e_mail_are_counted():
+def test_an_e_mail_counts_the_tweets_that_it_has_no_room_for():
     rule("velocity", **FAST, to=["ada@here.example"])
     for id in range(1, FOUND_MOST + 20):
         moves(tweet(id), 2000 + id)
@@ -93,7 +93,7 @@ def test_more_than_fit_into_an_e_mail_are_counted():
     assert notice.mails.count() == 1
 
 
-def test_a_rule_of_a_tweet_that_was_untracked_says_nothing():
+def test_the_rule_of_an_untracked_tweet_does_not_alert():
     one = moves(tweet(1), 1500)
     rule("velocity", **FAST, about="tweet", of=1)
     rule("milestone", metric="likes", at=10, about="tweet", of=1)
@@ -103,7 +103,7 @@ def test_a_rule_of_a_tweet_that_was_untracked_says_nothing():
     assert minute() == []
 
 
-def test_a_rule_that_is_deleted_or_switched_off_meanwhile_says_nothing(monkeypatch):
+def test_a_deleted_or_disabled_rule_does_not_alert(monkeypatch):
     kept, gone, off = (rule("velocity", **FAST, name=name) for name in ("kept", "gone", "off"))
     moves(tweet(1), 1500)
 
@@ -123,7 +123,7 @@ def test_a_rule_that_is_deleted_or_switched_off_meanwhile_says_nothing(monkeypat
     assert set(Finding.objects.values_list("rule", flat=True)) == {kept.pk}
 
 
-def test_a_deleted_rule_takes_what_it_remembers_and_leaves_the_log():
+def test_deleting_a_rule_deletes_its_memory_and_keeps_the_log():
     one = rule("velocity", **FAST)
     moves(tweet(1), 1500)
     minute()

@@ -24,7 +24,7 @@ def measure(id, nth, likes):
     record([Measured(id, BEGAN + timedelta(minutes=nth), figures(likes), timedelta(hours=1))])
 
 
-def test_a_named_tweet_is_told_when_it_has_the_figure_and_again_only_after_it_fell():
+def test_a_named_tweet_alerts_at_the_threshold_and_again_only_after_falling():
     tweet(1)
     rule("milestone", metric="likes", at=100, about="tweet", of=1, rest=timedelta(minutes=1))
     measure(1, 0, 50)
@@ -40,7 +40,7 @@ def test_a_named_tweet_is_told_when_it_has_the_figure_and_again_only_after_it_fe
     assert [what for _, what in minute(7)] == ["Tweet 1 has reached 100 likes: it has 101."]
 
 
-def test_others_are_told_by_their_crossings_once():
+def test_other_tweets_alert_once_when_they_cross_the_threshold():
     source = Source.objects.create(kind="search", of="cats")
     for id, author in ((1, 7), (2, 8), (3, 9)):
         tweet(id, author=author)
@@ -63,7 +63,7 @@ def test_others_are_told_by_their_crossings_once():
     assert found == {"any": ["1", "2", "3"], "author": ["2"], "source": ["3"]}
 
 
-def test_what_was_untracked_between_the_crossing_and_the_look_is_left_out():
+def test_a_tweet_untracked_after_its_crossing_does_not_alert():
     tweet(1)
     measure(1, 0, 50)
     rule("milestone", metric="likes", at=100)
@@ -74,7 +74,7 @@ def test_what_was_untracked_between_the_crossing_and_the_look_is_left_out():
     assert minute(1) == []
 
 
-def test_nothing_is_watched_without_such_a_rule():
+def test_crossings_are_not_recorded_without_a_threshold_rule():
     one = rule("milestone", metric="likes", at=100)
     minute()
     assert Topic.objects.get(name="milestones").watched_until

@@ -24,7 +24,7 @@ from trackers.outbox.findings import Observation
 pytestmark = pytest.mark.django_db
 
 
-def test_lateness_has_to_last():
+def test_brief_lateness_does_not_alert():
     rule("lateness", late_by=5 * MINUTE, lasting=2 * MINUTE)
     job = TweetUpdateFactory(due_at=timezone.now() - timedelta(minutes=7, seconds=30))
 
@@ -39,7 +39,7 @@ def test_lateness_has_to_last():
     assert minute(4) == [("back", "No tweet is more than 5 minutes late any more.")]
 
 
-def test_that_a_person_paused_the_look_ups_is_no_lateness():
+def test_a_paused_queue_does_not_alert_as_late():
     rule("lateness", late_by=5 * MINUTE, lasting=timedelta(0))
     TweetUpdateFactory(due_at=timezone.now() - HOUR)
     Namespace.objects.filter(name="tweet:update").update(paused=True)
@@ -47,7 +47,7 @@ def test_that_a_person_paused_the_look_ups_is_no_lateness():
     assert minute() == []
 
 
-def test_a_credential_that_x_refuses_is_told_and_that_it_is_well_again():
+def test_a_refused_credential_alerts_and_its_recovery_too():
     rule("credential")
     one = CredentialFactory(name="main")
     CredentialFactory(name="by hand", disabled_at=NOW)
@@ -69,7 +69,7 @@ def test_a_credential_that_x_refuses_is_told_and_that_it_is_well_again():
     assert minute(4) == []
 
 
-def test_sources_that_are_hidden_or_leak():
+def test_hidden_and_leaking_sources_alert():
     nasa, esa = (Source.objects.create(kind="account", of=name) for name in ("nasa", "esa"))
     rule("source", name="all")
     rule("source", name="nasa", about="source", of=nasa.pk)
@@ -98,7 +98,7 @@ def test_sources_that_are_hidden_or_leak():
     ]
 
 
-def test_a_source_with_a_rule_of_its_own_is_found_however_many_others_leak(monkeypatch):
+def test_a_source_named_by_a_rule_alerts_among_many_leaking_sources(monkeypatch):
     monkeypatch.setattr(conditions, "SOURCES_MOST", 1)
     for name, late in (("esa", 9), ("jaxa", 5), ("nasa", 1)):
         source = Source.objects.create(kind="account", of=name)
@@ -139,14 +139,14 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
         ({"stopped_until": NOW + HOUR}, "has used up its credits"),
     ],
 )  # fmt: skip
-def test_whether_a_budget_lasts_until_tomorrow_is_over(given, said):
+def test_a_budget_alerts_when_it_will_run_dry_before_tomorrow(given, said):
     found = dry(books(**given), now=NOW)
 
     assert said in found
     assert bool(said) == bool(found)
 
 
-def test_tomorrow_has_its_share_of_the_month_and_a_new_month_all_of_it():
+def test_tomorrow_gets_its_share_of_the_month_and_a_new_month_all_of_it():
     # 26 days are left after today, of 30,000 - 5,000 - 1,000.
     assert allowed_tomorrow(books(posts_a_month=30_000)) == 924
     last = books(posts_a_month=31_000, month=30_900)
@@ -157,7 +157,7 @@ def test_tomorrow_has_its_share_of_the_month_and_a_new_month_all_of_it():
     assert allowed_tomorrow(books()) is None
 
 
-def test_what_goes_wrong_by_itself_is_in_the_log_and_goes_to_those_who_listen():
+def test_findings_without_a_rule_are_logged_and_sent_to_subscribers():
     look = Observation("namespace", "x", "It broke.", "It works again.", "/operations/")
     minute(0, look)
     assert minute(1, look) == [("down", "It broke.")]
@@ -171,7 +171,7 @@ def test_what_goes_wrong_by_itself_is_in_the_log_and_goes_to_those_who_listen():
     assert [one.to for one in AlertNotice.objects.first().mails.all()] == ["ada@here.example"]
 
 
-def test_a_look_that_fails_keeps_nobody_from_the_others(monkeypatch, caplog):
+def test_a_failing_condition_does_not_stop_the_others(monkeypatch, caplog):
     from trackers.alerts import judge
 
     rule("velocity", metric="likes", at=1)

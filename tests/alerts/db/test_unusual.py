@@ -29,7 +29,7 @@ def earlier(likes=100, count=5, *, author=7):
     return [posted(timedelta(days=2 + nth), likes + nth, author=author) for nth in range(count)]
 
 
-def test_three_times_the_usual_at_the_same_age_is_told_with_what_is_usual():
+def test_three_times_the_benchmark_alerts_and_names_the_benchmark():
     earlier()
     one = moves(posted(HOUR, 330), 330)
     rule("usual", metric="likes", times=3)
@@ -48,7 +48,7 @@ def test_three_times_the_usual_at_the_same_age_is_told_with_what_is_usual():
     ("likes", "given"),
     [(300, {}), (330, {"times": 4}), (330, {"at": 331}), (330, {"about": "author", "of": 8})],
 )
-def test_less_is_not_told(likes, given):
+def test_a_smaller_multiple_does_not_alert(likes, given):
     earlier()
     moves(posted(HOUR, likes), 330)
     rule("usual", **{"metric": "likes", "times": 3, **given})
@@ -56,7 +56,7 @@ def test_less_is_not_told(likes, given):
     assert minute() == []
 
 
-def test_with_too_few_earlier_tweets_nothing_is_usual():
+def test_too_few_earlier_tweets_give_no_benchmark():
     earlier(count=3)
     moves(posted(HOUR, 10_000), 330)
     rule("usual", metric="likes")
@@ -64,7 +64,7 @@ def test_with_too_few_earlier_tweets_nothing_is_usual():
     assert minute() == []
 
 
-def test_only_young_movers_are_judged_and_those_with_a_rule_of_their_own():
+def test_only_young_gainers_and_tweets_named_by_a_rule_are_judged():
     earlier()
     old = moves(posted(25 * HOUR, 10_000), 330)
     still = posted(2 * HOUR, 10_000)
@@ -77,7 +77,7 @@ def test_only_young_movers_are_judged_and_those_with_a_rule_of_their_own():
     assert [what.split()[1] for _, what in minute(1)] == [str(still.pk)] * 2
 
 
-def test_one_that_is_usual_again_may_be_told_again():
+def test_a_tweet_that_returned_to_normal_can_alert_again():
     earlier()
     one = moves(posted(HOUR, 330), 330)
     rule("usual", metric="likes", times=3, rest=HOUR)
@@ -89,7 +89,7 @@ def test_one_that_is_usual_again_may_be_told_again():
     assert len(minute(65)) == 1
 
 
-def test_with_many_movers_each_has_its_turn():
+def test_many_gainers_are_judged_by_turns():
     tweets = [nth << 22 for nth in range(1000, 1000 + 5 * JUDGED_MOST)]
 
     rounds = [turns(tweets, minute=nth) for nth in range(5)]
@@ -98,7 +98,7 @@ def test_with_many_movers_each_has_its_turn():
     assert sorted(id for one in rounds for id in one) == tweets
 
 
-def test_when_time_is_up_the_rest_is_left_for_later():
+def test_gainers_beyond_the_time_limit_wait_for_the_next_run():
     earlier()
     one = moves(posted(HOUR, 330), 330)
     rules = [rule("usual", metric="likes")]

@@ -53,7 +53,7 @@ FILL = (
 )
 
 
-def test_no_rule_walks_over_the_tweets(monkeypatch):
+def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
     Author.objects.bulk_create(Author(id=id, username=f"a{id}") for id in range(1, 501))
     source = Source.objects.create(kind="search", of="cats")
     with cursor() as db:

@@ -24,7 +24,7 @@ def read(monkeypatch, url, **given):
         ("smtp://u:p@127.0.0.1:1025", "127.0.0.1:1025", "", "p"),
     ],
 )
-def test_a_server_is_read(monkeypatch, url, place, security, password):
+def test_the_address_of_a_mail_server_is_parsed(monkeypatch, url, place, security, password):
     found = read(monkeypatch, url)
 
     assert (found.place, found.security, found.password) == (place, security, password)
@@ -44,7 +44,7 @@ def test_a_server_is_read(monkeypatch, url, place, security, password):
         ("smtp://mail.example", {"EMAIL_TIMEOUT": "20"}, "more than half of TASK_TIMEOUT"),
     ],
 )
-def test_what_is_no_server_is_refused_without_the_password(monkeypatch, url, given, why):
+def test_a_bad_mail_server_is_refused_without_showing_the_password(monkeypatch, url, given, why):
     with pytest.raises(ImproperlyConfigured) as refused:
         read(monkeypatch, url, **given)
 

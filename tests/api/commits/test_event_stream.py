@@ -40,7 +40,7 @@ def get(program, query="", **headers):
 
 
 @pytest.mark.django_db
-def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
+def test_a_missing_or_wrong_token_is_refused(client):
     for headers in ({}, {"Authorization": "Bearer nobody"}, {"Cookie": "sessionid=x"}):
         answer = client.get(f"/api/v1/{STREAMS}", headers=headers)
         assert (answer.status_code, json.loads(answer.content)["status"]) == (401, 401)
@@ -48,7 +48,7 @@ def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
 
 
 @pytest.mark.django_db
-def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
+def test_a_logged_in_user_reads_the_stream_until_the_account_is_deactivated(client):
     person = User.objects.create_user("bob")
     client.force_login(person)
     assert client.get(f"/api/v1/{STREAMS}").status_code == 401
@@ -74,7 +74,7 @@ def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
         ("?after=5", r"Last-Event-ID is the id of an event of this stream"),
     ],
 )
-def test_what_is_asked_wrong_is_400_with_a_sentence(program, query, said):
+def test_bad_parameters_are_400_with_a_sentence(program, query, said):
     program.user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
 
     answer = get(program, query)
@@ -84,12 +84,12 @@ def test_what_is_asked_wrong_is_400_with_a_sentence(program, query, said):
 
 
 @pytest.mark.django_db
-def test_a_last_event_id_that_was_never_one_is_refused(program):
+def test_a_malformed_last_event_id_is_refused(program):
     assert get(program, **{"Last-Event-ID": "x\ty"}).status_code == 400
 
 
 @pytest.mark.django_db
-def test_what_is_not_of_tweets_is_for_those_who_may_see_it(program):
+def test_each_topic_takes_its_own_view_permission(program):
     Topic.objects.create(name="parcels")
     assert get(program).status_code == 200
     for topic, permission in (("sources", "source"), ("alerts", "namespace"), ("parcels", "topic")):
@@ -103,7 +103,7 @@ def test_what_is_not_of_tweets_is_for_those_who_may_see_it(program):
 
 
 @pytest.mark.django_db
-def test_head_takes_no_place(program):
+def test_head_takes_no_place_among_the_streams(program):
     answer = program.client.head(
         f"/api/v1/{STREAMS}", headers={"Authorization": f"Bearer {program.token}"}
     )
@@ -113,7 +113,7 @@ def test_head_takes_no_place(program):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings):
+def test_a_poll_returns_newer_events_as_documented(program, settings):
     settings.PUBLIC_URL = "https://localhost"
     [(path, example)] = [
         (path, example) for _, path, example in STREAM.findall(TEXT) if path.startswith(STREAMS)
@@ -145,7 +145,7 @@ def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_topic_is_never_taken_for_what_the_stream_says_of_itself(client):
+def test_a_topic_cannot_imitate_events_of_the_stream_itself(client):
     client.force_login(User.objects.create_superuser("eve"))
     Topic.objects.bulk_create([Topic(name=name, publisher="shop") for name in ("gap", "busy")])
     address = f"/api/v1/{STREAMS}?topics=gap,busy"

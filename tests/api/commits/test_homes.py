@@ -30,7 +30,7 @@ def ids(page):
     return [int(one["id"]) for one in page["tweets"]]
 
 
-def test_a_limit_above_0_is_of_older_and_below_0_of_newer_ones(program, nine):
+def test_a_positive_limit_pages_to_older_and_a_negative_one_to_newer_tweets(program, nine):
     assert ids(program.get(LINE)) == nine[::-1]
     assert ids(program.get(f"{LINE}?limit=2")) == [nine[8], nine[7]]
     assert ids(program.get(f"{LINE}?limit=2&anchor={nine[4]}")) == [nine[3], nine[2]]
@@ -55,7 +55,7 @@ def test_before_and_after_page_through_a_home_both_ways(program, nine):
     assert page["newer"] == str(nine[4])
 
 
-def test_a_tweet_is_told_with_its_author_text_and_figures(program, nine):
+def test_a_tweet_comes_with_author_text_and_metrics(program, nine):
     Tweet.objects.filter(pk=nine[8]).update(likes=7)
 
     [told] = program.get(f"{LINE}?limit=1")["tweets"]
@@ -66,7 +66,7 @@ def test_a_tweet_is_told_with_its_author_text_and_figures(program, nine):
 
 # By commits: what one transaction brings and reads is no later than itself.
 @pytest.mark.django_db(transaction=True)
-def test_what_came_since_a_page_is_told_and_which_of_it_is_late(program, nine):
+def test_since_returns_newer_tweets_and_marks_late_ones(program, nine):
     clock = program.get(LINE)["clock"]
     came_from = Follow.objects.get().source_id
     bring(came_from, tweet(1, 20), tweet(0, 5))
@@ -77,7 +77,7 @@ def test_what_came_since_a_page_is_told_and_which_of_it_is_late(program, nine):
     assert told["late"] == [str(tweet(0, 5))]
 
 
-def test_a_deleted_tweet_is_not_in_it(program, nine):
+def test_a_deleted_tweet_is_not_in_the_home(program, nine):
     Tweet.objects.filter(pk=nine[8]).update(
         gone_at="2026-11-22T00:00Z", missing_because="not_found"
     )
@@ -108,7 +108,7 @@ def test_follow_and_unfollow_are_idempotent_and_counted(program):
     assert program.get("users/me/following_count") == {"count": 0}
 
 
-def test_a_token_reads_the_homes_of_its_user_and_the_users_teams_and_no_other(program, client):
+def test_a_token_reads_only_homes_of_its_user_and_their_teams(program, client):
     team = Group.objects.create(name="desk")
     theirs = Follower.objects.create(team=team).pk
     stranger = follower()
@@ -157,7 +157,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("query", BAD)
-def test_a_page_that_cannot_be_meant_is_refused_with_a_sentence(program, query):
+def test_bad_page_parameters_are_refused_with_a_sentence(program, query):
     told = program.get(f"{LINE}?{query}")
 
     if BAD[query] is None:
@@ -167,7 +167,7 @@ def test_a_page_that_cannot_be_meant_is_refused_with_a_sentence(program, query):
         assert BAD[query] in told["error"]
 
 
-def test_what_is_not_there_or_no_id_is_not_followed(program):
+def test_unknown_sources_and_bad_ids_cannot_be_followed(program):
     for path, status in (
         ("following/123456", 404), ("following/0", 400), ("following/x", 400),
         ("following/accounts/0", 400), ("following/accounts/-3", 400),
@@ -179,6 +179,6 @@ def test_what_is_not_there_or_no_id_is_not_followed(program):
 
 
 @pytest.mark.parametrize("query", ["clock=spoilt", "tweet=9223372036854775808", "tweet=-1"])
-def test_nothing_comes_since_what_is_no_place_in_a_home(program, query):
+def test_a_malformed_place_is_refused(program, query):
     told = program.get(f"users/me/since?{query}")
     assert (program.status, set(told)) == (400, {"error"})

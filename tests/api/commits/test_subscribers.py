@@ -41,7 +41,7 @@ def keeper(program):
         ({"secret": "s"}, "secret", "Extra inputs are not permitted"),
     ],
 )
-def test_what_is_malformed_is_400_by_field_and_stores_nothing(keeper, given, field, says):
+def test_malformed_fields_are_400_by_field_and_store_nothing(keeper, given, field, says):
     refused(keeper, given, 400, field, says)
 
 
@@ -65,7 +65,7 @@ def test_what_is_malformed_is_400_by_field_and_stores_nothing(keeper, given, fie
         ({"sources": ["98", "99"]}, "sources", "There are no sources 98, 99."),
     ],
 )
-def test_what_is_against_the_rules_is_422_by_field_and_stores_nothing(keeper, given, field, says):
+def test_invalid_fields_are_422_by_field_and_store_nothing(keeper, given, field, says):
     refused(keeper, given, 422, field, says)
 
 
@@ -80,7 +80,7 @@ def refused(keeper, given, status, field, says):
     assert not Topic.objects.filter(name="orders").exists()
 
 
-def test_a_change_that_is_malformed_changes_nothing(keeper):
+def test_a_malformed_change_changes_nothing(keeper):
     keeper.post("subscribers", {**NEW, "headers": {"X-Room": "7"}})
     before = keeper.get("subscribers/shop")
 
@@ -98,7 +98,7 @@ def test_a_change_that_is_malformed_changes_nothing(keeper):
     assert Subscriber.objects.get().secrets["headers"] == {"X-Room": "7"}
 
 
-def test_the_key_and_what_headers_say_are_told_by_no_other_call(keeper):
+def test_only_creation_returns_the_signing_key_and_no_call_returns_headers(keeper):
     made = keeper.post("subscribers", {**NEW, "headers": {"X-Key": "hush"}, "uuid": "hush-too"})
 
     assert Subscriber.objects.get().secrets["signing"] == [made["signing_secret"]]
@@ -122,7 +122,7 @@ def test_the_key_and_what_headers_say_are_told_by_no_other_call(keeper):
         ("POST", "/redeliver", {"batch": "5f0c7a52-6f0e-4a39-9f67-0d0a1b9f2c11"}),
     ],
 )
-def test_one_that_is_not_there_is_404_and_without_permission_403(program, method, path, body):
+def test_an_unknown_subscriber_is_404_and_a_missing_permission_403(program, method, path, body):
     answer = program.ask(method, f"subscribers/nobody{path}", body)
     assert program.status == 403
     assert "lacks the permission trackers." in answer["error"]
@@ -133,7 +133,7 @@ def test_one_that_is_not_there_is_404_and_without_permission_403(program, method
         assert (program.status, list(answer)) == (404, ["error"])
 
 
-def test_who_may_look_may_do_nothing_else(program):
+def test_view_permission_allows_no_changes(program):
     subscriber("shop")
     program.user.user_permissions.add(Permission.objects.get(codename="view_subscriber"))
 
@@ -145,7 +145,7 @@ def test_who_may_look_may_do_nothing_else(program):
     assert (program.status, Subscriber.objects.get().paused_at) == (403, None)
 
 
-def test_a_replay_is_counted_and_then_done(keeper):
+def test_a_replay_is_first_counted_and_then_done(keeper):
     subscriber("shop")
     told(1, 2)
     take()
@@ -165,7 +165,7 @@ def test_a_replay_is_counted_and_then_done(keeper):
     assert (keeper.status, answer["error"][:6]) == (400, "batch:")
 
 
-def test_a_mistake_of_ours_is_told_as_json(keeper):
+def test_an_internal_error_is_json(keeper):
     subscriber("shop")
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE trackers_attempt RENAME TO away")
@@ -177,7 +177,7 @@ def test_a_mistake_of_ours_is_told_as_json(keeper):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_is_away_is_told_as_json(keeper):
+def test_an_unreachable_database_is_reported_as_json(keeper):
     connection.ensure_connection()
     connection.connection.pgconn.finish()
 
@@ -187,7 +187,7 @@ def test_a_database_that_is_away_is_told_as_json(keeper):
     connection.close()
 
 
-def test_what_a_program_does_to_a_subscriber_is_in_the_history(keeper):
+def test_acts_of_a_program_are_recorded_in_the_history(keeper):
     told = {"since": "2026-01-01T00:00:00Z"}
     keeper.post("subscribers", NEW)
     keeper.ask("PATCH", "subscribers/shop", {"rate": 5})

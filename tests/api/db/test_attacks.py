@@ -41,7 +41,7 @@ def _no_limit(settings):
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:9].encode())
-def test_no_part_of_an_address_brings_us_down(owner, text):
+def test_no_value_in_an_address_causes_a_500(owner, text):
     failed = {}
     for path, method, operation in operations():
         known = {one["name"]: KNOWN.get(one["name"], "1") for one in parts(operation, "path")}
@@ -56,7 +56,7 @@ def test_no_part_of_an_address_brings_us_down(owner, text):
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:12])
-def test_no_field_of_a_body_brings_us_down(owner, value):
+def test_no_value_in_a_body_causes_a_500(owner, value):
     failed = {}
     for method, address, body in examples():
         path = address.format(

@@ -10,7 +10,7 @@ from trackers.timelines.store import Entry
 
 
 @pytest.mark.django_db
-def test_what_has_not_changed_is_not_sent_again(keeper):
+def test_an_unchanged_response_is_not_sent_again(keeper):
     store.set("a", [Entry(1)])
     keeper.get("timelines/a")
     tag = keeper.headers["ETag"]
@@ -27,7 +27,7 @@ def test_what_has_not_changed_is_not_sent_again(keeper):
 
 
 @pytest.mark.django_db
-def test_what_is_refused_or_changes_something_has_no_tag(keeper):
+def test_errors_and_changes_have_no_etag(keeper):
     for path in ("timelines/missing", "nowhere"):
         keeper.get(path)
         assert "ETag" not in keeper.headers
@@ -35,7 +35,7 @@ def test_what_is_refused_or_changes_something_has_no_tag(keeper):
     assert "ETag" not in keeper.headers
 
 
-def test_a_cursor_is_of_its_list_alone():
+def test_a_cursor_of_another_list_is_refused():
     cursor = cursor_of([7, "x"], of="tweets:q=a")
 
     assert position_of(cursor, of="tweets:q=a") == [7, "x"]

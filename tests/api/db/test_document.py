@@ -53,7 +53,7 @@ def told(answer):
     return answer
 
 
-def test_each_example_is_answered_as_the_document_says(program):
+def test_each_documented_example_gets_its_documented_answer(program):
     came_from, id = source(), tweet(1) + 2
     bring(came_from, tweet(1), id, author=42)
     Author.objects.filter(pk=42).update(username="nasa", name="NASA")

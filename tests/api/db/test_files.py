@@ -49,7 +49,7 @@ def test_tweets_are_compared_by_age(owner):
         ("ids=1,2&ages=0s", 400),
     ],
 )  # fmt: skip
-def test_a_comparison_that_makes_no_sense_is_refused(owner, query, status):
+def test_an_invalid_comparison_is_refused(owner, query, status):
     TweetFactory(id=1)
     TweetFactory(id=2)
     owner.get(f"tweets/compare?{query}")
@@ -75,7 +75,7 @@ def test_tweets_and_samples_are_sent_as_files(owner):
         assert owner.status == 400
 
 
-def test_what_the_list_has_is_sent_as_its_page_sends_it(owner, monkeypatch):
+def test_the_api_exports_the_same_file_as_the_page(owner, monkeypatch):
     monkeypatch.setattr("trackers.listing.export.ROWS_PER_READ", 2)
     track(1, 2, 3, 4, 5)
     TweetText.objects.filter(tweet=4).update(text="=SUM(A1)")
@@ -96,14 +96,14 @@ def test_what_the_list_has_is_sent_as_its_page_sends_it(owner, monkeypatch):
     assert parquet.read_table(BytesIO(page)).column("text")[0].as_py() == "=SUM(A1)"
 
 
-def test_without_pyarrow_the_next_step_is_said(owner, monkeypatch):
+def test_parquet_without_pyarrow_says_what_to_install(owner, monkeypatch):
     monkeypatch.setattr(tables, "find_spec", lambda _name: None)
 
     assert "requirements-parquet.txt" in owner.get("tweets/export?format=parquet")["error"]
     assert owner.status == 501
 
 
-def test_few_files_are_sent_at_once_and_a_place_is_given_back_however_it_ends(owner):
+def test_concurrent_exports_are_limited_and_each_end_frees_a_place(owner):
     track(1)
     paths = ("exports/tweets", "exports/samples", "tweets/export?state=fresh")
     held = [owner.raw(paths[place]) for place in range(sending.MAX_FILES_SENT)]
@@ -127,7 +127,7 @@ def test_few_files_are_sent_at_once_and_a_place_is_given_back_however_it_ends(ow
     sending.places.release(sending.MAX_FILES_SENT)
 
 
-def test_files_take_the_permission(program):
+def test_exports_need_the_permission(program):
     for path in ("exports/tweets", "exports/samples", "tweets/export"):
         program.get(path)
         assert program.status == 403

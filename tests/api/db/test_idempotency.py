@@ -22,7 +22,7 @@ KEY = {"Idempotency-Key": "a-key of mine"}
 NEW = {"name": "shop", "callback": "https://shop.example/", "topics": ["tweets"]}
 
 
-def test_the_same_request_is_done_once_and_answered_the_same(owner):
+def test_a_repeated_request_is_done_once_and_answered_the_same(owner):
     first = owner.post("subscribers", NEW, **KEY)
     assert (owner.status, "Idempotent-Replayed" in owner.headers) == (201, False)
 
@@ -34,7 +34,7 @@ def test_the_same_request_is_done_once_and_answered_the_same(owner):
         assert first["signing_secret"] not in str(db.fetchall())
 
 
-def test_an_empty_answer_is_given_again_as_well(keeper):
+def test_an_empty_answer_is_repeated(keeper):
     store.set("a", [])
     for seen in (False, True):
         body = {"entries": [{"id": "1"}], "timelines": ["a"]}
@@ -42,7 +42,7 @@ def test_an_empty_answer_is_given_again_as_well(keeper):
         assert (keeper.status, "Idempotent-Replayed" in keeper.headers) == (204, seen)
 
 
-def test_a_key_is_of_one_request_of_one_token(owner):
+def test_a_key_belongs_to_one_request_of_one_token(owner):
     owner.post("subscribers", NEW, **KEY)
 
     told = owner.post("subscribers", {**NEW, "name": "other"}, **KEY)
@@ -54,7 +54,7 @@ def test_a_key_is_of_one_request_of_one_token(owner):
     assert owner.status == 400
 
 
-def test_what_failed_on_our_side_may_be_tried_again(owner):
+def test_a_request_that_failed_with_a_500_can_be_retried(owner):
     with connection.cursor() as db:
         db.execute("ALTER TABLE trackers_subscription RENAME TO away")
     owner.post("subscribers", NEW, **KEY)
@@ -66,7 +66,7 @@ def test_what_failed_on_our_side_may_be_tried_again(owner):
     assert (owner.status, Subscriber.objects.count()) == (201, 1)
 
 
-def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
+def test_keys_are_pruned_after_a_day_or_when_there_are_too_many(owner):
     for number in range(4):
         owner.post(
             "timelines/delete",
@@ -83,7 +83,7 @@ def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
     assert IdempotencyKey.objects.count() == 1
 
 
-def test_a_day_later_a_key_is_new(owner):
+def test_a_key_can_be_reused_after_a_day(owner):
     owner.post("subscribers", NEW, **KEY)
     IdempotencyKey.objects.update(at=F("at") - timedelta(hours=25))
 
@@ -91,7 +91,7 @@ def test_a_day_later_a_key_is_new(owner):
     assert (owner.status, Subscriber.objects.count()) == (201, 2)
 
 
-def test_what_was_refused_is_tried_again_with_the_same_key(program):
+def test_a_refused_request_can_be_retried_with_the_same_key(program):
     program.post("subscribers", NEW, **KEY)
     assert (program.status, IdempotencyKey.objects.count()) == (403, 0)
     program.user.user_permissions.add(Permission.objects.get(codename="add_subscriber"))
@@ -100,7 +100,7 @@ def test_what_was_refused_is_tried_again_with_the_same_key(program):
     assert (program.status, Subscriber.objects.count()) == (201, 1)
 
 
-def test_an_answer_that_is_given_again_counts_against_the_limit(owner, settings):
+def test_a_repeated_answer_counts_against_the_rate_limit(owner, settings):
     settings.API_RATE_LIMIT = 3
     left = []
     for _ in range(5):

@@ -20,7 +20,7 @@ def lengths():
     return list(Interval.objects.values_list("younger_than", "every", "jitter", "enabled"))
 
 
-def test_they_are_read_and_replaced_as_a_whole(owner):
+def test_intervals_are_read_and_replaced_as_a_whole(owner):
     before = owner.get("intervals")["intervals"]
     assert len(before) == Interval.objects.count() > 2
 
@@ -40,7 +40,7 @@ def test_they_are_read_and_replaced_as_a_whole(owner):
     assert Replanning.objects.exists()
 
 
-def test_a_change_of_somebody_else_is_not_written_over(owner):
+def test_a_concurrent_change_is_not_overwritten(owner):
     owner.get("intervals")
     seen = owner.headers["ETag"]
     owner.ask("PUT", "intervals", NEW, **{"If-Match": seen})
@@ -54,7 +54,7 @@ def test_a_change_of_somebody_else_is_not_written_over(owner):
     assert owner.status == 200
 
 
-def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
+def test_a_preview_returns_the_cost_and_changes_nothing(owner):
     Interval.objects.exclude(younger_than=timedelta(hours=1)).delete()
     Interval.objects.update(every=timedelta(minutes=2))
     before = lengths()
@@ -66,7 +66,7 @@ def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
     assert (told["times"], told["is_large"]) == (2, False)
 
 
-def test_a_list_that_costs_more_than_twice_as_much_has_to_be_confirmed(owner):
+def test_a_list_that_costs_more_than_twice_as_much_must_be_confirmed(owner):
     Interval.objects.exclude(younger_than=timedelta(hours=1)).delete()
     Interval.objects.update(every=timedelta(minutes=3))
     before = lengths()
@@ -97,7 +97,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("given", "status", "says"), BAD, ids=[one[2][:12] for one in BAD])
-def test_a_list_that_makes_no_sense_changes_nothing(owner, given, status, says):
+def test_an_invalid_list_changes_nothing(owner, given, status, says):
     before = lengths()
     for method, path in (("PUT", "intervals"), ("POST", "intervals/preview")):
         told = owner.ask(method, path, given)
@@ -105,7 +105,7 @@ def test_a_list_that_makes_no_sense_changes_nothing(owner, given, status, says):
     assert lengths() == before
 
 
-def test_who_may_only_look_changes_nothing(owner, program):
+def test_view_permission_cannot_replace_intervals(owner, program):
     before = lengths()
     writer = Program(owner.client, owner.user, "write")
     reader = Program(owner.client, owner.user, "read")
@@ -116,7 +116,7 @@ def test_who_may_only_look_changes_nothing(owner, program):
     assert (program.status, lengths()) == (403, before)
 
 
-def test_an_interval_that_adapts_is_read_as_it_was_put(owner):
+def test_an_adapting_interval_reads_back_as_it_was_written(owner):
     row = {
         "younger_than": "1h", "every": "5m", "jitter": 0.05, "enabled": True,
         "accuracy": 0.05, "at_most": "30s", "at_least": "15m",
@@ -131,7 +131,7 @@ def test_an_interval_that_adapts_is_read_as_it_was_put(owner):
     assert [one.written for one in Interval.objects.all()] == ["1h=30s..15m@5%"]
 
 
-def test_a_program_that_knows_nothing_of_adapting_does_not_end_it(owner):
+def test_a_list_without_adapting_fields_keeps_rows_adapting(owner):
     """What it read, changed and put back would make them all fixed."""
     adapting = {
         "younger_than": "1h", "every": "5m", "accuracy": 0.05, "at_most": "30s", "at_least": "15m",
@@ -148,7 +148,7 @@ def test_a_program_that_knows_nothing_of_adapting_does_not_end_it(owner):
     assert owner.status == 200
 
 
-def test_a_tag_that_a_proxy_weakened_is_still_the_tag(owner):
+def test_an_etag_weakened_by_a_proxy_still_matches(owner):
     owner.get("intervals")
     tag = owner.headers["ETag"]
     for given, status in ((f"W/{tag}", 200), (tag, 412), ("odd", 412), ("*", 200)):

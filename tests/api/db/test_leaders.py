@@ -27,14 +27,14 @@ def ids(told):
     return [[one["id"] for one in page["tweets"]] for page in told]
 
 
-def test_they_are_listed_newest_first_in_pages(owner):
+def test_tweets_are_listed_newest_first_in_pages(owner):
     track(*range(1, 8))
 
     assert ids(pages(owner, "tweets?limit=3")) == [["7", "6", "5"], ["4", "3", "2"], ["1"]]
     assert ids(pages(owner, "tweets?limit=7")) == [["7", "6", "5", "4", "3", "2", "1"]]
 
 
-def test_they_are_narrowed_by_words_state_source_and_author(owner):
+def test_tweets_are_filtered_by_words_state_source_and_author(owner):
     track(*range(1, 8))
     tweet_changes.pause_tweets([2, 5])
     source = Source.objects.create(kind="search", of="moon")
@@ -58,7 +58,7 @@ def test_they_are_narrowed_by_words_state_source_and_author(owner):
     assert found("q=nobody%20wrote%20this") == []
 
 
-def test_they_are_narrowed_by_every_filter_of_the_page(owner):
+def test_the_api_has_every_filter_of_the_page(owner):
     """The page itself says what is right."""
     Author.objects.create(id=9, username="nasa", name="NASA")
     now = timezone.now()
@@ -103,13 +103,13 @@ def test_they_are_narrowed_by_every_filter_of_the_page(owner):
         f"author={'x' * 61}", "min_like=5", "sort=likes",
     ],
 )  # fmt: skip
-def test_a_filter_that_makes_no_sense_is_refused_and_not_left_out(owner, query):
+def test_an_invalid_filter_is_refused_and_not_ignored(owner, query):
     for path in ("tweets", "tweets/export"):
         owner.get(f"{path}?{query}")
         assert owner.status == 400, path
 
 
-def test_a_cursor_is_of_its_filters(owner):
+def test_a_cursor_of_other_filters_is_refused(owner):
     track(*range(1, 5))
     cursor = owner.get("tweets?limit=1&q=words")["next"]
 
@@ -118,7 +118,7 @@ def test_a_cursor_is_of_its_filters(owner):
     assert owner.get(f"tweets?limit=2&q=words&cursor={cursor}")["tweets"][0]["id"] == "3"
 
 
-def test_who_searches_while_others_do_is_asked_to_come_back(owner, monkeypatch):
+def test_too_many_concurrent_searches_are_asked_to_retry_later(owner, monkeypatch):
     monkeypatch.setattr(search_slots, "MAX_WAIT_FOR_SLOT", timedelta(0))
     track(1)
     with search_slots.slots, search_slots.slots:
@@ -133,19 +133,21 @@ def test_who_searches_while_others_do_is_asked_to_come_back(owner, monkeypatch):
     "query",
     ["state=odd", "limit=0", "limit=201", "source=x", "cursor=1", "q=%00", f"q={'x' * 201}"],
 )
-def test_a_list_that_makes_no_sense_is_refused(owner, query):
+def test_an_invalid_list_is_refused(owner, query):
     owner.get(f"tweets?{query}")
     assert owner.status == 400
 
 
-def test_a_page_costs_the_same_however_many_tweets_it_has(owner, django_assert_max_num_queries):
+def test_a_page_takes_as_many_queries_for_any_number_of_tweets(
+    owner, django_assert_max_num_queries
+):
     track(*range(1, 60))
     # The token and when it was used, its use, the ids, the tweets.
     with django_assert_max_num_queries(5):
         assert len(owner.get("tweets?limit=50")["tweets"]) == 50
 
 
-def test_what_grows_fastest_comes_first(owner):
+def test_the_fastest_growing_tweets_come_first(owner):
     now = timezone.now()
     for id, gain, minutes in ((1, 50, 60), (2, 40, 10), (3, 60, 60)):
         TweetFactory(id=id, measured=True)

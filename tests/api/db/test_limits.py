@@ -20,7 +20,7 @@ def with_scope(keeper, scope):
     return Program(keeper.client, keeper.user, scope)
 
 
-def test_a_token_to_read_changes_nothing(keeper):
+def test_a_read_token_cannot_change_anything(keeper):
     reader = with_scope(keeper, "read")
     store.set("a", [])
 
@@ -31,7 +31,7 @@ def test_a_token_to_read_changes_nothing(keeper):
     assert told["error"] == "This requires a token with the scope write; this one has read."
 
 
-def test_a_token_to_write_adds_no_subscriber(owner):
+def test_a_write_token_cannot_add_subscribers(owner):
     writer = with_scope(owner, "write")
 
     assert writer.get("subscribers") == {"subscribers": []}
@@ -41,7 +41,7 @@ def test_a_token_to_write_adds_no_subscriber(owner):
     assert owner.status == 201
 
 
-def test_a_token_makes_so_many_requests_a_minute(program, settings):
+def test_requests_of_a_token_are_limited_by_the_minute(program, settings):
     settings.API_RATE_LIMIT = 3
     other = Program(program.client, program.user)
 
@@ -67,7 +67,7 @@ def test_a_token_makes_so_many_requests_a_minute(program, settings):
     assert ApiUse.objects.count() == 2
 
 
-def test_without_a_limit_nothing_is_counted(program, settings):
+def test_requests_are_not_counted_without_a_limit(program, settings):
     settings.API_RATE_LIMIT = 0
     program.get("users")
     assert "RateLimit" not in program.headers

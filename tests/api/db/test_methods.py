@@ -35,7 +35,7 @@ def foreign(keeper):
         ("POST", "openapi.json", "GET, HEAD"),
     ],
 )
-def test_a_method_that_an_address_does_not_take_is_refused(foreign, method, path, takes):
+def test_an_unsupported_method_is_405_with_the_allowed_ones(foreign, method, path, takes):
     store.set("a", [Entry(7)])
 
     answer = foreign.client.generic(
@@ -51,11 +51,11 @@ def test_a_method_that_an_address_does_not_take_is_refused(foreign, method, path
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("path", ["", "nowhere", "users/"])
-def test_an_address_that_is_none_is_told_as_everything_else(foreign, method, path):
+def test_an_unknown_address_is_404_in_the_usual_form(foreign, method, path):
     assert (foreign.ask(method, path), foreign.status) == (ADDRESS, 404)
 
 
-def test_head_answers_as_get_does_but_without_a_body(keeper):
+def test_head_answers_like_get_without_a_body(keeper):
     headers = {"Authorization": f"Bearer {keeper.token}"}
 
     for path, status in (("users/me/following_count", 200), ("timelines/missing", 404)):
@@ -69,7 +69,7 @@ def test_head_answers_as_get_does_but_without_a_body(keeper):
 @pytest.mark.parametrize(
     "kind", ["", "text/plain", "multipart/form-data", "text/json; charset=utf8"]
 )
-def test_a_body_is_json_whatever_its_type_is_told_to_be(keeper, kind):
+def test_a_body_is_read_as_json_whatever_its_content_type(keeper, kind):
     headers = {"Authorization": f"Bearer {keeper.token}"}
 
     def put(body):

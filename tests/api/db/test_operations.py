@@ -16,7 +16,7 @@ from trackers.money.projects import Project, Spending
 pytestmark = pytest.mark.django_db
 
 
-def test_queues_are_told_paused_and_resumed(owner):
+def test_queues_are_listed_paused_and_resumed(owner):
     told = {one["name"]: one for one in owner.get("queues")["queues"]}
     assert (told["tweet:update"]["paused"], told["tweet:update"]["due"]) == (False, 0)
 
@@ -28,13 +28,13 @@ def test_queues_are_told_paused_and_resumed(owner):
     assert owner.status == 404
 
 
-def test_a_queue_is_paused_by_a_token_of_the_scope_admin_alone(owner):
+def test_only_a_token_of_scope_admin_can_pause_a_queue(owner):
     writer = Program(owner.client, owner.user, "write")
     assert "scope admin" in writer.post("queues/tweet:update/pause")["error"]
     assert (writer.status, Namespace.objects.filter(paused=True).count()) == (403, 0)
 
 
-def test_workers_are_told_also_silent_ones(owner):
+def test_workers_are_listed_including_silent_ones(owner):
     now = timezone.now()
     for pid, seen in ((1, now), (2, now - 2 * Worker.SILENT_AFTER)):
         Worker.objects.create(
@@ -46,14 +46,14 @@ def test_workers_are_told_also_silent_ones(owner):
     }
 
 
-def test_credentials_are_told_without_their_keys(owner):
+def test_credentials_are_listed_without_their_secrets(owner):
     CredentialFactory(name="main")
     [told] = owner.get("credentials")["credentials"]
     assert (told["name"], told["state"], told["windows"]) == ("main", "ready", [])
     assert "token-of-main" not in str(owner.body)
 
 
-def test_budgets_are_told_with_money_as_text(owner):
+def test_budgets_are_listed_with_money_as_text(owner):
     project = Project.objects.create(name="p", posts_a_day=100)
     Spending.objects.create(project=project, day=timezone.now().date(), posts=7, money="0.035")
     [told] = owner.get("budgets")["budgets"]
@@ -66,6 +66,6 @@ def test_budgets_are_told_with_money_as_text(owner):
 
 
 @pytest.mark.parametrize("path", ["queues", "workers", "credentials", "budgets"])
-def test_each_list_takes_its_permission(program, path):
+def test_each_list_needs_its_permission(program, path):
     assert "lacks the permission trackers.view_" in program.get(path)["error"]
     assert program.status == 403

@@ -10,7 +10,7 @@ from trackers.tweets.models import Tweet
 pytestmark = pytest.mark.django_db
 
 
-def test_no_call_ignores_a_parameter_that_it_does_not_know(owner, settings):
+def test_every_call_refuses_unknown_parameters(owner, settings):
     settings.API_RATE_LIMIT = settings.EVENT_STREAMS = 0
     heeded = {}
     for path, method, operation in operations():
@@ -26,7 +26,7 @@ def test_no_call_ignores_a_parameter_that_it_does_not_know(owner, settings):
     assert heeded == {}
 
 
-def test_a_misspelled_parameter_does_nothing_even_where_the_path_has_its_name(owner):
+def test_an_unknown_parameter_is_refused_before_anything_is_done(owner):
     owner.post("tweets", {"tweets": ["7"]})
     for query in ("id=8", "cursor=x"):
         owner.ask("DELETE", f"tweets/7?{query}")
@@ -36,12 +36,12 @@ def test_a_misspelled_parameter_does_nothing_even_where_the_path_has_its_name(ow
     assert [one.pk for one in Tweet.objects.all()] == [7]
 
 
-def test_of_two_values_none_is_taken(owner):
+def test_a_parameter_given_twice_is_refused(owner):
     told = owner.get("tweets?lang=en&lang=ja")
     assert (owner.status, told) == (400, {"error": "lang: give it only once."})
 
 
-def test_whoever_has_no_token_is_told_that(owner):
+def test_a_missing_token_is_reported_before_bad_parameters(owner):
     owner.token = "none"
     owner.get("tweets?idz=5")
     assert owner.status == 401

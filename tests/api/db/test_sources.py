@@ -69,7 +69,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("given", "status", "says"), BAD, ids=[one[2][:14] for one in BAD])
-def test_what_the_form_refuses_is_refused_in_its_words(owner, given, status, says):
+def test_the_api_refuses_what_the_form_refuses_with_the_same_sentences(owner, given, status, says):
     Source.objects.create(kind="account", of="taken")
 
     told = owner.post("sources", given)
@@ -79,13 +79,13 @@ def test_what_the_form_refuses_is_refused_in_its_words(owner, given, status, say
     assert Source.objects.count() == 1
 
 
-def test_of_a_stream_only_some_settings_are_changed(owner):
+def test_only_some_settings_of_a_stream_can_be_changed(owner):
     source = Source.objects.create(kind="stream", of="moon")
     told = owner.ask("PATCH", f"sources/{source.pk}", {"every": "1m"})
     assert (owner.status, told["error"]) == (422, "every: live: moon has no such setting.")
 
 
-def test_they_are_listed_in_pages_and_filtered(owner):
+def test_sources_are_listed_in_pages_and_filtered(owner):
     for number in range(5):
         Source.objects.create(kind="search", of=f"n{number}", owner="a" if number % 2 else "b")
     Source.objects.create(kind="account", of="nasa")
@@ -107,14 +107,16 @@ def test_they_are_listed_in_pages_and_filtered(owner):
     assert owner.status == 400
 
 
-def test_a_list_costs_the_same_however_many_there_are(owner, django_assert_max_num_queries):
+def test_a_list_takes_as_many_queries_for_any_number_of_sources(
+    owner, django_assert_max_num_queries
+):
     for number in range(20):
         Source.objects.create(kind="search", of=f"n{number}")
     with django_assert_max_num_queries(12):
         assert len(owner.get("sources")["sources"]) == 20
 
 
-def test_without_the_permission_nothing_is_told_or_done(program):
+def test_without_the_permission_sources_are_neither_shown_nor_changed(program):
     source = Source.objects.create(kind="search", of="moon")
     for method, path in (
         ("GET", "sources"),

@@ -48,7 +48,7 @@ def test_entries_are_appended_read_and_deleted_for_good(keeper):
     assert ids(keeper.get("timelines/a")) == [5]
 
 
-def test_pages_are_counted_from_the_newest_after_retweets_collapse(keeper):
+def test_page_offsets_count_from_the_newest_after_retweets_collapse(keeper):
     store.set("a", [Entry(1), Entry(2, secondary=1), Entry(3), Entry(4)])
 
     assert ids(keeper.get("timelines/a?offset=1&length=2")) == [3, 2]
@@ -56,7 +56,7 @@ def test_pages_are_counted_from_the_newest_after_retweets_collapse(keeper):
     assert ids(keeper.get("timelines/a?length=0")) == []
 
 
-def test_what_came_since_an_entry_is_told_also_what_came_late(keeper):
+def test_since_returns_newer_and_late_entries(keeper):
     store.set("a", [Entry(5)])
     store.append(Entry(9), ["a"])
     store.append(Entry(2), ["a"])
@@ -67,7 +67,7 @@ def test_what_came_since_an_entry_is_told_also_what_came_late(keeper):
     assert (keeper.get("timelines/b/since/5"), keeper.status) == (MISS, 404)
 
 
-def test_merge_and_unmerge_take_entries_or_another_timeline(keeper):
+def test_merge_and_unmerge_accept_entries_or_another_timeline(keeper):
     store.set("a", [Entry(1)])
     store.set("b", [Entry(2), Entry(3)])
 
@@ -84,7 +84,7 @@ def test_merge_and_unmerge_take_entries_or_another_timeline(keeper):
     assert (keeper.status, keeper.get("timelines/c")) == (204, MISS)
 
 
-def test_filter_finds_entries_and_what_repeats_them(keeper):
+def test_filter_finds_entries_and_their_retweets(keeper):
     store.set("a", [Entry(1), Entry(2, secondary=9), Entry(3), Entry(4)])
 
     assert ids(keeper.post("timelines/a/filter", {"ids": ["9", "3", "8"]})) == [3, 2]
@@ -92,7 +92,7 @@ def test_filter_finds_entries_and_what_repeats_them(keeper):
     assert (keeper.post("timelines/b/filter", {"ids": []}), keeper.status) == (MISS, 404)
 
 
-def test_several_are_asked_for_at_once_each_a_hit_or_a_miss(keeper):
+def test_several_timelines_are_read_at_once_as_hits_or_misses(keeper):
     store.set("a/b", [Entry(1), Entry(2)])
     store.set("empty", [])
 
@@ -110,7 +110,7 @@ def test_several_are_asked_for_at_once_each_a_hit_or_a_miss(keeper):
     assert [ids(told[0]), ids(told[3])] == [[1], [2]]
 
 
-def test_a_timeline_that_is_dropped_is_missing(keeper):
+def test_a_dropped_timeline_is_missing(keeper):
     store.set("a", [Entry(1)])
 
     for _ in range(2):
@@ -150,7 +150,7 @@ def everything():
 
 
 @pytest.mark.parametrize("call", WRITES + READS + COPIES, ids=lambda call: call[1])
-def test_without_the_permission_nothing_is_read_or_done(program, call):
+def test_without_the_permission_timelines_are_neither_read_nor_changed(program, call):
     store.set("a", [Entry(7)])
     before = everything()
 
@@ -162,7 +162,7 @@ def test_without_the_permission_nothing_is_read_or_done(program, call):
 
 
 @pytest.mark.parametrize("call", WRITES, ids=lambda call: call[1])
-def test_homes_are_not_written_not_even_ones_own(keeper, call):
+def test_homes_cannot_be_written_not_even_by_their_owner(keeper, call):
     home = f"home:{own(keeper.user).pk}"
     store.set("a", [Entry(7)])
     store.set(home, [Entry(8)])
@@ -174,7 +174,7 @@ def test_homes_are_not_written_not_even_ones_own(keeper, call):
 
 
 @pytest.mark.parametrize("call", READS + COPIES, ids=lambda call: call[1])
-def test_of_homes_ones_own_alone_are_read(keeper, call, django_user_model):
+def test_only_the_own_home_can_be_read(keeper, call, django_user_model):
     other = Follower.objects.create(user=django_user_model.objects.create_user("other"))
     mine = own(keeper.user)
     for name in ("a", f"home:{mine.pk}", f"home:{other.pk}"):
@@ -228,7 +228,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("method", "path", "body", "says"), BAD, ids=[f"{one[1][:9]}-{n}" for n, one in enumerate(BAD)]
 )
-def test_malformed_input_is_one_sentence_and_nothing_is_done(keeper, method, path, body, says):
+def test_malformed_input_is_refused_with_one_sentence(keeper, method, path, body, says):
     store.set("a", [Entry(7)])
     before = everything()
 
@@ -247,7 +247,7 @@ def test_metadata_over_its_bound_is_refused(keeper, settings):
     assert everything() == ([], [])
 
 
-def test_a_body_that_is_too_large_is_not_read(keeper, settings):
+def test_an_oversized_body_is_not_read(keeper, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
     told = keeper.put("timelines/a", {"entries": given(*range(500))})
     assert (keeper.status, told) == (413, {"error": "The body is too large: send less at a time."})

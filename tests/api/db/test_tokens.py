@@ -17,22 +17,22 @@ ERROR = {"error": "Send a valid token as Authorization: Bearer …"}
 
 
 @pytest.mark.parametrize("brought", ["", "Bearer ", "Bearer x", "Basic eDp5", "Token {t}", "{t}"])
-def test_without_a_token_nobody_is_told_anything(program, brought):
+def test_every_call_needs_a_token(program, brought):
     told = program.ask("GET", "users", Authorization=brought.replace("{t}", program.token))
     assert (program.status, told) == (401, ERROR)
 
 
-def test_a_token_in_the_address_is_none(program, client):
+def test_a_token_in_the_address_is_not_accepted(program, client):
     answer = client.get("/api/v1/users", {"token": program.token})
     assert (answer.status_code, answer.json()["detail"]) == (401, ERROR["error"])
 
 
-def test_a_session_is_no_token(client, program):
+def test_a_session_does_not_replace_a_token(client, program):
     client.force_login(program.user)
     assert client.get("/api/v1/users").status_code == 401
 
 
-def test_a_token_that_is_revoked_or_whose_user_is_not_active_ends(program):
+def test_a_revoked_token_or_one_of_an_inactive_user_is_refused(program):
     assert program.get("users")
     program.user.is_active = False
     program.user.save()
@@ -47,7 +47,7 @@ def test_a_token_that_is_revoked_or_whose_user_is_not_active_ends(program):
     assert program.get("users") == ERROR
 
 
-def test_when_it_was_used_is_written_once_an_hour(program, django_assert_num_queries):
+def test_last_use_is_written_once_an_hour(program, django_assert_num_queries):
     program.get("users/me/following_count")
     [token] = ApiToken.objects.all()
     assert timezone.now() - token.used_at < timedelta(minutes=1)

@@ -34,7 +34,7 @@ def measure(id, *steps, hole_after=MINUTE):
         record([Measured(id, AT + minutes * MINUTE, figures(likes), hole_after)])
 
 
-def test_many_are_tracked_each_with_its_own_result(owner):
+def test_many_tweets_are_tracked_each_with_its_own_result(owner):
     track(77)
     TweetVersion.objects.create(id=78, tweet_id=77)
     given = ["77", "https://x.com/nasa/status/79?s=20", "79", "78", "2.1E+18", "words"]
@@ -54,12 +54,12 @@ def test_many_are_tracked_each_with_its_own_result(owner):
 
 
 @pytest.mark.parametrize("given", [[], ["1"] * 1001, [7], "7", None])
-def test_a_list_that_is_none_or_too_long_tracks_nothing(owner, given):
+def test_an_empty_or_too_long_list_tracks_nothing(owner, given):
     owner.post("tweets", {"tweets": given})
     assert (owner.status, Tweet.objects.count()) == (400, 0)
 
 
-def test_one_is_read_with_all_that_is_known(owner):
+def test_a_tweet_is_read_with_all_its_fields(owner):
     track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5))], came_from="a test")
 
     told = owner.get("tweets/77")
@@ -72,7 +72,7 @@ def test_one_is_read_with_all_that_is_known(owner):
     assert set(told) == set(schemas["TweetDetailOut"]["properties"])
 
 
-def test_a_version_names_its_tweet_but_only_to_look(owner):
+def test_the_id_of_a_version_reads_its_tweet_but_cannot_untrack_it(owner):
     track(77)
     Tweet.objects.update(newest=78)
     TweetVersion.objects.create(id=78, tweet_id=77, text="before")
@@ -87,7 +87,7 @@ def test_a_version_names_its_tweet_but_only_to_look(owner):
     assert (owner.status, Tweet.objects.count()) == (404, 1)
 
 
-def test_one_that_is_not_tracked_is_404(owner):
+def test_an_untracked_tweet_is_404(owner):
     for method, path in (("GET", ""), ("GET", "/history"), ("POST", "/pause"), ("DELETE", "")):
         assert owner.ask(method, f"tweets/5{path}") == {"error": "Tweet 5 is not tracked."}
         assert owner.status == 404
@@ -96,7 +96,7 @@ def test_one_that_is_not_tracked_is_404(owner):
         assert owner.status == 400
 
 
-def test_one_is_paused_resumed_refreshed_and_untracked(owner):
+def test_a_tweet_is_paused_resumed_checked_and_untracked(owner):
     track(77)
 
     for _ in range(2):
@@ -114,7 +114,7 @@ def test_one_is_paused_resumed_refreshed_and_untracked(owner):
     assert LogEntry.objects.count() == 4
 
 
-def test_many_are_acted_on_and_the_missing_are_named(owner):
+def test_acts_on_many_tweets_name_the_missing_ones(owner):
     track(77, 78)
     tweet_changes.pause_tweets([78])
 
@@ -138,7 +138,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("method", "path", "needs"), CALLS)
-def test_each_call_takes_its_permission(program, method, path, needs):
+def test_each_call_needs_its_permission(program, method, path, needs):
     TweetFactory(id=77)
     body = {"tweets": ["9"]} if path == "tweets" else {"ids": ["77"]}
     allow(
@@ -168,7 +168,7 @@ def likes(told):
     return [(one["at"][11:16], one["likes"]) for page in told for one in page["samples"]]
 
 
-def test_the_history_comes_in_pages_as_it_was_measured(owner):
+def test_the_history_comes_in_pages_of_measurements(owner):
     TweetFactory(id=77)
     measure(77, (0, 1), (1, 1), (2, 2), (3, 3), (9, 3))
 
@@ -207,7 +207,7 @@ def test_the_history_is_thinned_to_buckets_and_gaps_stay_gaps(owner):
     ["since=yesterday", "since=2026-11-02T12:00:00", "bucket=2m", "limit=0", "limit=5001",
      "cursor=x", "since=2026-11-03T00:00:00Z&until=2026-11-02T00:00:00Z"],
 )  # fmt: skip
-def test_a_history_that_makes_no_sense_is_refused(owner, query):
+def test_invalid_history_parameters_are_refused(owner, query):
     TweetFactory(id=77)
     owner.get(f"tweets/77/history?{query}")
     assert owner.status == 400

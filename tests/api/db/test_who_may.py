@@ -40,7 +40,7 @@ def ask(program, method, address, body):
     return answer.status_code
 
 
-def test_whoever_lacks_the_permission_is_refused_each_call(program):
+def test_each_call_is_refused_without_its_permission(program):
     seen = {}
     for method, address, body in examples():
         plain = address.partition("?")[0]
@@ -50,7 +50,7 @@ def test_whoever_lacks_the_permission_is_refused_each_call(program):
     assert {call: status for call, status in seen.items() if status != 403} == {}
 
 
-def test_each_call_takes_its_scope(client):
+def test_each_call_needs_its_scope(client):
     user = User.objects.create_superuser("olga")
     reader, writer = (Program(client, user, scope) for scope in ("read", "write"))
     wrong = {}

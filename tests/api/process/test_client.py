@@ -37,7 +37,7 @@ def watch(client_file, live_server):
     return client_file.Tweetwatch(live_server.url, token, patience=0)
 
 
-def test_a_program_does_its_work_with_it(watch, client_file, settings):
+def test_the_documented_client_works(watch, client_file, settings):
     told = watch.track(["1", "https://x.com/nasa/status/2", "words"])
     assert [one["outcome"] for one in told] == ["tracked", "tracked", "rejected"]
     TweetFactory(id=3, measured=True, likes=7)
@@ -96,7 +96,7 @@ def test_a_program_does_its_work_with_it(watch, client_file, settings):
         watch.queues()
 
 
-def test_its_types_are_right():
+def test_the_types_of_the_client_are_right():
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(FILE)],
         cwd=PROJECT, capture_output=True, text=True,

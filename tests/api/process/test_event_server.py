@@ -41,7 +41,7 @@ def server(django_db_setup, django_db_blocker, tmp_path_factory):
             drop(name)
 
 
-def test_a_stream_that_is_killed_goes_on_where_it_was_and_loses_nothing(server):
+def test_a_killed_stream_resumes_without_loss(server):
     reader = Reader(server, "?topics=alerts")
     assert "text/event-stream" in reader.lines.head
     assert "Cache-Control: no-store" in reader.lines.head
@@ -59,7 +59,7 @@ def test_a_stream_that_is_killed_goes_on_where_it_was_and_loses_nothing(server):
     assert numbers(reader.events(1)) == [7]
 
 
-def test_a_stream_ends_by_itself_and_tells_where_to_go_on(server):
+def test_a_stream_ends_after_its_time_and_says_where_to_resume(server):
     blocks = a_place(server).all()
     server.publish(8)
 
@@ -79,7 +79,7 @@ def test_while_streams_wait_no_transaction_is_open(server):
         one.all()
 
 
-def test_one_who_reads_nothing_loses_the_place(server):
+def test_a_client_that_reads_nothing_loses_its_place(server):
     [*_, at] = [block["id"] for block in a_place(server).all() if "id" in block]
     # Far more than the buffers of both ends hold.
     server.publish(*range(200), data=Jsonb({"text": "x" * 100_000}))
@@ -104,7 +104,9 @@ def a_place(server, **headers):
     return wait_until(opened, within=60, what="there is a place")
 
 
-def test_who_finds_no_place_polls_and_all_end_when_the_server_stops(fresh_database, tmp_path):
+def test_clients_without_a_place_poll_and_streams_end_when_the_server_stops(
+    fresh_database, tmp_path
+):
     terms = {"EVENT_STREAMS": str(PLACES), "EVENT_STREAM_SECONDS": "3600"}
     with serving(fresh_database, tmp_path / "log", threads=PLACES + 1, **terms) as server:
         held = [server.stream() for _ in range(PLACES)]

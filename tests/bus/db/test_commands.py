@@ -60,7 +60,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
         manage("bus_token", "remove", "shop")
 
 
-def test_a_token_of_root_is_roots_and_no_client_of_the_same_name_can_be_made(rf):
+def test_the_root_token_is_unique_and_its_name_is_reserved(rf):
     [made] = told("bus_token", "add", "admin", "--root")
 
     basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
@@ -82,13 +82,13 @@ def test_a_token_of_root_is_roots_and_no_client_of_the_same_name_can_be_made(rf)
         ("shop", "--0123456789abcdef", "…"),
     ],
 )
-def test_of_a_token_no_more_is_shown_than_a_quarter_of_what_is_secret(name, token, seen):
+def test_a_masked_token_shows_at_most_a_quarter_of_its_secret(name, token, seen):
     tokens.make_token(name, token)
 
     assert [tokens.masked_token(one) for one in tokens.bus_tokens()] == [seen]
 
 
-def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():
+def test_a_subscriber_is_added_as_given_and_its_key_is_shown_once():
     more = ("--topic", "tweets", "--max", 7, "--timeout", 0, "--ordered", "--concurrency", 2)
     key = add("shop", *more, "--format", "cloudevents")
 
@@ -126,7 +126,7 @@ def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():
     assert Topic.objects.get(name="tweets").wanted
 
 
-def test_what_comes_and_in_which_form_is_chosen():
+def test_topics_filters_and_format_can_be_chosen():
     source = Source.objects.create(kind="account", of="nasa").pk
     add("shop", "--uuid", "me", "--with-data", "--each-change", "--author", 2**60, "--author", 7,
         "--source", source, "--at-least", "likes=1000")  # fmt: skip
@@ -147,7 +147,7 @@ def test_what_comes_and_in_which_form_is_chosen():
         add("other", "--author", 2**70)
 
 
-def test_what_waits_is_listed_at_once_and_dropped_with_the_subscriber():
+def test_waiting_events_are_listed_and_dropped_with_the_subscriber():
     add()
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")] * 2)
 
@@ -160,7 +160,7 @@ def test_what_waits_is_listed_at_once_and_dropped_with_the_subscriber():
     assert [one["added"] for one in told("subscriber", "list")] == [0]
 
 
-def test_a_paused_subscriber_and_one_that_was_disabled_are_resumed():
+def test_paused_and_disabled_subscribers_are_resumed():
     add()
     manage("subscriber", "pause", "shop")
     assert [one["state"] for one in told("subscriber", "list")] == ["paused"]
@@ -176,7 +176,7 @@ def test_a_paused_subscriber_and_one_that_was_disabled_are_resumed():
     assert (row["state"], row["because"], row["health"]) == ("ready", "", 100)
 
 
-def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
+def test_a_new_key_signs_beside_the_old_one_until_that_is_revoked():
     first = add()
 
     def keys():
@@ -205,7 +205,7 @@ def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
         ("known", ("--callback", CALLBACK, "--topic", "a"), "already a subscriber"),
     ],
 )
-def test_a_bad_subscriber_is_refused_and_nothing_stored(name, given, says):
+def test_an_invalid_subscriber_is_refused_and_not_stored(name, given, says):
     add("known")
 
     with pytest.raises(CommandError, match=says) as refused:
@@ -216,7 +216,7 @@ def test_a_bad_subscriber_is_refused_and_nothing_stored(name, given, says):
     assert not Topic.objects.filter(name="a").exists()
 
 
-def test_what_is_changed_changes_and_the_rest_stays():
+def test_a_change_leaves_other_settings_alone():
     key = add("shop", "--header", "X-Room: 7", "--header", "Authorization: Bearer abc", "--ordered")
 
     manage("subscriber", "change", "shop", "--no-ordered", "--rate", 50, "--each-change")
@@ -249,7 +249,7 @@ def test_what_is_changed_changes_and_the_rest_stays():
     assert Subscriber.objects.get().callback == CALLBACK
 
 
-def test_who_was_removed_gives_its_name_back_while_a_batch_is_on_its_way():
+def test_a_removed_subscriber_frees_its_name_while_a_batch_is_being_sent():
     add()
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
     with transaction.atomic():
@@ -264,7 +264,7 @@ def test_who_was_removed_gives_its_name_back_while_a_batch_is_on_its_way():
     assert subscriber.batches.count() == 1
 
 
-def test_listing_many_subscribers_takes_no_more_queries_than_one():
+def test_listing_many_subscribers_takes_as_many_queries_as_one():
     add("one")
     with CaptureQueriesContext(connection) as few:
         assert len(all_of_them()) == 1
@@ -276,14 +276,14 @@ def test_listing_many_subscribers_takes_no_more_queries_than_one():
     assert len(many) == len(few)
 
 
-def test_a_token_in_a_path_does_not_get_into_the_log(caplog):
+def test_a_token_in_a_path_is_not_logged(caplog):
     logging.getLogger("django.request").warning("Not Found: %s", "/api_tokens/shop--1234")
 
     assert "/api_tokens/…" in caplog.text
     assert "1234" not in caplog.text
 
 
-def test_a_test_a_replay_and_a_batch_of_the_log_are_delivered_once_more():
+def test_test_events_replays_and_redeliveries_are_sent():
     add()
     began = timezone.now() - timedelta(minutes=5)
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
@@ -308,7 +308,7 @@ def test_a_test_a_replay_and_a_batch_of_the_log_are_delivered_once_more():
     assert len(again.events) == 3
 
 
-def test_what_cannot_be_delivered_once_more_is_refused():
+def test_a_batch_that_cannot_be_redelivered_is_refused():
     add()
     for given, says in (
         (("replay", "shop", "--since", "yesterday"), "is not a time"),

@@ -122,7 +122,7 @@ def test_a_malformed_body_is_400_with_a_sentence_and_stores_nothing(bus, client)
     assert bus.state() == before
 
 
-def test_a_malformed_token_is_400_with_a_sentence_and_makes_none(bus, client):
+def test_a_malformed_token_is_400_with_a_sentence_and_not_created(bus, client):
     before = bus.state()
 
     for case, body in (*TOKENS.items(), *BODIES.items()):
@@ -136,7 +136,7 @@ def test_a_malformed_token_is_400_with_a_sentence_and_makes_none(bus, client):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_topic_that_cannot_be_named_so_is_neither_made_nor_found(bus, client, name):
+def test_an_invalid_topic_name_is_neither_created_nor_found(bus, client, name):
     before = bus.state()
     sent = f"/topics/{name}".encode()
 
@@ -151,7 +151,7 @@ def test_a_topic_that_cannot_be_named_so_is_neither_made_nor_found(bus, client, 
     assert bus.state() == before
 
 
-def test_the_largest_that_is_allowed_is_taken_and_stored_as_it_came(bus, topic):
+def test_the_largest_allowed_event_is_stored_unchanged(bus, topic):
     client, long = bus.client(), "l" * (64 - len(topic)) + topic
     data = {"a": "é" * 252}
     event = {"type": "noop", "url": "https://shop.example/" + "x" * 1003, "data": data}
@@ -177,7 +177,7 @@ def test_the_largest_that_is_allowed_is_taken_and_stored_as_it_came(bus, topic):
     assert (told["timeout"], told["max_events"]) == (3_600_000, 10_000)
 
 
-def test_http_is_taken_where_the_settings_say_so(settings):
+def test_http_callbacks_are_accepted_where_the_settings_allow_them(settings):
     settings.EGRESS_PLAIN_HTTP = True
 
     taken = PublicationIn(type="create", url="http://127.0.0.1:8000/a")
@@ -185,7 +185,7 @@ def test_http_is_taken_where_the_settings_say_so(settings):
     assert taken.url == "http://127.0.0.1:8000/a"
 
 
-def test_a_body_that_does_not_come_whole_is_not_taken_for_one(bus, client):
+def test_an_incomplete_body_is_refused(bus, client):
     before = bus.state()
     body = json.dumps(EVENT).encode()
     head = (
@@ -204,13 +204,13 @@ def test_a_body_that_does_not_come_whole_is_not_taken_for_one(bus, client):
 
 @hypothesis.settings(max_examples=40, database=None)
 @hypothesis.given(body=st.binary(max_size=100))
-def test_no_bytes_are_answered_with_a_500(running_bus, client, body):
+def test_arbitrary_bytes_are_400(running_bus, client, body):
     assert client.ask("POST", "/topics/orders", body).status == 400
 
 
 @hypothesis.settings(max_examples=40, database=None)
 @hypothesis.given(told=st.binary(max_size=40) | st.text("abc:=\0é", max_size=9).map(str.encode))
-def test_whatever_is_brought_for_a_token_is_refused(running_bus, told):
+def test_arbitrary_credentials_are_401(running_bus, told):
     head = b"GET /pulse HTTP/1.1\r\nHost: b\r\nConnection: close\r\nAuthorization: Basic "
 
     assert running_bus.send(head + base64.b64encode(told) + b"\r\n\r\n").status == 401

@@ -46,7 +46,7 @@ CALLS = [
 ]
 
 
-def test_each_call_is_for_those_who_bring_the_right_token(bus):
+def test_each_call_needs_the_right_token(bus):
     tokens = {"": None, "wrong": "wrong", FOR_ROOT: ROOT, FOR_CLIENT: bus.client().token}
     for method, path, whose in CALLS:
         for brought, token in tokens.items():
@@ -76,13 +76,13 @@ def test_each_call_is_for_those_who_bring_the_right_token(bus):
         ("GET", "//topics"),
     ],
 )
-def test_anything_else_is_not_there_and_redirects_nowhere(bus, method, path):
+def test_unknown_addresses_are_404_and_never_redirect(bus, method, path):
     answer = bus.ask(method, path, token=ROOT)
 
     assert (answer.status, answer.body) == (404, b"")
 
 
-def test_health_and_pulse(bus):
+def test_health_and_pulse_answer(bus):
     assert bus.ask("GET", "/health").json() == {}
     assert list(bus.ask("GET", "/health/ping").json()) == ["pong"]
     pulse = bus.ask("GET", "/pulse", token=ROOT)
@@ -98,7 +98,7 @@ def inside(client, settings):
     return client
 
 
-def test_a_list_without_anything_in_it_is_200_and_empty(inside):
+def test_an_empty_list_is_200(inside):
     tokens.make_token("root", ROOT, scope=tokens.ROOT)
 
     answer = inside.get("/api_tokens", headers={"Authorization": basic(ROOT)})
@@ -106,7 +106,7 @@ def test_a_list_without_anything_in_it_is_200_and_empty(inside):
     assert (answer.status_code, answer.content) == (200, b"[]")
 
 
-def test_the_first_publisher_alone_publishes_a_topic_and_deletes_it(bus, topic):
+def test_only_the_first_publisher_may_publish_and_delete_a_topic(bus, topic):
     receiver, first, second = bus.client(), bus.client(), bus.client()
     assert receiver.subscribe(topic).status == 204
     assert topics(bus)[topic] == {"name": topic, "publisher": None, "events": 0}
@@ -129,7 +129,7 @@ def test_the_first_publisher_alone_publishes_a_topic_and_deletes_it(bus, topic):
 
 
 @pytest.mark.parametrize("topic", ["tweets", "milestones", "sources", "alerts"])
-def test_our_own_topics_are_published_and_deleted_by_nobody_else(bus, topic):
+def test_clients_cannot_publish_or_delete_our_own_topics(bus, topic):
     client = bus.client()
 
     assert topics(bus)[topic]["publisher"] == "tweetwatch"
@@ -138,7 +138,7 @@ def test_our_own_topics_are_published_and_deleted_by_nobody_else(bus, topic):
     assert bus.ask("DELETE", f"/topics/{topic}", token=ROOT).status == 403
 
 
-def test_two_who_publish_first_at_the_same_moment_are_told_apart(bus, topic):
+def test_of_two_concurrent_first_publishers_one_owns_the_topic(bus, topic):
     clients = [bus.client(), bus.client()]
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(lambda n: clients[n % 2].publish(topic).status, range(24)))
@@ -149,7 +149,7 @@ def test_two_who_publish_first_at_the_same_moment_are_told_apart(bus, topic):
     assert told["publisher"] in {client.name for client in clients}
 
 
-def test_what_was_published_is_queued_at_once(bus, topic):
+def test_a_published_event_is_queued_at_once(bus, topic):
     publisher, receiver = bus.client(), bus.client()
     receiver.subscribe(topic)
     for n in range(1, 4):
@@ -157,7 +157,7 @@ def test_what_was_published_is_queued_at_once(bus, topic):
         assert receiver.listed()["events"] | {"oldest": 0} == {"sent": 0, "queued": n, "oldest": 0}
 
 
-def test_a_subscription_is_replaced_and_what_is_not_said_stays(bus, topic):
+def test_a_new_subscription_replaces_the_given_fields_and_keeps_the_others(bus, topic):
     client, other = bus.client(), f"{topic}_other"
     client.subscribe(topic, timeout=0, max=7)
     client.subscribe(other, callback="https://elsewhere.example/", uuid=None)
@@ -181,7 +181,7 @@ def test_many_first_subscriptions_of_one_client_make_one_subscriber(bus, topic):
     assert found == [(1,)]
 
 
-def test_who_subscribes_again_after_answering_410_gets_events_again(bus, topic):
+def test_subscribing_again_after_a_410_resumes_events(bus, topic):
     client = bus.client()
     client.subscribe(topic)
     state = "FROM trackers_subscriber s WHERE s.id = subscriber_id AND s.name = %s"
@@ -196,7 +196,7 @@ def test_who_subscribes_again_after_answering_410_gets_events_again(bus, topic):
     assert bus.rows(f"{kept} {where}", client.name) == [(None, 100)]
 
 
-def test_who_leaves_and_comes_back_begins_anew(bus, topic):
+def test_a_client_that_subscribes_again_starts_fresh(bus, topic):
     publisher, client = bus.client(), bus.client()
     assert client.ask("DELETE", "/subscriber").status == 404
     client.subscribe(topic, max=7)
@@ -210,7 +210,7 @@ def test_who_leaves_and_comes_back_begins_anew(bus, topic):
     assert (told["max_events"], told["events"]) == (100, {"sent": 0, "queued": 0, "oldest": None})
 
 
-def test_with_a_token_goes_its_subscriber_and_its_topics_stay(bus, topic):
+def test_deleting_a_token_removes_its_subscriber_and_keeps_its_topics(bus, topic):
     client, by_name = bus.client(), bus.client()
     for one in (client, by_name):
         one.subscribe(topic)
@@ -228,7 +228,7 @@ def test_with_a_token_goes_its_subscriber_and_its_topics_stay(bus, topic):
     assert bus.client(client.name).publish(topic).status == 200
 
 
-def test_others_see_the_beginning_of_a_uuid_and_nothing_secret_is_in_the_tables(bus, topic):
+def test_uuids_are_masked_for_others_and_no_table_has_secrets(bus, topic):
     client, other = bus.client(), bus.client()
     client.subscribe(topic, uuid="a-secret-of-some-length")
 
@@ -245,7 +245,7 @@ def test_others_see_the_beginning_of_a_uuid_and_nothing_secret_is_in_the_tables(
     assert client.token not in str(rows)
 
 
-def test_the_scaling_probe_is_slow_while_much_is_due(bus, topic):
+def test_the_scaling_probe_slows_down_while_many_events_are_due(bus, topic):
     # Nothing is sent to those of other tests.
     bus.change("UPDATE trackers_subscriber SET paused_at = now()")
     publisher, receiver = bus.client(), bus.client()
@@ -264,7 +264,7 @@ def test_the_scaling_probe_is_slow_while_much_is_due(bus, topic):
     assert any(seconds() < 1 for _ in range(5))
 
 
-def test_a_database_that_was_restarted_is_asked_again(bus, topic):
+def test_a_restarted_database_is_reconnected(bus, topic):
     client = bus.client()
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     bus.change(f"SELECT pg_terminate_backend(pid) {others}")
@@ -277,7 +277,7 @@ def test_a_database_that_was_restarted_is_asked_again(bus, topic):
     assert [client.publish(topic).status for _ in range(4)] == [200] * 4
 
 
-def test_a_database_that_is_away_is_no_mistake_of_the_client():
+def test_an_unreachable_database_is_a_server_error():
     def status(path):
         return api.on_exception(RequestFactory().get(path), OperationalError("away")).status_code
 
@@ -285,7 +285,7 @@ def test_a_database_that_is_away_is_no_mistake_of_the_client():
 
 
 @pytest.mark.parametrize("behind_proxy", [True, False])
-def test_plain_http_is_sent_to_https_with_its_method_and_body(inside, settings, behind_proxy):
+def test_plain_http_redirects_to_https_keeping_method_and_body(inside, settings, behind_proxy):
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind_proxy else None
     settings.ALLOWED_HOSTS = ["bus.example"]

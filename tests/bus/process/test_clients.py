@@ -122,7 +122,7 @@ def test_the_ruby_client_publishes_subscribes_and_watches(bus, topic):
     assert stored[0][3] is None
 
 
-def test_the_ruby_client_makes_lists_and_deletes_tokens(bus):
+def test_the_ruby_client_creates_lists_and_deletes_tokens(bus):
     made = bus.send(from_ruby(ROOT, "POST", "/api_tokens", b'{"name":"rubys","token":null}'))
     token = made.json()["token"]
     assert (made.status, made.json()["name"]) == (201, "rubys")
@@ -138,7 +138,7 @@ def test_the_ruby_client_makes_lists_and_deletes_tokens(bus):
     assert bus.send(from_ruby(token, "GET", "/pulse")).status == 401
 
 
-def test_the_go_client_sends_no_content_type_and_null_for_nothing(bus, topic):
+def test_the_go_client_works_without_content_type_and_with_nulls(bus, topic):
     def ask(token, *parts):
         return bus.send(from_go(token, *parts))
 
@@ -161,7 +161,7 @@ def test_the_go_client_sends_no_content_type_and_null_for_nothing(bus, topic):
     assert ask(ROOT, "DELETE", f"/api_tokens/{token}").status == 204
 
 
-def test_the_elixir_client_sends_nulls_and_takes_200_alone(bus, topic):
+def test_the_elixir_client_sends_nulls_and_gets_200(bus, topic):
     client = bus.client()
 
     def ask(*parts):
@@ -181,7 +181,7 @@ def test_the_elixir_client_sends_nulls_and_takes_200_alone(bus, topic):
     assert ask("DELETE", f"/topics/{topic}").status == 204
 
 
-def test_a_body_in_chunks_is_read(bus, topic):
+def test_a_chunked_body_is_read(bus, topic):
     client = bus.client()
     event = b'{"type":"create","url":"https://example.com/1"}'
     chunks = b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (9, event[:9], len(event) - 9, event[9:])
@@ -197,7 +197,7 @@ def test_a_body_in_chunks_is_read(bus, topic):
 
 
 @pytest.mark.parametrize("token", ["with:colon:inside", "plain"])
-def test_a_token_of_ones_own_is_taken_also_with_colons(bus, token):
+def test_a_chosen_token_may_contain_colons(bus, token):
     given = {"name": f"own-{token}", "token": token}
 
     made = bus.ask("POST", "/api_tokens", given, token=ROOT)

@@ -26,7 +26,7 @@ def events(bus, topic):
     return count
 
 
-def test_the_same_key_once_more_stores_nothing_and_answers_as_before(bus, topic):
+def test_a_repeated_key_stores_nothing_and_answers_as_before(bus, topic):
     client = bus.client()
 
     answers = [publish(client, topic, "a key, 1", data={"a": 1, "b": 2}) for _ in range(2)]
@@ -39,7 +39,7 @@ def test_the_same_key_once_more_stores_nothing_and_answers_as_before(bus, topic)
     assert events(bus, topic) == 4
 
 
-def test_another_body_with_the_key_is_422_and_stores_nothing(bus, topic):
+def test_a_repeated_key_with_another_body_is_422_and_stores_nothing(bus, topic):
     client = bus.client()
     assert publish(client, topic, "k").status == 200
 
@@ -51,7 +51,7 @@ def test_another_body_with_the_key_is_422_and_stores_nothing(bus, topic):
     assert (events(bus, topic), events(bus, f"{topic}_b")) == (1, 0)
 
 
-def test_what_another_client_calls_the_same_is_its_own(bus, topic):
+def test_the_same_key_of_another_client_is_independent(bus, topic):
     one, other = bus.client(), bus.client()
 
     assert publish(one, topic, "k").status == 200
@@ -60,7 +60,7 @@ def test_what_another_client_calls_the_same_is_its_own(bus, topic):
     assert (events(bus, topic), events(bus, f"{topic}_b")) == (1, 1)
 
 
-def test_what_is_refused_does_not_use_the_key_up(bus, topic):
+def test_a_refused_request_leaves_its_key_unused(bus, topic):
     client = bus.client()
 
     assert publish(client, topic, "k", url="no address").status == 400
@@ -72,7 +72,7 @@ def test_what_is_refused_does_not_use_the_key_up(bus, topic):
     assert events(bus, topic) == 1
 
 
-def test_of_many_at_once_one_is_stored(bus, topic):
+def test_of_many_concurrent_requests_with_a_key_one_is_stored(bus, topic):
     client = bus.client()
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: publish(client, topic, "k"), range(16)))
@@ -81,7 +81,7 @@ def test_of_many_at_once_one_is_stored(bus, topic):
     assert events(bus, topic) == 1
 
 
-def test_after_a_day_a_key_is_as_good_as_none(bus, topic):
+def test_a_key_can_be_reused_after_a_day(bus, topic):
     client = bus.client()
     publish(client, topic, "k")
     bus.change("UPDATE trackers_idempotencykey SET at = at - interval '24 hours 1 second'")
@@ -92,7 +92,7 @@ def test_after_a_day_a_key_is_as_good_as_none(bus, topic):
     assert events(bus, topic) == 2
 
 
-def test_keys_are_forgotten_after_a_day_and_the_oldest_when_there_are_many():
+def test_keys_are_pruned_after_a_day_and_the_oldest_when_there_are_too_many():
     now = timezone.now()
     nil = "00000000-0000-0000-0000-0000000000"
     IdempotencyKey.objects.bulk_create(

@@ -39,7 +39,7 @@ def rest():
 
 
 @pytest.mark.parametrize("past", [None, 0, -1, -3600, -(10**9)])
-def test_without_a_reset_that_is_to_come_each_429_in_a_row_doubles_the_wait(past):
+def test_each_429_in_a_row_without_a_future_reset_doubles_the_wait(past):
     known("a", 500)
 
     waits = []
@@ -52,7 +52,7 @@ def test_without_a_reset_that_is_to_come_each_429_in_a_row_doubles_the_wait(past
         assert wait == pytest.approx(min(2**place, 900), rel=0.25, abs=0.3), waits
 
 
-def test_the_first_answer_ends_the_row():
+def test_an_answer_resets_the_waits():
     known("a", 500)
     for _ in range(6):
         limited(selection.select_credential())
@@ -65,7 +65,7 @@ def test_the_first_answer_ends_the_row():
     assert rest() < 2
 
 
-def test_those_under_way_together_climb_one_rung():
+def test_concurrent_429s_double_the_wait_once():
     known("a", 500)
     for turn in [selection.select_credential() for _ in range(8)]:
         limited(turn)
@@ -73,7 +73,7 @@ def test_those_under_way_together_climb_one_rung():
     assert rest() < 2
 
 
-def test_an_answer_to_what_was_sent_before_does_not_end_the_rest():
+def test_an_answer_to_an_earlier_request_does_not_end_the_cool_down():
     known("a", 500)
     slow, quick = selection.select_credential(), selection.select_credential()
     limited(quick)
@@ -83,7 +83,7 @@ def test_an_answer_to_what_was_sent_before_does_not_end_the_rest():
     assert isinstance(selection.select_credential(), selection.NoRoom)
 
 
-def test_after_a_rest_one_request_finds_out_for_all():
+def test_after_a_cool_down_one_request_probes_for_all():
     known("a", 500)
     limited(selection.select_credential())
     rest()
@@ -97,7 +97,7 @@ def test_after_a_rest_one_request_finds_out_for_all():
     assert all(isinstance(selection.select_credential(), selection.Selection) for _ in range(3))
 
 
-def test_who_asks_with_one_credential_alone_waits_too_but_a_person_may_try():
+def test_a_single_credential_waits_too_but_a_person_may_try_it():
     credential = known("a", 500)
     limited(selection.select_credential())
 
@@ -107,7 +107,7 @@ def test_who_asks_with_one_credential_alone_waits_too_but_a_person_may_try():
     assert isinstance(selection.select_credential(), selection.Selection)
 
 
-def test_a_retry_after_of_a_429_is_waited_for_and_no_longer_than_a_window():
+def test_retry_after_of_a_429_is_obeyed_for_at_most_one_window():
     known("a", 500)
     limited(selection.select_credential(), retry_after=timedelta(seconds=120))
     assert 119 < rest() <= 121
@@ -117,7 +117,7 @@ def test_a_retry_after_of_a_429_is_waited_for_and_no_longer_than_a_window():
 
 
 @pytest.mark.parametrize("room", [0, 3])
-def test_a_window_that_ends_sooner_than_was_told_before_is_believed(room):
+def test_an_earlier_reset_than_before_is_believed(room):
     """As after a change of the plan: from a window of a day to one of a quarter of an hour."""
     known("a", 400, opens_in=A_DAY)
 
@@ -136,7 +136,7 @@ def test_a_429_of_a_window_that_ends_sooner_closes_it():
     assert 598 < rest() <= 603
 
 
-def test_an_older_reply_that_comes_late_changes_nothing():
+def test_a_late_older_reply_changes_nothing():
     known("a", 9, opens_in=600)
     slow, quick = selection.select_credential(), selection.select_credential()
     selection.settle_answered(quick, seen(4, opens_in=600))
@@ -150,13 +150,13 @@ def test_an_older_reply_that_comes_late_changes_nothing():
     assert (window.remaining, window.limit) == (4, 10)
 
 
-def test_no_reset_is_believed_further_ahead_than_a_day():
+def test_a_reset_more_than_a_day_ahead_is_not_believed():
     known("a", 5, opens_in=400 * A_DAY)
 
     assert seconds_until(Window.objects.get().resets_at) <= A_DAY + 1
 
 
-def test_a_window_that_is_used_up_for_long_is_asked_about_now_and_then():
+def test_a_long_exhausted_window_is_probed_now_and_then():
     known("a", 0, opens_in=20 * 3600)
 
     answer = selection.select_credential()
@@ -176,7 +176,7 @@ def test_a_window_that_is_used_up_for_long_is_asked_about_now_and_then():
     assert all(isinstance(selection.select_credential(), selection.Selection) for _ in range(9))
 
 
-def test_what_is_spread_over_a_long_window_comes_at_least_each_quarter_of_an_hour():
+def test_requests_spread_over_a_long_window_are_at_most_fifteen_minutes_apart():
     known("a", 3, opens_in=20 * 3600)
 
     answer = selection.select_credential(spread=True)
@@ -185,7 +185,7 @@ def test_what_is_spread_over_a_long_window_comes_at_least_each_quarter_of_an_hou
     assert seconds_until(answer.until) < 1000
 
 
-def test_a_time_beyond_today_carries_its_date():
+def test_a_reset_on_another_day_is_shown_with_its_date():
     known("a", 0, opens_in=A_DAY)
 
     tomorrow = timezone.now() + timedelta(days=1)
@@ -199,7 +199,7 @@ HEADERS = {"x-rate-limit-limit": "900, 900", "x-rate-limit-remaining": "7, 5",
            "date": "Tue, 14 Nov 2023 22:00:00 GMT, Tue, 14 Nov 2023 22:00:00 GMT"}  # fmt: skip
 
 
-def test_of_headers_that_come_twice_the_safer_value_counts():
+def test_of_a_repeated_header_the_safer_value_counts():
     window = window_seen(HEADERS, "GET /2/tweets")
 
     assert (window.limit, window.remaining) == (900, 5)
@@ -208,11 +208,11 @@ def test_of_headers_that_come_twice_the_safer_value_counts():
     assert retry_after({"retry-after": "5, 7"}) == timedelta(seconds=7)
 
 
-def test_of_two_values_of_which_one_is_no_number_none_is_believed():
+def test_a_repeated_header_with_a_bad_number_is_ignored():
     assert window_seen({**HEADERS, "x-rate-limit-limit": "900, many"}, "GET /2/tweets") is None
 
 
-def test_replies_that_never_tell_of_a_window_leave_no_trail():
+def test_replies_without_rate_headers_do_not_pile_up():
     credential = save_credential("a")
     for _ in range(3):
         selection.settle_answer(selection.select_credential(), None)

@@ -37,7 +37,7 @@ def shut(endpoint_of=SEARCH, **given):
     return turn
 
 
-def test_one_that_is_refused_at_an_endpoint_is_asked_elsewhere_as_before():
+def test_a_credential_refused_at_one_endpoint_serves_the_others():
     save_credential("a")
     shut()
 
@@ -50,7 +50,7 @@ def test_one_that_is_refused_at_an_endpoint_is_asked_elsewhere_as_before():
     assert Credential.objects.get().refused == 0
 
 
-def test_others_are_asked_in_its_place():
+def test_other_credentials_replace_a_refused_one():
     bad, _ = save_credential("bad"), save_credential("good")
     shut(only=bad.pk)
 
@@ -60,7 +60,7 @@ def test_others_are_asked_in_its_place():
     )
 
 
-def test_two_refusals_or_any_number_within_five_minutes_prove_nothing():
+def test_refusals_within_five_minutes_do_not_exclude_a_credential():
     save_credential("a")
 
     for _ in range(9):
@@ -69,7 +69,7 @@ def test_two_refusals_or_any_number_within_five_minutes_prove_nothing():
     assert isinstance(selection.select_credential(SEARCH), selection.Selection)
 
 
-def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
+def test_a_refused_credential_is_probed_every_quarter_hour_and_recovers_on_an_answer():
     save_credential("a")
     shut()
     let_pass(901)
@@ -84,7 +84,7 @@ def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
     assert Window.objects.get(endpoint=SEARCH["v2"]).refused == 0
 
 
-def test_what_is_tried_by_hand_counts_once_however_often():
+def test_manual_checks_count_as_one_refusal():
     credential = save_credential("a")
 
     for _ in range(5):
@@ -94,7 +94,7 @@ def test_what_is_tried_by_hand_counts_once_however_often():
     assert Credential.objects.get().state == "refused"
 
 
-def test_a_users_token_may_be_refused_where_its_apps_bearer_token_is_not():
+def test_a_user_token_and_the_bearer_token_of_its_app_are_refused_separately():
     save_credential("bearer", app="ours")
     user = save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
     shut(only=user.pk)
@@ -105,7 +105,7 @@ def test_a_users_token_may_be_refused_where_its_apps_bearer_token_is_not():
     assert SEARCH["v2"] in named["user"]
 
 
-def test_the_list_of_credentials_tells_where_one_is_refused_and_enabling_it_tries_again(capsys):
+def test_the_list_shows_where_a_credential_is_refused_and_enabling_retries(capsys):
     save_credential("a")
     shut()
 
@@ -117,7 +117,7 @@ def test_the_list_of_credentials_tells_where_one_is_refused_and_enabling_it_trie
     assert isinstance(selection.select_credential(SEARCH), selection.Selection)
 
 
-def test_the_stream_is_listened_to_by_one_that_x_does_not_refuse_there():
+def test_the_stream_uses_a_credential_that_is_not_refused_there():
     first = save_credential("first")
     save_credential("second")
     assert payer().name == "first"

@@ -24,20 +24,20 @@ def renewing(name, *, for_seconds, problem=""):
     return Credential.objects.get(pk=credential.pk)
 
 
-def test_the_others_are_taken_meanwhile():
+def test_other_credentials_are_selected_during_a_renewal():
     renewing("a", for_seconds=40)
     save_credential("b")
 
     assert selection.select_credential().credential.name == "b"
 
 
-def test_it_is_taken_again_once_the_mark_has_run_out():
+def test_a_credential_is_selected_again_when_its_renewal_mark_expires():
     renewing("a", for_seconds=-1)
 
     assert selection.select_credential().credential.name == "a"
 
 
-def test_while_the_only_one_is_being_renewed_all_look_again_in_a_moment():
+def test_during_the_renewal_of_the_only_credential_workers_wait_for_a_moment():
     renewing("a", for_seconds=40)
 
     answer = selection.select_credential()
@@ -47,7 +47,7 @@ def test_while_the_only_one_is_being_renewed_all_look_again_in_a_moment():
     assert "a: new tokens are on their way" in answer.why
 
 
-def test_what_keeps_the_only_one_from_new_tokens_is_told_with_its_end():
+def test_a_failed_renewal_of_the_only_credential_says_why_and_until_when():
     credential = renewing("a", for_seconds=40, problem="X sent no new tokens: 503")
 
     answer = selection.select_credential()
@@ -57,7 +57,7 @@ def test_what_keeps_the_only_one_from_new_tokens_is_told_with_its_end():
     assert "a: X sent no new tokens: 503" in answer.why
 
 
-def test_a_window_with_room_does_not_make_it_wait_for_its_reset():
+def test_a_renewal_does_not_wait_for_the_reset_of_a_window_with_room():
     credential = save_credential("a", kind="oauth2", secrets=TOKENS)
     learn(credential, 50)
     Credential.objects.update(refreshing_until=Now() + timedelta(seconds=40))
@@ -65,7 +65,7 @@ def test_a_window_with_room_does_not_make_it_wait_for_its_reset():
     assert selection.select_credential().until - timezone.now() < timedelta(seconds=2)
 
 
-def test_it_can_be_checked_meanwhile():
+def test_a_credential_can_be_checked_during_its_renewal():
     credential = renewing("a", for_seconds=40)
 
     assert isinstance(selection.select_credential(only=credential.pk), selection.Selection)

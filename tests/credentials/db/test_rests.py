@@ -29,7 +29,7 @@ def seconds_until(at):
     return (at - timezone.now()).total_seconds()
 
 
-def test_the_others_go_on_while_one_rests():
+def test_other_credentials_work_while_one_cools_down():
     fail("asked too soon", Unavailable("503 Service Unavailable", retry_after=FIVE_MINUTES))
     known("well", 4)
 
@@ -38,7 +38,7 @@ def test_the_others_go_on_while_one_rests():
     assert [turn.credential.name for turn in taken] == ["well"] * 4
 
 
-def test_alone_it_says_until_when_it_rests_and_why():
+def test_a_lone_credential_says_until_when_and_why_it_cools_down():
     fail("one", Unavailable("503 Service Unavailable", retry_after=FIVE_MINUTES))
 
     answer = selection.select_credential()
@@ -50,7 +50,7 @@ def test_alone_it_says_until_when_it_rests_and_why():
     assert isinstance(selection.select_credential(), selection.Selection)
 
 
-def test_it_rests_at_that_endpoint_alone_and_a_person_may_still_try_it():
+def test_a_cool_down_is_of_one_endpoint_and_a_person_may_still_check():
     fail("one", Unavailable("503 Service Unavailable", retry_after=FIVE_MINUTES))
 
     assert isinstance(selection.select_credential(ACCOUNTS), selection.Selection)
@@ -60,7 +60,7 @@ def test_it_rests_at_that_endpoint_alone_and_a_person_may_still_try_it():
 
 
 @pytest.mark.parametrize("ahead", [0, -3600, 3600])
-def test_a_429_that_tells_its_reset_and_no_count_is_waited_for_by_xs_clock(ahead):
+def test_a_429_with_a_reset_but_no_count_waits_by_the_clock_of_x(ahead):
     turn = selection.select_credential(only=known("one", 5, clock=ahead).pk)
     resets_at = timezone.now() + timedelta(seconds=ahead + 200)
 
@@ -71,18 +71,18 @@ def test_a_429_that_tells_its_reset_and_no_count_is_waited_for_by_xs_clock(ahead
     assert seconds_until(answer.until) == pytest.approx(200, abs=4)
 
 
-def test_a_day_that_x_asks_for_after_a_fault_is_cut_to_the_time_of_a_window():
+def test_retry_after_of_a_fault_is_capped_to_one_window():
     assert retry_after({"retry-after": "86400"}) == timedelta(minutes=15)
 
 
-def test_a_reply_without_a_date_tells_no_time():
+def test_a_reply_without_a_date_sets_no_clock():
     headers = {f"x-rate-limit-{name}": "900" for name in ("limit", "remaining", "reset")}
 
     assert window_seen(headers, "GET /2/tweets").seen_at is None
     assert retry_after({"retry-after": "Wed, 05 Oct 2022 18:20:30 GMT"}) is None
 
 
-def test_a_window_told_without_a_date_keeps_what_is_known_of_xs_clock():
+def test_a_window_without_a_date_keeps_the_known_clock_of_x():
     credential = known("one", 5, clock=3600)
 
     selection.settle_answer(
@@ -98,7 +98,7 @@ def test_a_window_told_without_a_date_keeps_what_is_known_of_xs_clock():
     assert purse.now - timezone.now() == pytest.approx(timedelta(hours=1), abs=timedelta(seconds=5))
 
 
-def test_a_window_of_which_no_date_was_ever_told_opens_by_the_databases_clock():
+def test_a_window_that_never_had_a_date_opens_by_the_clock_of_the_database():
     credential, reset = save_credential("one"), datetime.now(UTC) + timedelta(seconds=60)
     dateless = window_seen(
         {

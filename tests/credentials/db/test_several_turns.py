@@ -30,7 +30,7 @@ def under_way():
     return [time for window in Window.objects.order_by("pk") for time in window.under_way]
 
 
-def test_as_many_as_are_wanted_are_reserved_with_the_most_room_at_once():
+def test_all_wanted_requests_are_reserved_in_the_window_with_most_room():
     known("little", 5)
     known("much", 50)
 
@@ -42,7 +42,7 @@ def test_as_many_as_are_wanted_are_reserved_with_the_most_room_at_once():
     assert len(set(times)) == 10, "each is told apart from the others"
 
 
-def test_what_the_first_window_has_no_room_for_is_taken_from_the_others():
+def test_requests_beyond_the_first_window_are_reserved_in_the_others():
     known("a", 2)
     known("b", 4)
     known("c", 3)
@@ -52,7 +52,7 @@ def test_what_the_first_window_has_no_room_for_is_taken_from_the_others():
     assert isinstance(selection.select_several(8), selection.NoRoom)
 
 
-def test_one_finds_out_for_all_of_an_unknown_window():
+def test_one_request_probes_an_unknown_window_for_all():
     known("a", 50)
     save_credential("new")
     windows.know(windows.reservation_params(selection.LOOKUP_BY_IDS, only=None, without=()))
@@ -60,7 +60,7 @@ def test_one_finds_out_for_all_of_an_unknown_window():
     assert by_name(selection.select_several(5)) == [("new", 1), ("a", 4)]
 
 
-def test_one_that_x_refused_is_not_tried_whenever_another_window_is_short():
+def test_a_refused_credential_is_not_probed_because_another_window_is_short():
     known("a", 2)
     refused = known("b", 50)
     Credential.objects.filter(pk=refused.pk).update(refused=1, used_at=timezone.now())
@@ -68,7 +68,7 @@ def test_one_that_x_refused_is_not_tried_whenever_another_window_is_short():
     assert by_name(selection.select_several(5)) == [("a", 2)]
 
 
-def test_one_finds_out_for_all_after_xs_rejections():
+def test_one_request_probes_for_all_after_429s():
     selection.settle_answer(selection.select_credential(only=known("a", 50).pk), seen(50))
     Window.objects.update(limited=1)
 
@@ -77,7 +77,7 @@ def test_one_finds_out_for_all_after_xs_rejections():
 
 
 @pytest.mark.parametrize("where", ["at all", "at this endpoint"])
-def test_one_finds_out_for_all_whether_x_still_refuses_a_credential(where):
+def test_one_request_probes_whether_x_still_refuses_a_credential(where):
     known("good", 3)
     known("bad", 50)
     long_ago = timezone.now() - timedelta(minutes=2)
@@ -89,7 +89,7 @@ def test_one_finds_out_for_all_whether_x_still_refuses_a_credential(where):
     assert by_name(selection.select_several(8)) == [("bad", 1), ("good", 3)]
 
 
-def test_in_its_turn_each_window_gives_one():
+def test_spread_requests_come_one_from_each_window():
     for name in ("a", "b"):
         known(name, 50, opens_in=599)
     let_pass(20)
@@ -98,7 +98,7 @@ def test_in_its_turn_each_window_gives_one():
     assert isinstance(selection.select_several(8, spread=True), selection.NoRoom)
 
 
-def test_nothing_is_spread_where_there_is_room_for_more_than_four_a_second():
+def test_several_requests_are_not_spread_where_four_a_second_fit():
     known("a", 3000, limit=3000, opens_in=599)
 
     assert len(selection.select_several(8, spread=True)) == 8
@@ -136,7 +136,7 @@ def test_bearer_tokens_of_one_app_do_not_share_out_more_than_its_window_has():
     assert len(taken) == 6, "three of the app's tokens together, and three of the user's"
 
 
-def test_what_is_not_sent_is_given_back_in_all_windows():
+def test_unsent_requests_are_given_back_in_all_windows():
     known("a", 4)
     known("b", 3)
     taken = selection.select_several(7)
@@ -147,7 +147,7 @@ def test_what_is_not_sent_is_given_back_in_all_windows():
     assert len(selection.select_several(9)) == 4
 
 
-def test_no_time_is_given_twice_while_it_is_under_way():
+def test_every_reservation_has_a_time_of_its_own():
     """As if the clock had been set back by a millisecond."""
     with cursor() as db:
         [(there, given)] = db.execute(

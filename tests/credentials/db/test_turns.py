@@ -19,7 +19,7 @@ def taken():
     return turn.credential.name if isinstance(turn, selection.Selection) else turn
 
 
-def test_what_is_taken_can_be_used_at_once():
+def test_a_selected_credential_can_be_used_at_once():
     save_credential("a", secrets={"bearer_token": "the token"})
 
     credential = selection.select_credential().credential
@@ -28,14 +28,14 @@ def test_what_is_taken_can_be_used_at_once():
     assert credential == Credential.objects.get(name="a")
 
 
-def test_without_any_credential_the_answer_says_how_to_add_one():
+def test_without_credentials_the_reason_says_how_to_add_one():
     answer = selection.select_credential()
 
     assert isinstance(answer, selection.NoCredential)
     assert "credential add" in answer.why
 
 
-def test_disabled_credentials_are_passed_over_and_the_last_one_is_named():
+def test_disabled_credentials_are_skipped_and_the_last_one_is_named():
     save_credential("a").disable("Refused by X: 401 Unauthorized", now=timezone.now())
 
     answer = selection.select_credential()
@@ -77,7 +77,7 @@ def test_two_refusals_that_are_hours_apart_disable_nothing():
     assert Credential.objects.get().disabled_at is None
 
 
-def test_an_accepted_request_ends_the_row_of_refusals():
+def test_an_accepted_request_resets_the_refusals():
     credential, now = save_credential("a"), datetime(2026, 3, 1, tzinfo=UTC)
     selection.note_refusal(credential, "401", now=now)
     selection.note_refusal(credential, "401", now=now + timedelta(minutes=4))
@@ -89,7 +89,7 @@ def test_an_accepted_request_ends_the_row_of_refusals():
     assert (credential.refused, credential.state) == (1, "refused")
 
 
-def test_accepting_one_that_was_never_refused_costs_no_query(django_assert_num_queries):
+def test_accepting_a_healthy_credential_takes_no_query(django_assert_num_queries):
     save_credential("a")
     credential = selection.select_credential().credential
 

@@ -65,7 +65,7 @@ def test_the_credential_with_the_most_room_goes_first():
     assert names.count("much") == 7
 
 
-def test_one_that_was_refused_goes_last_for_a_minute():
+def test_a_refused_credential_goes_last_for_a_minute():
     known("good", 9)
     turn = selection.select_credential(only=save_credential("bad").pk)
     selection.settle_answer(turn, None)
@@ -97,7 +97,7 @@ def test_a_reply_without_headers_leaves_an_unknown_window_unknown():
     assert isinstance(selection.select_credential(), selection.Selection)
 
 
-def test_what_is_under_way_counts_until_its_reply():
+def test_requests_under_way_count_until_their_replies():
     known("a", 3)
 
     taken, _ = take_all()
@@ -152,7 +152,7 @@ def test_a_request_from_before_a_reset_counts_on_both_sides_of_it():
     assert Window.objects.get().remaining == 9, "what it says is of the old one"
 
 
-def test_a_window_that_is_over_lets_one_through():
+def test_an_ended_window_lets_one_through():
     known("a", 0, opens_in=30)
     let_pass(30)
     assert isinstance(selection.select_credential(), selection.NoRoom), (
@@ -167,7 +167,7 @@ def test_a_window_that_is_over_lets_one_through():
 
 
 @pytest.mark.parametrize("clock", [-3600, 0, 3600])
-def test_the_time_of_a_reset_is_xs_own(clock):
+def test_a_reset_is_read_by_the_clock_of_x(clock):
     known("a", 0, opens_in=30, clock=clock)
 
     answer = selection.select_credential()
@@ -189,7 +189,7 @@ def test_no_room_lasts_until_the_first_reset():
     assert "sooner" in answer.why
 
 
-def test_what_is_left_of_a_window_is_spread_over_what_is_left_of_its_time():
+def test_remaining_requests_are_spread_over_the_remaining_time():
     known("a", 9, limit=10, opens_in=599)
 
     early = selection.select_credential(spread=True)
@@ -201,14 +201,14 @@ def test_what_is_left_of_a_window_is_spread_over_what_is_left_of_its_time():
     assert isinstance(selection.select_credential(spread=True), selection.NoRoom)
 
 
-def test_who_is_not_asked_to_spread_takes_a_request_at_once():
+def test_a_request_is_reserved_at_once_unless_spread():
     known("a", 9, limit=10, opens_in=599)
 
     assert isinstance(selection.select_credential(), selection.Selection)
     assert isinstance(selection.select_credential(), selection.Selection)
 
 
-def test_nothing_is_spread_where_there_is_room_for_more_than_four_a_second():
+def test_requests_are_not_spread_where_four_a_second_fit():
     known("a", 3000, limit=3000, opens_in=599)
 
     taken = [selection.select_credential(spread=True) for _ in range(5)]
@@ -216,14 +216,14 @@ def test_nothing_is_spread_where_there_is_room_for_more_than_four_a_second():
     assert all(isinstance(one, selection.Selection) for one in taken)
 
 
-def test_who_waits_for_his_turn_is_given_another_credential():
+def test_another_credential_serves_while_the_first_waits_to_spread():
     known("a", 9, limit=10, opens_in=599)
     save_credential("b")
 
     assert selection.select_credential(spread=True).credential.name == "b"
 
 
-def test_a_reservation_of_a_worker_that_died_ends():
+def test_a_reservation_of_a_killed_worker_expires():
     known("a", 1)
     selection.select_credential()
     assert isinstance(selection.select_credential(), selection.NoRoom)
@@ -233,7 +233,7 @@ def test_a_reservation_of_a_worker_that_died_ends():
     assert isinstance(selection.select_credential(), selection.Selection)
 
 
-def test_windows_of_other_endpoints_do_not_matter():
+def test_windows_of_other_endpoints_are_ignored():
     known("a", 0)
 
     assert isinstance(selection.select_credential(ACCOUNTS), selection.Selection)
@@ -248,7 +248,7 @@ def test_a_v1_credential_counts_in_its_own_window_and_cannot_look_up_accounts():
     assert isinstance(selection.select_credential(ACCOUNTS), selection.NoCredential)
 
 
-def test_a_reset_that_wavers_by_a_second_is_the_same_window():
+def test_a_reset_that_differs_by_a_second_is_the_same_window():
     known("a", 9, opens_in=600)
 
     selection.settle_answer(selection.select_credential(), seen(remaining=3, opens_in=601))
@@ -257,7 +257,7 @@ def test_a_reset_that_wavers_by_a_second_is_the_same_window():
     assert Window.objects.get().remaining == 3
 
 
-def test_settling_for_a_credential_that_was_removed_meanwhile_changes_nothing():
+def test_settling_for_a_removed_credential_changes_nothing():
     consent_of = save_credential("a", kind="oauth1", secrets=OAUTH1)
     turn = selection.select_credential()
     consent_of.delete()

@@ -93,7 +93,7 @@ def room(row):
 
 @settings(max_examples=40)
 @given(rows | st.just(UNKNOWN), st.tuples(told, told), said, st.permutations(SENT), st.booleans())
-def test_the_row_is_as_after_one_by_one(row, kinds, said, sent, answered):
+def test_settling_answers_together_equals_settling_in_some_order(row, kinds, said, sent, answered):
     window = OneWindow()
     sent = sent[: len(said)]
     replies = [
@@ -116,7 +116,7 @@ def test_the_row_is_as_after_one_by_one(row, kinds, said, sent, answered):
         assert room(window.read()) == min(map(room, ways))
 
 
-def test_an_answer_without_a_date_is_learned_as_well():
+def test_an_answer_without_a_date_is_learned():
     """What it tells of X's clock is what was known of it."""
     window = OneWindow()
     row = {**UNKNOWN, "limit": 300, "remaining": 9, "resets_at": 300, "seen_at": -20}
@@ -145,7 +145,7 @@ def test_answers_of_several_windows_are_learned_in_one_round_trip():
     assert [(w.remaining, w.under_way) for w in Window.objects.order_by("pk")] == [(4, []), (2, [])]
 
 
-def test_xs_clock_is_what_its_last_reply_told():
+def test_the_clock_of_x_is_that_of_its_last_reply():
     """The project's day goes by the window that was learned last."""
     credentials = [save_credential(name, app=name, project="p") for name in ("a", "b")]
     first, second = (selection.select_credential(only=one.pk) for one in credentials)
@@ -158,7 +158,7 @@ def test_xs_clock_is_what_its_last_reply_told():
     assert purse.ahead > timedelta(seconds=3600 + 15)
 
 
-def test_answers_end_the_refusals_of_all_credentials_and_the_stops_of_all_projects():
+def test_answers_end_refusals_of_all_credentials_and_depletion_of_all_projects():
     both = [known(name, 1).pk for name in ("a", "b")]
     Credential.objects.update(refused=2)
     Project.objects.update(stops=3)

@@ -72,7 +72,7 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
         pytest.param('{"bearer_token": "A", "AAAA": "B"}', "bearer_token only", id="one more"),
     ],
 )
-def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin, sentence):
+def test_invalid_secrets_are_refused_without_being_shown(run, stdin, sentence):
     with pytest.raises(CommandError, match=sentence) as refused:
         run("credential", "add", "main", "--kind", "bearer", stdin=stdin)
 
@@ -101,7 +101,7 @@ def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin
         ),
     ],
 )
-def test_a_credential_that_is_refused_leaves_nothing_behind(run, name, stdin, more, why):
+def test_a_refused_credential_leaves_no_rows(run, name, stdin, more, why):
     with pytest.raises(CommandError, match=why) as refused:
         run("credential", "add", name, "--kind", "bearer", *more, stdin=stdin)
 
@@ -111,7 +111,7 @@ def test_a_credential_that_is_refused_leaves_nothing_behind(run, name, stdin, mo
     assert not Project.objects.exists()
 
 
-def test_a_name_that_is_taken_is_refused(run):
+def test_a_taken_name_is_refused(run):
     save_credential("main")
 
     with pytest.raises(CommandError, match="already") as refused:
@@ -120,7 +120,7 @@ def test_a_name_that_is_taken_is_refused(run):
     assert refused.value.returncode == 1
 
 
-def test_the_list_as_json_is_an_object_a_line_and_nothing_else(run):
+def test_the_json_list_is_one_object_per_line(run):
     save_credential("a", app="app")
     save_credential("b").disable("tired", now=timezone.now())
     Window.objects.create(
@@ -178,7 +178,7 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
     assert not Credential.objects.exists()
 
 
-def test_enabling_one_ends_the_hold_of_the_look_ups(run):
+def test_enabling_a_credential_ends_the_hold_of_the_look_ups(run):
     save_credential("a").disable("moved", now=timezone.now())
     later = timezone.now() + timedelta(seconds=15)
     Namespace.objects.filter(pk="tweet:update").update(held_until=later, held_because="none")
@@ -189,7 +189,7 @@ def test_enabling_one_ends_the_hold_of_the_look_ups(run):
 
 
 @pytest.mark.parametrize("action", ["check", "disable", "enable", "remove"])
-def test_an_unknown_name_is_said_to_be_unknown(run, action):
+def test_an_unknown_name_is_refused(run, action):
     with pytest.raises(CommandError, match="no credential called nobody") as refused:
         run("credential", action, "nobody")
 
@@ -215,7 +215,7 @@ def test_a_check_asks_x_with_each_and_learns_its_window(run, fake, settings):
     assert (refused.refused, refused.state) == (1, "refused")
 
 
-def test_a_check_says_on_which_way_x_is_asked_and_no_password(run, settings):
+def test_a_check_shows_the_proxy_without_its_password(run, settings):
     """Nobody listens there."""
     settings.X_API_BASE_URL = "https://api.x.com"
     save_credential("a")
@@ -232,7 +232,7 @@ def test_a_check_says_on_which_way_x_is_asked_and_no_password(run, settings):
     assert "hush" not in said
 
 
-def test_a_check_in_which_nobody_is_accepted_has_failed(run, settings):
+def test_a_check_fails_when_x_accepts_no_credential(run, settings):
     settings.X_API_BASE_URL = "http://127.0.0.1:1"
     save_credential("a")
 
@@ -243,7 +243,7 @@ def test_a_check_in_which_nobody_is_accepted_has_failed(run, settings):
     assert "failed: No connection to X" in run.said.out
 
 
-def test_rotation_encrypts_everything_with_the_first_key(run, settings):
+def test_key_rotation_encrypts_everything_with_the_first_key(run, settings):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.FIELD_KEYS = [old]
     save_credential("a", secrets={"bearer_token": "one"})
@@ -259,7 +259,7 @@ def test_rotation_encrypts_everything_with_the_first_key(run, settings):
     assert tokens == ["one", "two"]
 
 
-def test_rotation_without_the_old_key_changes_nothing_and_says_so(run, settings):
+def test_key_rotation_without_the_old_key_is_refused(run, settings):
     settings.FIELD_KEYS = [Fernet.generate_key().decode()]
     save_credential("a")
     settings.FIELD_KEYS = [Fernet.generate_key().decode()]
@@ -271,7 +271,7 @@ def test_rotation_without_the_old_key_changes_nothing_and_says_so(run, settings)
         Credential.objects.get()
 
 
-def test_a_lost_key_does_not_keep_anyone_from_listing_and_removing(run, settings):
+def test_credentials_with_a_lost_key_can_be_listed_and_removed(run, settings):
     settings.FIELD_KEYS = [Fernet.generate_key().decode()]
     save_credential("a")
     settings.FIELD_KEYS = [Fernet.generate_key().decode()]
@@ -282,7 +282,7 @@ def test_a_lost_key_does_not_keep_anyone_from_listing_and_removing(run, settings
     assert not Credential.objects.exists()
 
 
-def test_a_check_goes_on_past_a_credential_that_cannot_be_decrypted(run, fake, settings):
+def test_a_check_continues_past_an_undecryptable_credential(run, fake, settings):
     settings.X_API_BASE_URL = fake.url
     settings.FIELD_KEYS = [Fernet.generate_key().decode()]
     save_credential("lost")
@@ -306,7 +306,7 @@ TOKENS = {"client_id": "client-id", "access_token": "access-1", "refresh_token":
         pytest.param({"client_secret": "s"}, {"client_secret": "s"}, id="confidential"),
     ],
 )
-def test_an_oauth2_credential_is_added_with_or_without_a_clients_secret(run, given, kept):
+def test_an_oauth2_credential_is_added_with_or_without_a_client_secret(run, given, kept):
     run("credential", "add", "user", "--kind", "oauth2", stdin=json.dumps({**TOKENS, **given}))
 
     credential = Credential.objects.get()
@@ -322,7 +322,7 @@ def test_an_oauth2_credential_is_added_with_or_without_a_clients_secret(run, giv
         pytest.param({}, "--api v1.1", "only at its v2 API", id="v1.1"),
     ],
 )
-def test_an_oauth2_credential_that_cannot_work_is_refused(run, given, words, sentence):
+def test_an_unusable_oauth2_credential_is_refused(run, given, words, sentence):
     add = ["credential", "add", "user", "--kind", "oauth2", *words.split()]
 
     with pytest.raises(CommandError, match=sentence) as refused:
@@ -332,7 +332,7 @@ def test_an_oauth2_credential_that_cannot_work_is_refused(run, given, words, sen
     assert not Credential.objects.exists()
 
 
-def test_a_check_renews_tokens_that_have_ended(run, fake, settings):
+def test_a_check_renews_expired_tokens(run, fake, settings):
     settings.X_API_BASE_URL = fake.url
     consent(fake, access_token="newer")
 
@@ -341,7 +341,7 @@ def test_a_check_renews_tokens_that_have_ended(run, fake, settings):
     assert [status for _, status in fake.log()] == [401, 200, 200]
 
 
-def test_a_list_tells_who_has_to_sign_in_again(run, fake, settings):
+def test_the_list_shows_who_must_sign_in_again(run, fake, settings):
     settings.X_API_BASE_URL = fake.url
     consent(fake, access_token="newer", refresh_token="newer")
 

@@ -48,7 +48,7 @@ def refuse(fake, kind="401", endpoint=TWEETS, **rule):
 
 
 @pytest.mark.parametrize("client_secret", CLIENTS)
-def test_a_token_that_is_about_to_end_is_renewed_before_it_is_used(fake, client_secret):
+def test_an_expiring_token_is_renewed_before_use(fake, client_secret):
     credential = consent(fake, client_secret=client_secret)
     before = dict(credential.secrets)
     ends_in(credential, seconds=59)
@@ -70,7 +70,7 @@ def test_a_token_that_is_about_to_end_is_renewed_before_it_is_used(fake, client_
 
 
 @pytest.mark.parametrize("left", [timedelta(seconds=70), None])
-def test_a_token_with_time_left_or_of_unknown_life_is_used_as_it_is(fake, left):
+def test_a_token_with_time_left_or_unknown_expiry_is_used_as_it_is(fake, left):
     credential = consent(fake)
     if left:
         ends_in(credential, seconds=left.total_seconds())
@@ -112,7 +112,7 @@ def test_a_token_that_x_refuses_is_renewed_with_the_next_use(fake):
     assert fake.log() == [(TWEETS, 401), (TOKEN, 200), (TWEETS, 200)]
 
 
-def test_a_refusal_of_a_token_that_was_renewed_meanwhile_renews_nothing(fake):
+def test_a_refusal_of_an_already_renewed_token_renews_nothing(fake):
     credential = consent(fake)
     ends_in(credential, seconds=0)
     ask(fake, credential)
@@ -169,7 +169,7 @@ def test_a_spent_refresh_token_means_that_a_person_signs_in_again(fake):
     assert "sign in again" in selection.select_credential().why
 
 
-def test_tokens_that_were_lost_on_the_way_mean_the_same(fake):
+def test_a_lost_renewal_answer_means_that_a_person_signs_in_again(fake):
     credential = consent(fake)
     ends_in(credential, seconds=0)
     refuse(fake, "lose_answer", TOKEN, times=1)
@@ -212,7 +212,7 @@ def test_no_single_failure_of_x_disables_a_credential(fake, kind):
     assert (credential.reason, credential.renewals_failed) == ("", 0)
 
 
-def test_without_a_network_it_is_tried_again_each_time_later_and_never_disabled(fake):
+def test_without_a_network_renewals_back_off_and_never_disable(fake):
     credential = consent(fake)
     nowhere = {**fake.asking, "base_url": "http://127.0.0.1:1"}
     waits = []
@@ -231,7 +231,7 @@ def test_without_a_network_it_is_tried_again_each_time_later_and_never_disabled(
         assert wait == pytest.approx(min(2 * 2**tries, 300), rel=0.25, abs=0.5)
 
 
-def test_x_is_left_alone_as_long_as_it_asks_for(fake):
+def test_retry_after_of_the_token_endpoint_is_obeyed(fake):
     credential = consent(fake)
     ends_in(credential, seconds=0)
     refuse(fake, "503_json", TOKEN, params={"retry_after": 90})
@@ -243,7 +243,7 @@ def test_x_is_left_alone_as_long_as_it_asks_for(fake):
     assert credential.refreshing_until - timezone.now() > timedelta(seconds=85)
 
 
-def test_a_client_that_x_does_not_know_is_disabled_after_three_refusals_in_five_minutes(fake):
+def test_an_unknown_client_is_disabled_after_three_refusals_over_five_minutes(fake):
     credential = consent(fake, client_secret="wrong", **{"client_id": "client-id"})
     fake.tell("DELETE", "credentials")
     right = {**credential.secrets, "client_secret": "right"}
@@ -260,7 +260,7 @@ def test_a_client_that_x_does_not_know_is_disabled_after_three_refusals_in_five_
     assert "unauthorized_client" in credential.reason
 
 
-def test_tokens_that_a_person_enters_meanwhile_stay(fake):
+def test_tokens_entered_by_a_person_during_a_renewal_stay(fake):
     credential = consent(fake)
     ends_in(credential, seconds=0)
     entered = {"client_id": "client-id", "access_token": "pasted", "refresh_token": "pasted too"}
@@ -277,12 +277,12 @@ def test_tokens_that_a_person_enters_meanwhile_stay(fake):
     assert (dict(credential.secrets), credential.expires_at) == (entered, None)
 
 
-def test_other_kinds_cost_no_statement(fake, bearer, django_assert_num_queries):
+def test_other_kinds_of_credentials_take_no_statement(fake, bearer, django_assert_num_queries):
     with django_assert_num_queries(0):
         look_up_with_tokens(bearer, fake.ids(1), **fake.asking)
 
 
-def test_one_whose_tokens_last_costs_one(fake, django_assert_num_queries):
+def test_a_credential_with_lasting_tokens_takes_one_statement(fake, django_assert_num_queries):
     credential = consent(fake)
     ends_in(credential, hours=2)
 

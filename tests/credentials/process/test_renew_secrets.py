@@ -54,7 +54,7 @@ def test_no_log_shows_a_secret_even_at_debug(fake, everything_logged):
 
 @pytest.mark.parametrize("name", [*PLANTED, "basic"])
 @pytest.mark.parametrize("status", ["400 No", "401 No", "503 No"])
-def test_no_error_and_no_reason_repeats_what_a_server_says_back(peer, name, status):
+def test_no_error_or_reason_repeats_secrets_echoed_by_a_server(peer, name, status):
     credential = save_credential("a", kind="oauth2", secrets=PLANTED)
     said = {**PLANTED, "basic": BASIC}[name].encode()
     body = b'{"error":"invalid_request","error_description":"you sent %s"}' % said
@@ -76,7 +76,7 @@ def test_no_error_and_no_reason_repeats_what_a_server_says_back(peer, name, stat
         assert found_in(cursor.fetchone()[0]) == []
 
 
-def test_secrets_are_neither_in_the_address_nor_in_any_object_shown(peer):
+def test_secrets_are_in_no_address_and_no_repr(peer):
     credential = save_credential("a", kind="oauth2", secrets=PLANTED)
     peer.says_json(
         b'{"access_token":"planted/access+token=3","refresh_token":"planted/refresh+token=4"}'
@@ -114,7 +114,7 @@ def test_an_answer_without_a_token_is_an_error(peer, body):
 
 
 @pytest.mark.parametrize("life", [b"null", b'"7200"', b"-5", b"0", b"true", b"1.5", b"[]"])
-def test_a_life_that_is_no_number_of_seconds_is_unknown(peer, life):
+def test_a_malformed_expires_in_is_unknown(peer, life):
     peer.says_json(b'{"access_token":"new","expires_in":%s}' % life)
 
     assert new_tokens(PLANTED, **peer.asking).lives is None

@@ -65,7 +65,7 @@ def started():
 
 
 @pytest.mark.parametrize("client_secret", [None, "client-secret"])
-def test_of_eight_threads_one_renews_and_the_others_pass_it_over(fake, client_secret):
+def test_of_eight_threads_one_renews_and_the_others_skip_the_credential(fake, client_secret):
     credential = consent(fake, client_secret=client_secret)
     ends_in(credential, seconds=30)
     fake.tell("PUT", "latency", ms=0, token_ms=700)
@@ -85,7 +85,7 @@ def test_of_eight_threads_one_renews_and_the_others_pass_it_over(fake, client_se
     assert len(passed_over) == 7
 
 
-def test_eight_threads_whose_token_x_refused_renew_it_once(fake):
+def test_eight_threads_with_a_refused_token_renew_it_once(fake):
     consent(fake, access_token="another")
     # So that all of them are on their way when the first hears of it.
     fake.tell("PUT", "latency", ms=1000, token_ms=0)
@@ -110,7 +110,7 @@ def test_eight_threads_whose_token_x_refused_renew_it_once(fake):
     assert refreshes(fake) == [200]
 
 
-def test_processes_renew_it_once_too(fake, started):
+def test_processes_with_a_refused_token_renew_it_once(fake, started):
     credential = consent(fake)
     # Room for all: of an unknown window only one would get as far as the tokens.
     learn(credential, 50)
@@ -124,7 +124,7 @@ def test_processes_renew_it_once_too(fake, started):
     assert "user: ok" in said
 
 
-def test_who_is_killed_with_the_answer_on_its_way_leaves_a_person_to_sign_in(fake, started):
+def test_a_worker_killed_before_the_renewal_answer_requires_a_new_sign_in(fake, started):
     credential = consent(fake)
     ends_in(credential, seconds=30)
     fake.tell("PUT", "latency", ms=0, token_ms=60_000)
@@ -150,7 +150,7 @@ def test_who_is_killed_with_the_answer_on_its_way_leaves_a_person_to_sign_in(fak
     assert "sign in again: X no longer accepts its refresh token" in told
 
 
-def test_tokens_that_come_after_the_mark_are_kept_and_heal_what_another_found(fake):
+def test_late_tokens_are_kept_and_undo_the_failure_of_another_worker(fake):
     credential = consent(fake)
     ends_in(credential, seconds=30)
     fake.tell("PUT", "latency", ms=0, token_ms=2500)
@@ -176,7 +176,7 @@ def test_tokens_that_come_after_the_mark_are_kept_and_heal_what_another_found(fa
     assert fake.log() == [(TOKEN, 400), (TOKEN, 200), (TWEETS, 200)]
 
 
-def test_x_is_never_asked_for_tokens_in_a_transaction(fake):
+def test_no_transaction_is_open_while_tokens_are_renewed(fake):
     credential = consent(fake)
     ends_in(credential, seconds=30)
 
@@ -186,7 +186,7 @@ def test_x_is_never_asked_for_tokens_in_a_transaction(fake):
     assert refreshes(fake) == []
 
 
-def test_new_tokens_outlive_a_database_that_breaks_the_connection(fake):
+def test_new_tokens_survive_a_broken_database_connection(fake):
     credential = consent(fake)
     ends_in(credential, seconds=30)
     fake.tell("PUT", "latency", ms=0, token_ms=1500)

@@ -22,7 +22,7 @@ def checked(x):
     ("kind", "why"),
     [("401", "X refused its keys. Correct them"), ("403", "refused at GET /2/tweets: 403")],
 )
-def test_a_credential_whose_check_was_refused_is_not_green_until_x_takes_it(fakex, kind, why):
+def test_a_credential_is_refused_after_a_failed_check_until_x_accepts_it(fakex, kind, why):
     CredentialFactory(name="one")
     for _ in range(5):
         fakex.put("faults", [{"kind": kind}])
@@ -39,7 +39,7 @@ def test_a_credential_whose_check_was_refused_is_not_green_until_x_takes_it(fake
     assert Credential.objects.get().state == "ready"
 
 
-def test_a_window_that_awaits_its_first_reply_is_not_called_used_up():
+def test_a_window_awaiting_its_first_reply_is_not_shown_as_used_up():
     CredentialFactory(name="one")
     first = selection.select_credential()
 

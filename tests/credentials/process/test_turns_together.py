@@ -46,7 +46,7 @@ def learn(credential, remaining):
     selection.settle_answer(selection.select_credential(only=credential.pk), window)
 
 
-def test_no_more_are_taken_than_a_window_has_left():
+def test_concurrent_workers_never_reserve_more_than_a_window_has():
     for name in ("a", "b"):
         learn(save_credential(name), 30)
 
@@ -61,7 +61,7 @@ def test_no_more_are_taken_than_a_window_has_left():
     assert [len(window.under_way) for window in Window.objects.all()] == [30, 30]
 
 
-def test_only_one_of_many_gets_to_ask_while_a_window_is_unknown():
+def test_only_one_of_many_workers_probes_an_unknown_window():
     save_credential("a")
 
     results = together(selection.select_credential, threads=8)
@@ -70,7 +70,7 @@ def test_only_one_of_many_gets_to_ask_while_a_window_is_unknown():
     assert {type(answer) for answer in results} == {selection.Selection, selection.NoRoom}
 
 
-def test_who_takes_while_another_holds_the_row_gets_the_other_credential():
+def test_a_locked_credential_is_skipped_for_another():
     for name in ("a", "b"):
         learn(save_credential(name), 50)
 
@@ -82,7 +82,7 @@ def test_who_takes_while_another_holds_the_row_gets_the_other_credential():
 
 
 @pytest.mark.parametrize("most", [1, 7])
-def test_taking_and_settling_together_never_sees_more_room_than_x_has(most):
+def test_concurrent_reserving_and_settling_never_exceeds_the_room_of_x(most):
     """A model of X counts what arrives; replies come back in any order."""
     credential = save_credential("a")
     limit, lock, counted = 200, threading.Lock(), []
@@ -118,7 +118,7 @@ def test_taking_and_settling_together_never_sees_more_room_than_x_has(most):
     assert Window.objects.get(app=credential.app).remaining == 0
 
 
-def test_no_more_are_taken_at_once_than_a_window_has_left():
+def test_concurrent_reservations_of_several_never_exceed_the_window():
     for name in ("a", "b"):
         learn(save_credential(name), 30)
 
@@ -146,7 +146,7 @@ def somebody_waits_for_a_lock():
         return db.fetchone() is not None
 
 
-def test_who_waited_for_a_window_takes_what_the_other_has_left():
+def test_a_worker_that_waited_for_a_window_takes_the_remainder():
     learn(save_credential("a"), 10)
     found = []
 
@@ -164,7 +164,7 @@ def test_who_waited_for_a_window_takes_what_the_other_has_left():
     assert len({*Window.objects.get().under_way}) == 10
 
 
-def test_who_learns_of_several_windows_never_waits_for_who_waits_for_him():
+def test_settling_several_windows_never_deadlocks():
     """Locks: by id, though X's Dates tell the order in which replies are learned."""
     credentials = [save_credential(name) for name in ("a", "b")]
     for credential in credentials:

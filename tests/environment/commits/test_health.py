@@ -15,7 +15,7 @@ from trackers.jobs.models import Worker
 PROBE = {"HTTP_HOST": "10.1.2.3:8000"}
 
 
-def test_a_process_is_healthy_whatever_becomes_of_the_database(client, settings):
+def test_healthz_answers_without_the_database(client, settings):
     # Without the mark django_db every query would be an error here.
     settings.SECURE_SSL_REDIRECT = True
     answer = client.get("/healthz", **PROBE)
@@ -29,7 +29,9 @@ def test_a_process_is_healthy_whatever_becomes_of_the_database(client, settings)
 
 
 @pytest.mark.django_db
-def test_it_is_ready_and_says_when_a_worker_was_seen(client, settings, django_assert_num_queries):
+def test_readyz_answers_with_the_time_a_worker_was_seen(
+    client, settings, django_assert_num_queries
+):
     settings.SECURE_SSL_REDIRECT = True
     assert client.get("/readyz", **PROBE).json() == {"ready": True, "worker_seen_seconds": None}
     now = timezone.now() - timedelta(hours=1)
@@ -42,7 +44,7 @@ def test_it_is_ready_and_says_when_a_worker_was_seen(client, settings, django_as
 
 
 @pytest.mark.django_db
-def test_it_is_not_ready_before_it_is_migrated(client, caplog):
+def test_readyz_fails_before_migrations(client, caplog):
     MigrationRecorder.Migration.objects.filter(app="trackers", name="0002_storage").delete()
 
     answer = client.get("/readyz")
@@ -53,7 +55,7 @@ def test_it_is_not_ready_before_it_is_migrated(client, caplog):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_is_not_ready_without_its_database(client, caplog):
+def test_readyz_fails_without_the_database(client, caplog):
     connection.ensure_connection()
     connection.connection.pgconn.finish()
 

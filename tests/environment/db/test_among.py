@@ -18,7 +18,7 @@ def ids():
 
 
 @pytest.mark.parametrize("chosen", [[], [0], [0, 2], [0, 1, 2]])
-def test_it_finds_what_in_finds(ids, chosen):
+def test_among_finds_the_same_rows_as_in(ids, chosen):
     wanted = [*(ids[place] for place in chosen), 12345]
 
     found = Tweet.objects.filter(id__among=wanted)
@@ -28,17 +28,17 @@ def test_it_finds_what_in_finds(ids, chosen):
     assert set(others) == set(Tweet.objects.exclude(pk__in=wanted))
 
 
-def test_no_ids_find_nothing(ids):
+def test_among_no_ids_finds_nothing(ids):
     assert not Tweet.objects.filter(id__among=[]).exists()
 
 
-def test_all_ids_are_one_parameter(ids):
+def test_among_sends_all_ids_as_one_parameter(ids):
     _, given = Tweet.objects.filter(id__among=range(10_000)).query.sql_with_params()
 
     assert len(given) == 1
 
 
-def test_a_key_that_is_another_table_s_takes_no_join(ids):
+def test_among_a_foreign_key_takes_no_join(ids):
     TweetText.objects.create(tweet_id=ids[0], text="words")
 
     found = TweetText.objects.filter(tweet__id__among=ids)

@@ -43,7 +43,7 @@ def warnings():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o620])
-def test_one_that_others_may_read_or_change_is_warned_of(file, mode):
+def test_an_env_file_open_to_others_is_warned_of(file, mode):
     file.chmod(mode)
 
     [warning] = warnings()
@@ -54,15 +54,13 @@ def test_one_that_others_may_read_or_change_is_warned_of(file, mode):
 
 
 @pytest.mark.django_db
-def test_a_private_one_and_none_are_fine(file):
+def test_a_private_or_missing_env_file_is_fine(file):
     assert warnings() == []
     file.unlink()
     assert warnings() == []
 
 
-def test_one_that_cannot_be_read_is_called_so_with_its_path_and_the_user(
-    file, somebody, monkeypatch
-):
+def test_an_unreadable_env_file_is_named_with_its_path_and_the_user(file, somebody, monkeypatch):
     monkeypatch.delenv("SECRET_KEY")
 
     with pytest.raises(ImproperlyConfigured) as refused:
@@ -73,7 +71,9 @@ def test_one_that_cannot_be_read_is_called_so_with_its_path_and_the_user(
 
 
 @pytest.mark.django_db
-def test_where_the_keys_are_in_the_environment_it_is_only_warned_of(file, somebody, monkeypatch):
+def test_an_unreadable_env_file_only_warns_when_the_keys_are_in_the_environment(
+    file, somebody, monkeypatch
+):
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("FIELD_KEYS", "a key")
 
@@ -84,7 +84,7 @@ def test_where_the_keys_are_in_the_environment_it_is_only_warned_of(file, somebo
     assert f"cannot be read by the user {somebody}" in warning.msg
 
 
-def test_a_folder_in_its_place_is_told_as_well(tmp_path, monkeypatch):
+def test_a_folder_in_place_of_the_env_file_is_reported(tmp_path, monkeypatch):
     monkeypatch.delenv("FIELD_KEYS")
     (tmp_path / ".env").mkdir()
 

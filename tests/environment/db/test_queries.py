@@ -11,7 +11,7 @@ from tweetwatch.database import cursor, fetch_together
 pytestmark = pytest.mark.django_db
 
 
-def test_each_statement_counts_and_its_parameters_are_not_written_down():
+def test_statements_are_counted_without_their_parameters():
     with CaptureQueriesContext(connection) as queries:
         for number in range(50):
             with cursor() as db:
@@ -22,7 +22,7 @@ def test_each_statement_counts_and_its_parameters_are_not_written_down():
     assert not any("s3cret" in one["sql"] for one in queries)
 
 
-def test_nothing_is_written_down_while_nobody_counts():
+def test_statements_are_not_recorded_unless_counted():
     before = len(connection.queries_log)
 
     with cursor() as db:

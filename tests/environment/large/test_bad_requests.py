@@ -53,7 +53,7 @@ def test_a_body_in_another_charset_is_refused_with_a_sentence(
     ],
 )
 @pytest.mark.parametrize("address", ["/login/", "/tweets/", "/nothing/", "/tweets/x/"])
-def test_a_form_that_django_cannot_read_is_refused_with_a_sentence(
+def test_an_unreadable_form_is_refused_with_a_sentence(
     root, caplog, address, kind, body, sentence, name
 ):
     # With the cookie of the check for forgery, which anybody may get, the form is read.
@@ -70,7 +70,7 @@ def test_a_form_that_django_cannot_read_is_refused_with_a_sentence(
     assert not [one for one in caplog.records if one.exc_info]
 
 
-def test_the_api_says_so_in_json(root):
+def test_the_api_refuses_bad_charsets_in_json(root):
     kind = "application/json; charset=utf-16"
 
     answer = root.generic("POST", "/api/v1/timelines/append", b"{}", content_type=kind)
@@ -79,7 +79,7 @@ def test_the_api_says_so_in_json(root):
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "UTF8", '"utf-8"'])
-def test_utf_8_is_taken_however_it_is_written(root, charset):
+def test_every_spelling_of_utf_8_is_accepted(root, charset):
     body = b"kind=account&of=na+sa"
 
     answer = root.generic(
@@ -91,7 +91,7 @@ def test_utf_8_is_taken_however_it_is_written(root, charset):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_request_that_django_cannot_even_make_is_refused_before_it():
+def test_a_request_that_django_cannot_parse_is_refused():
     """With this charset it fails on the query, outside of every middleware."""
     from tweetwatch.wsgi import application
 
@@ -116,7 +116,7 @@ def test_a_request_that_django_cannot_even_make_is_refused_before_it():
         "/admin/auth/user/?username=%00",
     ],
 )
-def test_a_nul_in_a_filter_is_no_fault_of_ours(root, address):
+def test_a_nul_in_a_filter_is_no_500(root, address):
     source(owner="desk")
 
     assert root.get(address).status_code in (200, 302, 400)
@@ -125,7 +125,7 @@ def test_a_nul_in_a_filter_is_no_fault_of_ours(root, address):
 
 
 @pytest.mark.parametrize("chosen", ["x", "", "1e3", "99999999999999999999", "\0", "1,2"])
-def test_chosen_rows_that_are_no_ids_are_refused(root, chosen):
+def test_chosen_rows_with_malformed_ids_are_refused(root, chosen):
     made = User.objects.get(username="root")
 
     answer = root.post(

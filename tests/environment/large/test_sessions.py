@@ -26,7 +26,7 @@ def over(days):
 
 
 @pytest.mark.django_db
-def test_housekeeping_forgets_those_that_are_over():
+def test_expired_sessions_are_pruned():
     for key, days in (("old", 1), ("older", 400), ("new", -1)):
         Session.objects.create(session_key=key, session_data="", expire_date=over(days))
 
@@ -37,7 +37,7 @@ def test_housekeeping_forgets_those_that_are_over():
 
 
 @pytest.mark.django_db
-def test_a_run_without_time_forgets_one_piece_and_tells_what_is_left():
+def test_a_run_without_time_prunes_one_piece_and_reports_the_rest():
     with cursor() as db:
         db.execute(MANY)
 
@@ -48,7 +48,7 @@ def test_a_run_without_time_forgets_one_piece_and_tells_what_is_left():
 
 
 @pytest.mark.django_db
-def test_they_are_found_by_their_index():
+def test_expired_sessions_are_found_by_their_index():
     with cursor() as db:
         db.execute(MANY)
         db.execute("ANALYZE django_session")

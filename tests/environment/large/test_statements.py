@@ -46,12 +46,12 @@ def statements():
     return sorted(file for file in files() if not file.name.startswith("_"))
 
 
-def test_every_file_is_loaded():
+def test_every_sql_file_is_loaded():
     assert len(files()) > 8
     assert {file for file in files() if file not in loaded_statements} == set()
 
 
-def test_only_what_depends_on_the_queue_is_left_open():
+def test_only_names_of_queue_tables_are_left_as_placeholders():
     left = {
         (file.name, name)
         for file in statements()
@@ -69,7 +69,7 @@ RULE = re.compile(r"trackers_\w+_v\d+")
 
 
 @pytest.mark.django_db
-def test_the_server_takes_each_and_calls_no_rule():
+def test_the_server_inlines_each_rule_in_each_statement():
     """A rule that the planner does not write into the statement costs a call for each row."""
     refused, called = {}, {}
     count = 0
@@ -137,7 +137,7 @@ def test_a_part_without_a_placeholder_is_refused(tmp_path):
         statement(str(tmp_path / "module.py"), "of_a_test", what="1")
 
 
-def test_braces_of_sql_stay():
+def test_braces_of_sql_are_kept():
     assert fill("SELECT '{}'::int[], '{1,2}', {n}", {"n": 3}) == "SELECT '{}'::int[], '{1,2}', 3"
 
 

@@ -16,7 +16,7 @@ from trackers.jobs.models import Namespace
 
 
 @pytest.mark.parametrize("command", ["check", "interval list"])
-def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database, command):
+def test_a_task_time_limit_beyond_a_lease_stops_every_command(fresh_database, command):
     ran = subprocess.run(
         [sys.executable, "manage.py", *command.split()],
         cwd=PROJECT,

@@ -123,7 +123,7 @@ def until(fact, what):
         ),
     ],
 )  # fmt: skip
-def test_each_ends_in_a_sentence(line, given, status, sentence):
+def test_each_usage_error_ends_with_a_sentence(line, given, status, sentence):
     code, said = ran(line, **given)
 
     assert (code, sentence in said) == (status, True), said
@@ -131,12 +131,12 @@ def test_each_ends_in_a_sentence(line, given, status, sentence):
 
 
 @pytest.mark.parametrize("command", ["help", "timeline snapshot -"])
-def test_who_has_read_enough_is_no_failure_and_nothing_is_said(command, fresh_database):
+def test_a_closed_pipe_ends_a_command_quietly(command, fresh_database):
     line = f"{MANAGE} {command} | true; exit ${{PIPESTATUS[0]}}"
     assert ran(line, fresh_database) == (0, "")
 
 
-def test_an_interrupt_after_its_work_is_done_changes_nothing():
+def test_an_interrupt_after_the_work_keeps_the_exit_status():
     """Once while it tidies up, once when Python itself has nearly ended."""
     line = f"{shlex.quote(sys.executable)} -c {shlex.quote(AT_THE_END)}"
 
@@ -144,7 +144,7 @@ def test_an_interrupt_after_its_work_is_done_changes_nothing():
     assert ran(line, INTERRUPT_AT="last") == (2, "")
 
 
-def test_ctrl_d_at_a_question_ends_it_with_a_sentence(fresh_database):
+def test_ctrl_d_at_a_question_ends_the_command_with_a_sentence(fresh_database):
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "manage.py", "credential", "add", "main", "--kind", "bearer"],
@@ -165,7 +165,7 @@ def test_ctrl_d_at_a_question_ends_it_with_a_sentence(fresh_database):
     os.close(ours)
 
 
-def test_a_database_that_was_never_migrated_is_told(django_db_setup, django_db_blocker):
+def test_an_unmigrated_database_is_reported(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         url = url_of("postgres")
 
@@ -176,7 +176,7 @@ def test_a_database_that_was_never_migrated_is_told(django_db_setup, django_db_b
     )  # fmt: skip
 
 
-def test_an_interrupt_while_it_starts_ends_it_with_a_word(tmp_path):
+def test_an_interrupt_at_the_start_ends_with_a_message(tmp_path):
     # The settings read this file, and wait for somebody who writes it.
     fifo = tmp_path / "authorities.pem"
     os.mkfifo(fifo)
@@ -197,7 +197,7 @@ def test_an_interrupt_while_it_starts_ends_it_with_a_word(tmp_path):
             os.close(held)
 
 
-def test_an_interrupt_while_it_exports_ends_it_with_a_word(fresh_database):
+def test_an_interrupt_of_an_export_ends_with_a_message(fresh_database):
     with (
         psycopg.connect(fresh_database) as other,
         psycopg.connect(fresh_database, autocommit=True) as db,
@@ -212,7 +212,7 @@ def test_an_interrupt_while_it_exports_ends_it_with_a_word(fresh_database):
             process.kill()
 
 
-def test_an_export_shows_how_far_it_is_at_a_terminal_alone(fresh_database, tmp_path):
+def test_an_export_shows_its_progress_only_at_a_terminal(fresh_database, tmp_path):
     with psycopg.connect(fresh_database, autocommit=True) as db:
         db.execute(
             "INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,"

@@ -57,7 +57,7 @@ def test_systemd_reads_the_units_and_finds_nothing_wrong(units):
     assert ran(tool("systemd-analyze"), "verify", "--man=no", *units) == (0, "")
 
 
-def test_the_services_are_shut_off_from_the_machine(units):
+def test_the_services_are_sandboxed(units):
     analyze = tool("systemd-analyze")
     for unit in units:
         if unit.suffix == ".service":
@@ -66,7 +66,7 @@ def test_the_services_are_shut_off_from_the_machine(units):
             assert status == 0, said
 
 
-def test_the_units_start_commands_that_there_are_and_leave_them_time(settings):
+def test_the_units_start_existing_commands_and_give_them_time_to_stop(settings):
     web, others = (
         (DEPLOY / "systemd" / name).read_text()
         for name in ("tweetwatch-web.service", "tweetwatch@.service")
@@ -152,7 +152,7 @@ def test_docker_itself_reads_the_compose_file(tmp_path):
     assert status == 0, said
 
 
-def test_the_compose_file_starts_commands_that_there_are_in_their_order(compose, settings):
+def test_the_compose_file_starts_existing_commands_in_order(compose, settings):
     services = compose["services"]
     ours = {name: one for name, one in services.items() if name != "db"}
     assert set(ours) >= {"web", "workers", "stream", "deliver", "bus", "migrate", "backup"}
@@ -168,7 +168,7 @@ def test_the_compose_file_starts_commands_that_there_are_in_their_order(compose,
     assert set(compose["volumes"]) == {"database", "backups", "uploads"}
 
 
-def test_what_compose_and_the_image_set_is_known(compose):
+def test_compose_and_the_image_set_only_known_variables(compose):
     known = set(re.findall(r"^([A-Z_]+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     for one in compose["services"].values():
         if "env_file" in one:
@@ -177,7 +177,7 @@ def test_what_compose_and_the_image_set_is_known(compose):
     assert set(written) - {"POSTGRES_PASSWORD"} <= known
 
 
-def test_new_env_makes_keys_that_the_program_takes_and_leaves_an_old_one_alone(tmp_path):
+def test_new_env_creates_valid_keys_and_keeps_an_existing_file(tmp_path):
     script = Path(shutil.copy(DEPLOY / "new-env", tmp_path))
 
     assert ran(script, "watch.example.org")[0] == 0
@@ -211,7 +211,7 @@ def copied_as_into_the_image(folder):
 
 
 @pytest.mark.more
-def test_what_is_in_the_image_collects_its_files_and_starts(tmp_path):
+def test_the_files_of_the_image_collect_static_files_and_start(tmp_path):
     """The Dockerfile's own step, where it runs; no key of this machine is in it."""
     copied_as_into_the_image(tmp_path)
     assert not (tmp_path / ".env").exists()

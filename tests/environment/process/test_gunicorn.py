@@ -49,7 +49,7 @@ def served(request, tmp_path):
     process.wait(30)
 
 
-def test_a_script_name_that_somebody_sends_moves_no_address(served):
+def test_a_script_name_header_changes_no_address(served):
     with socket.create_connection(("127.0.0.1", served), timeout=60) as connection:
         connection.sendall(ASKED)
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
@@ -72,7 +72,7 @@ def test_three_hundred_ids_fit_into_an_address_and_a_head_leaves_no_warning(serv
     assert "body bytes" not in (tmp_path / "log").read_text()
 
 
-def test_its_own_lines_are_objects_too_where_programs_read_them(tmp_path):
+def test_gunicorn_logs_are_json_where_the_settings_say_so(tmp_path):
     command = Path(sys.executable).with_name("gunicorn")
     flags = ("--bind=127.0.0.1:0", "--no-control-socket", "--access-logfile=-")
     with (tmp_path / "log").open("w") as log:

@@ -21,7 +21,7 @@ def line(*args, **given):
     return json.loads(JSONLines().format(record))
 
 
-def test_a_line_is_an_object_with_what_was_given():
+def test_a_log_line_is_a_json_object_with_the_given_fields():
     told = line("gave %d back", (7,), extra={"tweet_id": "123", "left": 2.5, "what": ["a"]})
 
     assert (told["level"], told["logger"], told["message"]) == (
@@ -34,7 +34,7 @@ def test_a_line_is_an_object_with_what_was_given():
     assert "args" not in told
 
 
-def test_the_task_in_hand_is_named_until_it_ends():
+def test_the_running_task_is_named_until_it_ends():
     with working_on(task="tweet:update", keys=3):
         with working_on(credential="main"):
             told = line("words", ())
@@ -43,7 +43,7 @@ def test_the_task_in_hand_is_named_until_it_ends():
     assert "task" not in line("words", ())
 
 
-def test_no_secret_is_written_whoever_gives_it():
+def test_no_secret_is_logged_whoever_passes_it():
     try:
         raise ValueError("Authorization: Bearer abc.def/ghi=")
     except ValueError:
@@ -60,7 +60,7 @@ def test_no_secret_is_written_whoever_gives_it():
     assert json.loads(told)["message"] == "sent Bearer … to /feeds/…/home.atom"
 
 
-def test_a_process_writes_such_lines_when_it_is_told_to():
+def test_a_process_logs_json_when_configured():
     code = "import django; django.setup(); import logging; logging.getLogger('trackers').info('hi')"
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tweetwatch.settings", "LOG_FORMAT": "json"}
     done = subprocess.run(
@@ -75,7 +75,7 @@ def test_a_process_writes_such_lines_when_it_is_told_to():
     assert (told["message"], told["level"]) == ("hi", "info")
 
 
-def test_what_a_command_that_runs_for_good_says_is_such_a_line(settings, caplog):
+def test_messages_of_long_running_commands_are_json_lines(settings, caplog):
     said = StringIO()
     command = PagelessCommand(stderr=said)
 

@@ -9,7 +9,7 @@ import venv
 from tests.conftest import PROJECT
 
 
-def test_an_environment_that_is_a_link_is_used_as_it_is(tmp_path):
+def test_a_linked_virtual_environment_is_used_as_it_is(tmp_path):
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     here.mkdir()
     venv.create(elsewhere, with_pip=True)
@@ -23,7 +23,7 @@ def test_an_environment_that_is_a_link_is_used_as_it_is(tmp_path):
     assert (elsewhere / "made").exists()
 
 
-def test_make_quick_runs_the_folders_of_tests_that_need_little():
+def test_make_quick_runs_the_unit_and_db_folders():
     told = subprocess.run(
         ["make", "--dry-run", "--old-file=.venv/made-dev", "--old-file=.env", "quick"],
         cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,

@@ -106,7 +106,7 @@ def test_the_check_sees_what_makes_workers_wait_or_fail(statement):
         ('CREATE INDEX "x" ON "trackers_namespace" ("name");', True),
     ],
 )
-def test_and_lets_through_what_does_not(statement, atomic):
+def test_the_check_accepts_harmless_statements(statement, atomic):
     assert faults(f"{statement}\n", atomic=atomic) == []
 
 

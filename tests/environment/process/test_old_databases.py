@@ -32,7 +32,7 @@ def old_database(fresh_database):
 
 
 @pytest.mark.django_db
-def test_nothing_begins_on_it(old_database):
+def test_no_command_starts_on_a_database_of_before_1_0(old_database):
     starts = [
         *([*MANAGE, command] for command in ("migrate", "qcluster", "stream", "deliver", "bus")),
         *([*MANAGE, command] for command in ("status", "createsuperuser")),
@@ -65,7 +65,7 @@ def test_nothing_begins_on_it(old_database):
         assert rows == 0
 
 
-def test_no_backup_of_it_is_restored(tmp_path):
+def test_no_backup_of_before_1_0_is_restored(tmp_path):
     content = b"PGDMP"
     manifest = Manifest(
         timezone.now(), "1.0.0", 18, 18, [".".join(OLD_MIGRATION)], {}, [], 0, len(content),

@@ -22,21 +22,21 @@ def of(*pieces):
     return lambda: next(rest, None)
 
 
-def test_all_is_done_when_there_is_time():
+def test_all_pieces_are_done_when_there_is_time():
     worked = in_pieces("a test", of(3, 4, 0), left=lambda: 1, deadline=LATER)
 
     assert worked == PieceWork(rows=7)
     assert worked.is_done
 
 
-def test_when_time_is_over_one_piece_is_done_and_the_rest_is_counted():
+def test_without_time_one_piece_is_done_and_the_rest_is_counted():
     worked = in_pieces("a test", of(3, 4), left=lambda: 4, deadline=OVER)
 
     assert worked == PieceWork(rows=3, left=4)
     assert not worked.is_done
 
 
-def test_a_piece_that_fails_leaves_the_ones_before_it_committed():
+def test_a_failing_piece_leaves_earlier_pieces_committed():
     def piece():
         TweetFactory()
         if Tweet.objects.count() == 3:
@@ -49,7 +49,7 @@ def test_a_piece_that_fails_leaves_the_ones_before_it_committed():
     assert Tweet.objects.count() == 2
 
 
-def test_while_one_is_at_it_another_does_nothing_and_other_work_goes_on():
+def test_a_second_process_skips_pieces_under_way_and_does_other_work():
     begun, over, found = threading.Event(), threading.Event(), {}
 
     def slow():

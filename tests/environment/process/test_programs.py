@@ -12,7 +12,7 @@ from tests.conftest import PROJECT
 
 
 @pytest.mark.parametrize("program", ["tests.chaos", "tests.screenshots"])
-def test_a_program_says_how_it_is_used(program):
+def test_each_program_prints_its_usage(program):
     # Of the shell of whoever calls make, not of pytest.
     env = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
 

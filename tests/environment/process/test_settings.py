@@ -152,7 +152,7 @@ A_YEAR = {"HSTS_SECONDS": "31536000", "HSTS_SUBDOMAINS": "true", "HSTS_PRELOAD":
         ({**A_YEAR, "HTTPS": "false"}, "0 False False"),
     ],
 )
-def test_https_promises_an_hour_and_nothing_for_other_hosts_unless_asked_to(given, told):
+def test_hsts_lasts_an_hour_and_excludes_subdomains_unless_configured(given, told):
     assert start(HSTS, **{"HTTPS": "true", **given}).stdout.strip() == told
 
 
@@ -178,7 +178,7 @@ def read(read_one, name, value):
         ("ca_file", "manage.py", "no PEM certificate"),
     ],
 )
-def test_a_bad_way_to_x_is_refused_without_its_password(read_one, value, why):
+def test_a_bad_proxy_is_refused_without_showing_its_password(read_one, value, why):
     with pytest.raises(ImproperlyConfigured, match=re.escape(why)) as refused:
         read(read_one, "IT", value)
 
@@ -186,24 +186,24 @@ def test_a_bad_way_to_x_is_refused_without_its_password(read_one, value, why):
 
 
 @pytest.mark.parametrize("host", ["localhost:9100", "127.8.9.10", "[::1]:9100"])
-def test_http_is_taken_for_this_machine(host):
+def test_http_is_accepted_for_this_machine(host):
     assert read("base_url", "IT", f"http://{host}/") == f"http://{host}"
 
 
-def test_the_password_of_a_proxy_is_read_and_not_shown():
+def test_the_password_of_a_proxy_is_read_but_not_shown():
     proxy = read("proxy", "IT", "http://bob:h%40sh%2F@Proxy.example:3128/")
 
     assert (proxy.user, proxy.password, str(proxy)) == ("bob", "h@sh/", "http://proxy.example:3128")
     assert "h@sh" not in repr(proxy)
 
 
-def test_a_file_of_certificates_is_taken(tmp_path):
+def test_a_certificate_file_is_accepted(tmp_path):
     file = str(Authority(tmp_path).file)
 
     assert read("ca_file", "IT", file) == file
 
 
-def test_networks_are_read():
+def test_networks_are_parsed():
     found = read("networks", "IT", " 10.1.0.0/16, fd00::/8,127.0.0.1,")
 
     assert [str(one) for one in found] == ["10.1.0.0/16", "fd00::/8", "127.0.0.1/32"]
@@ -211,7 +211,7 @@ def test_networks_are_read():
 
 
 @pytest.mark.parametrize("value", ["10.1.2.3/16", "10.0.0.0/33", "a.example", "10.0.0.0-10.0.0.9"])
-def test_what_is_no_network_is_refused(value):
+def test_malformed_networks_are_refused(value):
     with pytest.raises(ImproperlyConfigured, match=f"IT has '{value}', which is not a network"):
         read("networks", "IT", f"fd00::/8,{value}")
 
@@ -231,7 +231,7 @@ def test_the_folder_of_a_socket_may_be_written_as_the_host():
     ]  # fmt: skip
 
 
-def test_time_outs_are_added_to_the_options_of_the_url_and_pgbouncer_gets_no_prepared_ones():
+def test_time_outs_join_the_options_of_the_url_and_pgbouncer_gets_no_prepared_statements():
     url = "postgres://u:p@h/d?options=-c%20search_path%3Dours"
 
     ran = start(DATABASE_URL=url, DATABASE_STATEMENT_TIMEOUT="15", DATABASE_PREPARE="false")
@@ -241,7 +241,7 @@ def test_time_outs_are_added_to_the_options_of_the_url_and_pgbouncer_gets_no_pre
     assert "'prepare_threshold': None" in ran.stdout
 
 
-def test_another_system_is_refused_with_a_sentence():
+def test_another_database_system_is_refused_with_a_sentence():
     ran = start("import sys; sys.platform = 'darwin'; import tweetwatch.settings")
 
     said = ran.stderr.strip().splitlines()[-1]

@@ -29,7 +29,7 @@ print(json.dumps({
 """
 
 
-def test_no_request_looks_through_all_that_is_loaded_for_garbage():
+def test_no_request_collects_garbage_of_preloaded_objects():
     done = subprocess.run(
         [sys.executable, "-c", START],
         cwd=PROJECT,

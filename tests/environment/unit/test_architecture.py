@@ -20,19 +20,19 @@ ROOMS = [
 ]
 
 
-def test_every_package_is_named():
+def test_every_package_is_named_in_the_architecture():
     assert len(ROOMS) > 40
     assert [room for room in ROOMS if not re.search(rf"`(?:\w+/)*{room}[`/]", TEXT)] == []
 
 
-def test_every_file_that_is_named_exists():
+def test_every_named_file_exists():
     named = re.findall(r"`([\w/]+\.(?:py|js|txt))`", TEXT)
 
     assert len(named) > 20
     assert [name for name in named if not exists(name)] == []
 
 
-def test_every_module_that_is_named_with_its_package_exists():
+def test_every_named_module_exists():
     named = re.findall(r"`([a-z_]+/[a-z_/]+[a-z_])`", TEXT)
 
     assert len(named) > 20

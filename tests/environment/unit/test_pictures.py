@@ -9,7 +9,7 @@ from tests.conftest import PROJECT
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
-def test_every_picture_is_there_and_every_one_is_used():
+def test_every_picture_exists_and_is_used():
     pages = [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]
     shown = {
         (page.parent / path).resolve() for page in pages for path in IMAGE.findall(page.read_text())

@@ -9,7 +9,7 @@ from tests.conftest import PROJECT
 from tweetwatch import VERSION
 
 
-def test_code_project_and_changelog_name_the_same_version():
+def test_version_in_code_project_and_changelog_agree():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     newest = re.search(r"^## (\S+) - (\S+)$", (PROJECT / "CHANGELOG.md").read_text(), re.MULTILINE)
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 LONG = {"timeout_ms": 3_600_000}
 
 
-def test_a_stretch_of_time_is_replayed_to_one_subscriber_of_what_it_subscribes_to():
+def test_a_period_is_replayed_to_one_subscriber_of_its_topics():
     one, other = subscriber("one"), subscriber("other", ["news", "sports"], **LONG)
     told(1, 2)
     told(3, topic="sports")
@@ -39,7 +39,7 @@ def test_a_stretch_of_time_is_replayed_to_one_subscriber_of_what_it_subscribes_t
     assert Topic.objects.get(name="news").events == 2
 
 
-def test_one_batch_of_the_log_is_delivered_once_more_under_another_id():
+def test_a_batch_of_the_log_is_redelivered_under_a_new_id():
     one = subscriber(max_events=2)
     told(1, 2, 3)
     first, _ = take()
@@ -52,7 +52,7 @@ def test_one_batch_of_the_log_is_delivered_once_more_under_another_id():
     assert not EventBatch.objects.filter(uid=first.uid).exists()
 
 
-def test_what_the_log_does_not_have_is_refused_and_what_is_not_kept_left_out():
+def test_unknown_batches_are_refused_and_pruned_events_left_out():
     one = subscriber()
     told(1)
     [batch] = take()
@@ -68,7 +68,7 @@ def test_what_the_log_does_not_have_is_refused_and_what_is_not_kept_left_out():
 
 
 @pytest.mark.parametrize("topics", [["news"], []])
-def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
+def test_a_test_event_reaches_one_subscriber_whatever_its_topics(topics):
     one, other = subscriber("one", topics), subscriber("other", ["news", "tweets"])
 
     redelivery.test(one)
@@ -83,7 +83,7 @@ def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
 @pytest.mark.parametrize(
     "filters", [{"authors": [7]}, {"sources": [7]}, {"metric": "likes", "at_least": 10**9}]
 )
-def test_a_test_and_what_is_of_no_tweet_pass_every_filter_of_tweets(filters):
+def test_test_events_and_events_without_a_tweet_pass_tweet_filters(filters):
     one = subscriber(**filters)
     told(1)
     redelivery.test(one)

@@ -22,7 +22,7 @@ def waiting():
     return sum(EventBatch.objects.values_list("bytes", flat=True))
 
 
-def test_the_counters_follow_the_batches_through_all_that_happens_to_these():
+def test_the_counters_match_the_batches_through_every_state():
     one = subscriber(max_events=2, timeout_ms=0)
     subscriber("two", max_events=3, newest_only=False)
     for act in (
@@ -41,7 +41,7 @@ def test_the_counters_follow_the_batches_through_all_that_happens_to_these():
         assert used_bytes() == waiting()
 
 
-def test_what_a_hand_in_the_database_has_taken_away_counts_as_dropped(caplog):
+def test_rows_deleted_by_hand_count_as_dropped(caplog):
     one = subscriber(max_events=1)
     told(1, 2, 3)
     first = EventBatch.objects.order_by("place").first()
@@ -62,7 +62,7 @@ def test_what_a_hand_in_the_database_has_taken_away_counts_as_dropped(caplog):
     assert mend() == []
 
 
-def test_the_audit_has_a_schedule_and_ends_quietly_where_all_is_well(caplog):
+def test_the_audit_is_scheduled_and_silent_when_all_is_well(caplog):
     subscriber()
     told(1)
     before = SubscriberState.objects.values().get()

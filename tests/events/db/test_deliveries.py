@@ -43,7 +43,7 @@ def test_a_batch_is_ready_at_its_deadline_and_not_before():
     assert take() == []
 
 
-def test_what_is_delivered_is_gone_and_counted():
+def test_a_delivered_batch_is_deleted_and_counted():
     subscriber()
     told(1, 2)
     batches = take()
@@ -55,7 +55,7 @@ def test_what_is_delivered_is_gone_and_counted():
     assert outcomes() == [(1, "delivered", 204)]
 
 
-def test_what_failed_comes_again_the_same_while_new_events_go_their_own_way():
+def test_a_failed_batch_is_retried_unchanged_while_new_events_form_others():
     one = subscriber()
     told(1, 2)
     [batch] = take()
@@ -93,7 +93,7 @@ def test_a_settlement_that_comes_too_late_changes_nothing_and_is_logged():
     ]  # fmt: skip
 
 
-def test_a_failed_one_holds_up_an_ordered_line_and_no_other():
+def test_a_failed_batch_blocks_an_ordered_subscriber_and_no_other():
     for name, ordered in (("strict", True), ("loose", False)):
         subscriber(name, ordered=ordered, max_events=1)
     told(1, 2)
@@ -114,7 +114,7 @@ def test_a_failed_one_holds_up_an_ordered_line_and_no_other():
     assert numbers(next.events) == [2]
 
 
-def test_no_more_are_on_their_way_than_a_subscriber_takes_at_a_time():
+def test_concurrent_batches_of_a_subscriber_are_limited():
     subscriber(concurrency=2, max_events=1)
     told(1, 2, 3, 4)
 
@@ -126,7 +126,7 @@ def test_no_more_are_on_their_way_than_a_subscriber_takes_at_a_time():
     assert [numbers(one.events) for one in take()] == [[3]]
 
 
-def test_free_slots_go_round_and_those_who_may_have_nothing_take_none():
+def test_free_slots_rotate_among_subscribers_that_may_receive():
     for name in "abc":
         subscriber(name, max_events=1, concurrency=1)
     told(1, 2)
@@ -139,7 +139,7 @@ def test_free_slots_go_round_and_those_who_may_have_nothing_take_none():
 
 
 @pytest.mark.parametrize("how", ["paused", "disabled", "gated"])
-def test_nothing_goes_to_one_that_is(how):
+def test_no_batch_is_claimed_for_a_subscriber_that_is(how):
     one = subscriber()
     state = SubscriberState.objects.filter(subscriber=one)
     told(1)
@@ -162,7 +162,7 @@ def test_nothing_goes_to_one_that_is(how):
         pytest.param(timedelta(seconds=6), "failing", id="for five seconds"),
     ],
 )
-def test_one_that_fails_gives_way_to_the_others_for_a_while(tried_earlier_by, first):
+def test_a_failing_subscriber_yields_to_the_others_for_a_while(tried_earlier_by, first):
     for name in ("failing", "well"):
         subscriber(name)
     told(1, 2)
@@ -177,7 +177,7 @@ def test_one_that_fails_gives_way_to_the_others_for_a_while(tried_earlier_by, fi
     assert Subscriber.objects.get(pk=batch.subscriber_id).name == first
 
 
-def test_failures_cost_health_and_a_sick_subscriber_is_left_alone_for_longer():
+def test_failures_cost_health_and_lower_health_waits_longer():
     one = subscriber(max_events=1)
     state = SubscriberState.objects.filter(subscriber=one)
     waits = []
@@ -202,7 +202,7 @@ def test_failures_cost_health_and_a_sick_subscriber_is_left_alone_for_longer():
     assert (state.get().health, state.get().failing_since) == (1, None)
 
 
-def test_what_it_asks_to_wait_is_waited_for_and_410_ends_it():
+def test_retry_after_is_obeyed_and_410_disables():
     one = subscriber()
     state = SubscriberState.objects.filter(subscriber=one)
     told(1)
@@ -220,7 +220,7 @@ def test_what_it_asks_to_wait_is_waited_for_and_410_ends_it():
     assert books() == (2, 0, 0, 2)
 
 
-def test_a_batch_waits_longer_after_each_attempt_up_to_the_most():
+def test_a_batch_waits_longer_after_each_attempt_up_to_a_maximum():
     subscriber()
     told(1)
     waits = []
@@ -238,7 +238,7 @@ def test_a_batch_waits_longer_after_each_attempt_up_to_the_most():
     assert waits[-1] > 60 > waits[4]
 
 
-def test_a_lease_that_stands_is_left_alone():
+def test_a_running_lease_is_left_alone():
     subscriber()
     told(1)
     take()
@@ -248,7 +248,7 @@ def test_a_lease_that_stands_is_left_alone():
     assert claim_batches(10, A_MINUTE) == []
 
 
-def test_what_one_batch_was_asked_to_wait_stands_when_another_is_delivered():
+def test_a_retry_after_stands_when_another_batch_is_delivered():
     one = subscriber(max_events=1)
     told(1, 2, 3)
     first, second, third = take()
@@ -260,7 +260,7 @@ def test_what_one_batch_was_asked_to_wait_stands_when_another_is_delivered():
     assert state.not_before > timezone.now() + AN_HOUR / 2
 
 
-def test_ordered_lines_that_wait_for_their_heads_take_nobody_s_turn():
+def test_blocked_ordered_subscribers_take_no_slot():
     for name in "abc":
         subscriber(name, ordered=True, max_events=1)
     told(1, 2)

@@ -34,7 +34,7 @@ def in_partition(of, table):
     return count == table.objects.count() > 0
 
 
-def test_events_lie_in_the_partition_of_their_day_and_go_with_it_once_nothing_waits():
+def test_daily_partitions_are_dropped_once_no_event_waits():
     now = datetime.now(UTC)
     assert make_ahead(now=now) == 8
     assert make_ahead(now=now) == 0
@@ -54,7 +54,7 @@ def test_events_lie_in_the_partition_of_their_day_and_go_with_it_once_nothing_wa
     assert not Event.objects.exists()
 
 
-def test_what_fell_into_the_default_partition_goes_as_well():
+def test_events_in_the_default_partition_are_pruned():
     now = datetime.now(UTC)
     subscriber()
     told(1, 2)
@@ -69,7 +69,7 @@ def test_what_fell_into_the_default_partition_goes_as_well():
     assert not Attempt.objects.exists()
 
 
-def test_when_too_much_waits_the_oldest_goes_and_what_is_current_last():
+def test_over_the_limit_the_oldest_batches_are_dropped_first_and_the_current_last():
     one = subscriber(max_events=2, timeout_ms=3_600_000)
     told(1, 2, 3, 4, 5)
     used = used_bytes()
@@ -83,7 +83,7 @@ def test_when_too_much_waits_the_oldest_goes_and_what_is_current_last():
     assert line(one)[-1:] in ([("current", 5)], [])
 
 
-def test_what_is_on_its_way_is_not_dropped():
+def test_a_batch_being_sent_is_not_dropped():
     subscriber(max_events=1, concurrency=1)
     told(1, 2, 3)
     [batch] = take()

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)
 
 
-def test_each_spread_counts_what_was_published_and_each_delivery_what_arrived():
+def test_fan_out_counts_published_and_delivery_counts_arrived_events():
     one = subscriber(max_events=2)
     news(1, 2, 3)
     news(4)
@@ -44,7 +44,7 @@ def test_each_spread_counts_what_was_published_and_each_delivery_what_arrived():
     assert 2 <= TopicMinute.objects.count() + SubscriberMinute.objects.count() <= 4
 
 
-def test_the_hour_is_sixty_minutes_of_which_the_last_goes_on():
+def test_the_hour_has_sixty_minutes_including_the_running_one():
     subscriber()
     topic = Topic.objects.get(name="news").pk
     now = timezone.now().replace(second=0, microsecond=0)
@@ -58,7 +58,7 @@ def test_the_hour_is_sixty_minutes_of_which_the_last_goes_on():
     assert TopicMinute.objects.count() == 5
 
 
-def test_the_rate_is_the_mean_of_the_last_five_minutes_that_are_over():
+def test_the_rate_is_the_mean_of_the_last_five_full_minutes():
     minutes = (*[0] * 53, 1000, 15, 0, 0, 0, 10, 7)
 
     assert Hour(minutes).per_minute == 5

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 AN_HOUR_MS = 3_600_000
 
 
-def test_each_subscriber_of_a_topic_gets_each_event_and_nobody_else_does():
+def test_each_event_reaches_every_subscriber_of_its_topic_and_no_other():
     one, two = subscriber("one", timeout_ms=AN_HOUR_MS), subscriber("two", timeout_ms=AN_HOUR_MS)
     other = subscriber("other", ["sports"])
 
@@ -32,7 +32,7 @@ def test_each_subscriber_of_a_topic_gets_each_event_and_nobody_else_does():
     assert not Staged.objects.exists()
 
 
-def test_what_one_transaction_tells_waits_for_its_commit_and_for_no_subscriber():
+def test_events_wait_for_their_commit_and_not_for_subscribers():
     subscriber()
     news(1, 2, 3)
 
@@ -42,7 +42,7 @@ def test_what_one_transaction_tells_waits_for_its_commit_and_for_no_subscriber()
     assert fan_out() == 0
 
 
-def test_a_line_is_cut_into_full_batches_in_order_and_the_rest_is_current():
+def test_events_are_cut_into_full_batches_in_order_and_the_rest_stays_open():
     one = subscriber(max_events=3, timeout_ms=AN_HOUR_MS)
 
     told(1, 2)
@@ -77,7 +77,7 @@ def of_tweet(tweet, type="update", figures=None):
         Event.objects.filter(id=newest).update(figures=[0] * 6 + figures)
 
 
-def test_of_several_changes_of_a_tweet_in_one_batch_the_newest_stays():
+def test_of_several_changes_of_a_tweet_in_a_batch_the_newest_is_kept():
     one = subscriber("one", ["tweets"], timeout_ms=AN_HOUR_MS)
     each = subscriber("each", ["tweets"], timeout_ms=AN_HOUR_MS, newest_only=False)
     tweet, other = TweetFactory(), TweetFactory()
@@ -98,7 +98,7 @@ def test_of_several_changes_of_a_tweet_in_one_batch_the_newest_stays():
     assert books("each") == (5, 0, 0, 5)
 
 
-def test_filters_are_by_author_by_source_and_by_a_figure():
+def test_filters_select_by_author_source_and_metric():
     tweet, other = TweetFactory(), TweetFactory(author_id=7)
     wants = {
         "author": {"authors": [7]},
@@ -136,7 +136,7 @@ def test_our_own_topics_are_recorded_only_while_somebody_subscribes():
     assert Event.objects.count() == 1
 
 
-def test_who_joins_gets_what_comes_and_who_leaves_what_came():
+def test_a_new_subscriber_gets_later_events_and_a_leaving_one_earlier_events():
     one = subscriber("one", timeout_ms=AN_HOUR_MS)
     news(1)
     late = subscriber("late", timeout_ms=AN_HOUR_MS)
@@ -149,7 +149,7 @@ def test_who_joins_gets_what_comes_and_who_leaves_what_came():
     assert line(late) == [("current", 2, 3)]
 
 
-def test_who_is_removed_loses_what_waits_and_it_is_counted():
+def test_removing_a_subscriber_drops_and_counts_its_waiting_events():
     one = subscriber(timeout_ms=AN_HOUR_MS)
     told(1, 2)
     news(3)
@@ -161,7 +161,7 @@ def test_who_is_removed_loses_what_waits_and_it_is_counted():
     assert (one.state.added, one.state.dropped) == (3, 3)
 
 
-def test_the_end_of_a_tweet_that_is_untracked_passes_filters_by_author_and_by_source():
+def test_the_deletion_of_an_untracked_tweet_passes_author_and_source_filters():
     by = {"author": {"authors": [7]}, "source": {"sources": [77]}}
     made = [subscriber(name, ["tweets"], timeout_ms=AN_HOUR_MS, **how) for name, how in by.items()]
     of_tweet(TweetFactory(), "delete")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 A_DAY = timedelta(days=1)
 
 
-def test_one_with_nothing_but_failures_for_long_is_disabled_and_others_are_told():
+def test_long_failures_disable_a_subscriber_and_publish_an_alert():
     one, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
     told(1)
     deliver(take(), delivered=False)
@@ -35,7 +35,7 @@ def test_one_with_nothing_but_failures_for_long_is_disabled_and_others_are_told(
     assert books("one") == (1, 0, 0, 1)
 
 
-def test_a_success_ends_the_count_of_failures():
+def test_a_success_resets_the_failures():
     one = subscriber()
     told(1)
     deliver(take(), delivered=False)
@@ -49,7 +49,7 @@ def test_a_success_ends_the_count_of_failures():
 
 
 @pytest.mark.parametrize("delivered", [True, False])
-def test_a_removed_one_is_forgotten_once_nothing_is_on_its_way(delivered):
+def test_a_removed_subscriber_is_pruned_once_no_batch_is_being_sent(delivered):
     one = subscriber()
     told(1)
     [batch] = take()

@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 @pytest.mark.django_db
-def test_a_backlog_is_spread_without_a_rest_and_what_comes_meanwhile_waits_for_company():
+def test_a_backlog_is_fanned_out_at_once_and_new_events_wait_to_fill_a_batch():
     subscriber(timeout_ms=3_600_000)
     for number in range(2 * MAX_STAGED + 1):
         news(number)
@@ -42,7 +42,7 @@ BATCH = Claimed(1, 1, uuid4(), 1, [], 1, NOW, NOW)
         pytest.param([1, MOST_LOADED, 1], 1, id="what is before a large batch"),
     ],
 )
-def test_batches_are_loaded_by_so_many_events_at_a_time(sizes, together):
+def test_batches_are_loaded_in_limited_groups_of_events(sizes, together):
     claimed = [(0.0, replace(BATCH, events=[1] * size)) for size in sizes]
 
     assert few_of(claimed) == together

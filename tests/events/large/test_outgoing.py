@@ -39,7 +39,7 @@ def times(outgoing):
     return [event["t"] for event in json.loads(outgoing.body)]
 
 
-def test_events_come_in_the_order_of_their_batch():
+def test_events_are_loaded_in_the_order_of_their_batch():
     one = subscriber("one", Nowhere)
     publish(5)
     fan_out_all()
@@ -51,7 +51,7 @@ def test_events_come_in_the_order_of_their_batch():
     assert [times(each) for each in loaded.outgoing] == [[5, 4, 3, 2, 1]]
 
 
-def test_what_is_kept_no_longer_is_left_out_and_a_batch_without_any_is_not_sent():
+def test_pruned_events_are_left_out_and_an_empty_batch_is_not_sent():
     subscriber("one", Nowhere, max_events=3)
     publish(6)
     fan_out_all()
@@ -65,7 +65,7 @@ def test_what_is_kept_no_longer_is_left_out_and_a_batch_without_any_is_not_sent(
     assert (impossible.delivered, impossible.error) == (False, "Its events are no longer kept.")
 
 
-def test_a_batch_whose_lease_is_anothers_is_not_read():
+def test_a_batch_leased_by_another_process_is_not_read():
     subscriber("one", Nowhere)
     publish()
     batches = claimed()

@@ -52,7 +52,7 @@ STATISTICS = {
 
 
 @pytest.mark.parametrize("statistics", STATISTICS)
-def test_a_turn_reads_a_bounded_part_of_what_waits(monkeypatch, capsys, statistics):
+def test_a_claim_reads_a_bounded_part_of_the_waiting_batches(monkeypatch, capsys, statistics):
     run("ALTER TABLE trackers_eventbatch SET (autovacuum_enabled = off)")
     for number in range(SUBSCRIBERS):
         subscriber(f"s{number}", timeout_ms=3_600_000)
@@ -93,7 +93,7 @@ FILL_EVENTS = f"""
 """
 
 
-def test_a_spread_reads_its_own_events_and_looks_its_subscribers_up_once(monkeypatch):
+def test_fan_out_reads_its_own_events_and_each_subscriber_once(monkeypatch):
     many, sets, each = 30, 10, 100
     events = sets * each
     run(FILL_EVENTS)

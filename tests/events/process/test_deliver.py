@@ -28,7 +28,7 @@ from tweetwatch.database import cursor
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_what_is_told_arrives_in_batches_and_the_books_say_so():
+def test_events_arrive_in_batches_and_the_counters_match():
     receiver = Receiver(answers("204 No Content"))
     one = subscriber("one", receiver, uuid="demo", max_events=40)
 
@@ -43,7 +43,7 @@ def test_what_is_told_arrives_in_batches_and_the_books_say_so():
     assert attempts(one) == ["delivered"] * 3
 
 
-def test_one_who_hangs_does_not_slow_another():
+def test_a_hanging_receiver_does_not_slow_another():
     slow, quick = Receiver(hangs), Receiver(answers())
     hung = [subscriber(f"slow{n}", slow, max_events=1) for n in range(5)]
     one = subscriber("quick", quick, max_events=1)
@@ -97,7 +97,7 @@ def test_a_process_killed_between_the_post_and_its_end_costs_no_event_and_no_cou
     assert attempts(one) == ["lost", "delivered"]
 
 
-def test_one_that_stood_still_for_longer_than_its_lease_changes_nothing():
+def test_a_process_stopped_beyond_its_lease_changes_nothing():
     pids, answered = [], threading.Event()
 
     def stops_once(conn, receiver):
@@ -128,7 +128,7 @@ def test_one_that_stood_still_for_longer_than_its_lease_changes_nothing():
     assert ids(receiver) == [ids(receiver)[0]] * 2
 
 
-def test_who_is_asked_to_end_settles_what_is_on_its_way_and_gives_back_the_rest(firewall):
+def test_a_stopping_process_settles_deliveries_under_way_and_releases_the_rest(firewall):
     answered = threading.Event()
 
     def answers_late(conn, receiver):
@@ -154,7 +154,7 @@ def test_who_is_asked_to_end_settles_what_is_on_its_way_and_gives_back_the_rest(
     assert attempts(other) == []
 
 
-def test_what_its_lease_would_not_outlast_is_not_sent():
+def test_a_batch_is_not_sent_when_its_lease_would_end_first():
     receiver = Receiver(answers())
     one = subscriber("one", receiver)
     publish()
@@ -167,7 +167,7 @@ def test_what_its_lease_would_not_outlast_is_not_sent():
     assert attempts(one) == []
 
 
-def test_a_database_that_goes_away_is_waited_for(caplog):
+def test_delivery_waits_for_an_unreachable_database(caplog):
     receiver = Receiver(answers())
     one = subscriber("one", receiver)
     end_all = """
@@ -187,7 +187,7 @@ def test_a_database_that_goes_away_is_waited_for(caplog):
     assert books(one) == (3, 3, 0, 0)
 
 
-def test_who_answers_410_gets_nothing_more_and_429_is_obeyed():
+def test_a_410_ends_deliveries_and_a_429_is_obeyed():
     gone, busy = (
         Receiver(answers("410 Gone")),
         Receiver(answers("429 Too Many Requests", headers="Retry-After: 900\r\n")),
@@ -212,7 +212,7 @@ def test_who_answers_410_gets_nothing_more_and_429_is_obeyed():
     assert 800 < wait < 1000
 
 
-def test_secrets_that_cannot_be_decrypted_hold_up_their_own_subscriber_alone():
+def test_undecryptable_secrets_block_only_their_own_subscriber():
     receiver = Receiver(answers())
     spoilt, fine = subscriber("spoilt", receiver), subscriber("fine", receiver)
     with cursor() as db:

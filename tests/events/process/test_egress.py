@@ -31,7 +31,7 @@ PUBLIC = """
 """
 
 
-def test_what_is_not_public_is_refused_and_all_else_is_called():
+def test_only_public_addresses_are_called():
     refused, public = REFUSED.split(), PUBLIC.split()
 
     said = {address: refusal(ip_address(address)) for address in (*refused, *public)}
@@ -42,7 +42,7 @@ def test_what_is_not_public_is_refused_and_all_else_is_called():
     assert [address for address in public if said[address]] == []
 
 
-def test_a_network_that_is_allowed_is_called_and_no_other():
+def test_of_private_networks_only_the_allowed_one_is_called():
     allowed = (ip_network("10.1.0.0/16"), ip_network("fd00::/8"))
 
     assert not refusal(ip_address("10.1.2.3"), allowed)
@@ -68,11 +68,11 @@ def test_a_network_that_is_allowed_is_called_and_no_other():
         "",
     ],
 )
-def test_an_address_that_cannot_be_meant_is_refused_before_its_name_is_looked_up(callback):
+def test_a_malformed_address_is_refused_before_its_name_is_resolved(callback):
     assert fault_of(callback, plain_http=False)
 
 
-def test_http_is_taken_where_it_is_allowed():
+def test_http_is_called_where_it_is_allowed():
     assert fault_of("http://a.example/", plain_http=True) == ""
     assert fault_of("https://a.example:8443/x?y=1", plain_http=False) == ""
 
@@ -83,7 +83,7 @@ HERE = """
 """
 
 
-def test_this_machine_is_not_called_however_it_is_written():
+def test_this_machine_is_not_called_in_any_spelling():
     receiver = Receiver(answers())
 
     ended = deliver(
@@ -118,7 +118,7 @@ class Names:
         ]
 
 
-def test_one_address_that_is_refused_among_several_refuses_the_delivery(monkeypatch):
+def test_one_refused_address_among_several_refuses_the_delivery(monkeypatch):
     receiver = Receiver(answers())
     Names(monkeypatch, a_example=[["127.0.0.1", "10.0.0.1"]])
 
@@ -131,7 +131,7 @@ def test_one_address_that_is_refused_among_several_refuses_the_delivery(monkeypa
     assert receiver.connections == 0
 
 
-def test_a_name_that_changes_after_the_look_is_called_where_it_was_looked_at(monkeypatch):
+def test_the_checked_address_is_called_even_if_the_name_changes(monkeypatch):
     receiver = Receiver(answers())
     names = Names(monkeypatch, a_example=[["127.0.0.1"], ["169.254.169.254"]])
 
@@ -144,7 +144,7 @@ def test_a_name_that_changes_after_the_look_is_called_where_it_was_looked_at(mon
     assert receiver.got[0].headers["host"] == f"a.example:{receiver.port}"
 
 
-def test_the_certificate_is_of_the_name_also_where_the_address_was_looked_at(monkeypatch, tmp_path):
+def test_the_certificate_is_verified_for_the_name_not_the_address(monkeypatch, tmp_path):
     authority = Authority(tmp_path)
     good = Receiver(answers(), certificate=authority.certify("a.example"))
     other = Receiver(answers(), certificate=authority.certify("b.example"))
@@ -158,7 +158,7 @@ def test_the_certificate_is_of_the_name_also_where_the_address_was_looked_at(mon
     assert "ostname mismatch" in refused.error
 
 
-def test_a_silent_name_server_holds_up_its_own_name_alone(monkeypatch):
+def test_a_silent_name_server_delays_only_its_own_name(monkeypatch):
     receiver, release = Receiver(answers()), threading.Event()
     quiet = {f"quiet{number}_example": [release.wait] for number in range(40)}
     Names(monkeypatch, a_example=[["127.0.0.1"]], **quiet)

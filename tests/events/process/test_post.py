@@ -148,7 +148,7 @@ def delivered():
 
 
 @pytest.mark.parametrize("name", MANNERS)
-def test_the_status_line_decides_and_what_failed_is_said_in_a_sentence(delivered, name):
+def test_the_status_decides_and_a_failure_is_said_in_a_sentence(delivered, name):
     ended, receivers = delivered
     _, status, error = MANNERS[name]
 
@@ -160,14 +160,14 @@ def test_the_status_line_decides_and_what_failed_is_said_in_a_sentence(delivered
     assert len(one.answer) <= 1024
 
 
-def test_one_deadline_is_for_all_of_a_delivery(delivered):
+def test_one_deadline_covers_a_whole_delivery(delivered):
     ended, _ = delivered
 
     for name in NEVER_ANSWER:
         assert 0.9 * HURRIED <= ended[name].took < PATIENT
 
 
-def test_an_answer_that_does_not_end_keeps_no_delivery_waiting(delivered):
+def test_an_endless_answer_delays_no_delivery(delivered):
     ended, _ = delivered
 
     assert ended["a body in drops"].took < PATIENT / 2
@@ -177,21 +177,21 @@ def test_a_redirect_is_not_followed(delivered):
     assert ELSEWHERE.connections == 0
 
 
-def test_an_answer_is_kept_as_it_was_sent(delivered):
+def test_an_answer_is_stored_as_it_was_sent(delivered):
     ended, _ = delivered
 
     assert ended["a gzip that is none"].answer == "not gzip"
     assert ended["less than its length"].answer == "no"
 
 
-def test_the_wait_that_is_asked_for_is_kept(delivered):
+def test_retry_after_of_an_answer_is_stored(delivered):
     ended, _ = delivered
 
     assert ended["429"].retry_after == timedelta(seconds=7)
     assert ended["410"].retry_after is None
 
 
-def test_the_request_is_what_the_published_receivers_read(delivered):
+def test_the_request_is_accepted_by_the_published_receivers(delivered):
     secrets = [new_signing_key(), new_signing_key()]
     receiver = Receiver(answers())
     own = {"X-Room": "7", "content-type": "text/plain", "Host": "elsewhere"}
@@ -247,7 +247,7 @@ def test_a_connection_is_used_for_the_next_batch():
     assert (receiver.connections, len(receiver.got)) == (1, 2)
 
 
-def test_what_was_said_unasked_is_not_the_answer_to_the_next_batch():
+def test_bytes_sent_unasked_are_not_the_answer_to_the_next_batch():
     said = threading.Event()
 
     def says_more_later(conn, receiver):
@@ -268,7 +268,7 @@ def test_what_was_said_unasked_is_not_the_answer_to_the_next_batch():
     assert receiver.connections == 2
 
 
-def test_a_header_that_would_be_two_is_not_sent():
+def test_a_header_with_a_line_break_is_not_sent():
     receiver = Receiver(answers())
 
     [one] = deliver(outgoing(receiver.url, headers={"X-Room": "7\r\nX-Evil: 1"}))
@@ -277,7 +277,7 @@ def test_a_header_that_would_be_two_is_not_sent():
     assert receiver.got == []
 
 
-def test_the_environments_proxy_is_not_asked(monkeypatch):
+def test_the_proxy_of_the_environment_is_not_used(monkeypatch):
     proxy, receiver = Receiver(answers()), Receiver(answers())
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, proxy.url)
@@ -288,13 +288,13 @@ def test_the_environments_proxy_is_not_asked(monkeypatch):
     assert proxy.connections == 0
 
 
-def test_who_drops_what_comes_is_waited_for_no_longer_than_a_connection_may_take(firewall):
+def test_a_receiver_that_drops_packets_is_waited_for_within_the_connect_limit(firewall):
     [one] = deliver(outgoing(f"http://127.0.0.1:{firewall.port}/"), connect=timedelta(seconds=0.3))
 
     assert one.error == "There was no connection within 0.3 s."
 
 
-def test_who_never_begins_with_tls_is_waited_for_no_longer_either():
+def test_a_receiver_that_never_starts_tls_is_waited_for_within_the_connect_limit():
     receiver = Receiver(hangs)
     callback = receiver.url.replace("http:", "https:")
 
@@ -304,7 +304,7 @@ def test_who_never_begins_with_tls_is_waited_for_no_longer_either():
     assert one.error == "There was no connection within 0.3 s."
 
 
-def test_an_answer_may_be_endless():
+def test_an_endless_answer_is_cut_off():
     receiver = Receiver(says(b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 5_000_000))
 
     [one] = deliver(outgoing(receiver.url))
@@ -325,7 +325,7 @@ def authority(tmp_path_factory):
         pytest.param("localhost", False, "unable to get local issuer", id="a stranger's"),
     ],
 )
-def test_a_certificate_has_to_be_of_the_name_and_of_an_authority(authority, named, trusted, why):
+def test_a_certificate_must_match_the_name_and_an_authority(authority, named, trusted, why):
     receiver = Receiver(answers(), certificate=authority.certify(named))
     egress = Egress(LOOPBACK, ca_file=str(authority.file) if trusted else "")
 

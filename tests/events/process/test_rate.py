@@ -26,7 +26,7 @@ def later(**length):
 
 
 @pytest.mark.django_db
-def test_what_was_taken_is_used_up_before_more_is():
+def test_reserved_events_are_used_up_before_more_are_reserved():
     subscriber("slow", rate=1, **A_MOMENT)
     subscriber("free", **A_MOMENT)
     told(*range(5))
@@ -42,7 +42,7 @@ def test_what_was_taken_is_used_up_before_more_is():
 
 
 @pytest.mark.django_db
-def test_a_tenth_of_a_second_is_taken_at_a_time_and_a_large_batch_counts_whole():
+def test_a_tenth_of_a_second_is_reserved_at_a_time_and_a_large_batch_counts_whole():
     subscriber("many", rate=100, **A_MOMENT)
     told(*range(30))
     assert len(take(100)) == 10
@@ -57,7 +57,7 @@ def test_a_tenth_of_a_second_is_taken_at_a_time_and_a_large_batch_counts_whole()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_over_a_socket_events_come_no_faster_than_the_rate():
+def test_events_over_a_socket_arrive_no_faster_than_the_rate():
     came, lock = [], threading.Lock()
 
     def answer(conn, receiver):

@@ -66,7 +66,7 @@ def deliver_some(seed, ended, delivered):
         connection.close()
 
 
-def test_whatever_happens_each_event_is_delivered_and_counted_once_to_each():
+def test_whatever_happens_each_subscriber_gets_each_event_counted_once():
     wants = {"all": ["news", "sports"], "strict": ["news"], "single": ["sports"]}
     made = {
         "all": subscriber("all", wants["all"], max_events=20, timeout_ms=20),

@@ -51,7 +51,7 @@ def listens(port):
         return one.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_the_receiver_of_the_document_takes_what_is_signed_and_nothing_else(receiver):
+def test_the_documented_receiver_accepts_only_signed_requests(receiver):
     assert len(PROGRAM.strip().splitlines()) <= 27
     shop = subscriber("shop", receiver, signing=[new_signing_key(), receiver.key])
 

@@ -24,19 +24,19 @@ NOT_THEIRS = (
         ("x!#$%&'*+.^_`|~-9: a b", ("x!#$%&'*+.^_`|~-9", "a b")),
     ],
 )
-def test_a_line_is_read_as_people_write_headers(line, read):
+def test_a_header_line_is_parsed_as_people_write_it(line, read):
     assert read_line(line) == read
     assert changed({}, dict([read])) == dict([read])
 
 
 @pytest.mark.parametrize("name", NOT_THEIRS)
-def test_what_is_ours_or_of_one_connection_is_refused(name):
+def test_our_own_and_hop_by_hop_headers_are_refused(name):
     with pytest.raises(ValidationError, match="cannot be set: tweetwatch"):
         changed({}, {name: "1"})
 
 
 @pytest.mark.parametrize("name", ["", "X Room", "X:Room", "X\r\nY", "Ünder", "X\0", "x" * 101])
-def test_a_name_that_is_none_is_refused(name):
+def test_a_malformed_header_name_is_refused(name):
     with pytest.raises(ValidationError, match="header's name"):
         changed({}, {name: "1"})
 
@@ -51,7 +51,7 @@ def test_a_value_with_anything_but_printable_ascii_is_refused_and_not_repeated(v
     assert len(value) < 3 or value not in refused.value.message
 
 
-def test_names_are_the_same_however_they_are_written():
+def test_header_names_ignore_case():
     kept = {"X-Room": "7", "X-Key": "a"}
 
     assert changed(kept, {"x-room": "8"}) == {"X-Key": "a", "x-room": "8"}
@@ -60,7 +60,7 @@ def test_names_are_the_same_however_they_are_written():
         changed(kept, {"A": "1", "a": "2"})
 
 
-def test_there_are_not_more_than_receivers_read():
+def test_the_number_of_headers_is_limited():
     many = {f"X-{nth}": "1" for nth in range(MOST_HEADERS)}
 
     assert len(changed(many, {"x-0": "2"})) == MOST_HEADERS

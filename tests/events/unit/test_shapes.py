@@ -20,7 +20,7 @@ def body(*events, format=ROUTEMASTER, with_data=False):
     return json.loads(Shape(format, with_data, US).body_of(events))
 
 
-def test_thin_events_are_those_of_routemaster():
+def test_thin_events_have_the_form_of_routemaster():
     assert body(CHANGE, CROSSING, THEIRS) == [
         {
             "topic": "tweets",
@@ -54,11 +54,11 @@ TAKEN = (
 )
 
 
-def test_the_body_is_byte_by_byte_what_the_published_receivers_took():
+def test_the_body_is_byte_for_byte_that_of_the_published_receivers():
     assert Shape(ROUTEMASTER, True, US).body_of([CHANGE, CROSSING, THEIRS]) == TAKEN
 
 
-def test_figures_come_along_for_those_who_want_them():
+def test_metrics_are_included_on_request():
     changed, unknown, theirs = body(CHANGE, UNKNOWN, THEIRS, with_data=True)
 
     names = ["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
@@ -70,7 +70,7 @@ def test_figures_come_along_for_those_who_want_them():
     assert "data" not in theirs
 
 
-def test_a_batch_of_cloudevents_has_what_its_standard_requires():
+def test_a_cloudevents_batch_conforms_to_the_standard():
     changed, theirs = body(CHANGE, THEIRS, format=CLOUDEVENTS)
 
     assert changed == {
@@ -95,18 +95,18 @@ def test_a_time_beyond_the_calendar_is_left_out(t):
 
 
 @pytest.mark.parametrize(("url", "told"), [(None, f"{US}/"), ("/sources/3/", f"{US}/sources/3/")])
-def test_every_event_has_an_address(url, told):
+def test_every_event_has_a_url(url, told):
     [one] = body(EventRow(1, "sources", "update", 1, None, url, None, None))
 
     assert one["url"] == told
 
 
-def test_a_batch_is_never_empty():
+def test_an_empty_batch_is_refused():
     with pytest.raises(ValueError, match="never sent"):
         Shape(ROUTEMASTER, False, US).body_of([])
 
 
-def test_the_signature_is_that_of_the_standards_example():
+def test_the_signature_equals_the_example_of_the_standard():
     headers = signed(
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         b'{"test": 2432232314}',

@@ -38,7 +38,7 @@ class Publisher:
         self.db.close()
 
 
-def test_what_commits_late_is_told_late_and_not_skipped():
+def test_an_event_committed_late_is_delivered_late_and_not_skipped():
     reader = Reader("news")
     slow, quick = Publisher(), Publisher()
 
@@ -59,7 +59,7 @@ def test_what_commits_late_is_told_late_and_not_skipped():
     assert (back.read(), back.gaps) == ([1, 2], [])
 
 
-def test_twenty_transactions_that_commit_in_any_order_are_told_once_each_and_to_all_alike():
+def test_twenty_transactions_in_any_order_reach_all_readers_once_in_one_order():
     dice = random.Random(15)
     readers = [Reader("news") for _ in range(2)]
     open_ones, told = [], 0

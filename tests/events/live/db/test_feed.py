@@ -26,7 +26,7 @@ def _topic(db):
     Topic.objects.create(name="news", publisher="somebody")
 
 
-def test_nothing_is_recorded_where_nobody_watches():
+def test_topics_without_watchers_are_not_recorded():
     publish_events([NewEvent("tweets", "create", tweet_id=5)])
     assert not Event.objects.exists()
 
@@ -39,7 +39,7 @@ def test_nothing_is_recorded_where_nobody_watches():
     assert not LiveEvents.objects.exists()
 
 
-def test_who_watches_has_the_topic_recorded_until_some_time_after_the_last_look():
+def test_watching_records_a_topic_until_some_time_after_the_last_read():
     watch("tweets")
     publish_events(
         [NewEvent("tweets", "create", tweet_id=5), NewEvent("milestones", "create", tweet_id=5)]
@@ -52,7 +52,7 @@ def test_who_watches_has_the_topic_recorded_until_some_time_after_the_last_look(
     assert Event.objects.count() == 1
 
 
-def test_a_look_renews_the_watch_once_a_minute_and_writes_nothing_meanwhile():
+def test_reading_renews_the_watch_at_most_once_a_minute():
     watch("news")
     [until] = Topic.objects.filter(name="news").values_list("watched_until", flat=True)
 
@@ -66,7 +66,7 @@ def test_a_look_renews_the_watch_once_a_minute_and_writes_nothing_meanwhile():
     assert LiveEvents.objects.count() == 1
 
 
-def test_who_comes_back_when_nobody_watched_meanwhile_is_told_since_when_it_is_recorded():
+def test_a_reader_returning_after_an_unwatched_time_gets_a_gap_with_its_end():
     reader = Reader("news")
     news(1)
     reader.read()
@@ -83,7 +83,7 @@ def test_who_comes_back_when_nobody_watched_meanwhile_is_told_since_when_it_is_r
     assert before <= gap.kept_since <= timezone.now()
 
 
-def test_who_was_away_for_longer_than_the_feed_is_kept_goes_on_from_the_oldest():
+def test_a_reader_away_longer_than_events_are_kept_resumes_at_the_oldest():
     reader = Reader("news")
     for number in range(1, 6):
         news(number)
@@ -106,7 +106,7 @@ def test_who_was_away_for_longer_than_the_feed_is_kept_goes_on_from_the_oldest()
     assert reader.read() == [1, 2, 3, 4, 5][2:]
 
 
-def test_a_feed_without_news_keeps_the_place_where_its_readers_stand():
+def test_pruning_keeps_the_place_of_readers_without_new_events():
     reader = Reader("news")
     news(1)
     reader.read()
@@ -119,7 +119,7 @@ def test_a_feed_without_news_keeps_the_place_where_its_readers_stand():
     assert (back.read(), back.gaps) == ([2], [])
 
 
-def test_a_place_that_was_never_told_is_a_gap():
+def test_a_cursor_that_was_never_issued_is_a_gap():
     Reader("news")
 
     back = Reader("news", after=Cursor(2**60))
@@ -128,7 +128,7 @@ def test_a_place_that_was_never_told_is_a_gap():
     assert (back.read(), len(back.gaps)) == ([1], 1)
 
 
-def test_what_is_told_to_one_subscriber_alone_is_not_in_the_feed():
+def test_events_of_one_subscriber_alone_are_not_live_events():
     reader = Reader("news")
     news(1)
     fan_out()
@@ -139,7 +139,7 @@ def test_what_is_told_to_one_subscriber_alone_is_not_in_the_feed():
     assert not Staged.objects.exists()
 
 
-def test_filters_are_those_of_the_bus():
+def test_live_filters_equal_those_of_the_bus():
     ada, bob = Author.objects.create(id=1), Author.objects.create(id=2)
     mine, other = TweetFactory(author=ada), TweetFactory(author=bob)
     topics = watch("tweets").topics
@@ -156,7 +156,7 @@ def test_filters_are_those_of_the_bus():
     assert told(source=7) == [5]
 
 
-def test_the_newest_are_told_backwards_and_no_further_than_a_place():
+def test_the_newest_events_are_read_backwards_down_to_a_cursor():
     reader = Reader("news")
     start = reader.at
     for number in range(1, 4):

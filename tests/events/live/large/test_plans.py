@@ -42,7 +42,7 @@ def forget():
 
 
 @pytest.mark.parametrize("statistics", STATISTICS)
-def test_what_is_read_does_not_grow_with_the_feed(monkeypatch, statistics):
+def test_a_read_does_not_grow_with_the_number_of_live_events(monkeypatch, statistics):
     wanted = watch("tweets")
     run(f"DELETE FROM {FEED}")
     for statement in STATISTICS[statistics]:

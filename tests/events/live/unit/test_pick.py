@@ -29,7 +29,7 @@ def picked(rows, start=START, most=100):
     return pick([one for one in rows if one.place >= start.place], start, {NEWS}, most=most)
 
 
-def test_each_event_is_told_once_however_often_the_reader_comes_back():
+def test_each_event_is_read_once_however_often_the_reader_returns():
     rows = [row(10, 1, 2, 3), row(20, 4), row(30, 5, 6)]
 
     for most in (1, 2, 3, 4, 100):
@@ -46,21 +46,21 @@ def test_each_event_is_told_once_however_often_the_reader_comes_back():
         assert [*picked(rows, behind).events] == [1, 2, 3, 4, 5, 6][nth + 1 :]
 
 
-def test_what_is_not_of_the_topics_is_passed_over_and_not_read_again():
+def test_events_of_other_topics_are_skipped_and_not_read_again():
     found = picked([row(10, 1, 2, 3, topics=[NEWS, TWEETS, TWEETS])])
 
     assert found.events == {1: Cursor(10, 1)}
     assert found.reached == Cursor(11)
 
 
-def test_the_times_are_those_of_all_rows():
+def test_first_and_last_time_are_those_of_all_rows():
     found = picked([row(10, 1), row(20, 2)])
 
     assert found.first_at == NOW + timedelta(seconds=10)
     assert found.last_at == NOW + timedelta(seconds=20)
 
 
-def test_a_mark_of_a_topic_is_a_gap_before_what_comes_behind_it():
+def test_a_mark_of_a_topic_is_a_gap_before_later_events():
     rows = [row(10, 1), mark(20, NEWS, TWEETS), row(30, 2)]
 
     before = picked(rows)
@@ -78,11 +78,11 @@ def test_a_mark_of_another_topic_is_no_gap():
 
 
 @pytest.mark.parametrize("text", ["5368709120-17", "0-0", f"{2**63 - 1}-1000"])
-def test_a_cursor_is_read_as_it_is_written(text):
+def test_a_cursor_round_trips_through_its_text(text):
     assert str(read_cursor(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "5", "-5-1", "5-1 ", "5-١", "9" * 19 + "-1", "5-1\n6-1", "x"])
-def test_what_is_no_cursor_is_refused_in_a_sentence(text):
+def test_a_malformed_cursor_is_refused_with_a_sentence(text):
     with pytest.raises(ValueError, match=r"^Last-Event-ID is the id of an event .*\.$"):
         read_cursor(text)
