@@ -18,7 +18,7 @@ WRITTEN = {
     "rows": (USER, "INSERT INTO auth_user_groups (user_id, group_id) SELECT max(u.id), max(g.id)"
              " FROM auth_user u, auth_group g"),
     "the rows that migrations made": (
-        "UPDATE trackers_namespace SET failures = 7",
+        "UPDATE trackers_queue SET failures = 7",
         "DELETE FROM auth_group_permissions",
         "DELETE FROM trackers_milestone",
         "INSERT INTO auth_group (name) VALUES ('more')",
@@ -65,7 +65,7 @@ def test_it_is_as_after_migration_whatever_was_written(
 
 def test_whoever_is_still_connected_is_sent_away(fresh_database, original, django_db_blocker):
     with psycopg.connect(fresh_database) as db, django_db_blocker.unblock():
-        db.execute("LOCK trackers_namespace")
+        db.execute("LOCK trackers_queue")
         original.put_back(db.info.dbname)
 
         with pytest.raises(psycopg.OperationalError):

@@ -27,7 +27,7 @@ from trackers.ingest.sources.imports import (
     RejectedLine,
 )
 from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
-from trackers.jobs.models import Namespace, QueueFigures, ScheduleAhead, Tally, Worker
+from trackers.jobs.models import Queue, QueueFigures, ScheduleAhead, Tally, Worker
 from trackers.jobs.observed.database import DatabaseMinute
 from trackers.jobs.observed.minutes import QueueHour, QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
@@ -116,13 +116,13 @@ __all__ = [
     "Milestone",
     "Mover",
     "MoverPlaces",
-    "Namespace",
     "NotedTask",
     "Origin",
     "PackedSamples",
     "PausedAll",
     "PollBucket",
     "Project",
+    "Queue",
     "QueueFigures",
     "QueueHour",
     "QueueMinute",

@@ -40,7 +40,7 @@ _RUN = {
     "alertrule",
 }
 # The queues are there, and are paused and resumed.
-_CHANGED = {"namespace"}
+_CHANGED = {"queue"}
 # Of other applications, an owner's: accounts, groups, the history, failed tasks.
 _OWNED_ELSEWHERE = {
     "auth": {"user", "group"},

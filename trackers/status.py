@@ -20,9 +20,10 @@ from trackers.ingest.sources import standing as of_sources
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing as SourceStanding
 from trackers.jobs.horizon import Horizon, horizon
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.pausing import PausedAll, paused_all
-from trackers.jobs.queue import namespaces
+from trackers.jobs.queue import job_classes
 from trackers.jobs.statistics import QueueSummary, queue_summaries
 from trackers.money.summary import MoneySummary, money_summaries
 from trackers.outbox.models import Topic
@@ -30,7 +31,6 @@ from trackers.schedule.catch_up import CatchUp, read_catch_up
 from trackers.schedule.census import Census, census
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Stretch
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.stretch_history import StretchSpan, by_time
 from trackers.timelines.statistics import Timelines, timelines
 
@@ -67,15 +67,15 @@ class Status:
         return queue_summaries(TWEET_UPDATE)[TWEET_UPDATE]
 
     @cached_property
-    def queues(self) -> Mapping[str, QueueSummary]:
+    def queue_summaries(self) -> Mapping[str, QueueSummary]:
         """By name, in its order."""
-        others = queue_summaries(*(namespaces().keys() - {TWEET_UPDATE}))
+        others = queue_summaries(*(job_classes().keys() - {TWEET_UPDATE}))
         return dict(sorted({**others, TWEET_UPDATE: self.tweet_queue}.items()))
 
     @cached_property
-    def namespaces(self) -> Sequence[Namespace]:
+    def queues(self) -> Sequence[Queue]:
         """The queues' rows, by name: which are paused, and which are held until X answers again."""
-        return list(Namespace.objects.all())
+        return list(Queue.objects.all())
 
     @cached_property
     def resting(self) -> int:

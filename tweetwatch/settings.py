@@ -40,7 +40,7 @@ TASK_TIMEOUT = env.number("TASK_TIMEOUT", default=30, least=1, most=3600)
 if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
     raise ImproperlyConfigured(
         f"REQUEST_TIMEOUT ({REQUEST_TIMEOUT.total_seconds():g} s) must be shorter than "
-        f"TASK_TIMEOUT ({TASK_TIMEOUT} s), and that shorter than the lease of every namespace."
+        f"TASK_TIMEOUT ({TASK_TIMEOUT} s), and that shorter than the lease of every queue."
     )
 
 # The filtered stream (manage.py stream)

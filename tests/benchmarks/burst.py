@@ -54,7 +54,7 @@ LEFT = """
     SELECT count(*) FROM trackers_tweet WHERE measurements = 0 AND came_from <> 'bench'
 """
 THROUGH = "SELECT max(taken_at) FROM trackers_tweet WHERE came_from <> 'bench'"
-RATE = "SELECT arrivals_per_second FROM trackers_namespace WHERE name = 'tweet:update'"
+RATE = "SELECT arrivals_per_second FROM trackers_queue WHERE name = 'tweet:update'"
 
 
 def run(shop: Workshop) -> Result:

@@ -71,7 +71,7 @@ def held_snapshot(database: Database) -> Iterator[None]:
     """A transaction that has read once and stays: nothing that dies after it can be removed."""
     with database.connect() as db:
         db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        db.execute("SELECT count(*) FROM trackers_namespace")
+        db.execute("SELECT count(*) FROM trackers_queue")
         yield
         db.execute("ROLLBACK")
 

@@ -27,7 +27,7 @@ SPREAD = """
     SET due_at = now() + interval '5 seconds' + random() * %s::interval, lease = NULL, attempts = 0
 """
 BUFFER_TTL = """
-    SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_namespace
+    SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_queue
     WHERE name = 'tweet:update'
 """
 

@@ -68,7 +68,7 @@ class Counts:
 def main() -> None:
     django.setup()
     from trackers.jobs import queue
-    from trackers.schedule.namespace import TWEET_UPDATE
+    from trackers.jobs.names import TWEET_UPDATE
     from trackers.updater.save import SAVE
 
     stopped: list[int] = []
@@ -90,7 +90,7 @@ def main() -> None:
                 low, looked_at = queue.FROM_THE_HEAD, time.monotonic()
             lease = secrets.randbits(63)
             given = {
-                "namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
+                "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
                 "low_urgent": queue.FROM_THE_HEAD,
             }  # fmt: skip
             begun = time.perf_counter()

@@ -18,7 +18,7 @@ from tests.benchmarks.processes import world
 from tests.benchmarks.results import Bar, Result, Value
 from tests.benchmarks.workshop import Workshop
 from trackers.jobs import queue
-from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.jobs.names import TWEET_UPDATE
 
 TRACKED = (100_000, 1_000_000, 5_000_000)
 MOST = 10_000_000
@@ -30,14 +30,14 @@ FIRST_TOUCHES = 200
 MOST_TOUCHED = 0.5
 LEAST_CLAIMS = 10
 CLAIMED = 1000
-CLAIM_SO_MANY = "UPDATE trackers_namespace SET batch_size = %s WHERE name = %s"
+CLAIM_SO_MANY = "UPDATE trackers_queue SET batch_size = %s WHERE name = %s"
 GIVE_BACK = """
     UPDATE trackers_tweetbucket SET due_at = now() - random() * interval '10 minutes', lease = NULL
     WHERE lease IS NOT NULL
 """
 # What `claim` is given by the pusher; EXPLAIN of a poll tells the server's time alone.
-NAMESPACE = {
-    "namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "low": queue.FROM_THE_HEAD,
+QUEUE = {
+    "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "low": queue.FROM_THE_HEAD,
     "low_urgent": queue.FROM_THE_HEAD,
 }  # fmt: skip
 
@@ -116,7 +116,7 @@ def claims(database: Database, times: int, *, low: Any = queue.FROM_THE_HEAD) ->
     with database.connect(prepare_threshold=3) as db:
         statement = queue.on(TWEET_UPDATE, queue.CLAIM_BATCH)
         while len(taken) < times:
-            given = {**NAMESPACE, "low": low, "token": secrets.randbits(63)}
+            given = {**QUEUE, "low": low, "token": secrets.randbits(63)}
             milliseconds, found = timed(lambda given=given: db.execute(statement, given).fetchone())
             if not found[0]:
                 break
@@ -135,7 +135,7 @@ def polls(shop: Workshop, tweets: int, start_ms: int) -> float:
         loading.load(database, tweets=tweets, start_ms=start_ms, due=loading.NOT_DUE)
         with database.connect() as db, psycopg.ClientCursor(db) as asking:
             statement = "EXPLAIN (ANALYZE, TIMING OFF) " + queue.on(TWEET_UPDATE, queue.READY_IN)
-            told = [asking.execute(statement, NAMESPACE).fetchall()[-1][0] for _ in range(TIMES)]
+            told = [asking.execute(statement, QUEUE).fetchall()[-1][0] for _ in range(TIMES)]
     return median(float(line.split()[-2]) for line in told)
 
 

@@ -51,12 +51,12 @@ def on_processor(pid: int) -> int | None:
 def main(rounds: int) -> None:
     django.setup()
     from trackers.jobs import queue
-    from trackers.schedule.namespace import TWEET_UPDATE
+    from trackers.jobs.names import TWEET_UPDATE
     from trackers.updater.save import SAVE
 
     answers = [Precomputed(1 + number) for number in range(2 * BATCHES)]
     given = {
-        "namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
+        "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
         "low_urgent": queue.FROM_THE_HEAD, "low": queue.FROM_THE_HEAD,
     }  # fmt: skip
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=1) as db:

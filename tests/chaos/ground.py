@@ -29,7 +29,7 @@ JITTER = 1.05
 # How late a worker may still set a hold for what was so a moment ago.
 HOLDS_WITHIN = 2.0
 LIFT_HOLD = """
-    UPDATE trackers_namespace SET held_until = NULL, held_because = '', failures = 0
+    UPDATE trackers_queue SET held_until = NULL, held_because = '', failures = 0
     WHERE held_because LIKE '%402%' OR held_because LIKE '%429%' RETURNING name
 """
 
@@ -213,7 +213,7 @@ class Ground:
             )
         self.manage("interval", "set", pace.row, "--yes")
         self.postgres.rows(
-            "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
+            "UPDATE trackers_queue SET lease = make_interval(secs => %s),"
             " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s',"
             " batch_size = least(%s, batch_size), arrivals_per_second = %s RETURNING name",
             *(pace.lease, pace.buffer_ttl, pace.unit, int(1.1 * pace.tweets / pace.every) + 1),

@@ -62,7 +62,7 @@ def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
     assert product.manage("interval", "set", row, "--yes").returncode == 0
     product.sql("UPDATE trackers_interval SET jitter = %s", JITTER)
     product.sql(
-        "UPDATE trackers_namespace SET buffer_ttl = %s * interval '1 second'"
+        "UPDATE trackers_queue SET buffer_ttl = %s * interval '1 second'"
         " WHERE name = 'tweet:update'",
         BUFFER,
     )

@@ -54,7 +54,7 @@ def at_work(product):
     product.give_credential()
     product.x.put("world", {"engagement": "busy", "deleted": 0, "protected": 0, "suspended": 0})
     assert product.manage("interval", "set", "60d=1s", "--yes").returncode == 0
-    product.sql("UPDATE trackers_namespace SET buffer_ttl = '0.2s'")
+    product.sql("UPDATE trackers_queue SET buffer_ttl = '0.2s'")
     ids = product.x.ids(COUNT)
     assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
     product.start_cluster()

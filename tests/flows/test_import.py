@@ -230,16 +230,16 @@ SHORT = ("before the counts",)
 )
 def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, tmp_path, step):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
-    product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
+    product.sql("UPDATE trackers_queue SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 10_000))
-    product.sql("UPDATE trackers_namespace SET paused = true WHERE name = 'import:part'")
+    product.sql("UPDATE trackers_queue SET paused = true WHERE name = 'import:part'")
     web.start_import(address)
     product.start_cluster(workers=2)
     workers = product.wait_for("worker", 2)
 
     with psycopg.connect(product.environment["DATABASE_URL"]) as lock:
         lock.execute(STEPS[step])
-        product.sql("UPDATE trackers_namespace SET paused = false")
+        product.sql("UPDATE trackers_queue SET paused = false")
         wait_until(lambda: len(waiting(product)) >= 2, what="two workers at the lock")
         doing = product.sql("SELECT pid FROM trackers_worker WHERE doing LIKE '%%import:part'")
         killed = {pid for (pid,) in doing} & set(workers)
@@ -254,7 +254,7 @@ def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, t
 @pytest.mark.more
 def test_a_cluster_that_dies_leaves_the_rest_to_the_next_one(product, web, tmp_path):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
-    product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
+    product.sql("UPDATE trackers_queue SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 40_000))
     web.start_import(address)
     done = "SELECT parts_done FROM trackers_import"

@@ -27,7 +27,7 @@ def prepare(product):
     product.give_credential()
     assert product.manage("interval", "set", f"60d={EVERY}s", "--yes").returncode == 0
     product.sql(
-        "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
+        "UPDATE trackers_queue SET lease = make_interval(secs => %s),"
         " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s'",
         LEASE,
         BUFFER_TTL,

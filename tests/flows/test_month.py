@@ -21,12 +21,12 @@ from trackers import tasks
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.management.status_json import status_json
 from trackers.money.projects import Project, Spending
 from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH
 from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
 from tweetwatch.database import cursor
 
@@ -100,7 +100,7 @@ class Month:
         is_last = now - now.replace(hour=0, minute=0, second=0, microsecond=0) >= LAST
         if self.step != (step := MINUTE if is_last else BUFFER):
             self.step = step
-            Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=step)
+            Queue.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=step)
         if self.rationed is None or now - self.rationed >= min(RATION_EVERY, step):
             tasks.ration_money()
             self.rationed = now
@@ -159,7 +159,7 @@ def month(fakex, settings):
         "kind": "bearer", "bearer_token": "token-of-one", "project": "ours"})  # fmt: skip
     CredentialFactory(name="one")
     Project.objects.update(posts_a_day=BUDGET)
-    Namespace.objects.filter(name=TWEET_UPDATE).update(arrivals_per_second=1_000_000, lease=HOUR)
+    Queue.objects.filter(name=TWEET_UPDATE).update(arrivals_per_second=1_000_000, lease=HOUR)
     Interval.objects.all().delete()
     for younger_than, every in TIERS:
         Interval.objects.create(younger_than=younger_than, every=every)

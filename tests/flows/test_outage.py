@@ -22,10 +22,10 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.management.status_json import status_json
 from trackers.schedule.models import Interval
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.models import TweetBucket
 from tweetwatch.database import cursor
@@ -93,7 +93,7 @@ def fake_time(fakex, settings):
 @pytest.fixture
 def outage(fakex, fake_time):
     allow(fakex, WINDOW)
-    Namespace.objects.filter(name=TWEET_UPDATE).update(
+    Queue.objects.filter(name=TWEET_UPDATE).update(
         arrivals_per_second=1_000_000, buffer_ttl=timedelta(seconds=10)
     )
     Interval.objects.create(younger_than=timedelta(days=7), every=EVERY, jitter=0)
@@ -194,7 +194,7 @@ class Backlog(Outage):
 @pytest.fixture
 def backlog(fakex, fake_time):
     allow(fakex, REQUESTS)
-    Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(seconds=20))
+    Queue.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(seconds=20))
     Interval.objects.create(younger_than=YOUNG_FOR, every=MINUTE, jitter=0)
     Interval.objects.create(younger_than=timedelta(days=30), every=OLD_EVERY, jitter=0.5)
     return Backlog(fakex, fake_time)

@@ -27,7 +27,7 @@ def prepare(product):
     """An account that was polled once; its id."""
     product.environment |= SHORT
     product.give_credential()
-    product.sql("UPDATE trackers_namespace SET lease = make_interval(secs => %s)", LEASE)
+    product.sql("UPDATE trackers_queue SET lease = make_interval(secs => %s)", LEASE)
     [author] = [one for one in product.x.get("authors")["authors"] if one["steady"]][:1]
     [told] = [product.told("source", "add", "account", author["username"], "--backfill", "1s")]
     assert product.manage("poll", told["id"]).returncode == 0

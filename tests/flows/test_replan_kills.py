@@ -19,7 +19,7 @@ ROW = "SELECT {} FROM trackers_replanning"
 def test_a_killed_worker_costs_one_piece_and_nothing_is_planned_twice(product, scheduling):
     fill_by(product.database, COUNT)
     # No look-ups meanwhile: what moves is moved by the re-planning.
-    product.sql("UPDATE trackers_namespace SET paused = true")
+    product.sql("UPDATE trackers_queue SET paused = true")
     done = product.manage("interval", "set", "1h=10m", "30d=10h", "--replan", "--yes")
     assert done.returncode == 0, done.stderr
     product.start_cluster(workers=1)

@@ -8,7 +8,7 @@ import pytest
 
 from trackers.jobs import queue
 from trackers.jobs.begun import mark_begun
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
 
@@ -57,7 +57,7 @@ class Jobs:
         return set(TweetUpdate.objects.values_list("key", flat=True))
 
     def knobs(self, **values):
-        Namespace.objects.filter(name=NAME).update(**values)
+        Queue.objects.filter(name=NAME).update(**values)
 
     def die(self, batch_of=100):
         """Claim and begin, and let the lease run out; the keys that were claimed."""

@@ -13,13 +13,13 @@ from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import HIDDEN
 from trackers.jobs import pausing
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.summary import MoneySummary, allowed, money_summaries
 from trackers.money.summary import Spent as Spending
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.schedule.durations import spoken
-from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
 
 _OPERATIONS = "/operations/"
@@ -60,7 +60,7 @@ def _of_rule(
 
 def _lateness(rules: list[AlertRule], now: datetime) -> list[Observation] | None:
     """None while a person has paused the look-ups: being late is then expected."""
-    if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
+    if pausing.paused_all() or Queue.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
     late = timedelta(seconds=queue_summary(TWEET_UPDATE).oldest_due_seconds)
     sentence = f"The most overdue tweet should have been checked {lasting(late)} ago."

@@ -17,10 +17,10 @@ from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.velocity import names_of
 from trackers.alerts.words import lasting, metric_word
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Spending
 from trackers.money.summary import money_summaries
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.movers.models import Mover, Window
 
 _A_DAY = timedelta(days=1)

@@ -23,7 +23,7 @@ router = Router(tags=["events"])
 # topics are for those who may see the pages, and topics of other programs for those who may see
 # topics.
 _FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
-_PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_namespace"}
+_PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_queue"}
 _OTHER_TOPICS_PERMISSION = "trackers.view_topic"
 _MAX_TOPICS = 20
 

@@ -12,14 +12,14 @@ from trackers.api.wire.auth import Bearer, act_on, require_permission
 from trackers.api.wire.response_fields import NO_CONTENT, TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import QUEUE_ACTS
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.money.summary import MoneySummary
 from trackers.status import Status as Snapshot
 from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])
-_VIEW_QUEUES = "trackers.view_namespace"
+_VIEW_QUEUES = "trackers.view_queue"
 # Far more than there are: each is made by a person, or is a process.
 _MAX_ROWS = 1_000
 
@@ -123,9 +123,7 @@ class BudgetsOut(Schema):
 def list_queues(request: HttpRequest) -> dict[str, Any]:
     require_permission(request, _VIEW_QUEUES)
     status = Snapshot()
-    return {
-        "queues": [_queue_json(namespace, status) for namespace in status.namespaces[:_MAX_ROWS]]
-    }
+    return {"queues": [_queue_json(queue, status) for queue in status.queues[:_MAX_ROWS]]}
 
 
 @router.post("/queues/{name}/pause", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
@@ -168,25 +166,25 @@ def list_budgets(request: HttpRequest) -> dict[str, Any]:
     return {"budgets": [_budget_json(books) for books in Snapshot().projects[:_MAX_ROWS]]}
 
 
-def _find_queues(name: str) -> list[Namespace]:
-    queues = list(Namespace.objects.filter(name=name))
+def _find_queues(name: str) -> list[Queue]:
+    queues = list(Queue.objects.filter(name=name))
     if not queues:
         raise LookupError("There is no queue of this name.")
     return queues
 
 
-def _queue_json(namespace: Namespace, status: Snapshot) -> dict[str, Any]:
-    held, summary = namespace.held(now=status.now), status.queues.get(namespace.name)
+def _queue_json(queue: Queue, status: Snapshot) -> dict[str, Any]:
+    held, summary = queue.held(now=status.now), status.queue_summaries.get(queue.name)
     counts = ("due", "in_flight", "scheduled", "isolated", "checked_last_minute")
     return {
-        "name": namespace.name,
+        "name": queue.name,
         **{name: getattr(summary, name, 0) for name in counts},
         "oldest_due_seconds": getattr(summary, "oldest_due_seconds", 0),
         "lateness_p50_seconds": getattr(summary, "lateness_p50_seconds", None),
         "lateness_p99_seconds": getattr(summary, "lateness_p99_seconds", None),
-        "paused": namespace.paused,
-        "held_until": iso(namespace.held_until) if held else None,
-        "held_because": namespace.held_because if held else "",
+        "paused": queue.paused,
+        "held_until": iso(queue.held_until) if held else None,
+        "held_because": queue.held_because if held else "",
     }
 
 

@@ -14,7 +14,7 @@ from trackers.jobs import queue
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
-_DELIVER = TimelineDelivery.namespace
+_DELIVER = TimelineDelivery.queue
 
 # An origin's job keeps its place in line however often it is queued; otherwise a busy one would
 # never have its turn. An arrival while it is claimed ends the claim, and makes it due again.

@@ -57,7 +57,7 @@ class DeliveryBucket(Bucket):
 class TimelineDelivery(Job):
     """An origin with something to deliver; its key is the origin's. One row, however much came."""
 
-    namespace = "timeline:deliver"
+    queue = "timeline:deliver"
     bucket = DeliveryBucket
     most_keys = 10
     # A delivery never waits to fill a request, and has a bucket of its own.

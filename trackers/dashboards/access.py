@@ -32,7 +32,7 @@ ViewFunction = Callable[..., HttpResponseBase]
 VIEW_TWEETS = "trackers.view_tweet"
 VIEW_SOURCES = "trackers.view_source"
 VIEW_SUBSCRIBERS = "trackers.view_subscriber"
-VIEW_OPERATIONS = "trackers.view_namespace"
+VIEW_OPERATIONS = "trackers.view_queue"
 VIEW_ALERTS = "trackers.view_alertrule"
 # The first page of somebody who may not see everything.
 FIRST_PAGES = {

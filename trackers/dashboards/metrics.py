@@ -96,17 +96,17 @@ def _pausing_metrics(status: Status) -> Iterator[Metric]:
 
 
 def _queue_metrics(status: Status) -> Iterator[Metric]:
-    due = _gauge("due", "Keys of a queue that are due.", "namespace")
-    oldest = _gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
-    in_flight = _gauge("in_flight", "Keys that workers have claimed.", "namespace")
+    due = _gauge("due", "Keys of a queue that are due.", "queue")
+    oldest = _gauge("oldest_due_seconds", "How long the oldest due key has been due.", "queue")
+    in_flight = _gauge("in_flight", "Keys that workers have claimed.", "queue")
     isolated = _gauge(
         "isolated",
         "Keys set aside after four workers in a row died while processing them.",
-        "namespace",
+        "queue",
     )
-    checked = _gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
-    late = _gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
-    for name, queue in status.queues.items():
+    checked = _gauge("checked_last_minute", "Keys processed in the last minute.", "queue")
+    late = _gauge("lateness_seconds", "Upper bound of lateness.", "queue", "quantile")
+    for name, queue in status.queue_summaries.items():
         due.add([name], queue.due)
         oldest.add([name], queue.oldest_due_seconds)
         in_flight.add([name], queue.in_flight)

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
-from trackers.dashboards.queues import Queue, queues
+from trackers.dashboards.queues import QueueState, queue_states
 from trackers.dashboards.words import Moment, ahead, with_code
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 from trackers.schedule.catch_up import NO_WORKERS
@@ -53,7 +53,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
     stopped = list(Project.objects.filter(stopped_until__gt=now))
     notices += [_no_money(project, now=now) for project in stopped]
     all_paused = paused_all()
-    for queue in queues(Namespace.objects.all(), now=now):
+    for queue in queue_states(Queue.objects.all(), now=now):
         if of is not None and queue.name not in of:
             continue
         # Said at the head of the page.
@@ -66,7 +66,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                     "Nothing in it runs until you resume it.",
                     act=reverse("queue-resume", args=[queue.name]),
                     act_words="Resume",
-                    needs="trackers.change_namespace",
+                    needs="trackers.change_queue",
                 )
             )
         elif queue.held and not none_enabled and not _is_shown(queue, stopped):
@@ -100,7 +100,7 @@ def _no_money(project: Project, *, now: datetime) -> Notice:
     )
 
 
-def _is_shown(queue: Queue, stopped: Collection[Project]) -> bool:
+def _is_shown(queue: QueueState, stopped: Collection[Project]) -> bool:
     """Whether what holds it is shown already, as a stopped project."""
     return any(
         queue.because.startswith(sentences.stopped(project.name, "")[:100]) for project in stopped

@@ -10,12 +10,12 @@ from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ahead, with_code
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.jobs.pausing import paused_all
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueState:
     name: str
     paused: bool
     held: Moment | None
@@ -27,18 +27,18 @@ class Queue:
         return with_code(self.because)
 
 
-def queues(rows: Iterable[Namespace], *, now: datetime) -> list[Queue]:
+def queue_states(queues: Iterable[Queue], *, now: datetime) -> list[QueueState]:
     return [
-        Queue(
-            name=namespace.name,
-            paused=namespace.paused,
-            held=ahead(namespace.held_until, now=now)
-            if namespace.held_until and namespace.held(now=now)
+        QueueState(
+            name=queue.name,
+            paused=queue.paused,
+            held=ahead(queue.held_until, now=now)
+            if queue.held_until and queue.held(now=now)
             else None,
-            because=namespace.held_because,
-            failures=namespace.failures,
+            because=queue.held_because,
+            failures=queue.failures,
         )
-        for namespace in rows
+        for queue in queues
     ]
 
 

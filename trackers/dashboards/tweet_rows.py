@@ -106,7 +106,7 @@ def tweet_rows(
     first_seen = embedded or {}
     ids = [tweet.pk for tweet in tweets]
     jobs = TweetUpdate.objects.in_bulk(ids)
-    claims = queue.claims(TweetUpdate.namespace, ids)
+    claims = queue.claims(TweetUpdate.queue, ids)
     runs = recent_runs(ids, most=_RUNS_DRAWN)
     made = [
         _tweet_row(

@@ -21,12 +21,12 @@ from trackers.forecasts.day import Known, foresee
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
 from trackers.forecasts.walk import interval_rows
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.balances import Balance, read_balances
 from trackers.schedule.capacity import capacity
 from trackers.schedule.catch_up import NO_USABLE_CREDENTIAL
 from trackers.schedule.intervals import Plan
-from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
 _ONE_DAY = timedelta(days=1)
@@ -42,7 +42,7 @@ NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals
 
 _LOOKS = """
     SELECT coalesce(sum(asked), 0) FROM trackers_tally
-    WHERE minute >= %(since)s AND minute < %(until)s AND namespace = %(namespace)s
+    WHERE minute >= %(since)s AND minute < %(until)s AND queue = %(queue)s
 """
 _SPENT = """
     SELECT project_id, posts + posts_reserved FROM trackers_spending WHERE day = %(day)s
@@ -82,7 +82,7 @@ def _count_day(day: date, *, now: datetime) -> dict[int, int]:
 
     If there are already more than were expected by midnight, at least these are expected.
     """
-    given = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "namespace": TWEET_UPDATE}
+    given = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "queue": TWEET_UPDATE}
     with cursor() as db:
         [looks] = db.execute(_LOOKS, given).fetchone() or (0,)
         paid: dict[int, int] = dict(db.execute(_SPENT, {"day": day}).fetchall())
@@ -153,9 +153,9 @@ def _forecast_input(
     gone_every: timedelta,
 ) -> tuple[Known | None, str]:
     """A forecast's input, and what is unknown; None when no forecast is possible."""
-    namespace = Namespace.objects.get(pk=TWEET_UPDATE)
-    room = capacity(namespace.request_keys)
-    if namespace.paused:
+    queue = Queue.objects.get(pk=TWEET_UPDATE)
+    room = capacity(queue.request_keys)
+    if queue.paused:
         return None, PAUSED
     if not room.usable:
         return None, sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL

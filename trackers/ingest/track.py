@@ -17,10 +17,10 @@ from django.db import transaction
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.found import FoundTweet
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
 from trackers.tweets.snowflake import born_at

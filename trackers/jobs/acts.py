@@ -10,13 +10,13 @@ from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
 from trackers.jobs import pausing
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 
-CHANGE_QUEUE = "trackers.change_namespace"
+CHANGE_QUEUE = "trackers.change_queue"
 _MAX_BECAUSE_LENGTH = 200
 
 
-def pause_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
+def pause_queues(queues: Sequence[Queue], actor: Actor) -> Done:
     """Claim nothing of them; workers finish what they have."""
     ran = [queue for queue in queues if _set_paused(queue, True)]
     history.record(actor, ran, "Paused")
@@ -25,7 +25,7 @@ def pause_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
     return Done(f"Paused {_names_of_queues(ran)}.", len(ran))
 
 
-def resume_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
+def resume_queues(queues: Sequence[Queue], actor: Actor) -> Done:
     waited = [queue for queue in queues if _set_paused(queue, False)]
     history.record(actor, waited, "Resumed")
     if not waited:
@@ -36,7 +36,7 @@ def resume_queues(queues: Sequence[Namespace], actor: Actor) -> Done:
     return Done(f"Resumed {_names_of_queues(waited)}.", len(waited))
 
 
-def lift_holds(queues: Sequence[Namespace], actor: Actor) -> Done:
+def lift_holds(queues: Sequence[Queue], actor: Actor) -> Done:
     """Ask again at once, whatever failed."""
     changes = {"held_until": None, "held_because": "", "failures": 0}
     held = [queue for queue in queues if _change_queue(queue, changes, held_until__gt=Now())]
@@ -69,15 +69,15 @@ def resume_everything(actor: Actor) -> Done:
     return Done(f"Resumed: {queues}.", len(resumed.queues))
 
 
-def _set_paused(queue: Namespace, paused: bool) -> bool:
+def _set_paused(queue: Queue, paused: bool) -> bool:
     return _change_queue(queue, {"paused": paused}, paused=not paused)
 
 
-def _change_queue(queue: Namespace, changes: Mapping[str, object], **only_if: object) -> bool:
-    return bool(Namespace.objects.filter(pk=queue.pk, **only_if).update(**changes))
+def _change_queue(queue: Queue, changes: Mapping[str, object], **only_if: object) -> bool:
+    return bool(Queue.objects.filter(pk=queue.pk, **only_if).update(**changes))
 
 
-def _names_of_queues(queues: Iterable[Namespace]) -> str:
+def _names_of_queues(queues: Iterable[Queue]) -> str:
     return ", ".join(queue.name for queue in queues)
 
 

@@ -1,6 +1,6 @@
 """The schedule ahead: how many keys of a queue are due in each minute of the next hour.
 
-a cluster, every minute ─ take ─> a row for each namespace ─ ahead ─> the overview
+a cluster, every minute ─ take ─> a row for each queue ─ ahead ─> the overview
 Up to `MOST` keys are walked, the soonest first. Where the hour has more, the counts end earlier and
 say when. While no cluster runs, each reader walks fewer itself.
 """
@@ -53,43 +53,43 @@ class Ahead:
         ]
 
 
-def read_ahead(namespace: str) -> Ahead:
+def read_ahead(queue: str) -> Ahead:
     """What a cluster last counted; if none counts, as far as can be counted quickly now."""
-    row = ScheduleAhead.objects.annotate(now=DATABASE_NOW).filter(pk=namespace).first()
+    row = ScheduleAhead.objects.annotate(now=DATABASE_NOW).filter(pk=queue).first()
     if (
         row
         and row.taken_at
         and row.now - row.taken_at <= max(_FRESH_FOR, 2 * PAUSE_FACTOR * row.took)
     ):
         return Ahead(row.taken_at, row.counts, row.ends_at)
-    return count_ahead(namespace, most=_MAX_WALKED_KEYS_FOR_PAGE)
+    return count_ahead(queue, most=_MAX_WALKED_KEYS_FOR_PAGE)
 
 
-def record_ahead(namespace: str) -> bool:
+def record_ahead(queue: str) -> bool:
     """Count for all readers; False if another cluster does, or the last count is recent."""
-    last, _ = ScheduleAhead.objects.get_or_create(pk=namespace)
+    last, _ = ScheduleAhead.objects.get_or_create(pk=queue)
     pause = max(_TAKEN_EVERY, PAUSE_FACTOR * last.took)
     with transaction.atomic():
         # Lock: this row alone. Skip it if it is locked: another cluster is counting.
         row = (
             ScheduleAhead.objects.select_for_update(skip_locked=True)
-            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - pause), pk=namespace)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - pause), pk=queue)
             .first()
         )
         if row is None:
             return False
         began = time.monotonic()
-        ahead = count_ahead(namespace, most=_MAX_WALKED_KEYS)
+        ahead = count_ahead(queue, most=_MAX_WALKED_KEYS)
         row.taken_at, row.counts, row.ends_at = ahead.taken_at, [*ahead.counts], ahead.ends_at
         row.took = timedelta(seconds=time.monotonic() - began)
         row.save()
     return True
 
 
-def count_ahead(namespace: str, *, most: int) -> Ahead:
+def count_ahead(queue: str, *, most: int) -> Ahead:
     with cursor() as db:
         rows = db.execute(
-            on(namespace, _COUNT_AHEAD), {"minutes": MINUTES_AHEAD, "most": most}
+            on(queue, _COUNT_AHEAD), {"minutes": MINUTES_AHEAD, "most": most}
         ).fetchall()
         [at] = db.execute("SELECT now()").fetchone() or (None,)
     assert at is not None

@@ -31,7 +31,7 @@ FIND_DEAD = queue_statement(__file__, "dead")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one namespace. `lost`: keys in no bucket; `doubled`: keys in more than one.
+    """The audit of one queue. `lost`: keys in no bucket; `doubled`: keys in more than one.
 
     `dead`: entries that the next claim would drop. `is_whole`: False if time ran out first.
     """
@@ -48,16 +48,16 @@ class Audit:
         return not (self.lost or self.doubled)
 
 
-def audit_queue(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
+def audit_queue(queue: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
     """Check all jobs and all buckets; `mend` what is wrong. Not within a transaction.
 
     With a deadline, jobs and buckets have half of the time each, and each walk starts at a random
     row and wraps around, so that one run finds what another had no time for.
     """
-    job = job_class(namespace)
+    job = job_class(queue)
     result, until = Audit(), deadline and deadline.halfway()
     ends = _first_and_last(job._default_manager.all(), "key")
-    for seen, lost, doubled in audit_pieces(namespace, FIND_LOST, ends, mend, until):
+    for seen, lost, doubled in audit_pieces(queue, FIND_LOST, ends, mend, until):
         result = replace(
             result,
             jobs=result.jobs + seen,
@@ -66,18 +66,18 @@ def audit_queue(namespace: str, *, mend: bool, deadline: Deadline | None = None)
         )
     was_cut_off = bool(until and until.is_over)
     ends = _first_and_last(job.bucket._default_manager.all(), "id")
-    for seen, dead, _ in audit_pieces(namespace, FIND_DEAD, ends, mend, deadline):
+    for seen, dead, _ in audit_pieces(queue, FIND_DEAD, ends, mend, deadline):
         result = replace(result, buckets=result.buckets + seen, dead=result.dead + dead)
     return replace(result, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
 
 
-def mend_queue(namespace: str, *, deadline: Deadline) -> None:
+def mend_queue(queue: str, *, deadline: Deadline) -> None:
     """Put back keys that no claim would find, and delete dead entries."""
-    result = audit_queue(namespace, mend=True, deadline=deadline)
+    result = audit_queue(queue, mend=True, deadline=deadline)
     if not result.is_sound:
         logger.error(
             "%s: %d keys were in no bucket and %d in several; each is in one again",
-            namespace,
+            queue,
             result.lost,
             result.doubled,
         )
@@ -89,7 +89,7 @@ def _first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
 
 
 def audit_pieces(
-    namespace: str, query: str, ends: tuple[int, int], mend: bool, deadline: Deadline | None
+    queue: str, query: str, ends: tuple[int, int], mend: bool, deadline: Deadline | None
 ) -> Iterator[tuple[int, int, int]]:
     """Yield for each piece how many rows it saw, and its two counts of what is wrong."""
     first, last = ends
@@ -99,7 +99,7 @@ def audit_pieces(
         while not (deadline and deadline.is_over):
             params = {"after": after, "until": until, "size": size, "mend": mend}
             with cursor() as db:
-                row = db.execute(on(namespace, query), {**params, "stamp": new_stamp()}).fetchone()
+                row = db.execute(on(queue, query), {**params, "stamp": new_stamp()}).fetchone()
             assert row is not None
             yield row[1:]
             if row[1] < size:

@@ -34,7 +34,7 @@ class Batch:
     keys: tuple[int, ...]
     due_at: datetime
     expires_at: datetime
-    namespace: str = ""
+    queue: str = ""
     task: str = ""
     claimed_at: datetime | None = None
     late: tuple[int, ...] = field(default=(), repr=False)

@@ -21,7 +21,7 @@ from tweetwatch.log_lines import working_on
 
 logger = logging.getLogger(__name__)
 
-# Long enough for keys to keep their strike while a person has paused the namespace.
+# Long enough for keys to keep their strike while a person has paused the queue.
 _KEEP_MARKS_FOR = timedelta(days=7)
 
 # Returns no row when the lease has run out: others may have the keys by now. Not flushed: a mark
@@ -60,11 +60,11 @@ def marks_begun(task: Task) -> Task:
             logger.info(
                 "left %d keys of %s alone: their lease had expired before a worker was free",
                 len(batch.keys),
-                batch.namespace,
+                batch.queue,
             )
             return
         try:
-            with working_on(task=batch.namespace, keys=len(batch.keys)):
+            with working_on(task=batch.queue, keys=len(batch.keys)):
                 task(batch)
         except LOST:
             if not _is_reachable():

@@ -1,8 +1,8 @@
 """django-q2's broker on Postgres: claimed batches become signed tasks, beside the ordinary ones.
 
-pusher ─ dequeue ─> a batch of a namespace, as one task for its `task`
+pusher ─ dequeue ─> a batch of a queue, as one task for its `task`
                 └─> an ordinary async_task or Schedule, from django-q2's own table
-Namespaces and ordinary tasks take turns, so that none starves another.
+Queues and ordinary tasks take turns, so that none starves another.
 A batch needs no acknowledgement: its worker finishes it or gives it back, in SQL, by its lease.
 """
 
@@ -38,7 +38,7 @@ _KEEP_BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.
 DequeuedTask = tuple[Any, str]
-# Stands for the ordinary tasks in a list of lines; all other lines are namespaces.
+# Stands for the ordinary tasks in a list of lines; all other lines are queues.
 _ORDINARY_TASKS = ""
 
 _ENQUEUE = """
@@ -75,7 +75,7 @@ class PostgresBroker(Broker):
         self.bounds: dict[str, tuple[queue.Low, float]] = {}
         self.asleep: dict[str, float] = {}
         self.full: str | None = None
-        # By namespace, after a batch with strikes: the next batch is of keys with fewer than this.
+        # By queue, after a batch with strikes: the next batch is of keys with fewer than this.
         self.fewer: dict[str, int] = {}
         self.told = ""
 
@@ -104,7 +104,7 @@ class PostgresBroker(Broker):
             close_old_connections()
 
     def next_in_turn(self) -> list[DequeuedTask] | None:
-        lines = [_ORDINARY_TASKS, *sorted(queue.namespaces())]
+        lines = [_ORDINARY_TASKS, *sorted(queue.job_classes())]
         wait, began = _MAX_SLEEP, time.monotonic()
         for place in range(len(lines)):
             # The first turn rotates, so that a busy line starves no other.
@@ -172,7 +172,7 @@ class PostgresBroker(Broker):
         pack: str = SignedPackage.dumps(
             {
                 "id": uuid4().hex,
-                "name": f"{len(batch.keys)} of {batch.namespace}",
+                "name": f"{len(batch.keys)} of {batch.queue}",
                 "func": batch.task,
                 "args": (batch,),
                 "kwargs": {},
@@ -232,7 +232,7 @@ class PostgresBroker(Broker):
         return row[0], row[1]
 
     def purge_queue(self) -> None:
-        """Delete the ordinary tasks of this cluster, and never a key of a namespace."""
+        """Delete the ordinary tasks of this cluster, and never a key of a queue."""
         with cursor() as db:
             db.execute("DELETE FROM django_q_ormq WHERE key = %(key)s", {"key": self.list_key})
 

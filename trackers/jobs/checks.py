@@ -9,20 +9,20 @@ from django.conf import settings
 from django.core.checks import Error, register
 from django.db import DatabaseError
 
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from tweetwatch.checks import INSTALLATION
 
 
 @register(INSTALLATION)
 def tasks_end_before_leases(**_: Any) -> list[Error]:
-    """Check every namespace; without a database, the lease that a new one gets."""
+    """Check every queue; without a database, the lease that a new one gets."""
     task = timedelta(seconds=settings.TASK_TIMEOUT)
     return [
         Error(
             f"TASK_TIMEOUT ({settings.TASK_TIMEOUT} s) is not shorter than the lease of {name} "
             f"({lease.total_seconds():g} s), so other workers would claim keys that a task is "
             "still processing.",
-            hint="Shorten TASK_TIMEOUT, or lengthen the lease in the admin, under Namespaces.",
+            hint="Shorten TASK_TIMEOUT, or lengthen the lease in the admin, under Queues.",
             id="trackers.E001",
         )
         for name, lease in _leases()
@@ -32,7 +32,7 @@ def tasks_end_before_leases(**_: Any) -> list[Error]:
 
 def _leases() -> list[tuple[str, timedelta]]:
     try:
-        return list(Namespace.objects.order_by("name").values_list("name", "lease"))
+        return list(Queue.objects.order_by("name").values_list("name", "lease"))
     except DatabaseError:
         # The database is away, or has no tables yet.
-        return [("a namespace", Namespace._meta.get_field("lease").default)]
+        return [("a queue", Queue._meta.get_field("lease").default)]

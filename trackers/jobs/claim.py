@@ -26,18 +26,18 @@ CLAIM_BATCH = queue_statement(__file__, "claim")
 
 
 def claim_batch(
-    namespace: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
+    queue: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
 ) -> Batch | None:
     """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes."""
     limits = {"limit": None, "buffer_ttl": None}
-    return _claim(namespace, limits, low=low, fewer_strikes_than=fewer_strikes_than)
+    return _claim(queue, limits, low=low, fewer_strikes_than=fewer_strikes_than)
 
 
 def get(namespace: str, limit: int = 1) -> Batch | None:
     """Claim up to `limit` keys that are due now, without waiting for more; None if none are.
 
     The claim lasts until `Batch.expires_at`; end it with `finish` or `release`. ValueError:
-    `limit` is below 1. LookupError: there is no such namespace.
+    `limit` is below 1. LookupError: there is no such queue.
     """
     if limit < 1:
         raise ValueError("A batch has at least one key.")
@@ -45,7 +45,7 @@ def get(namespace: str, limit: int = 1) -> Batch | None:
 
 
 def _claim(
-    namespace: str,
+    queue: str,
     limits: Mapping[str, object],
     *,
     low: Low = THE_HEAD,
@@ -55,11 +55,9 @@ def _claim(
     # and a late save of the first holder would pass the fence.
     token = secrets.randbits(63)
     bounds = {"low": low.due, "low_urgent": low.urgent}
-    query = on(namespace, CLAIM_BATCH, fewer_strikes_than=fewer_strikes_than)
+    query = on(queue, CLAIM_BATCH, fewer_strikes_than=fewer_strikes_than)
     with cursor() as db:
-        row = db.execute(
-            query, {**limits, **bounds, "namespace": namespace, "token": token}
-        ).fetchone()
+        row = db.execute(query, {**limits, **bounds, "queue": queue, "token": token}).fetchone()
     assert row is not None
     (
         keys, due_at, expires_at, now, lateness, taken, task, strikes, is_full, isolated,
@@ -68,13 +66,13 @@ def _claim(
     if isolated:
         logger.warning(
             "%s: isolated %d keys whose fourth lease expired, the first is %d",
-            namespace,
+            queue,
             len(isolated),
             isolated[0],
         )
     if not keys:
         # What this claim only cleared away stood before other due keys: look again.
-        return _claim(namespace, limits, low=low) if isolated or met_dead else None
+        return _claim(queue, limits, low=low) if isolated or met_dead else None
     # The keys that it passed over for their strikes may be anywhere from `low` on.
     next_low = low if fewer_strikes_than else Low(oldest, oldest_urgent or low.urgent)
     return Batch(
@@ -82,7 +80,7 @@ def _claim(
         keys=tuple(keys),
         due_at=due_at,
         expires_at=expires_at,
-        namespace=namespace,
+        queue=queue,
         task=task,
         claimed_at=now,
         late=tuple(_count_by_lateness(lateness, taken)),

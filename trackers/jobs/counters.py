@@ -29,12 +29,12 @@ class BatchDone:
     late: Sequence[int] = ()
 
 
-def count_batch(namespace: str, done: BatchDone) -> None:
+def count_batch(queue: str, done: BatchDone) -> None:
     with cursor() as db:
         db.execute(
             _COUNT_BATCH,
             {
-                "namespace": namespace,
+                "queue": queue,
                 "host": _HOST,
                 "pid": os.getpid(),
                 "requests": done.requests,

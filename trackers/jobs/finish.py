@@ -53,7 +53,7 @@ def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) ->
         return set()
     with cursor() as db:
         db.execute(
-            on(batch.namespace, _RELEASE),
+            on(batch.queue, _RELEASE),
             {"keys": list(batch.keys), "lease": batch.lease, "delay": delay, "anew": anew},
         )
         return set(keys_of(db))
@@ -65,7 +65,7 @@ def release_in_place(batch: Batch) -> set[int]:
         return set()
     with cursor() as db:
         db.execute(
-            on(batch.namespace, _RELEASE_IN_PLACE),
+            on(batch.queue, _RELEASE_IN_PLACE),
             {"keys": list(batch.keys), "lease": batch.lease, "due_at": batch.due_at},
         )
         return set(keys_of(db))
@@ -79,7 +79,7 @@ def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
     moved = [key for key in batch.keys if key in next]
     with cursor() as db:
         db.execute(
-            on(batch.namespace, _FINISH),
+            on(batch.queue, _FINISH),
             {
                 "lease": batch.lease,
                 "stamp": new_stamp(),

@@ -1,4 +1,4 @@
-"""When a namespace must wait, and how many keys a claim of it may take.
+"""When a queue must wait, and how many keys a claim of it may take.
 
 A hold lasts until a time; while requests fail, a ladder of waits climbs. While X's windows are
 short of requests claims are smaller: keys that a batch claims and cannot ask for go back into the
@@ -15,94 +15,92 @@ from tweetwatch.database import cursor
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
 _HOLD_QUEUE = """
-    UPDATE trackers_namespace SET held_until = %(until)s, held_because = %(because)s
-    WHERE name = %(namespace)s AND (held_until IS NULL OR held_until < %(until)s)
+    UPDATE trackers_queue SET held_until = %(until)s, held_because = %(because)s
+    WHERE name = %(queue)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
 _END_HOLD = """
-    UPDATE trackers_namespace SET held_until = NULL, held_because = ''
-    WHERE name = %(namespace)s AND failures = 0 AND held_until IS NOT NULL
+    UPDATE trackers_queue SET held_until = NULL, held_because = ''
+    WHERE name = %(queue)s AND failures = 0 AND held_until IS NOT NULL
 """
 
-# The first two failures in a row delay only their own batch. From the third on the namespace is
+# The first two failures in a row delay only their own batch. From the third on the queue is
 # held, each time twice as long. A failure during a hold is not counted: its request was sent
 # before, and eight workers would climb eight rungs at once.
 _RECORD_FAILURE = """
-    UPDATE trackers_namespace
+    UPDATE trackers_queue
     SET failures = failures + 1,
         held_until = CASE WHEN failures < 2 THEN held_until
             ELSE now() + %(jitter)s
                  * least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) END,
         held_because = CASE WHEN failures < 2 THEN held_because ELSE %(because)s END
-    WHERE name = %(namespace)s AND (held_until IS NULL OR held_until <= now())
+    WHERE name = %(queue)s AND (held_until IS NULL OR held_until <= now())
 """
 
-_RETRY_FIRST = "SELECT retry_first FROM trackers_namespace WHERE name = %(namespace)s"
+_RETRY_FIRST = "SELECT retry_first FROM trackers_queue WHERE name = %(queue)s"
 
 # Writes nothing in the ordinary case.
 _RECORD_SUCCESS = """
-    UPDATE trackers_namespace SET failures = 0
-    WHERE name = %(namespace)s AND failures > 0
+    UPDATE trackers_queue SET failures = 0
+    WHERE name = %(queue)s AND failures > 0
 """
 
 # SKIP LOCKED: this is only a hint, not worth waiting for behind a burst of arrivals.
 _NARROW = """
-    UPDATE trackers_namespace SET room = %(keys)s
-    WHERE name = (SELECT name FROM trackers_namespace
-                  WHERE name = %(namespace)s AND (room IS NULL OR room > %(keys)s)
+    UPDATE trackers_queue SET room = %(keys)s
+    WHERE name = (SELECT name FROM trackers_queue
+                  WHERE name = %(queue)s AND (room IS NULL OR room > %(keys)s)
                   FOR UPDATE SKIP LOCKED)
 """
 
 # Writes nothing in the ordinary case.
 _WIDEN = """
-    UPDATE trackers_namespace SET room = CASE WHEN 2 * room < batch_size THEN 2 * room END
-    WHERE name = (SELECT name FROM trackers_namespace
-                  WHERE name = %(namespace)s AND room IS NOT NULL
+    UPDATE trackers_queue SET room = CASE WHEN 2 * room < batch_size THEN 2 * room END
+    WHERE name = (SELECT name FROM trackers_queue
+                  WHERE name = %(queue)s AND room IS NOT NULL
                   FOR UPDATE SKIP LOCKED)
 """
 
 
-def hold_queue(namespace: str, *, until: datetime, because: str) -> None:
-    """Claim nothing from the namespace until then."""
+def hold_queue(queue: str, *, until: datetime, because: str) -> None:
+    """Claim nothing from the queue until then."""
     with cursor() as db:
-        db.execute(_HOLD_QUEUE, {"namespace": namespace, "until": until, "because": because[:400]})
+        db.execute(_HOLD_QUEUE, {"queue": queue, "until": until, "because": because[:400]})
 
 
-def end_hold(namespace: str) -> None:
+def end_hold(queue: str) -> None:
     """Claim again at once, unless requests are failing: that hold ends on its own ladder."""
     with cursor() as db:
-        db.execute(_END_HOLD, {"namespace": namespace})
+        db.execute(_END_HOLD, {"queue": queue})
 
 
-def record_failure(namespace: str, *, because: str) -> timedelta:
+def record_failure(queue: str, *, because: str) -> timedelta:
     """A request failed: climb the ladder; return how long its own batch should wait."""
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
-        db.execute(
-            _RECORD_FAILURE, {"namespace": namespace, "because": because[:400], "jitter": jitter}
-        )
-    return first_wait(namespace, jitter=jitter)
+        db.execute(_RECORD_FAILURE, {"queue": queue, "because": because[:400], "jitter": jitter})
+    return first_wait(queue, jitter=jitter)
 
 
-def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
+def first_wait(queue: str, *, jitter: float = 1.0) -> timedelta:
     """How long the keys of a failed request wait when other requests of its batch were answered."""
     with cursor() as db:
-        row = db.execute(_RETRY_FIRST, {"namespace": namespace}).fetchone()
+        row = db.execute(_RETRY_FIRST, {"queue": queue}).fetchone()
     first: timedelta = row[0] if row else timedelta(seconds=5)
     return first * jitter
 
 
-def record_success(namespace: str) -> None:
+def record_success(queue: str) -> None:
     """A request was answered: reset the ladder."""
     with cursor() as db:
-        db.execute(_RECORD_SUCCESS, {"namespace": namespace})
+        db.execute(_RECORD_SUCCESS, {"queue": queue})
 
 
-def resize_claims(namespace: str, room: int | None) -> None:
+def resize_claims(queue: str, room: int | None) -> None:
     """Let the next claims take as many keys as the last batch found room for; None: it found enough
     for all, so they may take more."""
     with cursor() as db:
         if room:
-            db.execute(_NARROW, {"namespace": namespace, "keys": room})
+            db.execute(_NARROW, {"queue": queue, "keys": room})
         else:
-            db.execute(_WIDEN, {"namespace": namespace})
+            db.execute(_WIDEN, {"queue": queue})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trackers.jobs.queue import namespaces
+from trackers.jobs.queue import job_classes
 from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
@@ -17,6 +17,6 @@ def isolated_by_queue(*, most: int) -> dict[str, list[int]]:
     with cursor() as db:
         keys_by_queue = {
             name: [key for (key,) in db.execute(on(name, _ISOLATED_KEYS), {"most": most})]
-            for name in sorted(namespaces())
+            for name in sorted(job_classes())
         }
     return {name: keys for name, keys in keys_by_queue.items() if keys}

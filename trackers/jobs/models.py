@@ -1,8 +1,7 @@
-"""The delayed queue's rows: a namespace with its knobs, the abstract job, and the processes at
-work.
+"""The delayed queues' rows: a queue with its knobs, the abstract job, and the processes at work.
 
 A part that wants a queue declares a narrow table of its own, a subclass of `Job`, and one row in
-`Namespace`. All that `jobs` knows about a task is its dotted name, its knobs and its stop.
+`Queue`. All that `jobs` knows about a task is its dotted name, its knobs and its stop.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ BUCKET_KEYS = 100
 MAX_BATCH_KEYS = 1000
 
 
-class Namespace(models.Model):
+class Queue(models.Model):
     """One queue: which task gets its batches, its knobs and its stop."""
 
     name = models.CharField(max_length=60, primary_key=True)
@@ -75,18 +74,18 @@ class Namespace(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(batch_size__gte=1, batch_size__lte=MAX_BATCH_KEYS),
-                name="namespace_batch_size",
+                name="queue_batch_size",
             ),
             models.CheckConstraint(
                 condition=Q(buffer_ttl__gte=timedelta(0), buffer_ttl__lt=F("lease")),
-                name="namespace_buffer_ttl_below_lease",
+                name="queue_buffer_ttl_below_lease",
             ),
             models.CheckConstraint(
                 condition=Q(retry_first__gt=timedelta(0), retry_most__gte=F("retry_first")),
-                name="namespace_retry_ladder",
+                name="queue_retry_ladder",
             ),
             models.CheckConstraint(
-                condition=Q(arrivals_per_second__gte=1), name="namespace_arrivals_per_second"
+                condition=Q(arrivals_per_second__gte=1), name="queue_arrivals_per_second"
             ),
         ]
 
@@ -126,13 +125,13 @@ class Namespace(models.Model):
     @property
     def most_keys(self) -> int:
         """The largest batch that its task can take."""
-        job = namespaces().get(self.name)
+        job = job_classes().get(self.name)
         return job.most_keys if job else MAX_BATCH_KEYS
 
     @property
     def request_keys(self) -> int:
         """How many keys a full request has."""
-        job = namespaces().get(self.name)
+        job = job_classes().get(self.name)
         most = min(self.batch_size, self.most_keys)
         return min(most, job.request_keys) if job and job.request_keys else most
 
@@ -174,11 +173,11 @@ class Job(models.Model):
     stamp = models.BigIntegerField(null=True, help_text="The stamp of its bucket; null: isolated.")
 
     # The name of the queue, by which `jobs.tables` finds the table.
-    namespace: str
+    queue: str
     # The table of its buckets.
     bucket: type[Bucket]
     # The largest batch that the queue's task can take. A claim takes no more, whatever the row of
-    # the namespace says, since a batch that is too large fails and costs each key a strike.
+    # the queue says, since a batch that is too large fails and costs each key a strike.
     most_keys: int
     # How many keys fill one of the task's requests; a batch is whole requests. None: it is one.
     request_keys: int | None = None
@@ -263,9 +262,9 @@ class BegunBatch(models.Model):
         return f"lease {self.lease} until {self.expires_at:%H:%M:%S}"
 
 
-def namespaces() -> dict[str, type[Job]]:
-    """Every declared namespace and its table."""
-    return {job.namespace: job for job in Job.__subclasses__()}
+def job_classes() -> dict[str, type[Job]]:
+    """The table of each declared queue, by its name."""
+    return {job.queue: job for job in Job.__subclasses__()}
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
@@ -315,7 +314,7 @@ class Tally(models.Model):
     # Upper bounds of the lateness counts, in seconds; one more count has what was later still.
     LATENESS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 
-    namespace = models.CharField(max_length=60)
+    queue = models.CharField(max_length=60)
     minute = models.DateTimeField()
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
@@ -332,18 +331,18 @@ class Tally(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["minute", "namespace", "host", "pid"], name="tally_of_a_minute"
+                fields=["minute", "queue", "host", "pid"], name="tally_of_a_minute"
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.namespace} {self.minute:%Y-%m-%d %H:%M}"
+        return f"{self.queue} {self.minute:%Y-%m-%d %H:%M}"
 
 
 class QueueFigures(models.Model):
-    """What a cluster last saw of one namespace's queue; written and read by `jobs.figures`."""
+    """What a cluster last saw of one queue; written and read by `jobs.figures`."""
 
-    namespace = models.CharField(max_length=60, primary_key=True)
+    queue = models.CharField(max_length=60, primary_key=True)
 
     # Taken every few seconds by bounded counts; null: not yet.
     taken_at = models.DateTimeField(null=True)
@@ -367,7 +366,7 @@ class QueueFigures(models.Model):
     whole_in_flight = models.IntegerField(default=0)
 
     def __str__(self) -> str:
-        return f"figures of {self.namespace}"
+        return f"figures of {self.queue}"
 
     def may_be_counted(self, now: datetime, *, rests: int) -> bool:
         """Whether the last whole count ended at least `rests` times its own duration ago."""
@@ -375,10 +374,10 @@ class QueueFigures(models.Model):
 
 
 class ScheduleAhead(models.Model):
-    """How many keys of one namespace are due in the next minutes; written and read by
+    """How many keys of one queue are due in the next minutes; written and read by
     `jobs.ahead`."""
 
-    namespace = models.CharField(max_length=60, primary_key=True)
+    queue = models.CharField(max_length=60, primary_key=True)
     taken_at = models.DateTimeField(null=True)
     took = models.DurationField(default=timedelta(0))
     counts = ArrayField(models.IntegerField(), default=list)
@@ -386,4 +385,4 @@ class ScheduleAhead(models.Model):
     ends_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
-        return f"schedule ahead of {self.namespace}"
+        return f"schedule ahead of {self.queue}"

@@ -1,6 +1,6 @@
 """Everything paused by one act, and resumed just as it was before.
 
-The queues that ran are paused (`Namespace.paused`, which claims obey) and listed in the one row of
+The queues that ran are paused (`Queue.paused`, which claims obey) and listed in the one row of
 `PausedAll`. While that row is there the stream disconnects, and chores ask X for nothing.
 """
 
@@ -10,7 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import IntegrityError, models, transaction
 from django.db.models.functions import Now
 
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 
 ALL_PAUSED = "Everything is paused."
 
@@ -44,9 +44,9 @@ def pause_all(*, by: str, because: str = "") -> PausedAll | None:
             # Locks: the one row first, so that of two people one waits and then gives up; then the
             # queues, in the order of names.
             made = PausedAll.objects.create(by=by[:150], because=because[:200], queues=[])
-            running = Namespace.objects.select_for_update().filter(paused=False).order_by("name")
+            running = Queue.objects.select_for_update().filter(paused=False).order_by("name")
             made.queues = [queue.name for queue in running]
-            Namespace.objects.filter(pk__in=made.queues).update(paused=True)
+            Queue.objects.filter(pk__in=made.queues).update(paused=True)
             made.save(update_fields=["queues"])
             return made
     except IntegrityError:
@@ -59,7 +59,7 @@ def resume_all() -> PausedAll | None:
         row = PausedAll.objects.select_for_update().first()
         if row is None:
             return None
-        list(Namespace.objects.select_for_update().filter(pk__in=row.queues).order_by("name"))
-        Namespace.objects.filter(pk__in=row.queues).update(paused=False)
+        list(Queue.objects.select_for_update().filter(pk__in=row.queues).order_by("name"))
+        Queue.objects.filter(pk__in=row.queues).update(paused=False)
         PausedAll.objects.filter(pk=row.pk).delete()
         return row

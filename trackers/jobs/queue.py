@@ -17,7 +17,7 @@ from django.db import transaction
 from trackers.jobs.batch import FROM_THE_HEAD, THE_HEAD, Batch, Low
 from trackers.jobs.claim import CLAIM_BATCH, claim_batch, get
 from trackers.jobs.finish import finish, release, release_in_place
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import job_classes
 from trackers.jobs.ready import READY_IN, ready_in
 from trackers.jobs.tables import (
     URGENT_SHARE,
@@ -42,8 +42,8 @@ __all__ = [
     "claims",
     "finish",
     "get",
+    "job_classes",
     "job_table",
-    "namespaces",
     "new_stamp",
     "on",
     "queue_statement",
@@ -74,10 +74,10 @@ CREATE_ARRIVALS = """
 # A burst queues behind earlier ones, so that together they keep to the rate. Up to a second's worth
 # of arrivals is not a burst, and does not wait.
 _RESERVE_ARRIVALS = """
-    UPDATE trackers_namespace n
+    UPDATE trackers_queue n
     SET arrivals_until = greatest(n.arrivals_until, now())
                        + %(count)s * interval '1 second' / n.arrivals_per_second
-    WHERE n.name = %(namespace)s AND %(count)s > n.arrivals_per_second
+    WHERE n.name = %(queue)s AND %(count)s > n.arrivals_per_second
     RETURNING extract(epoch FROM n.arrivals_until - now())
               - %(count)s / n.arrivals_per_second::float8
 """
@@ -108,7 +108,7 @@ _CLAIMED_KEYS = """
 def schedule(namespace: str, key: int, delay: timedelta) -> None:
     """Add the key (64 bits), due after `delay`, or move it to that time.
 
-    A claim on it ends: its late save writes nothing. LookupError: there is no such namespace.
+    A claim on it ends: its late save writes nothing. LookupError: there is no such queue.
     """
     with cursor() as db:
         db.execute(on(namespace, _SCHEDULE), {"key": key, "delay": delay, "stamp": new_stamp()})
@@ -117,13 +117,13 @@ def schedule(namespace: str, key: int, delay: timedelta) -> None:
 def schedule_many(
     namespace: str, jobs: Iterable[tuple[int, timedelta]], *, urgent: Container[int] = ()
 ) -> int:
-    """Schedule each (key, delay), spread by the namespace's rate of arrivals; return how many.
+    """Schedule each (key, delay), spread by the queue's rate of arrivals; return how many.
 
     Under backlog the keys in `urgent` come before those that have been due for longer.
 
     One COPY, whatever the number. The first key of a burst is due after its delay, each next one
     1/rate later, in steps of a tenth of a second, and a burst begins where the last one ends. If
-    a key comes twice, the last delay counts. LookupError: there is no such namespace.
+    a key comes twice, the last delay counts. LookupError: there is no such queue.
     """
     query = on(namespace, _SCHEDULE_ARRIVALS)
     with transaction.atomic(), cursor() as db:
@@ -133,27 +133,27 @@ def schedule_many(
             for key, delay in jobs:
                 copy.write_row((count, key, delay, key in urgent))
                 count += 1
-        params = {"namespace": namespace, "count": count}
+        params = {"queue": namespace, "count": count}
         reserved = db.execute(_RESERVE_ARRIVALS, params).fetchone()
         start = max(0.0, reserved[0]) if reserved else 0.0
-        params = {"namespace": namespace, "start": start, "stamp": new_stamp()}
+        params = {"queue": namespace, "start": start, "stamp": new_stamp()}
         inserted = db.execute(query, params).rowcount
         # The caller may schedule again in this transaction.
         db.execute("DROP TABLE arrivals")
         if count and not inserted:
-            raise LookupError(f"The namespace {namespace!r} has no row in the table of namespaces.")
+            raise LookupError(f"The queue {namespace!r} has no row in the table of queues.")
     return count
 
 
-def remove_keys(namespace: str, keys: Iterable[int]) -> set[int]:
+def remove_keys(queue: str, keys: Iterable[int]) -> set[int]:
     """Remove the keys from the queue, claimed or not; return those that were in it. LookupError:
-    there is no such namespace."""
+    there is no such queue."""
     with cursor() as db:
-        db.execute(on(namespace, _REMOVE_KEYS), {"keys": sorted(keys)})
+        db.execute(on(queue, _REMOVE_KEYS), {"keys": sorted(keys)})
         return set(keys_of(db))
 
 
-def claims(namespace: str, keys: Iterable[int]) -> dict[int, datetime]:
+def claims(queue: str, keys: Iterable[int]) -> dict[int, datetime]:
     """The keys among these that are claimed, with when the lease runs out, or ran out."""
     with cursor() as db:
-        return dict(db.execute(on(namespace, _CLAIMED_KEYS), {"keys": list(keys)}).fetchall())
+        return dict(db.execute(on(queue, _CLAIMED_KEYS), {"keys": list(keys)}).fetchall())

@@ -1,6 +1,6 @@
 """Figures of a queue: what waits, how late it is, what was done.
 
-a cluster, every few seconds ─ take ─> a row for each namespace ─ figures ─> pages, status, /metrics
+a cluster, every few seconds ─ take ─> a row for each queue ─ figures ─> pages, status, /metrics
 Up to `MOST` keys are counted each time. A longer queue is also counted whole, and the longer that
 takes, the longer the pause after it. While no cluster runs, each reader makes the bounded counts
 itself.
@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import DateTimeField, Func, Q
 
-from trackers.jobs.models import QueueFigures, Tally, namespaces
+from trackers.jobs.models import QueueFigures, Tally, job_classes
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
@@ -55,28 +55,28 @@ _CHECKED_LAST_MINUTE = """
     SELECT coalesce(
         sum(t.measured * CASE WHEN t.minute = share.this THEN 1 ELSE share.of_last END), 0)
     FROM share LEFT JOIN trackers_tally t
-      ON t.namespace = %(namespace)s AND t.minute >= share.this - interval '1 minute'
+      ON t.queue = %(queue)s AND t.minute >= share.this - interval '1 minute'
 """
 
 _LATENESS = """
     SELECT place::int, sum(count::int)::int
     FROM trackers_tally t,
          jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
-    WHERE t.namespace = %(namespace)s AND t.minute >= now() - interval '5 minutes'
+    WHERE t.queue = %(queue)s AND t.minute >= now() - interval '5 minutes'
     GROUP BY place ORDER BY place
 """
 
 _BATCH_FILL = """
     SELECT sum(asked + failed)::float8 / nullif(sum(batches), 0)
     FROM trackers_tally
-    WHERE namespace = %(namespace)s AND minute >= now() - interval '5 minutes'
+    WHERE queue = %(queue)s AND minute >= now() - interval '5 minutes'
 """
 
 _BY_MINUTE = """
     SELECT minute, sum(batches)::int, sum(asked)::int, sum(measured)::int, sum(changed)::int,
            sum(failed)::int
     FROM trackers_tally
-    WHERE namespace = %(namespace)s AND minute > now() - %(minutes)s * interval '1 minute'
+    WHERE queue = %(queue)s AND minute > now() - %(minutes)s * interval '1 minute'
     GROUP BY minute ORDER BY minute
 """
 
@@ -85,7 +85,7 @@ _PRUNE_COUNTERS = "DELETE FROM trackers_tally WHERE minute < now() - interval '2
 
 @dataclass(frozen=True, slots=True)
 class QueueSummary:
-    """Figures of a namespace; lateness and batch fill over five minutes, None without a batch.
+    """Figures of a queue; lateness and batch fill over five minutes, None without a batch.
 
     Up to MOST the counts are exact as of `taken_at`. Above, `due`, `in_flight` and `scheduled` are
     those of the whole count at `counted_at`; if that is None, lower bounds or an estimate.
@@ -145,9 +145,9 @@ class MinuteCounters:
     failed: int
 
 
-def queue_summary(namespace: str) -> QueueSummary:
+def queue_summary(queue: str) -> QueueSummary:
     """The figures that a cluster last took; if none takes them, as they are now."""
-    return queue_summaries(namespace)[namespace]
+    return queue_summaries(queue)[queue]
 
 
 def queue_summaries(*names: str) -> dict[str, QueueSummary]:
@@ -166,44 +166,42 @@ def queue_summaries(*names: str) -> dict[str, QueueSummary]:
     return summaries
 
 
-def record_summary(
-    namespace: str, *, then: Callable[[str, QueueSummary], None] | None = None
-) -> bool:
+def record_summary(queue: str, *, then: Callable[[str, QueueSummary], None] | None = None) -> bool:
     """Write the figures for all readers; False when another cluster does, or just did.
 
     A queue of more than MOST is counted whole first, unless the last such count is too recent.
     `then` gets them in the same transaction, so no two clusters are in it at once.
     """
-    QueueFigures.objects.get_or_create(pk=namespace)
+    QueueFigures.objects.get_or_create(pk=queue)
     with transaction.atomic():
         # Lock: this row alone. Skip it if it is locked: another cluster is taking the figures.
         row = (
             QueueFigures.objects.select_for_update(skip_locked=True)
-            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - TAKEN_EVERY), pk=namespace)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - TAKEN_EVERY), pk=queue)
             .first()
         )
         if row is None:
             return False
-        seen = count_bounded(namespace)
+        seen = count_bounded(queue)
         if seen.scheduled >= MAX_COUNTED_KEYS and row.may_be_counted(seen.at, rests=PAUSE_FACTOR):
             _count_whole(row, at=seen.at)
-        summary = _summary_of(seen, _recent_counters(namespace), row)
+        summary = _summary_of(seen, _recent_counters(queue), row)
         for field in fields(summary):
             setattr(row, field.name, getattr(summary, field.name))
         row.save()
         if then:
-            then(namespace, summary)
+            then(queue, summary)
     return True
 
 
-def count_bounded(namespace: str) -> BoundedCount:
+def count_bounded(queue: str) -> BoundedCount:
     params = {
-        "namespace": namespace,
-        "table": namespaces()[namespace]._meta.db_table,
+        "queue": queue,
+        "table": job_classes()[queue]._meta.db_table,
         "most": MAX_COUNTED_KEYS,
     }
     with cursor() as db:
-        row = db.execute(on(namespace, COUNT_BOUNDED), params).fetchone()
+        row = db.execute(on(queue, COUNT_BOUNDED), params).fetchone()
     assert row is not None
     return BoundedCount(*row)
 
@@ -213,14 +211,14 @@ def _count_whole(row: QueueFigures, *, at: datetime) -> None:
     began = time.monotonic()
     with cursor() as db:
         db.execute(ONE_PROCESS)
-        counts = db.execute(on(row.namespace, _COUNT_WHOLE)).fetchone()
+        counts = db.execute(on(row.queue, _COUNT_WHOLE)).fetchone()
     assert counts is not None
     row.whole_scheduled, row.whole_due, row.whole_in_flight = counts
     row.whole_at, row.whole_took = at, timedelta(seconds=time.monotonic() - began)
 
 
-def _recent_counters(namespace: str) -> RecentCounters:
-    params = {"namespace": namespace}
+def _recent_counters(queue: str) -> RecentCounters:
+    params = {"queue": queue}
     with cursor() as db:
         checked = db.execute(_CHECKED_LAST_MINUTE, params).fetchone()
         late: list[tuple[int, int]] = db.execute(_LATENESS, params).fetchall()
@@ -268,17 +266,17 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
     return None
 
 
-def lateness_at(namespace: str, *shares: float) -> list[float | None]:
+def lateness_at(queue: str, *shares: float) -> list[float | None]:
     """The quantiles of lateness over five minutes, from one query."""
     with cursor() as db:
-        late: list[tuple[int, int]] = db.execute(_LATENESS, {"namespace": namespace}).fetchall()
+        late: list[tuple[int, int]] = db.execute(_LATENESS, {"queue": queue}).fetchall()
     return [quantile(late, share) for share in shares]
 
 
-def by_minute(namespace: str, *, minutes: int = 60) -> list[MinuteCounters]:
+def by_minute(queue: str, *, minutes: int = 60) -> list[MinuteCounters]:
     """What was done in each of the last minutes, without those in which nothing was."""
     with cursor() as db:
-        rows = db.execute(_BY_MINUTE, {"namespace": namespace, "minutes": minutes})
+        rows = db.execute(_BY_MINUTE, {"queue": queue, "minutes": minutes})
         return [MinuteCounters(*row) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The tables of the namespaces, and SQL on one of them."""
+"""The tables of the queues, and SQL on one of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trackers.jobs.models import (
     STRIKES,
     SUSPECT_BATCH_KEYS,
     Job,
-    namespaces,
+    job_classes,
 )
 from tweetwatch.statements import fill, statement
 
@@ -64,34 +64,34 @@ def queue_statement(module: str, name: str, **parts: object) -> str:
 _INTO_BUCKETS = queue_statement(__file__, "_into_buckets")
 
 
-def job_class(namespace: str) -> type[Job]:
-    """The `Job` that declares the namespace; LookupError if there is none."""
+def job_class(queue: str) -> type[Job]:
+    """The `Job` that declares the queue; LookupError if there is none."""
     try:
-        return namespaces()[namespace]
+        return job_classes()[queue]
     except KeyError:
-        known = ", ".join(sorted(namespaces()))
-        raise LookupError(f"There is no namespace {namespace!r}; there are: {known}.") from None
+        known = ", ".join(sorted(job_classes()))
+        raise LookupError(f"There is no queue {queue!r}; there are: {known}.") from None
 
 
-def job_table(namespace: str) -> str:
-    return f'"{job_class(namespace)._meta.db_table}"'
+def job_table(queue: str) -> str:
+    return f'"{job_class(queue)._meta.db_table}"'
 
 
-def bucket_table(namespace: str) -> str:
-    return f'"{job_class(namespace).bucket._meta.db_table}"'
+def bucket_table(queue: str) -> str:
+    return f'"{job_class(queue).bucket._meta.db_table}"'
 
 
 @cache
-def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> str:
-    """The query with the namespace's tables, {job} and {bucket}, its limits and strikes put in.
+def on(queue: str, query: str, *, fewer_strikes_than: int | None = None) -> str:
+    """The query with the queue's tables, {job} and {bucket}, its limits and strikes put in.
 
     {among}: which buckets a claim looks at, all of them or those with fewer strikes.
     """
-    job = job_class(namespace)
+    job = job_class(queue)
     fewer = fewer_strikes_than
     parts = {
-        "job": job_table(namespace),
-        "bucket": bucket_table(namespace),
+        "job": job_table(queue),
+        "bucket": bucket_table(queue),
         "bucket_keys": min(BUCKET_KEYS, job.request_keys or job.most_keys),
         "most_keys": job.most_keys,
         "request_keys": job.request_keys or "NULL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection
 from psycopg import sql
 
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import job_classes
 from tweetwatch.database import cursor
 
 # Fewer dead rows do not slow down a claim noticeably.
@@ -19,11 +19,11 @@ _VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
 
 
 def vacuum() -> list[str]:
-    """Vacuum queues with many dead rows; return their namespaces. In a transaction, do nothing."""
+    """Vacuum queues with many dead rows; return their names. In a transaction, do nothing."""
     if connection.in_atomic_block:
         return []
     done = []
-    for name, job in namespaces().items():
+    for name, job in job_classes().items():
         for model in (job, job.bucket):
             with cursor() as db:
                 table = model._meta.db_table

@@ -11,7 +11,7 @@ from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import Standing
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.jobs.pausing import PausedAll
 from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch_words import room, sentences
@@ -47,7 +47,7 @@ def status_json() -> dict[str, Any]:
         "unclear": tweets.unclear,
         "days": _days_json(status),
         "stretch": _stretch_json(status),
-        "namespaces": [_namespace_json(row, status) for row in status.namespaces],
+        "queues": [_queue_json(row, status) for row in status.queues],
         "projects": [_project_json(row) for row in status.projects],
         "credentials": [
             _credential_json(row, of_project.get(row.app.project_id)) for row in status.credentials
@@ -143,15 +143,15 @@ def _events_json(status: Status) -> dict[str, Any]:
     }
 
 
-def _namespace_json(namespace: Namespace, status: Status) -> dict[str, Any]:
-    held = namespace.held(now=status.now)
-    queue = status.queues.get(namespace.name)
+def _queue_json(queue: Queue, status: Status) -> dict[str, Any]:
+    held = queue.held(now=status.now)
+    summary = status.queue_summaries.get(queue.name)
     return {
-        "name": namespace.name,
-        "due": queue.due if queue else 0,
-        "held_until": iso(namespace.held_until) if held else None,
-        "held_because": namespace.held_because if held else "",
-        "paused": namespace.paused,
+        "name": queue.name,
+        "due": summary.due if summary else 0,
+        "held_until": iso(queue.held_until) if held else None,
+        "held_because": queue.held_because if held else "",
+        "paused": queue.paused,
     }
 
 

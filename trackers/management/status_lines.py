@@ -46,7 +46,7 @@ def status_lines(figures: Figures) -> Iterator[str]:
     yield from _day_lines(figures["days"])
     yield _labelled_line("Stretch", " ".join(figures["stretch"]["why"]))
     yield ""
-    yield from _section_lines("Queues", figures["namespaces"], _queue_row)
+    yield from _section_lines("Queues", figures["queues"], _queue_row)
     yield from _section_lines("Projects", figures["projects"], _project_row)
     yield from _section_lines("Credentials", figures["credentials"], _credential_row)
     yield from _section_lines(

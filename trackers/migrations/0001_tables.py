@@ -198,7 +198,7 @@ class Migration(migrations.Migration):
                 models.CheckConstraint(condition=models.Q(models.Q(('accuracy', None), ('at_least', None), ('at_most', None)), models.Q(('accuracy__gte', 0.001), ('accuracy__lte', 0.5), ('at_least__gte', models.F('at_most')), ('at_least__lte', models.F('younger_than')), ('at_most__gte', timedelta(seconds=1))), _connector='OR'), name='interval_adapts'),
             ],
         }),
-        migrations.CreateModel('Namespace', [
+        migrations.CreateModel('Queue', [
             ('name', models.CharField(max_length=60, primary_key=True, serialize=False)),
             ('task', models.CharField(help_text='Dotted name of the function that is called with each batch.', max_length=200)),
             ('batch_size', models.PositiveSmallIntegerField(default=100, help_text='Most keys in one batch. Tweets are taken in whole requests of 100.')),
@@ -216,15 +216,15 @@ class Migration(migrations.Migration):
         ], {
             'ordering': ['name'],
             'constraints': [
-                models.CheckConstraint(condition=models.Q(('batch_size__gte', 1), ('batch_size__lte', 1000)), name='namespace_batch_size'),
-                models.CheckConstraint(condition=models.Q(('buffer_ttl__gte', timedelta(0)), ('buffer_ttl__lt', models.F('lease'))), name='namespace_buffer_ttl_below_lease'),
-                models.CheckConstraint(condition=models.Q(('retry_first__gt', timedelta(0)), ('retry_most__gte', models.F('retry_first'))), name='namespace_retry_ladder'),
-                models.CheckConstraint(condition=models.Q(('arrivals_per_second__gte', 1)), name='namespace_arrivals_per_second'),
+                models.CheckConstraint(condition=models.Q(('batch_size__gte', 1), ('batch_size__lte', 1000)), name='queue_batch_size'),
+                models.CheckConstraint(condition=models.Q(('buffer_ttl__gte', timedelta(0)), ('buffer_ttl__lt', models.F('lease'))), name='queue_buffer_ttl_below_lease'),
+                models.CheckConstraint(condition=models.Q(('retry_first__gt', timedelta(0)), ('retry_most__gte', models.F('retry_first'))), name='queue_retry_ladder'),
+                models.CheckConstraint(condition=models.Q(('arrivals_per_second__gte', 1)), name='queue_arrivals_per_second'),
             ],
         }),
         migrations.CreateModel('Tally', [
             ID,
-            ('namespace', models.CharField(max_length=60)),
+            ('queue', models.CharField(max_length=60)),
             ('minute', models.DateTimeField()),
             ('host', models.CharField(max_length=255)),
             ('pid', models.IntegerField()),
@@ -235,7 +235,7 @@ class Migration(migrations.Migration):
             ('missing', models.IntegerField(default=0)),
             ('failed', models.IntegerField(default=0)),
             ('late', models.JSONField(default=list)),
-        ], {'constraints': [models.UniqueConstraint(fields=('minute', 'namespace', 'host', 'pid'), name='tally_of_a_minute')]}),
+        ], {'constraints': [models.UniqueConstraint(fields=('minute', 'queue', 'host', 'pid'), name='tally_of_a_minute')]}),
         migrations.CreateModel('TweetText', [
             ('tweet', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.tweet')),
             ('text', models.TextField()),
@@ -528,7 +528,7 @@ class Migration(migrations.Migration):
             ('overdue', models.PositiveBigIntegerField(default=0, help_text='Tweets that were already due; they are spread out from the start.')),
         ]),
         migrations.CreateModel('QueueFigures', [
-            ('namespace', models.CharField(max_length=60, primary_key=True, serialize=False)),
+            ('queue', models.CharField(max_length=60, primary_key=True, serialize=False)),
             ('taken_at', models.DateTimeField(null=True)),
             ('due', models.IntegerField(default=0)),
             ('oldest_due_seconds', models.FloatField(default=0)),
@@ -1001,7 +1001,7 @@ class Migration(migrations.Migration):
         ]),
         migrations.CreateModel('NotedTask', [
             ID,
-            ('namespace', models.CharField(blank=True, max_length=60)),
+            ('queue', models.CharField(blank=True, max_length=60)),
             ('name', models.CharField(max_length=200)),
             ('keys', models.IntegerField(null=True)),
             ('ended_at', models.DateTimeField(db_default=functions.Now())),
@@ -1012,8 +1012,8 @@ class Migration(migrations.Migration):
             ('pid', models.IntegerField()),
         ], {'ordering': ['-pk']}),
         migrations.CreateModel('QueueHour', [
-            ('pk', models.CompositePrimaryKey('namespace', 'hour', blank=True, editable=False, primary_key=True, serialize=False)),
-            ('namespace', models.CharField(max_length=60)),
+            ('pk', models.CompositePrimaryKey('queue', 'hour', blank=True, editable=False, primary_key=True, serialize=False)),
+            ('queue', models.CharField(max_length=60)),
             ('hour', models.DateTimeField()),
             ('due', models.IntegerField()),
             ('oldest_due_seconds', models.FloatField()),
@@ -1022,8 +1022,8 @@ class Migration(migrations.Migration):
             ('failed', models.BigIntegerField(null=True)),
         ], {'indexes': [models.Index(fields=['hour'], name='queuehour_hour')]}),
         migrations.CreateModel('QueueMinute', [
-            ('pk', models.CompositePrimaryKey('namespace', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
-            ('namespace', models.CharField(max_length=60)),
+            ('pk', models.CompositePrimaryKey('queue', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
+            ('queue', models.CharField(max_length=60)),
             ('minute', models.DateTimeField()),
             ('due', models.IntegerField()),
             ('oldest_due_seconds', models.FloatField()),
@@ -1054,7 +1054,7 @@ class Migration(migrations.Migration):
             ('source', models.ForeignKey(on_delete=models.CASCADE, related_name='days', to='trackers.source')),
         ], {'indexes': [models.Index(fields=['day'], name='sourceday_day')]}),
         migrations.CreateModel('ScheduleAhead', [
-            ('namespace', models.CharField(max_length=60, primary_key=True, serialize=False)),
+            ('queue', models.CharField(max_length=60, primary_key=True, serialize=False)),
             ('taken_at', models.DateTimeField(null=True)),
             ('took', models.DurationField(default=timedelta(0))),
             ('counts', ArrayField(base_field=models.IntegerField(), default=list, size=None)),

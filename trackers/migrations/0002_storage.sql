@@ -164,7 +164,7 @@ ALTER TABLE trackers_mover SET (fillfactor = 70, autovacuum_vacuum_scale_factor 
 ALTER TABLE trackers_apiuse SET UNLOGGED, SET (fillfactor = 50);
 
 -- Few rows that are rewritten every few seconds.
-ALTER TABLE trackers_namespace SET (fillfactor = 50);
+ALTER TABLE trackers_queue SET (fillfactor = 50);
 ALTER TABLE trackers_worker SET (fillfactor = 50);
 ALTER TABLE trackers_window SET (fillfactor = 50);
 ALTER TABLE trackers_queuefigures SET (fillfactor = 50);

@@ -67,7 +67,7 @@ def fill(apps, schema_editor):
         model.objects.bulk_create(model(**row) for row in rows)
 
     now = timezone.now()
-    add("trackers", "Namespace", ({"name": name, "task": task, **how} for name, task, how in QUEUES))
+    add("trackers", "Queue", ({"name": name, "task": task, **how} for name, task, how in QUEUES))
     add("trackers", "Interval", ({"younger_than": age, "every": every} for age, every in INTERVALS))
     add("trackers", "Milestone", ({"metric": metric, "at": at} for metric, at in MILESTONES))
     add("trackers", "Topic", ({"name": name, "publisher": "tweetwatch"} for name in TOPICS))

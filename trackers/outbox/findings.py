@@ -27,7 +27,7 @@ NO_PATIENCE = _NO_REST = timedelta(0)
 class Observation:
     """How one thing stands now."""
 
-    kind: str  # what it is of, as in "namespace"
+    kind: str  # what it is of, as in "queue"
     of: str  # and which, as in "tweet:update"
     wrong: str  # what is wrong, in a sentence; empty: nothing is
     over: str  # what to say when what was wrong no longer is; empty: nothing

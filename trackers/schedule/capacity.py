@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from trackers.jobs.models import Tally
-from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule.stretch_solve import WINDOW_S
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor
@@ -20,13 +20,13 @@ _BEST_MINUTE = """
     WITH best AS (
         SELECT minute, sum(asked) AS asked
         FROM trackers_tally
-        WHERE namespace = %(namespace)s AND minute >= now() - interval '1 day'
+        WHERE queue = %(queue)s AND minute >= now() - interval '1 day'
           AND minute < date_trunc('minute', now())
         GROUP BY minute ORDER BY asked DESC LIMIT 1
     )
     SELECT best.asked::float8 / 60,
            2 * sum(late.count::int) FILTER (WHERE late.place > %(punctual)s) > sum(late.count::int)
-    FROM best JOIN trackers_tally t ON t.namespace = %(namespace)s AND t.minute = best.minute
+    FROM best JOIN trackers_tally t ON t.queue = %(queue)s AND t.minute = best.minute
     CROSS JOIN LATERAL jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
     GROUP BY best.asked
 """
@@ -62,5 +62,5 @@ def _workers_manage() -> float | None:
     """The best minute of the last 24 hours; None unless the workers were behind in it."""
     punctual = Tally.LATENESS.index(_PUNCTUAL_UP_TO) + 1
     with cursor() as db:
-        row = db.execute(_BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}).fetchone()
+        row = db.execute(_BEST_MINUTE, {"queue": TWEET_UPDATE, "punctual": punctual}).fetchone()
     return row[0] if row and row[1] else None

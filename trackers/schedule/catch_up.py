@@ -12,17 +12,17 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from trackers.credentials import sentences
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import QueueSummary
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import census
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.namespace import TWEET_UPDATE
 
 # Seconds. A due tweet waits a little to fill a batch; one that waits longer than this is behind.
 _BEHIND_AFTER = 30.0
-# After this many failed requests in a row the namespace is held until X answers (jobs.holds).
+# After this many failed requests in a row the queue is held until X answers (jobs.holds).
 _OUTAGE_FAILURES = 3
 
 CatchUpState = Literal["fresh", "soon", "never", "unknown"]
@@ -55,13 +55,13 @@ def read_catch_up(plan: Plan, figures: QueueSummary, *, now: datetime) -> CatchU
     """The forecast for the tweets' queue. Reads more than `figures` only if something is behind."""
     if not _is_behind(figures):
         return _NOTHING_BEHIND
-    namespace = Namespace.objects.get(pk=TWEET_UPDATE)
-    if namespace.paused:
+    queue = Queue.objects.get(pk=TWEET_UPDATE)
+    if queue.paused:
         return CatchUp("unknown", why="The queue is paused.")
     demand = _planned_demand(plan, now=now)
     if demand is None:
         return CatchUp("unknown", why="A running qcluster has to count the tweets first.")
-    available = capacity(namespace.request_keys)
+    available = capacity(queue.request_keys)
     if not available.usable:
         return CatchUp("unknown", why=sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL)
     if not Worker.objects.alive(now=now).exists():
@@ -70,7 +70,7 @@ def read_catch_up(plan: Plan, figures: QueueSummary, *, now: datetime) -> CatchU
         due=figures.due + figures.in_flight,
         capacity=available,
         demand=demand,
-        held_for=_held_for(namespace, now=now),
+        held_for=_held_for(queue, now=now),
     )
 
 
@@ -85,11 +85,11 @@ def _is_behind(figures: QueueSummary) -> bool:
     return figures.oldest_due_seconds > _BEHIND_AFTER
 
 
-def _held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
+def _held_for(queue: Queue, *, now: datetime) -> timedelta | None:
     """How long requests are held; None, for an unknown time, while X fails."""
-    if namespace.failures >= _OUTAGE_FAILURES:
+    if queue.failures >= _OUTAGE_FAILURES:
         return None
-    until = namespace.held_until
+    until = queue.held_until
     return max(until - now, timedelta(0)) if until else timedelta(0)
 
 

@@ -10,14 +10,14 @@ from decimal import Decimal
 from django.utils import timezone
 
 from trackers.credentials.models import Credential
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
 from trackers.schedule.cost import Cost, CostChange, cost
 from trackers.schedule.intervals import current, plan
 from trackers.schedule.models import Interval
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import rates
 from trackers.schedule.validate import IntervalRow
 
@@ -70,7 +70,7 @@ def estimate(after: Iterable[IntervalRow]) -> Estimate:
 
 def lines_of(change: CostChange) -> list[CostLine]:
     before, after = change.before, change.after
-    request_keys = Namespace.objects.get(pk=TWEET_UPDATE).request_keys
+    request_keys = Queue.objects.get(pk=TWEET_UPDATE).request_keys
     rate, price = capacity(request_keys).windows, _highest_price()
 
     def shares(lookups: float | None) -> str:

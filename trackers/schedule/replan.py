@@ -16,11 +16,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.jobs import ordinary
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.queue import new_stamp, on, queue_statement
 from trackers.schedule import adapt, intervals
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Replanning
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 
@@ -116,7 +116,7 @@ def _begin_replanning(row: Replanning, plan: Plan) -> None:
 def _move_piece(row: Replanning, size: int) -> int:
     """Plan the next tweets below the row's mark and lower it; return how many there were."""
     params = {
-        "namespace": TWEET_UPDATE,
+        "queue": TWEET_UPDATE,
         "below": row.below,
         "size": size,
         "begun_at": row.begun_at,

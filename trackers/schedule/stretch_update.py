@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.allowance import tomorrows_allowance
 from trackers.schedule.capacity import capacity
@@ -20,7 +21,6 @@ from trackers.schedule.census import census
 from trackers.schedule.cost import A_DAY, CENSUS_AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import groups
 from trackers.schedule.stretch_days import needed_day_stretch, tweet_days
 from trackers.schedule.stretch_solve import WINDOW_S, Group, look_ups_due, needed_stretch
@@ -35,7 +35,7 @@ def update_stretch(plan: Plan, *, now: datetime) -> Stretch:
     row = Stretch(pk=Stretch.ONLY, windows=1.0, money=1.0, taken_at=now)
     counted = census(plan, now=now)
     if plan.adapts and counted.tiers is not None:
-        windows = capacity(Namespace.objects.get(pk=TWEET_UPDATE).request_keys).windows
+        windows = capacity(Queue.objects.get(pk=TWEET_UPDATE).request_keys).windows
         fleet = groups(plan, counted.tiers, now=now)
         row.demand, row.room = look_ups_due(fleet, 1.0) / WINDOW_S, windows
         row.backlog = queue_summary(TWEET_UPDATE).due

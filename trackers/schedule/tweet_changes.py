@@ -11,8 +11,8 @@ from datetime import timedelta
 from django.db import transaction
 
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
-from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
 # Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.

@@ -1,7 +1,7 @@
 """The only room where stages meet: the cluster calls these functions by dotted name.
 
 A task loads, calls one stage, and says what follows. Settings enter here and are passed down.
-Schedules and namespaces in the database name them as trackers.tasks.<name>, whatever the module.
+Schedules and queues in the database name them as trackers.tasks.<name>, whatever the module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What workers do with a claimed batch, by its namespace."""
+"""What workers do with a claimed batch, by its queue."""
 
 from __future__ import annotations
 
@@ -64,18 +64,14 @@ def poll_and_tell(batch: Batch) -> Polled:
 def import_part(batch: Batch) -> None:
     """Import the claimed parts of uploaded files."""
     imported = import_parts(batch)
-    counters.count_batch(
-        batch.namespace, counters.BatchDone(measured=len(imported), late=batch.late)
-    )
+    counters.count_batch(batch.queue, counters.BatchDone(measured=len(imported), late=batch.late))
 
 
 @marks_begun
 def deliver_arrivals(batch: Batch) -> None:
     """Put what came from the claimed origins into the homes that follow them."""
     delivered = deliver.deliver(batch, deadline=periodic_task_deadline())
-    counters.count_batch(
-        batch.namespace, counters.BatchDone(measured=len(delivered), late=batch.late)
-    )
+    counters.count_batch(batch.queue, counters.BatchDone(measured=len(delivered), late=batch.late))
     deliver.log_delivered(delivered)
 
 
@@ -85,6 +81,4 @@ def rebuild_homes(batch: Batch) -> None:
     for follower_id in batch.keys:
         homes.rebuild(follower_id)
     queue.finish(batch, {})
-    counters.count_batch(
-        batch.namespace, counters.BatchDone(measured=len(batch.keys), late=batch.late)
-    )
+    counters.count_batch(batch.queue, counters.BatchDone(measured=len(batch.keys), late=batch.late))

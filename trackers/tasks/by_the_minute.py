@@ -21,10 +21,10 @@ from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import ahead, ordinary, pausing, queue, schedules, statistics
 from trackers.jobs.findings import queue_findings as queue_looks
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.vacuum import vacuum
 from trackers.schedule import bulk, census, intervals, replan, stretch_history
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets import pack
 from trackers.tweets.movers import places
@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 def take_figures() -> None:
     """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
-    for namespace in sorted(queue.namespaces()):
-        statistics.record_summary(namespace, then=minutes.record_queue_minute)
+    for name in sorted(queue.job_classes()):
+        statistics.record_summary(name, then=minutes.record_queue_minute)
     ahead.record_ahead(TWEET_UPDATE)
     database.record_database_minute()
     now, plan = intervals.current()

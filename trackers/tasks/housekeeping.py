@@ -113,8 +113,8 @@ def forget_sessions() -> None:
 def audit_queues() -> None:
     """Every hour: put back keys that no claim would find, and delete dead entries."""
     deadline = periodic_task_deadline()
-    for namespace in sorted(queue.namespaces()):
-        mend_queue(namespace, deadline=deadline)
+    for name in sorted(queue.job_classes()):
+        mend_queue(name, deadline=deadline)
 
 
 def forget_gaps() -> None:

@@ -29,7 +29,7 @@ from tweetwatch.pieces import Deadline, PieceWork, in_pieces
 
 logger = logging.getLogger(__name__)
 
-_DELIVER = TimelineDelivery.namespace
+_DELIVER = TimelineDelivery.queue
 # Arrivals per transaction; seconds after which an origin's turn ends.
 ARRIVALS_PER_TRANSACTION = 500
 _MAX_TURN_SECONDS = 0.5
@@ -91,8 +91,8 @@ FORGET_OLD = compact_sql("""
 # is claimed, or has a strike.
 _CLAIM_DELIVERY = """
     UPDATE {bucket} b SET due_at = now() + n.lease, lease = %(lease)s
-    FROM trackers_namespace n
-    WHERE n.name = %(namespace)s AND NOT n.paused
+    FROM trackers_queue n
+    WHERE n.name = %(queue)s AND NOT n.paused
       AND b.stamp = (SELECT stamp FROM {job} WHERE key = %(origin)s)
       AND b.keys = ARRAY[%(origin)s]::bigint[] AND b.lease IS NULL AND b.attempts = 0
       AND (SELECT count(*) FROM (
@@ -154,7 +154,7 @@ def deliver_at_once(origin_id: int) -> None:
         return
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"lease": lease, "namespace": _DELIVER, "origin": origin_id, "threshold": threshold}
+    given = {"lease": lease, "queue": _DELIVER, "origin": origin_id, "threshold": threshold}
     with cursor() as db:
         found = db.execute(queue.on(_DELIVER, _CLAIM_DELIVERY), given).fetchone()
     if found is not None:

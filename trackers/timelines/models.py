@@ -228,7 +228,7 @@ class RebuildBucket(Bucket):
 class HomeRebuild(Job):
     """A home to be built; its key is the follower's."""
 
-    namespace = "timeline:rebuild"
+    queue = "timeline:rebuild"
     bucket = RebuildBucket
     most_keys = 1
 

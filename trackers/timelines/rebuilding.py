@@ -32,7 +32,7 @@ def rebuild_soon(followers: Iterable[int]) -> int:
     """Have these followers' homes rebuilt; return how many."""
     chosen = sorted(set(followers))
     for follower_id in chosen:
-        queue.schedule(HomeRebuild.namespace, follower_id, timedelta(0))
+        queue.schedule(HomeRebuild.queue, follower_id, timedelta(0))
     return len(chosen)
 
 
@@ -41,4 +41,4 @@ def rebuild_all(settings: HomeSettings) -> int:
     params = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
         # Each home has its own bucket, so there are as many rows as homes.
-        return db.execute(queue.on(HomeRebuild.namespace, _REBUILD), params).rowcount
+        return db.execute(queue.on(HomeRebuild.queue, _REBUILD), params).rowcount

@@ -75,7 +75,7 @@ class AnswerTotals:
 class Failed:
     """A request without an answer.
 
-    `another_may`: another credential may succeed at once. `needs_no_backoff`: the namespace need
+    `another_may`: another credential may succeed at once. `needs_no_backoff`: the queue need
     not back off, since a rest, a used-up window or budget, or the renewal of its tokens already
     keeps this credential from asking.
     """

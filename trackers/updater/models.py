@@ -7,7 +7,7 @@ from django.db.models import F, Func, IntegerField, Q
 from django.db.models.lookups import GreaterThanOrEqual, LessThan
 
 from trackers.jobs.models import Bucket, Job
-from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.jobs.names import TWEET_UPDATE
 
 # The sample: keys whose 32-bit hash lies in this range, one in 32. Few enough not to slow down
 # claims, and spread evenly over ages and projects, in whatever order they came.
@@ -24,7 +24,7 @@ class TweetBucket(Bucket):
 class TweetUpdate(Job):
     """A tweet's next look-up; its key is the tweet's id."""
 
-    namespace = TWEET_UPDATE
+    queue = TWEET_UPDATE
     bucket = TweetBucket
     most_keys = 1000
     request_keys = 100

@@ -28,13 +28,13 @@ def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
                 noted.failed_because(outcome.failed[0].because)
                 _give_back_failed(outcome)
             if outcome.answers:
-                # Locks: the namespace's row, and one that only this process uses.
+                # Locks: the queue's row, and one that only this process uses.
                 totals = sum_up(outcome.answers, outcome.saved)
                 done = _batch_done(outcome, totals)
                 with together():
-                    holds.record_success(batch.namespace)
-                    holds.resize_claims(batch.namespace, outcome.room)
-                    counters.count_batch(batch.namespace, done)
+                    holds.record_success(batch.queue)
+                    holds.resize_claims(batch.queue, outcome.room)
+                    counters.count_batch(batch.queue, done)
                 _log_looked_up(outcome, totals)
             for error in outcome.broke:
                 raise error
@@ -45,9 +45,9 @@ def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
 
 
 def _hold_batch(batch: Batch, outcome: Held) -> None:
-    """Hold the namespace for a while, and give back what was claimed."""
-    holds.resize_claims(batch.namespace, outcome.room)
-    holds.hold_queue(batch.namespace, until=outcome.until, because=outcome.because)
+    """Hold the queue for a while, and give back what was claimed."""
+    holds.resize_claims(batch.queue, outcome.room)
+    holds.hold_queue(batch.queue, until=outcome.until, because=outcome.because)
     queue.release_in_place(outcome.batch)
     is_long = outcome.until > (batch.claimed_at or outcome.until) + _LONG_HOLD
     logger.log(
@@ -62,24 +62,22 @@ def _hold_batch(batch: Batch, outcome: Held) -> None:
 def _give_back_failed(done: LookedUp) -> None:
     """Put back into the queue: due at once if another credential may do better, else after a while.
 
-    If no request was answered, the namespace waits as well, longer each time.
+    If no request was answered, the queue waits as well, longer each time.
     """
-    namespace = done.batch.namespace
+    name = done.batch.queue
     cautious = [failure for failure in done.failed if not failure.needs_no_backoff]
     wait = timedelta(0)
     if cautious and done.answers:
-        wait = holds.first_wait(namespace)
+        wait = holds.first_wait(name)
     elif cautious:
-        wait = holds.record_failure(namespace, because=cautious[0].because)
+        wait = holds.record_failure(name, because=cautious[0].because)
     for failure in done.failed:
         if failure.another_may or failure.needs_no_backoff:
             queue.release_in_place(failure.batch)
         else:
             queue.release(failure.batch, wait)
         late = () if done.answers or failure is not done.failed[0] else _lateness_of(done)
-        counters.count_batch(
-            namespace, counters.BatchDone(failed=len(failure.batch.keys), late=late)
-        )
+        counters.count_batch(name, counters.BatchDone(failed=len(failure.batch.keys), late=late))
         logger.warning(
             "gave %d tweets back, credential %s: %s",
             len(failure.batch.keys),

@@ -31,7 +31,7 @@ def test_the_form_shows_only_secrets_of_the_chosen_kind_with_and_without_scripts
 
 def test_the_admin_fits_a_phone(staff, live_server):
     CredentialFactory()
-    pages = ("", "trackers/interval/", "trackers/credential/add/", "trackers/namespace/")
+    pages = ("", "trackers/interval/", "trackers/credential/add/", "trackers/queue/")
 
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         for page in pages:

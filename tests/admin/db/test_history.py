@@ -17,7 +17,7 @@ from tests.events.conftest import subscriber
 from tests.factories import CredentialFactory, TweetFactory
 from trackers import history
 from trackers.ingest.sources.models import Source
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.schedule.models import Interval
 from trackers.timelines.models import Follow
 from trackers.tweets.tags.names import get_or_create_tag
@@ -183,7 +183,7 @@ def test_view_permission_opens_every_list_and_every_row(viewer):
     rows = [
         CredentialFactory(secrets={"bearer_token": "planted-secret"}),
         source(),
-        Namespace.objects.first(),
+        Queue.objects.first(),
         Interval.objects.first(),
         Schedule.objects.first(),
     ]

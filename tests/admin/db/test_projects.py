@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.admin.conftest import act, said
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.projects import App, Project, Spending
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +112,7 @@ def test_resuming_a_depleted_project_resumes_the_queue(staff):
     )
     other = ProjectFactory(stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=1)
     held = {"held_until": now() + timedelta(hours=1), "held_because": "402"}
-    queue = Namespace.objects.filter(pk="tweet:update")
+    queue = Queue.objects.filter(pk="tweet:update")
     queue.update(**held)
 
     page = act(staff, LIST, "go_on", stopped.pk)
@@ -129,7 +129,7 @@ def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
     stopped = ProjectFactory(
         stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
     )
-    queue = Namespace.objects.filter(pk="tweet:update")
+    queue = Queue.objects.filter(pk="tweet:update")
     queue.update(held_until=now() + timedelta(hours=1), held_because="503", failures=4)
 
     act(staff, LIST, "go_on", stopped.pk)

@@ -8,25 +8,25 @@ from django.contrib.auth.models import Permission, User
 
 from tests.admin.conftest import act
 from tests.factories import TweetFactory
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 
 pytestmark = pytest.mark.django_db
 TWEETS = "/admin/trackers/tweet/"
-NAMESPACES = "/admin/trackers/namespace/"
+QUEUES = "/admin/trackers/queue/"
 
 
 def test_a_queue_is_paused_and_resumed_and_its_hold_lifted(staff):
     held = {"held_until": datetime.now(UTC) + timedelta(hours=1), "held_because": "503"}
-    Namespace.objects.filter(pk="tweet:update").update(**held)
+    Queue.objects.filter(pk="tweet:update").update(**held)
 
-    act(staff, NAMESPACES, "pause", "tweet:update")
-    assert Namespace.objects.get(pk="tweet:update").paused
-    act(staff, NAMESPACES, "resume", "tweet:update")
-    assert not Namespace.objects.get(pk="tweet:update").paused
-    act(staff, NAMESPACES, "lift_hold", "tweet:update")
-    assert Namespace.objects.get(pk="tweet:update").held_until is None
+    act(staff, QUEUES, "pause", "tweet:update")
+    assert Queue.objects.get(pk="tweet:update").paused
+    act(staff, QUEUES, "resume", "tweet:update")
+    assert not Queue.objects.get(pk="tweet:update").paused
+    act(staff, QUEUES, "lift_hold", "tweet:update")
+    assert Queue.objects.get(pk="tweet:update").held_until is None
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_a_queue_is_paused_and_resumed_and_its_hold_lifted(staff):
     ],
 )
 def test_an_action_without_effect_warns_and_says_what_to_do(staff, action, step):
-    Namespace.objects.filter(pk="tweet:update").update(paused=action == "pause")
+    Queue.objects.filter(pk="tweet:update").update(paused=action == "pause")
 
-    [message] = act(staff, NAMESPACES, action, "tweet:update").context["messages"]
+    [message] = act(staff, QUEUES, action, "tweet:update").context["messages"]
 
     assert message.level_tag == "warning"
     assert step in str(message)
@@ -54,20 +54,20 @@ def knobs(**changed):
 
 
 def test_settings_of_a_queue_are_editable_but_its_task_is_not(staff):
-    change = f"{NAMESPACES}tweet_3Aupdate/change/"
+    change = f"{QUEUES}tweet_3Aupdate/change/"
 
     staff.post(change, knobs(buffer_ttl="1.5s", task="os.abort"))
 
-    namespace = Namespace.objects.get(pk="tweet:update")
-    assert namespace.buffer_ttl == timedelta(seconds=1.5)
-    assert namespace.task == "trackers.tasks.update_tweets"
+    queue = Queue.objects.get(pk="tweet:update")
+    assert queue.buffer_ttl == timedelta(seconds=1.5)
+    assert queue.task == "trackers.tasks.update_tweets"
 
 
 def test_a_lease_that_is_too_short_is_refused_with_a_sentence(staff):
-    page = staff.post(f"{NAMESPACES}tweet_3Aupdate/change/", knobs(lease="10s"))
+    page = staff.post(f"{QUEUES}tweet_3Aupdate/change/", knobs(lease="10s"))
 
     assert "A lease must be longer than a task may run" in page.content.decode()
-    assert Namespace.objects.get(pk="tweet:update").lease == timedelta(seconds=60)
+    assert Queue.objects.get(pk="tweet:update").lease == timedelta(seconds=60)
 
 
 def test_rows_written_by_workers_are_read_only(staff):
@@ -118,7 +118,7 @@ def test_change_permission_shows_the_progress_of_bulk_changes(staff, client):
 
 
 def test_every_admin_page_complies_with_the_content_security_policy(staff):
-    for name in ("interval", "credential", "namespace"):
+    for name in ("interval", "credential", "queue"):
         page = staff.get(f"/admin/trackers/{name}/")
         assert page.status_code == 200
         assert "default-src 'self'" in page.headers["Content-Security-Policy"]

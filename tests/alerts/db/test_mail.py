@@ -23,7 +23,7 @@ PUBLIC = "https://watch.example"
 
 def raised(*to, what="It broke.", state="down", name="Rocket"):
     made = rule("trouble", name=name, to=list(to or ["ada@here.example"]))
-    look = Observation("namespace", "x", what, "It works again.", "/operations/", rule=made.pk)
+    look = Observation("queue", "x", what, "It works again.", "/operations/", rule=made.pk)
     notice.add_notice(made, [News(look, state)], now=timezone.now())
     return made
 

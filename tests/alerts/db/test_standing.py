@@ -16,7 +16,7 @@ from trackers.alerts.models import AlertNotice
 from trackers.credentials.models import Credential
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.projects import Project
 from trackers.money.summary import MoneySummary, Spent
 from trackers.outbox.findings import Observation
@@ -42,7 +42,7 @@ def test_brief_lateness_does_not_alert():
 def test_a_paused_queue_does_not_alert_as_late():
     rule("lateness", late_by=5 * MINUTE, lasting=timedelta(0))
     TweetUpdateFactory(due_at=timezone.now() - HOUR)
-    Namespace.objects.filter(name="tweet:update").update(paused=True)
+    Queue.objects.filter(name="tweet:update").update(paused=True)
 
     assert minute() == []
 
@@ -158,13 +158,13 @@ def test_tomorrow_gets_its_share_of_the_month_and_a_new_month_all_of_it():
 
 
 def test_findings_without_a_rule_are_logged_and_sent_to_subscribers():
-    look = Observation("namespace", "x", "It broke.", "It works again.", "/operations/")
+    look = Observation("queue", "x", "It broke.", "It works again.", "/operations/")
     minute(0, look)
     assert minute(1, look) == [("down", "It broke.")]
     assert [one.rule for one in AlertNotice.objects.all()] == [None]
     listening = rule("trouble", to=["ada@here.example"])
 
-    over = Observation("namespace", "x", "", "It works again.", "/operations/")
+    over = Observation("queue", "x", "", "It works again.", "/operations/")
     assert minute(2, over) == [("back", "It works again.")]
 
     assert AlertNotice.objects.first().rule == listening

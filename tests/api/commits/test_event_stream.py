@@ -92,12 +92,12 @@ def test_a_malformed_last_event_id_is_refused(program):
 def test_each_topic_takes_its_own_view_permission(program):
     Topic.objects.create(name="parcels")
     assert get(program).status_code == 200
-    for topic, permission in (("sources", "source"), ("alerts", "namespace"), ("parcels", "topic")):
+    for topic, permission in (("sources", "source"), ("alerts", "queue"), ("parcels", "topic")):
         answer = get(program, f"?topics=tweets,{topic}")
         assert answer.status_code == 403
         assert f"trackers.view_{permission}" in json.loads(answer.content)["detail"]
 
-    names = ("view_source", "view_namespace", "view_topic")
+    names = ("view_source", "view_queue", "view_topic")
     program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
     assert get(program, "?topics=tweets,alerts,sources,parcels").status_code == 200
 

@@ -19,7 +19,7 @@ from trackers.events.delivery.settle import Delivery, settle_deliveries
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
 from trackers.ingest.sources.models import Source
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.tweets.models import Author, Tweet, TweetText
@@ -63,12 +63,12 @@ def test_each_documented_example_gets_its_documented_answer(program):
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)
-    kinds = ("subscriber", "tweet", "source", "interval", "namespace", "credential", "project")
+    kinds = ("subscriber", "tweet", "source", "interval", "queue", "credential", "project")
     program.user.user_permissions.add(
         Permission.objects.get(codename="use_timeline_store"),
         *Permission.objects.filter(content_type__model__in=kinds),
     )
-    Namespace.objects.exclude(name="tweet:update").delete()
+    Queue.objects.exclude(name="tweet:update").delete()
     CredentialFactory(name="main")
     Mover.objects.create(
         tweet_id=id, minutes=60, metric="likes", gain=4, velocity=4.0,

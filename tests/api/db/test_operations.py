@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.api.conftest import Program
 from tests.factories import CredentialFactory
-from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.models import Queue, Worker
 from trackers.money.projects import Project, Spending
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def test_queues_are_listed_paused_and_resumed(owner):
 
     for act, paused in (("pause", True), ("pause", True), ("resume", False)):
         owner.post(f"queues/tweet:update/{act}")
-        assert (owner.status, Namespace.objects.get(name="tweet:update").paused) == (204, paused)
+        assert (owner.status, Queue.objects.get(name="tweet:update").paused) == (204, paused)
     assert LogEntry.objects.count() == 2
     owner.post("queues/other/pause")
     assert owner.status == 404
@@ -31,7 +31,7 @@ def test_queues_are_listed_paused_and_resumed(owner):
 def test_only_a_token_of_scope_admin_can_pause_a_queue(owner):
     writer = Program(owner.client, owner.user, "write")
     assert "scope admin" in writer.post("queues/tweet:update/pause")["error"]
-    assert (writer.status, Namespace.objects.filter(paused=True).count()) == (403, 0)
+    assert (writer.status, Queue.objects.filter(paused=True).count()) == (403, 0)
 
 
 def test_workers_are_listed_including_silent_ones(owner):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from tests.pages.many import FILL_MOVERS
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import job_classes
 from trackers.tweets.models import METRICS
 from trackers.tweets.movers import places, update
 from trackers.tweets.movers.models import Window
@@ -25,7 +25,7 @@ MOVE = """
     UPDATE {table} SET due_at = due_at + late.by + interval '1 second' FROM late
     WHERE late.by > interval '0'
 """
-QUEUES = [(job.bucket._meta.db_table, job._meta.db_table) for job in namespaces().values()]
+QUEUES = [(job.bucket._meta.db_table, job._meta.db_table) for job in job_classes().values()]
 BUSY = f"""
     CREATE TEMP TABLE busy AS
     SELECT id, row_number() OVER (ORDER BY id) AS n FROM (
@@ -52,25 +52,25 @@ OF_NOW = (
     "DELETE FROM trackers_changed",
     "INSERT INTO trackers_changed (ids) SELECT array_agg(id) FROM busy GROUP BY n / 100",
     "DELETE FROM trackers_tally",
-    "INSERT INTO trackers_tally (namespace, minute, host, pid, batches, asked, measured, changed,"
+    "INSERT INTO trackers_tally (queue, minute, host, pid, batches, asked, measured, changed,"
     " missing, failed, late)"
     " SELECT 'tweet:update', date_trunc('minute', now()) - m * interval '1 minute', 'screens', p,"
     " 50, 5000, 5000, 3000, 3, 1, '[900, 40, 20, 10, 5, 2, 1, 0, 0, 0, 0, 0, 0, 0]'"
     " FROM generate_series(0, 2879) m, generate_series(1, 8) p",
     "DELETE FROM trackers_queueminute",
-    "INSERT INTO trackers_queueminute (namespace, minute, due, oldest_due_seconds, in_flight,"
+    "INSERT INTO trackers_queueminute (queue, minute, due, oldest_due_seconds, in_flight,"
     " measured, failed) SELECT name, date_trunc('minute', now()) - m * interval '1 minute',"
-    " m % 97, m % 7, m % 13, 40000, m % 3 FROM trackers_namespace, generate_series(1, 1500) m",
+    " m % 97, m % 7, m % 13, 40000, m % 3 FROM trackers_queue, generate_series(1, 1500) m",
     "DELETE FROM trackers_queuehour",
-    "INSERT INTO trackers_queuehour (namespace, hour, due, oldest_due_seconds, in_flight,"
+    "INSERT INTO trackers_queuehour (queue, hour, due, oldest_due_seconds, in_flight,"
     " measured, failed) SELECT name, date_trunc('hour', now()) - h * interval '1 hour',"
-    " h % 97, h % 7, h % 13, 2400000, h % 30 FROM trackers_namespace, generate_series(1, 740) h",
+    " h % 97, h % 7, h % 13, 2400000, h % 30 FROM trackers_queue, generate_series(1, 740) h",
     "DELETE FROM trackers_databaseminute",
     "INSERT INTO trackers_databaseminute (minute, wal, size, connections)"
     " SELECT date_trunc('minute', now()) - m * interval '1 minute', (2000 - m) * 10000000::bigint,"
     " 6000000000 - m * 100000::bigint, 20 FROM generate_series(1, 1500) m",
     "DELETE FROM trackers_notedtask",
-    "INSERT INTO trackers_notedtask (namespace, name, keys, ended_at, took, failed, reason, host,"
+    "INSERT INTO trackers_notedtask (queue, name, keys, ended_at, took, failed, reason, host,"
     " pid) SELECT 'tweet:update', 'trackers.tasks.update_tweets', 100,"
     " now() - n * interval '1 minute', interval '12 seconds', n % 3 > 0, 'X: 503', 'screens', 1"
     " FROM generate_series(1000, 1, -1) n",

@@ -17,7 +17,7 @@ from tests.x import OAUTH1, consent, save_credential
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.events.models import Subscriber
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.projects import App, Project
 from trackers.xapi.wire import network
 from trackers.xapi.wire.network import Route
@@ -181,11 +181,11 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
 def test_enabling_a_credential_ends_the_hold_of_the_look_ups(run):
     save_credential("a").disable("moved", now=timezone.now())
     later = timezone.now() + timedelta(seconds=15)
-    Namespace.objects.filter(pk="tweet:update").update(held_until=later, held_because="none")
+    Queue.objects.filter(pk="tweet:update").update(held_until=later, held_because="none")
 
     run("credential", "enable", "a")
 
-    assert Namespace.objects.get(pk="tweet:update").held_until is None
+    assert Queue.objects.get(pk="tweet:update").held_until is None
 
 
 @pytest.mark.parametrize("action", ["check", "disable", "enable", "remove"])

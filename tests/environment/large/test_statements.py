@@ -12,7 +12,7 @@ from django.db import connection
 
 import trackers
 from tests.conftest import PROJECT
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import job_classes
 from trackers.jobs.queue import CREATE_ARRIVALS
 from trackers.jobs.tables import QUEUE_PARTS, on
 from tweetwatch.statements import PLACEHOLDER, fill, loaded_statements, statement
@@ -79,7 +79,7 @@ def test_the_server_inlines_each_rule_in_each_statement():
         for text in filter(fits_the_server, loaded_statements[file]):
             if late := LATE_PARTS.get(file.name):
                 text = fill(text, late)
-            queues = namespaces() if PLACEHOLDER.search(text) else [None]
+            queues = job_classes() if PLACEHOLDER.search(text) else [None]
             for queue in queues:
                 count += 1
                 problem, plan = prepare(on(queue, text) if queue else text)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 
 
 @pytest.mark.parametrize("command", ["check", "interval list"])
@@ -56,7 +56,7 @@ def test_a_longer_lease_allows_a_longer_task(settings):
     settings.TASK_TIMEOUT = 600
     assert {one.id for one in run_checks()} >= {"trackers.E001"}
 
-    Namespace.objects.update(lease="0:15:00")
+    Queue.objects.update(lease="0:15:00")
 
     assert not [one for one in run_checks() if one.id == "trackers.E001"]
 

@@ -23,7 +23,7 @@ LAST_OF_THE_FIRST = "0003_first_rows"
 # Of some dozens of rows, whatever is tracked: nobody waits long for these.
 SMALL = {
     *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
-    *("milestone", "namespace", "project", "source", "stream", "subscriber", "apitoken", "worker"),
+    *("milestone", "queue", "project", "source", "stream", "subscriber", "apitoken", "worker"),
     "trouble",
 }
 # `migrate` sets the time-out for locks itself; the rest is about taste.
@@ -103,7 +103,7 @@ def test_the_check_sees_what_makes_workers_wait_or_fail(statement):
         ('CREATE INDEX CONCURRENTLY "x" ON "trackers_tweet" ("lang");', False),
         ('CREATE TABLE "trackers_new" ("id" bigint NOT NULL PRIMARY KEY);', True),
         ('ALTER TABLE "trackers_tweet" ADD CONSTRAINT "x" CHECK ("n" > 0) NOT VALID;', True),
-        ('CREATE INDEX "x" ON "trackers_namespace" ("name");', True),
+        ('CREATE INDEX "x" ON "trackers_queue" ("name");', True),
     ],
 )
 def test_the_check_accepts_harmless_statements(statement, atomic):

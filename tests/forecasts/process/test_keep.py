@@ -21,12 +21,12 @@ from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET, stored_forecast
 from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, update_forecasts
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Queue, Tally
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Spending
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tasks import forecast_days
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -58,7 +58,7 @@ def tracked(many, *, age=5 * DAY, at=NOON, due=HOUR, came=None, **given):
 
 
 def asked(many, at):
-    Tally.objects.create(namespace=TWEET_UPDATE, minute=at, host="h", pid=1, asked=many)
+    Tally.objects.create(queue=TWEET_UPDATE, minute=at, host="h", pid=1, asked=many)
 
 
 def room(credential):
@@ -248,7 +248,7 @@ def test_without_a_credential_it_says_so_and_not_0():
 
 
 def test_while_the_queue_is_paused_nothing_is_expected(credential):
-    Namespace.objects.filter(pk=TWEET_UPDATE).update(paused=True)
+    Queue.objects.filter(pk=TWEET_UPDATE).update(paused=True)
 
     assert (run().why, run().expected_looks) == (PAUSED, None)
 

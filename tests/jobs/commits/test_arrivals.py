@@ -1,4 +1,4 @@
-"""What arrives in bulk is spread by the namespace's rate."""
+"""What arrives in bulk is spread by the queue's rate."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.databases import url_of
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
 from trackers.jobs.broker import PostgresBroker
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.jobs.processes.channel import MessageTooLargeError
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +32,7 @@ def dequeue(broker, *, seconds=30.0):
     return None
 
 
-def test_a_due_batch_becomes_one_signed_task_of_its_namespace():
+def test_a_due_batch_becomes_one_signed_task_of_its_queue():
     for key in (3, 1, 2):
         queue.schedule(NAME, key, -timedelta(seconds=10))
 
@@ -41,7 +41,7 @@ def test_a_due_batch_becomes_one_signed_task_of_its_namespace():
     task = SignedPackage.loads(pack)
     assert task["func"] == "trackers.tasks.update_tweets"
     [batch] = task["args"]
-    assert (batch.keys, batch.namespace) == ((1, 2, 3), NAME)
+    assert (batch.keys, batch.queue) == ((1, 2, 3), NAME)
     assert ack_id == ("batch", NAME)
 
 
@@ -57,7 +57,7 @@ def test_a_batch_needs_no_acknowledgement():
 
 
 def test_a_partial_batch_comes_once_its_buffer_ttl_is_over():
-    Namespace.objects.update(buffer_ttl=timedelta(seconds=0.4))
+    Queue.objects.update(buffer_ttl=timedelta(seconds=0.4))
     broker = PostgresBroker("tweetwatch")
     queue.schedule(NAME, 1, timedelta(0))
     began = time.monotonic()
@@ -132,7 +132,7 @@ def test_a_task_too_large_for_the_cluster_is_refused_when_it_is_enqueued():
 
 
 def test_tasks_come_while_batches_do_not_end():
-    Namespace.objects.update(batch_size=1)
+    Queue.objects.update(batch_size=1)
     for key in range(100):
         queue.schedule(NAME, key, -timedelta(seconds=10))
     async_task("math.sqrt", 4)
@@ -144,11 +144,11 @@ def test_tasks_come_while_batches_do_not_end():
     assert "batch" in kinds
 
 
-def test_ordinary_tasks_and_each_namespace_take_turns():
-    Namespace.objects.update(batch_size=1)
-    for namespace in (NAME, "source:poll"):
+def test_ordinary_tasks_and_each_queue_take_turns():
+    Queue.objects.update(batch_size=1)
+    for name in (NAME, "source:poll"):
         for key in range(10):
-            queue.schedule(namespace, key, -timedelta(hours=1))
+            queue.schedule(name, key, -timedelta(hours=1))
     for number in range(20):
         async_task("math.sqrt", number)
     broker = PostgresBroker("tweetwatch")
@@ -158,7 +158,7 @@ def test_ordinary_tasks_and_each_namespace_take_turns():
     assert Counter(lines) == {"task": 4, NAME: 4, "source:poll": 4}
 
 
-def test_a_queue_of_tasks_alone_is_not_slowed_by_the_idle_namespaces():
+def test_a_queue_of_tasks_alone_is_not_slowed_by_the_idle_queues():
     for number in range(100):
         async_task("math.sqrt", number)
     broker = PostgresBroker("tweetwatch")
@@ -167,7 +167,7 @@ def test_a_queue_of_tasks_alone_is_not_slowed_by_the_idle_namespaces():
 
 
 def line_of(found):
-    """Whose turn it was: "task", or the namespace."""
+    """Whose turn it was: "task", or the queue."""
     [((kind, of), _)] = found
     return of if kind == "batch" else kind
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
 from trackers.jobs.begun import mark_begun
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.jobs.queue import Batch
 
 SECOND = timedelta(seconds=1)
@@ -24,7 +24,7 @@ def test_a_batch_has_the_keys_in_ascending_order_and_tells_its_times(jobs):
     batch = queue.get(NAME, limit=10)
 
     assert batch.keys == (10, 20, 30)
-    assert batch.namespace == NAME
+    assert batch.queue == NAME
     assert batch.task == "trackers.tasks.update_tweets"
     assert batch.claimed_at - batch.due_at == 5 * SECOND
     assert batch.expires_at - batch.claimed_at == timedelta(seconds=60)
@@ -79,15 +79,15 @@ def test_fencing_tokens_are_random(jobs):
         lambda batch: queue.remove_keys("no:such", [1]),
     ],
 )
-def test_an_unknown_namespace_is_a_lookup_error_that_names_the_known(jobs, call):
-    batch = Batch(1, (1,), timezone.now(), timezone.now(), namespace="no:such")
+def test_an_unknown_queue_is_a_lookup_error_that_names_the_known(jobs, call):
+    batch = Batch(1, (1,), timezone.now(), timezone.now(), queue="no:such")
 
     with pytest.raises(LookupError, match=r"'no:such'.*tweet:update"):
         call(batch)
 
 
-def test_a_namespace_without_its_row_loses_nothing_silently(jobs):
-    Namespace.objects.all().delete()
+def test_a_queue_without_its_row_loses_nothing_silently(jobs):
+    Queue.objects.all().delete()
 
     with pytest.raises(LookupError, match=NAME):
         queue.schedule_many(NAME, [(1, SECOND)])
@@ -180,7 +180,7 @@ def test_a_full_batch_goes_at_once(jobs):
 
 
 def test_a_batch_that_is_larger_than_its_task_can_take_does_not_stop_the_queue(jobs):
-    Namespace.objects.filter(name="source:poll").update(batch_size=50)
+    Queue.objects.filter(name="source:poll").update(batch_size=50)
     for key in (1, 2):
         queue.schedule("source:poll", key, -SECOND)
 
@@ -205,7 +205,7 @@ def test_nothing_scheduled_has_no_time(jobs):
     assert queue.ready_in(NAME) is None
 
 
-def test_a_paused_namespace_has_no_time_and_gives_nothing(jobs):
+def test_a_paused_queue_has_no_time_and_gives_nothing(jobs):
     jobs.put(1)
     jobs.turn_clock(5 * SECOND)
     jobs.knobs(paused=True)
@@ -215,7 +215,7 @@ def test_a_paused_namespace_has_no_time_and_gives_nothing(jobs):
     assert queue.get(NAME) is None
 
 
-def test_a_held_namespace_waits_for_the_end_of_its_hold(jobs):
+def test_a_held_queue_waits_for_the_end_of_its_hold(jobs):
     jobs.put(1)
     jobs.turn_clock(5 * SECOND)
     jobs.knobs(held_until=timezone.now() + 30 * SECOND)

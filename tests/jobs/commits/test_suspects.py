@@ -12,7 +12,7 @@ from tests.jobs.conftest import NAME
 from trackers.jobs import queue
 from trackers.jobs.begun import mark_begun
 from trackers.jobs.broker import PostgresBroker
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.updater.models import TweetBucket
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
@@ -26,7 +26,7 @@ def struck(jobs):
         queue.schedule_many(NAME, [(key, -since) for key in keys])
         TweetBucket.objects.filter(keys__overlap=list(keys)).update(attempts=strikes)
 
-    Namespace.objects.update(batch_size=1000, arrivals_per_second=1_000_000)
+    Queue.objects.update(batch_size=1000, arrivals_per_second=1_000_000)
     return put
 
 
@@ -50,7 +50,7 @@ def test_each_strike_leaves_less_company(struck, strikes, sizes):
 def test_a_batch_that_is_small_by_itself_is_not_made_larger(struck):
     struck(range(20), 1)
     struck(range(20, 30), 2, since=MINUTE)
-    Namespace.objects.update(batch_size=8)
+    Queue.objects.update(batch_size=8)
 
     sizes = [len(batch.keys) for batch in all_batches(lambda: queue.claim_batch(NAME))]
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from trackers.jobs import counters, holds, queue
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Queue, Tally
 from trackers.jobs.statistics import by_minute, quantile, queue_summary
 from trackers.updater.models import TweetUpdate
 
@@ -91,21 +91,20 @@ def test_a_quantile_is_the_bound_of_its_class(counts, share, told):
 
 
 def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
-    Namespace.objects.filter(name=NAME).update(
+    Queue.objects.filter(name=NAME).update(
         retry_first=timedelta(seconds=10), retry_most=timedelta(seconds=60)
     )
 
     def held_for():
         with connection.cursor() as db:
             db.execute(
-                "SELECT extract(epoch FROM held_until - now()) FROM trackers_namespace"
-                " WHERE name = %s",
+                "SELECT extract(epoch FROM held_until - now()) FROM trackers_queue WHERE name = %s",
                 [NAME],
             )
             return db.fetchone()[0]
 
     def let_the_hold_pass():
-        Namespace.objects.filter(name=NAME).update(held_until=None)
+        Queue.objects.filter(name=NAME).update(held_until=None)
 
     waits = [holds.record_failure(NAME, because="X is out of order") for _ in range(2)]
     assert held_for() is None
@@ -125,7 +124,7 @@ def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
     assert 16 <= fourth <= 24
     assert held_for() <= 60 * 1.2
     holds.record_success(NAME)
-    assert Namespace.objects.get(name=NAME).failures == 0
+    assert Queue.objects.get(name=NAME).failures == 0
 
 
 def test_batches_without_lateness_can_be_counted_twice():

@@ -35,7 +35,7 @@ def this_minute():
 
 
 def tally(minute, **given):
-    values = {"namespace": "tweet:update", "host": "h", "pid": 1, "late": []}
+    values = {"queue": "tweet:update", "host": "h", "pid": 1, "late": []}
     Tally.objects.create(minute=minute, **{**values, **given})
 
 
@@ -55,18 +55,18 @@ def test_a_minute_keeps_the_largest_depth_and_age_that_were_seen():
     again()
 
     [row] = QueueMinute.objects.all()
-    assert (row.namespace, row.due) == ("tweet:update", 5)
+    assert (row.queue, row.due) == ("tweet:update", 5)
     assert 80 < row.oldest_due_seconds < 600
 
 
 def test_the_throughput_of_a_minute_is_added_once_it_is_over():
     last = this_minute() - A_MINUTE
     QueueMinute.objects.create(
-        namespace="tweet:update", minute=last, due=1, oldest_due_seconds=2, in_flight=0
+        queue="tweet:update", minute=last, due=1, oldest_due_seconds=2, in_flight=0
     )
     tally(last, measured=700, failed=1)
     tally(last, measured=300, failed=2, pid=2)
-    tally(last, measured=5, namespace="source:poll")
+    tally(last, measured=5, queue="source:poll")
 
     statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
@@ -85,7 +85,7 @@ def test_the_recorder_writes_all_of_it():
 
 def test_hours_that_are_over_are_summed_up_and_old_rows_go():
     hour = now().replace(minute=0, second=0, microsecond=0) - 2 * AN_HOUR
-    given = {"namespace": "tweet:update", "in_flight": 0}
+    given = {"queue": "tweet:update", "in_flight": 0}
     for at, due, measured in ((0, 7, 100), (30, 9, 50), (59, 1, None)):
         QueueMinute.objects.create(
             **given, minute=hour + at * A_MINUTE, due=due, oldest_due_seconds=due,
@@ -107,11 +107,11 @@ def test_time_is_read_in_steps_of_minutes_or_of_hours():
     minute = this_minute()
     for back in (1, 2, 20):
         QueueMinute.objects.create(
-            namespace="tweet:update", minute=minute - back * A_MINUTE, due=back,
+            queue="tweet:update", minute=minute - back * A_MINUTE, due=back,
             oldest_due_seconds=0, in_flight=0, measured=10,
         )  # fmt: skip
     QueueHour.objects.create(
-        namespace="tweet:update", hour=now() - timedelta(days=3), due=4, oldest_due_seconds=0,
+        queue="tweet:update", hour=now() - timedelta(days=3), due=4, oldest_due_seconds=0,
         in_flight=0,
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_time_is_read_in_steps_of_minutes_or_of_hours():
 def test_the_rows_of_the_whole_time_are_found_by_their_index():
     with connection.cursor() as db:
         db.execute(
-            "INSERT INTO trackers_queueminute (namespace, minute, due, oldest_due_seconds,"
+            "INSERT INTO trackers_queueminute (queue, minute, due, oldest_due_seconds,"
             " in_flight) SELECT 'q' || n % 5, now() - n / 5 * interval '1 minute', 1, 1, 1"
             " FROM generate_series(0, 20000) n"
         )
@@ -162,7 +162,7 @@ def test_a_slow_batch_is_noted_with_its_size_and_duration():
     run(args=(batch,), took=12.5)
 
     [row] = NotedTask.objects.all()
-    assert (row.namespace, row.keys, row.failed, row.reason) == ("tweet:update", 3, False, "")
+    assert (row.queue, row.keys, row.failed, row.reason) == ("tweet:update", 3, False, "")
     assert timedelta(seconds=12) < row.took < timedelta(seconds=100)
 
 

@@ -1,4 +1,4 @@
-"""How many keys go together: whole requests, as many as the namespace's batch has room for."""
+"""How many keys go together: whole requests, as many as the queue's batch has room for."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
-NAME = TweetUpdate.namespace
+NAME = TweetUpdate.queue
 MINUTE = timedelta(minutes=1)
 JOB, BUCKET = TweetUpdate._meta.db_table, TweetBucket._meta.db_table
 KEYS = 200_000

@@ -14,7 +14,7 @@ from tests.queues import turn_clock
 from trackers import tasks
 from trackers.dashboards.operations.cards import cards
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Queue, Tally
 from trackers.jobs.statistics import COUNT_BOUNDED, MAX_COUNTED_KEYS, count_bounded, queue_summary
 from trackers.jobs.tables import on
 from trackers.schedule.catch_up import read_catch_up
@@ -112,7 +112,7 @@ def test_five_minutes_without_a_credential_are_five_minutes_and_red():
 
     for _ in range(10):
         turn(30 * SECOND)
-        Namespace.objects.update(held_until=None)
+        Queue.objects.update(held_until=None)
         tasks.update_tweets(queue.get(NAME, 60))
 
     told = queue_summary(NAME)
@@ -154,7 +154,7 @@ def test_a_look_at_a_million_that_were_given_back_is_bounded(analyzed):
             db.execute(statement, prepare=False)
         if analyzed:
             db.execute(f"ANALYZE {TABLE}, {BUCKETS}", prepare=False)
-        given = {"namespace": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
+        given = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
             explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_BOUNDED}")

@@ -11,7 +11,7 @@ from tests.jobs.plans import buffers, explain, nodes, scans
 from tests.queues import fill_buckets
 from trackers.jobs import queue
 from trackers.jobs.claim import CLAIM_BATCH
-from trackers.jobs.models import SUSPECT_STRIKES, Namespace
+from trackers.jobs.models import SUSPECT_STRIKES, Queue
 from trackers.jobs.processes import watchdog
 from trackers.jobs.ready import READY_IN
 from trackers.jobs.tables import on
@@ -24,7 +24,7 @@ TABLE, BUCKETS = "trackers_tweetupdate", "trackers_tweetbucket"
 FUTURE = 100_000
 DUE = 100
 GIVEN = {
-    "namespace": NAME, "low": queue.FROM_THE_HEAD, "low_urgent": queue.FROM_THE_HEAD,
+    "queue": NAME, "low": queue.FROM_THE_HEAD, "low_urgent": queue.FROM_THE_HEAD,
     "limit": None, "buffer_ttl": None, "token": 7,
 }  # fmt: skip
 
@@ -104,7 +104,7 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
             db.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
         prepare(db)
         db.execute(f"SET plan_cache_mode = {mode}")
-        Namespace.objects.update(batch_size=DUE)
+        Queue.objects.update(batch_size=DUE)
         # psycopg prepares the third time; Postgres thinks of a generic plan from the sixth.
         for turn in range(10):
             make_due(db, turn)
@@ -113,7 +113,7 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
         make_due(db, 10)
         told = {"gate": told_of(READY_IN), "claim": told_of(CLAIM_BATCH)}
         # The same plans have to do for ten times as many.
-        Namespace.objects.update(batch_size=10 * DUE)
+        Queue.objects.update(batch_size=10 * DUE)
         make_due(db, 3, count=10 * DUE)
         told["unit"] = told_of(CLAIM_BATCH)
         # And past suspects, of whom there are as many.
@@ -194,7 +194,7 @@ def test_urgent_keys_are_found_past_all_that_are_due(prepare, backlog, capsys):
             f" FROM generate_series(1, {backlog}) n"
         )
         fill_buckets(db)
-    Namespace.objects.update(batch_size=DUE)
+    Queue.objects.update(batch_size=DUE)
     for turn in range(10):
         with cursor() as db:
             db.execute(

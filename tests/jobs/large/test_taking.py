@@ -167,7 +167,7 @@ def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_queue(statistics, d
         if statistics is statistics_of_an_empty_table:
             fill(1, 200_000, HOUR_AHEAD)
         db.execute(f"UPDATE {BUCKETS} SET due_at = {MINUTE_AGO} WHERE stamp < {due} / 100")
-        given = {"namespace": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
+        given = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         # As it is prepared: a plan for these parameters, and one for any.
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")

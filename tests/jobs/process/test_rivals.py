@@ -37,7 +37,7 @@ def test_four_processes_claim_each_key_exactly_once_per_due_time(fresh_database)
             "INSERT INTO trackers_tweetbucket (due_at, stamp, keys)"
             " SELECT now(), stamp, array_agg(key) FROM trackers_tweetupdate GROUP BY stamp"
         )
-        db.execute("UPDATE trackers_namespace SET arrivals_per_second = 1000000")
+        db.execute("UPDATE trackers_queue SET arrivals_per_second = 1000000")
     drains = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.jobs.drain"],

@@ -220,7 +220,7 @@ def test_every_name_of_the_object_is_in_the_document():
     document = (PROJECT / "docs" / "commands.md").read_text()
     told = status("--json")
 
-    names = {*told, *told["projects"][0], *told["credentials"][0], *told["namespaces"][0]}
+    names = {*told, *told["projects"][0], *told["credentials"][0], *told["queues"][0]}
     names |= {*told["sources"][0], *told["stream"]}
     names |= {*told["timelines"], *told["timelines"]["homes"][0]}
     names |= {*told["events"], *told["events"]["topics"][0], *told["events"]["subscribers"][0]}

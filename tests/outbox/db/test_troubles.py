@@ -15,10 +15,10 @@ from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import holds
 from trackers.jobs.findings import queue_findings as queue_looks
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
-from trackers.schedule.namespace import TWEET_UPDATE
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -75,8 +75,8 @@ def wrong(looks):
     return {(one.kind, one.of): one.wrong for one in looks if one.wrong}
 
 
-def test_a_namespace_whose_requests_keep_failing_is_in_trouble_until_one_is_answered():
-    Namespace.objects.filter(name=TWEET_UPDATE).update(paused=True)
+def test_a_queue_whose_requests_keep_failing_is_in_trouble_until_one_is_answered():
+    Queue.objects.filter(name=TWEET_UPDATE).update(paused=True)
     assert wrong(queue_looks()) == {}
     for _ in range(3):
         holds.record_failure(TWEET_UPDATE, because="X answered 503.")

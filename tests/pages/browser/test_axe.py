@@ -24,7 +24,7 @@ from trackers.forecasts.models import ForecastDay
 from trackers.history import by_command
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Stream
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.money.projects import Spending
@@ -50,7 +50,7 @@ ADMIN = [
     "/admin/trackers/credential/", "/admin/trackers/credential/add/",
     "/admin/trackers/credential/sign-in/", "/admin/trackers/follower/",
     "/admin/trackers/alertrule/add/",
-    "/admin/trackers/namespace/", "/admin/trackers/tag/", "/admin/trackers/project/",
+    "/admin/trackers/queue/", "/admin/trackers/tag/", "/admin/trackers/project/",
     "/admin/auth/user/",
 ]  # fmt: skip
 
@@ -74,7 +74,7 @@ def filled(user):
     Spending.objects.create(project=payer, day=datetime.now(UTC).date(), posts=9, users=12)
     figures = {"due": 3, "oldest_due_seconds": 1.5, "in_flight": 1, "measured": 100, "failed": 0}
     minute = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=2)
-    QueueMinute.objects.create(namespace="tweet:update", minute=minute, **figures)
+    QueueMinute.objects.create(queue="tweet:update", minute=minute, **figures)
     Interval.objects.update(
         accuracy=0.05, at_most=timedelta(seconds=9), at_least=timedelta(minutes=9)
     )
@@ -84,7 +84,7 @@ def filled(user):
     noted = {"took": timedelta(seconds=11), "host": "h", "pid": 1, "reason": "X answered 503"}
     NotedTask.objects.create(name="a", failed=True, **noted)
     SourceDay.objects.create(source=there, day=minute.date(), posts=3, billed=3)
-    Namespace.objects.filter(name="source:poll").update(paused=True)
+    Queue.objects.filter(name="source:poll").update(paused=True)
     shop, _ = add(
         "shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command()
     )

@@ -182,7 +182,7 @@ def test_operations_and_every_admin_page_open_without_a_complaint(demo):
             what="a gauge of a window",
         )
         assert page.locator("text=Workers not running").count() == 0
-        for name in ("interval", "credential", "project", "app", "namespace", "tweet", "worker"):
+        for name in ("interval", "credential", "project", "app", "queue", "tweet", "worker"):
             assert page.goto(f"{demo.address}/admin/trackers/{name}/").ok
 
 

@@ -11,7 +11,7 @@ from tests.pages.conftest import watched
 from tests.pages.looking import looking
 from tests.pages.sources import source
 from trackers.ingest.sources.models import Source
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -60,7 +60,7 @@ def test_scroll_selection_and_focus_survive_and_a_notice_is_read_out_once(staff,
 
         poll(unchanged, within=60, what="an answer without a body")
 
-        Namespace.objects.filter(name="source:poll").update(paused=True)
+        Queue.objects.filter(name="source:poll").update(paused=True)
         page.evaluate(RENEW)
         page.wait_for_selector("text=source:poll is paused")
         Source.objects.filter(pk=moves.pk).update(yielded=5432)

@@ -52,7 +52,7 @@ def told(client, db, settings):
     Stream.objects.create()
     late = [1] + [0] * len(Tally.LATENESS)
     Tally.objects.create(
-        namespace="tweet:update", minute=now.replace(second=0, microsecond=0),
+        queue="tweet:update", minute=now.replace(second=0, microsecond=0),
         pid=1, host="h", batches=1, asked=1, late=late,
     )  # fmt: skip
     ForecastDay.objects.create(day=now.date(), looks=1, tweet_days=1)

@@ -48,7 +48,7 @@ def fill(number):
         Source.objects.create(kind=kind, of=f"of{number}", every=timedelta(hours=1))
     now = datetime.now(UTC)
     SourceDay.objects.create(source=Source.objects.latest("pk"), day=now.date(), posts=1)
-    given = {"namespace": f"queue{number}", "due": 1, "oldest_due_seconds": 1, "in_flight": 1}
+    given = {"queue": f"queue{number}", "due": 1, "oldest_due_seconds": 1, "in_flight": 1}
     QueueMinute.objects.create(minute=now, **given)
     NotedTask.objects.create(name="a", took=timedelta(1), failed=True, host="h", pid=1)
     subscriber(f"s{number}", [f"topic_{chr(97 + number)}", "tweets"])
@@ -61,7 +61,7 @@ PAGES = (
     "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",
-    "/admin/trackers/namespace/",
+    "/admin/trackers/queue/",
 )  # fmt: skip
 
 

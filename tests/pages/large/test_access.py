@@ -55,10 +55,10 @@ PAGES = {
     "/sources/?part=list": "view_source",
     "/sources/import/": "add_source",
     "/subscribers/": "view_subscriber",
-    "/operations/": "view_namespace",
-    "/operations/?part=figures": "view_namespace",
+    "/operations/": "view_queue",
+    "/operations/?part=figures": "view_queue",
     "/operations/paused/": "view_tweet",
-    "/operations/pause/": "change_namespace",
+    "/operations/pause/": "change_queue",
     "/tweets/many/": "change_tweet",
 }
 
@@ -128,7 +128,7 @@ def test_series_and_samples_take_the_permission(client):
 LINKS = {
     "view_tweet": {"/", "/tweets/", "/home/", "/columns/", "/live/"},
     "view_source": {"/sources/"},
-    "view_namespace": {"/operations/"},
+    "view_queue": {"/operations/"},
 }
 
 
@@ -152,12 +152,12 @@ def test_a_refusal_links_only_to_what_can_be_opened(client):
 
 
 def test_operations_show_money_and_credentials_to_those_who_may_see_them(client):
-    page = some_staff(client, "view_namespace").get("/operations/").content.decode()
+    page = some_staff(client, "view_queue").get("/operations/").content.decode()
     for title in ("money-title", "keys-title", "workers-title"):
         assert title not in page
 
     User.objects.all().delete()
-    given = ("view_namespace", "view_project", "view_credential", "view_worker")
+    given = ("view_queue", "view_project", "view_credential", "view_worker")
     page = some_staff(client, *given).get("/operations/").content.decode()
     for title in ("money-title", "keys-title", "workers-title"):
         assert title in page

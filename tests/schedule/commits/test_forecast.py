@@ -8,14 +8,14 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
 from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.models import Namespace, Tally, Worker
+from trackers.jobs.models import Queue, Tally, Worker
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Project
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.catch_up import NO_WORKERS, compute_catch_up, read_catch_up
 from trackers.schedule.census import count_bounded
 from trackers.schedule.intervals import Plan, Tier, current
-from trackers.schedule.namespace import TWEET_UPDATE
 
 HELD_FOR = timedelta(minutes=5)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -118,7 +118,7 @@ def minute(back, *, asked, late_place):
     at = now().replace(second=0, microsecond=0) - back * MINUTE
     for pid in (1, 2):
         Tally.objects.create(
-            namespace="tweet:update", minute=at, host="h", pid=pid, batches=1,
+            queue="tweet:update", minute=at, host="h", pid=pid, batches=1,
             asked=asked // 2, measured=asked // 2, late=[one // 2 for one in late],
         )  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_the_figures_of_the_queue_make_the_forecast():
 
     behind(1000, limit=900)
     # A request has a hundred tweets, however many are claimed together.
-    Namespace.objects.filter(pk=TWEET_UPDATE).update(batch_size=1000)
+    Queue.objects.filter(pk=TWEET_UPDATE).update(batch_size=1000)
 
     assert told().length.total_seconds() == pytest.approx(1000 / (100 - 1000 / 3600), rel=1e-3)
 
@@ -167,7 +167,7 @@ def test_the_figures_of_the_queue_make_the_forecast():
 @on_rows
 def test_a_pause_and_an_outage_change_it():
     behind(10)
-    queue = Namespace.objects.filter(pk="tweet:update")
+    queue = Queue.objects.filter(pk="tweet:update")
 
     queue.update(failures=3, held_until=now() + HELD_FOR, held_because="503")
     assert told().after_outage

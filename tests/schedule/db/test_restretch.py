@@ -18,12 +18,12 @@ from tests.factories import (
 )
 from trackers.credentials.models import Window
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.census import record_census
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Interval, Stretch, TweetCensus
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import PLACES, chosen_places, groups
 from trackers.schedule.replan import continue_replanning, replan
 from trackers.schedule.stretch_update import update_stretch

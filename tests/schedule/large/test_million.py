@@ -13,10 +13,10 @@ from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.population import EXACTLY
 from trackers.forecasts.update import update_forecasts
 from trackers.jobs import statistics
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.census import record_census
 from trackers.schedule.models import Interval
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import PLACES, TWEETS_A_PLACE
 from trackers.schedule.replan import TWEETS_PER_PIECE, plan_piece, replan
 from trackers.schedule.stretch_update import update_stretch

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.schedule import intervals
 from trackers.schedule import replan as replanning
 from trackers.schedule.models import Interval, Replanning
@@ -137,7 +137,7 @@ def test_a_suspect_keeps_its_strikes(now):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_what_is_overdue_by_the_new_list_is_spread_the_youngest_first(now, size):
-    Namespace.objects.update(arrivals_per_second=2)
+    Queue.objects.update(arrivals_per_second=2)
     ids = [tweet(now, looked=H) for _ in range(5)]
     later = tweet(now)
 

@@ -20,4 +20,4 @@ TASKS = {
 if __name__ == "__main__":
     while batches := [batch for name in TASKS if (batch := queue.get(name, 1))]:
         for batch in batches:
-            TASKS[batch.namespace](batch)
+            TASKS[batch.queue](batch)

@@ -68,7 +68,7 @@ def bring(source_id, *ids, author=None, described=True):
 def deliver_all():
     """What the workers do, until nothing is left."""
     done = []
-    while batch := queue.get(TimelineDelivery.namespace, 10):
+    while batch := queue.get(TimelineDelivery.queue, 10):
         done += deliver.deliver(batch)
     return done
 

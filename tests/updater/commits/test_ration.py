@@ -14,10 +14,10 @@ from tests.jobs.ordinary import enqueued, run_all
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.balances import read_balances
 from trackers.money.projects import Project
 from trackers.schedule import intervals
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.before import read_before

@@ -10,10 +10,10 @@ import pytest
 
 from tests.factories import TweetFactory
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import Plan, Tier
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import pace, strangers_pace
 from trackers.updater.models import TweetUpdate

@@ -10,9 +10,9 @@ from tests import queues
 from tests.factories import TweetFactory, figures, post
 from tests.told import kinds, ms, subscribe, told
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet, TweetText

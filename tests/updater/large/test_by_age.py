@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.factories import TweetFactory
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, Tier
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Sample, Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.save import Judged, save_batch

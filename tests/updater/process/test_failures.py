@@ -20,9 +20,9 @@ from trackers.credentials.models import Credential, Window
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Project
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -79,7 +79,7 @@ def look(*, after):
     """One look-up of all that is tracked, as if `after` had passed since the last."""
     queues.turn_clock(TweetUpdate, after)
     with cursor() as db:
-        db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [after])
+        db.execute("UPDATE trackers_queue SET held_until = held_until - %s", [after])
         db.execute(
             "UPDATE trackers_window SET learned_at = learned_at - %(by)s,"
             " resets_at = resets_at - %(by)s, seen_at = seen_at - %(by)s,"
@@ -136,7 +136,7 @@ def still_doubted():
 
 
 def the_queue():
-    held = Namespace.objects.get(name=TWEET_UPDATE)
+    held = Queue.objects.get(name=TWEET_UPDATE)
     if held.held_until is None:
         return "goes on"
     # Times of the day differ from run to run.

@@ -19,9 +19,9 @@ from trackers import tasks
 from trackers.credentials import preflight, selection
 from trackers.credentials.models import Window
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Spending
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.xapi.errors import NotReady
 from tweetwatch.database import retry_while_lost
@@ -58,7 +58,7 @@ def nothing_is_spent():
 def test_a_batch_whose_lease_ran_out_while_tokens_were_renewed_is_not_paid_for(x):
     """A rival has claimed it by then, and asks."""
     ends_in(user(), seconds=10)
-    Namespace.objects.filter(name=TWEET_UPDATE).update(
+    Queue.objects.filter(name=TWEET_UPDATE).update(
         lease=timedelta(seconds=2.5), buffer_ttl=timedelta(0)
     )
     tracked(x)
@@ -70,7 +70,7 @@ def test_a_batch_whose_lease_ran_out_while_tokens_were_renewed_is_not_paid_for(x
     nothing_is_spent()
     # It is given back, and has its new tokens: the next one asks.
     x.put("latency", {"ms": 0, "token_ms": 0})
-    Namespace.objects.filter(name=TWEET_UPDATE).update(lease=timedelta(seconds=60))
+    Queue.objects.filter(name=TWEET_UPDATE).update(lease=timedelta(seconds=60))
     refresh()
     assert asked(x)[1:] == [(TWEETS, 200)]
     assert Tweet.objects.exclude(measurements=0).count() > 80
@@ -169,7 +169,7 @@ def test_one_503_with_a_long_retry_after_stops_its_credential_alone(x, alone):
     if alone:
         assert [status for _, status in asked(x)] == [503]
         assert "rests: 503 Service Unavailable" in because
-        assert until - Namespace.objects.annotate(at=Now()).get(name=TWEET_UPDATE).at <= A_WINDOW
+        assert until - Queue.objects.annotate(at=Now()).get(name=TWEET_UPDATE).at <= A_WINDOW
     else:
         assert [status for _, status in asked(x)] == [503, 200]
         assert until is None

@@ -15,10 +15,10 @@ from trackers.credentials.preflight import keys_for
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money import ledger
 from trackers.money.balances import CLOCKS
 from trackers.money.projects import Project, Spending
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.before import read_before
 from trackers.updater.models import TweetUpdate

@@ -13,9 +13,9 @@ from trackers import tasks
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Project, Spending
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket
 from trackers.updater.verdicts import ASK_AGAIN
@@ -33,7 +33,7 @@ def x(fakex, settings):
     settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     fakex.delete("projects")
     CredentialFactory(name="one")
-    Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(0))
+    Queue.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(0))
     yield fakex
     fakex.delete("projects")
 

@@ -17,7 +17,7 @@ from tests.plans import MODES, watched
 from tests.told import subscribe
 from trackers import tasks
 from trackers.jobs.broker import PostgresBroker
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.projects import Project
 from tweetwatch.database import cursor
 
@@ -40,7 +40,7 @@ FILL = (
     "INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,"
     " money) SELECT id, current_date - n, 1, 0, 0, 0, 0"
     " FROM trackers_project, generate_series(0, 2999) n",
-    "INSERT INTO trackers_tally (namespace, minute, host, pid, batches, asked, measured, changed,"
+    "INSERT INTO trackers_tally (queue, minute, host, pid, batches, asked, measured, changed,"
     " missing, failed, late) SELECT 'tweet:update', date_trunc('minute', now())"
     " - n * interval '1 minute', 'another', 1, 1, 1, 1, 1, 0, 0, '[]'"
     f" FROM generate_series(1, {TOLD // 2}) n",
@@ -209,7 +209,7 @@ def test_nothing_on_the_way_of_a_batch_grows_with_the_number_of_tweets(
         one_batch()
 
     x.delete("faults")
-    Namespace.objects.update(held_until=None, failures=0)
+    Queue.objects.update(held_until=None, failures=0)
     Project.objects.update(posts_a_month=0)
     with watched(monkeypatch) as seen["no money"]:
         one_batch()
@@ -223,7 +223,7 @@ def test_nothing_on_the_way_of_a_batch_grows_with_the_number_of_tweets(
     # What is known to be on the way was seen, in each kind of plan.
     for mode in MODES:
         tables = {one.table for one in reached if one.mode == mode}
-        assert tables >= {*GROWING, *WITH_TIME, "trackers_window", "trackers_namespace"}
+        assert tables >= {*GROWING, *WITH_TIME, "trackers_window", "trackers_queue"}
     assert [one for one in growing if one.rows > most] == []
     # One row tells that there are any.
     walked = [one for one in reached if one.how == "Seq Scan" and one.rows > 1]

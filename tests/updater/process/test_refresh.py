@@ -17,9 +17,9 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Queue, Tally
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule.models import Interval
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
 from trackers.updater.models import TweetUpdate
 from trackers.updater.verdicts import ASK_AGAIN
@@ -57,7 +57,7 @@ def turn_clock(by):
     """As if so much time had passed for the queue: what waits, and what holds it."""
     queues.turn_clock(TweetUpdate, by)
     with cursor() as db:
-        db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [by])
+        db.execute("UPDATE trackers_queue SET held_until = held_until - %s", [by])
 
 
 def claim():
@@ -72,7 +72,7 @@ def refresh():
 
 
 def held():
-    return Namespace.objects.values_list("held_because", "held_until").get(name="tweet:update")
+    return Queue.objects.values_list("held_because", "held_until").get(name="tweet:update")
 
 
 def test_adapting_rows_take_no_statement_more_than_fixed_ones(x):

@@ -12,7 +12,7 @@ from tests.factories import CredentialFactory
 from tests.updater.process.test_refresh import claim, held, refresh, tracked, turn_clock, x
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Queue, Tally
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
@@ -55,7 +55,7 @@ def test_three_failures_in_a_row_hold_everything_longer_and_longer_until_one_suc
         assert 0.75 * expected - 3 < wait < 1.25 * expected + 1
     x.delete("faults")
     refresh()
-    assert Namespace.objects.get(name="tweet:update").failures == 0
+    assert Queue.objects.get(name="tweet:update").failures == 0
 
 
 def test_an_hour_of_outage_isolates_nobody(x):

@@ -11,7 +11,7 @@ from tests.updater.process.test_refresh import claim, held, refresh, tracked, tu
 from tests.x import ends_in
 from trackers import tasks
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.tweets.models import Tweet
 from trackers.xapi.secrets import Secrets
 
@@ -55,7 +55,7 @@ def test_a_batch_that_meets_an_ended_token_goes_back_at_once_and_holds_nobody(x)
 
     assert asked(x) == [(TWEETS, 401)]
     assert held()[1] is None
-    assert Namespace.objects.get(name="tweet:update").failures == 0
+    assert Queue.objects.get(name="tweet:update").failures == 0
     refresh()
     assert asked(x)[1:] == [(TOKEN, 200), (TWEETS, 200)]
     assert Tweet.objects.exclude(measurements=0).count() > 80

@@ -24,10 +24,10 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Project, Spending
 from trackers.schedule.models import Interval
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
@@ -140,7 +140,7 @@ def test_the_hundred_of_a_failed_request_goes_back_and_no_other(x, one):
     [lost] = [ids for ids in asked(x) if unlucky in ids]
     assert measured() == set(ids) - lost
     assert leases() == {(None, 0)}
-    retry_first = Namespace.objects.get(name=TWEET_UPDATE).retry_first
+    retry_first = Queue.objects.get(name=TWEET_UPDATE).retry_first
     with cursor() as db:
         db.execute("SELECT extract(epoch FROM max(due_at) - now()) FROM trackers_tweetupdate"
                    " WHERE key = ANY(%s)", [list(lost)])  # fmt: skip
@@ -156,7 +156,7 @@ def test_a_unit_that_x_answers_nothing_of_is_one_failure(x, one):
     refresh()
 
     assert len(asked(x)) == 4
-    assert Namespace.objects.get(name=TWEET_UPDATE).failures == 1
+    assert Queue.objects.get(name=TWEET_UPDATE).failures == 1
     assert leases() == {(None, 0)}
 
 
@@ -220,7 +220,7 @@ def test_batches_are_as_large_as_there_is_room_for_and_grow_again(x, one):
     assert len(asked(x)) == 3
     assert claimed() == 300
     with cursor() as db:
-        db.execute("UPDATE trackers_namespace SET held_until = NULL")
+        db.execute("UPDATE trackers_queue SET held_until = NULL")
         db.execute("UPDATE trackers_window SET remaining = 1000")
     x.put("limits", {"GET /2/tweets": {"token": 900, "app": 900, "window": 900}})
     assert [claimed() for _ in range(3)] == [100, 200, 400]

@@ -10,10 +10,10 @@ from django.utils import timezone
 from tests.updater.process.test_refresh import tracked, turn_clock, x  # noqa: F401
 from trackers import tasks
 from trackers.jobs import queue
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import count_bounded
 from trackers.money.projects import Project
 from trackers.schedule import tweet_changes
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.updater.models import TweetUpdate
 
 # Committed: the time of the database stands still in a transaction.

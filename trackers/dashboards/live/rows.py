@@ -29,7 +29,7 @@ _ALERT_SUBJECTS = {
     "subscriber": "Subscriber",
     "credential": "Credential",
     "project": "Project",
-    "namespace": "Queue",
+    "queue": "Queue",
     "isolated": "Queue",
     "stream": "Stream",
 }

@@ -11,7 +11,7 @@ from trackers.dashboards.access import needs
 from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
 from trackers.jobs.acts import CHANGE_QUEUE, resume_queues
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.jobs.pausing import paused_all
 from trackers.money import acts as money_acts
 from trackers.money.projects import Project
@@ -20,7 +20,7 @@ from trackers.money.projects import Project
 @require_POST
 @needs(CHANGE_QUEUE)
 def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
-    queues = list(Namespace.objects.filter(pk=name))
+    queues = list(Queue.objects.filter(pk=name))
     if not queues:
         raise Http404(f"There is no queue {name}.")
     if paused_all():

@@ -14,7 +14,7 @@ from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.words import commas, exactly, lasting
 from trackers.jobs.observed.minutes import QueueSpan, by_time
-from trackers.jobs.queue import namespaces
+from trackers.jobs.queue import job_classes
 from tweetwatch.tables import Column, Table
 
 _BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
@@ -76,7 +76,7 @@ def queues_over_time(
 ) -> list[QueueOverTime]:
     return [
         _queue_over_time(name, stretches_by_queue.get(name, []), span, now=now)
-        for name in sorted(namespaces())
+        for name in sorted(job_classes())
     ]
 
 

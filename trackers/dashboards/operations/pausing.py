@@ -11,7 +11,7 @@ from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
 from trackers.jobs import acts
 from trackers.jobs.acts import CHANGE_QUEUE
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.schedule.intervals import current
 
 
@@ -26,7 +26,7 @@ def pause_everything(request: HttpRequest) -> HttpResponse:
             show_message(request, done)
         return redirect("operations")
     now, _ = current()
-    queues = list(Namespace.objects.all())
+    queues = list(Queue.objects.all())
     context = {
         "now": now,
         "running": [queue.name for queue in queues if not queue.paused],

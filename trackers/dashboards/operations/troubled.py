@@ -41,7 +41,7 @@ def troubled_tasks(*, now: datetime) -> list[TroubledTask]:
 
 def _troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
     return TroubledTask(
-        name=task.namespace or task.name.removeprefix("trackers.tasks."),
+        name=task.queue or task.name.removeprefix("trackers.tasks."),
         keys="" if task.keys is None else commas(task.keys),
         ended=ago(task.ended_at, now=now),
         took=f"{task.took.total_seconds():,.1f} s",

@@ -23,13 +23,13 @@ from trackers.dashboards.operations.money import project_block
 from trackers.dashboards.operations.over_time import AN_HOUR, SPANS, queues_over_time
 from trackers.dashboards.operations.troubled import isolated_keys, troubled_tasks
 from trackers.dashboards.parts import PartReader, render_parts
-from trackers.dashboards.queues import queues
+from trackers.dashboards.queues import queue_states
 from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.jobs.models import Worker
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed.database import health, wal_by_minute
 from trackers.jobs.observed.minutes import by_time
 from trackers.jobs.statistics import by_minute
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.status import Status
 from trackers.xapi.results import WindowSeen
 
@@ -132,7 +132,7 @@ def _figures_now(status: Status) -> dict[str, object]:
         "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
         "isolated": isolated_keys(),
-        "queues": queues(status.namespaces, now=now),
+        "queues": queue_states(status.queues, now=now),
     }
 
 

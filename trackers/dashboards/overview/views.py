@@ -23,10 +23,10 @@ from trackers.dashboards.overview.schedule import schedule
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.queues import why_idle
 from trackers.jobs.ahead import read_ahead
+from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.statistics import by_minute, lateness_at
 from trackers.schedule.intervals import Plan
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.status import Status
 
 
@@ -93,7 +93,7 @@ def _plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:
 def _why_failed(*, now: datetime) -> str:
     """Why checks failed last; empty if none did in the last hour."""
     task = NotedTask.objects.filter(
-        namespace=TWEET_UPDATE, failed=True, ended_at__gt=now - timedelta(hours=1)
+        queue=TWEET_UPDATE, failed=True, ended_at__gt=now - timedelta(hours=1)
     ).first()
     return task.reason if task else ""
 

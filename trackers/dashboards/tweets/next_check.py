@@ -112,6 +112,6 @@ def version_mark(why: str) -> str:
 def version_now(tweet: Tweet) -> str:
     text = getattr(tweet, "tweettext", None)
     job = TweetUpdate.objects.filter(pk=tweet.pk).first()
-    claimed_until = queue.claims(TweetUpdate.namespace, [tweet.pk]).get(tweet.pk)
+    claimed_until = queue.claims(TweetUpdate.queue, [tweet.pk]).get(tweet.pk)
     why = why_late(job.due_at, tweet_state(tweet, job), now=timezone.now()) if job else ""
     return row_version(tweet, job, text and text.text, claimed_until) + version_mark(why)

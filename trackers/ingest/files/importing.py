@@ -35,7 +35,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
         if begun:
             waiting = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk")
             keys = waiting.values_list("pk", flat=True)
-            queue.schedule_many(ImportJob.namespace, [(key, _NO_DELAY) for key in keys])
+            queue.schedule_many(ImportJob.queue, [(key, _NO_DELAY) for key in keys])
     return bool(begun)
 
 
@@ -48,9 +48,7 @@ def failed_parts(report: Import) -> list[int]:
 
 def try_again(report: Import) -> int:
     """Put the parts that failed back into the queue; returns how many."""
-    return queue.schedule_many(
-        ImportJob.namespace, [(key, _NO_DELAY) for key in failed_parts(report)]
-    )
+    return queue.schedule_many(ImportJob.queue, [(key, _NO_DELAY) for key in failed_parts(report)])
 
 
 def discard(report: Import) -> bool:

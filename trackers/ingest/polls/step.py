@@ -83,7 +83,7 @@ def tell_polled(batch: Batch, polled: Polled) -> None:
     """Report it to the queue's metrics and to the log."""
     measured = polled.stored.measured + polled.stored.new if polled.stored else 0
     counters.count_batch(
-        batch.namespace,
+        batch.queue,
         counters.BatchDone(
             asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
         ),

@@ -86,7 +86,7 @@ class ImportBucket(Bucket):
 class ImportJob(Job):
     """A part's turn; its key is the part's id."""
 
-    namespace = "import:part"
+    queue = "import:part"
     bucket = ImportBucket
     most_keys = 1
 

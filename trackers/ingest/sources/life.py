@@ -24,7 +24,7 @@ from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import current
 from tweetwatch.database import cursor
 
-_POLL = SourcePoll.namespace
+_POLL = SourcePoll.queue
 _NO_DELAY = timedelta(0)
 # What it leaves out: posts that were left out until now have not slipped through.
 _LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
@@ -51,8 +51,8 @@ _POLL_NOW = """
 _CLAIM = """
     UPDATE {bucket} b
     SET due_at = now() + n.lease, lease = %(lease)s
-    FROM trackers_namespace n
-    WHERE n.name = %(namespace)s AND (b.lease IS NULL OR b.due_at <= now())
+    FROM trackers_queue n
+    WHERE n.name = %(queue)s AND (b.lease IS NULL OR b.due_at <= now())
       AND b.stamp = (SELECT stamp FROM {job} WHERE key = %(key)s)
       AND b.keys = ARRAY[%(key)s]::bigint[]
     RETURNING now(), b.due_at, n.task
@@ -170,7 +170,7 @@ def remove_sources(ids: Iterable[int]) -> int:
     with transaction.atomic():
         queue.remove_keys(_POLL, ids)
         parts = ImportPart.objects.filter(source__in=ids).values_list("pk", flat=True)
-        queue.remove_keys(ImportJob.namespace, parts)
+        queue.remove_keys(ImportJob.queue, parts)
         found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
         Source.objects.filter(pk__in=[source.pk for source in found]).delete()
         # A worker removes their followers.
@@ -182,7 +182,7 @@ def claim_poll(id: int) -> Batch | None:
     """Claim the poll of this source, whenever it is due; None: it is claimed, or has none."""
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"namespace": _POLL, "key": id, "lease": lease}
+    given = {"queue": _POLL, "key": id, "lease": lease}
     with cursor() as db:
         found = db.execute(queue.on(_POLL, _CLAIM), given).fetchone()
     if found is None:

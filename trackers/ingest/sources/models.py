@@ -308,7 +308,7 @@ class PollBucket(Bucket):
 class SourcePoll(Job):
     """A source's next poll; its key is the source's id."""
 
-    namespace = "source:poll"
+    queue = "source:poll"
     bucket = PollBucket
     most_keys = 1
 

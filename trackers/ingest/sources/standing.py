@@ -47,7 +47,7 @@ class Standing:
 def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
     keys = [source.pk for source in sources]
     jobs = SourcePoll.objects.in_bulk(keys)
-    claims = queue.claims(SourcePoll.namespace, keys)
+    claims = queue.claims(SourcePoll.queue, keys)
     gaps = _gaps_of(keys)
     reports = Import.objects.in_bulk(one.pk for one in sources if one.kind == Source.Kind.IMPORT)
     stream = Stream.objects.first() if any(_is_stream(one) for one in sources) else None

@@ -74,7 +74,7 @@ def open_gaps(
         "why": why.value,
     }
     with transaction.atomic(), cursor() as db:
-        db.execute(queue.on(SourcePoll.namespace, _SCHEDULE), params)
+        db.execute(queue.on(SourcePoll.queue, _SCHEDULE), params)
         tell_gaps(db.execute(_OPEN, params).fetchall(), why.value)
 
 

@@ -21,8 +21,8 @@ _MINUTES_COVER, _HOURS_COVER = timedelta(days=1), timedelta(days=30)
 class QueueMinute(models.Model):
     """The largest figures that were seen in a minute; `measured` and `failed` once it is over."""
 
-    pk = models.CompositePrimaryKey("namespace", "minute")
-    namespace = models.CharField(max_length=60)
+    pk = models.CompositePrimaryKey("queue", "minute")
+    queue = models.CharField(max_length=60)
     minute = models.DateTimeField()
     due = models.IntegerField()
     oldest_due_seconds = models.FloatField()
@@ -35,14 +35,14 @@ class QueueMinute(models.Model):
         indexes = [models.Index(fields=["minute"], name="queueminute_minute")]
 
     def __str__(self) -> str:
-        return f"{self.namespace} {self.minute:%Y-%m-%d %H:%M}"
+        return f"{self.queue} {self.minute:%Y-%m-%d %H:%M}"
 
 
 class QueueHour(models.Model):
     """The same for an hour: the largest depth and age of its minutes, and all that was done."""
 
-    pk = models.CompositePrimaryKey("namespace", "hour")
-    namespace = models.CharField(max_length=60)
+    pk = models.CompositePrimaryKey("queue", "hour")
+    queue = models.CharField(max_length=60)
     hour = models.DateTimeField()
     due = models.IntegerField()
     oldest_due_seconds = models.FloatField()
@@ -54,15 +54,15 @@ class QueueHour(models.Model):
         indexes = [models.Index(fields=["hour"], name="queuehour_hour")]
 
     def __str__(self) -> str:
-        return f"{self.namespace} {self.hour:%Y-%m-%d %H}:00"
+        return f"{self.queue} {self.hour:%Y-%m-%d %H}:00"
 
 
 # Writes nothing while the minute's row already has these figures or larger ones.
 _RECORD_QUEUE_MINUTE = """
     INSERT INTO trackers_queueminute AS one
-        (namespace, minute, due, oldest_due_seconds, in_flight)
-    VALUES (%(namespace)s, date_trunc('minute', now()), %(due)s, %(oldest)s, %(in_flight)s)
-    ON CONFLICT (namespace, minute) DO UPDATE SET
+        (queue, minute, due, oldest_due_seconds, in_flight)
+    VALUES (%(queue)s, date_trunc('minute', now()), %(due)s, %(oldest)s, %(in_flight)s)
+    ON CONFLICT (queue, minute) DO UPDATE SET
         due = greatest(one.due, excluded.due),
         oldest_due_seconds = greatest(one.oldest_due_seconds, excluded.oldest_due_seconds),
         in_flight = greatest(one.in_flight, excluded.in_flight)
@@ -80,23 +80,23 @@ _ADD_THROUGHPUT = """
         FROM generate_series(1, 3) AS back
         CROSS JOIN LATERAL (
             SELECT date_trunc('minute', now()) - back * interval '1 minute' AS minute) AS over
-        LEFT JOIN trackers_tally t ON t.minute = over.minute AND t.namespace = %(namespace)s
+        LEFT JOIN trackers_tally t ON t.minute = over.minute AND t.queue = %(queue)s
         GROUP BY over.minute
     ) AS done
-    WHERE one.namespace = %(namespace)s AND one.minute = done.minute
+    WHERE one.queue = %(queue)s AND one.minute = done.minute
 """
 
 # Whole hours of the last day, again each time: one may have been written before it was over.
 _SUM_UP_HOURS = """
     INSERT INTO trackers_queuehour AS one
-        (namespace, hour, due, oldest_due_seconds, in_flight, measured, failed)
-    SELECT namespace, date_trunc('hour', minute), max(due), max(oldest_due_seconds),
+        (queue, hour, due, oldest_due_seconds, in_flight, measured, failed)
+    SELECT queue, date_trunc('hour', minute), max(due), max(oldest_due_seconds),
            max(in_flight), sum(measured), sum(failed)
     FROM trackers_queueminute
     WHERE minute >= date_trunc('hour', now()) - interval '24 hours'
       AND minute < date_trunc('hour', now())
     GROUP BY 1, 2
-    ON CONFLICT (namespace, hour) DO UPDATE SET
+    ON CONFLICT (queue, hour) DO UPDATE SET
         due = excluded.due, oldest_due_seconds = excluded.oldest_due_seconds,
         in_flight = excluded.in_flight, measured = excluded.measured, failed = excluded.failed
 """
@@ -108,7 +108,7 @@ _PRUNE_QUEUE_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interv
 
 # Up to the last minute, or hour, that is over: the current one is still incomplete.
 _BY_TIME = """
-    SELECT namespace, date_bin(%(step)s::interval, {at}, 'epoch'::timestamptz), max(due),
+    SELECT queue, date_bin(%(step)s::interval, {at}, 'epoch'::timestamptz), max(due),
            max(oldest_due_seconds), sum(measured)::bigint, sum(failed)::bigint
     FROM {table}
     WHERE {at} >= date_bin(%(step)s::interval, now() - %(over)s::interval, 'epoch'::timestamptz)
@@ -133,10 +133,10 @@ class QueueSpan:
     failed: int | None
 
 
-def record_queue_minute(namespace: str, summary: QueueSummary) -> None:
+def record_queue_minute(queue: str, summary: QueueSummary) -> None:
     """Into this minute's row. With its first figures, also what was done in the minutes before."""
     params = {
-        "namespace": namespace,
+        "queue": queue,
         "due": summary.due,
         "oldest": summary.oldest_due_seconds,
         "in_flight": summary.in_flight,
@@ -144,7 +144,7 @@ def record_queue_minute(namespace: str, summary: QueueSummary) -> None:
     with cursor() as db:
         written = db.execute(_RECORD_QUEUE_MINUTE, params).fetchone()
         if written and written[0]:
-            db.execute(_ADD_THROUGHPUT, {"namespace": namespace})
+            db.execute(_ADD_THROUGHPUT, {"queue": queue})
 
 
 def sum_up_hours() -> None:
@@ -160,6 +160,6 @@ def by_time(*, over: timedelta, step: timedelta) -> dict[str, list[QueueSpan]]:
     spans_by_queue: dict[str, list[QueueSpan]] = {}
     with cursor() as db:
         statement = BY_MINUTES if over <= _MINUTES_COVER else _BY_HOURS
-        for namespace, *row in db.execute(statement, {"over": over, "step": step}):
-            spans_by_queue.setdefault(namespace, []).append(QueueSpan(*row))
+        for queue, *row in db.execute(statement, {"over": over, "step": step}):
+            spans_by_queue.setdefault(queue, []).append(QueueSpan(*row))
     return spans_by_queue

@@ -35,7 +35,7 @@ class NotedTask(models.Model):
     """A batch, or an ordinary task, that failed or took longer than SLOW_AFTER."""
 
     # Empty: an ordinary task.
-    namespace = models.CharField(max_length=60, blank=True)
+    queue = models.CharField(max_length=60, blank=True)
     name = models.CharField(max_length=200)
     keys = models.IntegerField(null=True)
     ended_at = models.DateTimeField(db_default=Now())
@@ -54,8 +54,8 @@ class NotedTask(models.Model):
 
 # Not flushed: nothing depends on it.
 _RECORD_TASK = """
-    INSERT INTO trackers_notedtask (namespace, name, keys, took, failed, reason, host, pid)
-    SELECT %(namespace)s, %(name)s, %(keys)s, %(took)s, %(failed)s, %(reason)s, %(host)s, %(pid)s
+    INSERT INTO trackers_notedtask (queue, name, keys, took, failed, reason, host, pid)
+    SELECT %(queue)s, %(name)s, %(keys)s, %(took)s, %(failed)s, %(reason)s, %(host)s, %(pid)s
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
 """
 # By the index of the ids, whatever the number of rows.
@@ -113,7 +113,7 @@ def _record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because
     args = task.get("args") or ()
     batch = args[0] if args and isinstance(args[0], Batch) else None
     params = {
-        "namespace": batch.namespace if batch else "",
+        "queue": batch.queue if batch else "",
         "name": str(task["name"] if batch else task["func"])[:200],
         "keys": len(batch.keys) if batch else None,
         "took": took,

@@ -23,9 +23,9 @@ _BLIND_AFTER = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class DueQueue:
-    """The oldest due key of a namespace that is neither paused nor held."""
+    """The oldest due key of a queue that is neither paused nor held."""
 
-    namespace: str
+    queue: str
     lease: timedelta
     oldest_due_at: datetime
 
@@ -39,13 +39,13 @@ class DueReading:
 
 @dataclass(frozen=True, slots=True)
 class OverdueQueue:
-    """`owed_since`: since when every reading found this namespace free and with something due.
+    """`owed_since`: since when every reading found this queue free and with something due.
 
-    Without it a namespace that is resumed after an hour, or old rows that arrive in bulk, would
+    Without it a queue that is resumed after an hour, or old rows that arrive in bulk, would
     look like an hour of idleness.
     """
 
-    namespace: str
+    queue: str
     lease: timedelta
     oldest_due_at: datetime
     owed_since: datetime
@@ -68,7 +68,7 @@ def barks(state: ClusterState) -> str | None:
         latest = max(state.cluster_started_at, idle_since, owed.oldest_due_at, owed.owed_since)
         if state.now - latest >= 2 * owed.lease:
             return (
-                f"{owed.namespace} has had work due since {owed.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
+                f"{owed.queue} has had work due since {owed.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
                 f"and this cluster has finished nothing since {idle_since:%Y-%m-%d %H:%M:%S}. It "
                 "stops."
             )
@@ -94,13 +94,9 @@ class Watchdog:
             self._owed_since = {}
         self._read_at = now
         self._started_at = self._started_at or now
-        self._owed_since = {
-            due.namespace: self._owed_since.get(due.namespace, now) for due in reading.due
-        }
+        self._owed_since = {due.queue: self._owed_since.get(due.queue, now) for due in reading.due}
         overdue = tuple(
-            OverdueQueue(
-                due.namespace, due.lease, due.oldest_due_at, self._owed_since[due.namespace]
-            )
+            OverdueQueue(due.queue, due.lease, due.oldest_due_at, self._owed_since[due.queue])
             for due in reading.due
         )
         return ClusterState(now, self._started_at, reading.last_done_at, overdue)
@@ -116,11 +112,11 @@ _READ_DUE_QUEUES = """
 # Of the buckets, by their index on due_at: jobs have none. A claimed bucket is due when its lease
 # ends, so a bucket that is due in the past is not claimed.
 _OLDEST_DUE = """
-    SELECT namespace.name, namespace.lease, oldest.due_at
-    FROM trackers_namespace AS namespace
+    SELECT queue.name, queue.lease, oldest.due_at
+    FROM trackers_queue AS queue
     CROSS JOIN LATERAL (SELECT due_at FROM {buckets} ORDER BY due_at LIMIT 1) AS oldest
-    WHERE namespace.name = {name} AND NOT namespace.paused
-        AND (namespace.held_until IS NULL OR namespace.held_until <= now())
+    WHERE queue.name = {name} AND NOT queue.paused
+        AND (queue.held_until IS NULL OR queue.held_until <= now())
         AND oldest.due_at <= now()
 """
 
@@ -128,7 +124,7 @@ _NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timest
 
 
 def read_due_queues(connection: BaseDatabaseWrapper, cluster: UUID) -> DueReading:
-    """What is due in the namespaces' tables, and when this cluster last finished something."""
+    """What is due in the queues' tables, and when this cluster last finished something."""
     with connection.cursor() as cursor:
         cursor.execute(due_queues_statement(), {"cluster": cluster})
         rows = cursor.fetchall()
@@ -141,7 +137,7 @@ def read_due_queues(connection: BaseDatabaseWrapper, cluster: UUID) -> DueReadin
 def due_queues_statement() -> sql.Composed:
     parts: list[sql.Composable] = [
         sql.SQL(_OLDEST_DUE).format(
-            buckets=sql.Identifier(table.bucket._meta.db_table), name=table.namespace
+            buckets=sql.Identifier(table.bucket._meta.db_table), name=table.queue
         )
         for table in Job.__subclasses__()
     ]

@@ -17,7 +17,7 @@ knobs AS MATERIALIZED (
            coalesce(%(buffer_ttl)s::interval, buffer_ttl) AS buffer_ttl,
            most - mod(most, whole) AS size, request, whole,
            (most - mod(most, whole)) * {urgent_share} / 100 AS share
-    FROM trackers_namespace
+    FROM trackers_queue
     CROSS JOIN LATERAL (
         SELECT coalesce(%(limit)s::int, least(batch_size, {most_keys}, room)) AS most
     ) AS all_of_it
@@ -25,7 +25,7 @@ knobs AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT CASE WHEN %(limit)s::int IS NULL THEN request ELSE 1 END AS whole
     ) AS step
-    WHERE name = %(namespace)s AND NOT paused
+    WHERE name = %(queue)s AND NOT paused
       AND (held_until IS NULL OR held_until <= now())
 ),
 -- Urgent buckets get their share of each batch before the others (URGENT_SHARE).

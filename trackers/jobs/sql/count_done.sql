@@ -1,11 +1,11 @@
 -- A row per process, so that no two ever wait for each other. Not flushed: a crash of the database
 -- may lose the last counts, and nothing depends on them.
-INSERT INTO trackers_tally AS tally (namespace, minute, host, pid, batches, asked, measured,
+INSERT INTO trackers_tally AS tally (queue, minute, host, pid, batches, asked, measured,
                                      changed, missing, failed, late)
-SELECT %(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, %(requests)s, %(asked)s,
+SELECT %(queue)s, date_trunc('minute', now()), %(host)s, %(pid)s, %(requests)s, %(asked)s,
        %(measured)s, %(changed)s, %(missing)s, %(failed)s, to_jsonb(%(late)s::int[])
 FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
-ON CONFLICT (minute, namespace, host, pid) DO UPDATE SET
+ON CONFLICT (minute, queue, host, pid) DO UPDATE SET
     batches = tally.batches + excluded.batches, asked = tally.asked + excluded.asked,
     measured = tally.measured + excluded.measured, changed = tally.changed + excluded.changed,
     missing = tally.missing + excluded.missing, failed = tally.failed + excluded.failed,

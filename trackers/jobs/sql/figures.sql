@@ -48,7 +48,7 @@ FROM (
         SELECT b.lease FROM (
             SELECT due_at, lease, stamp, keys FROM {bucket}
             WHERE due_at > now() AND due_at <= now() + (
-                SELECT lease FROM trackers_namespace WHERE name = %(namespace)s)
+                SELECT lease FROM trackers_queue WHERE name = %(queue)s)
             ORDER BY due_at LIMIT %(most)s
         ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
             SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1

@@ -5,7 +5,7 @@ SELECT CASE WHEN n.paused THEN NULL ELSE extract(epoch FROM greatest(
            oldest.due_at,
            least(filling.due_at, oldest.due_at + n.buffer_ttl)
        ) - now())::float8 END
-FROM trackers_namespace n
+FROM trackers_queue n
 -- However many wait, it reads the first bucket of the index and those that fill a request. The
 -- lower bound skips the dead rows that earlier claims left at the head.
 CROSS JOIN LATERAL (
@@ -25,4 +25,4 @@ LEFT JOIN LATERAL (
     WHERE upto >= least(n.batch_size, {most_keys}, {request_keys})
     ORDER BY upto LIMIT 1
 ) filling ON true
-WHERE n.name = %(namespace)s
+WHERE n.name = %(queue)s

@@ -3,8 +3,8 @@ WITH wished AS MATERIALIZED (
            now() + a.delay + (%(start)s + floor(
                10 * a.place / n.arrivals_per_second::float8) / 10) * interval '1 second'
            AS due_at
-    FROM arrivals a CROSS JOIN trackers_namespace n
-    WHERE n.name = %(namespace)s
+    FROM arrivals a CROSS JOIN trackers_queue n
+    WHERE n.name = %(queue)s
     ORDER BY a.key, a.place DESC
 ),
 -- Keys in the same tenth of a second are due together: at a thousand a second that fills a bucket.

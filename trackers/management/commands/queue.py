@@ -10,7 +10,7 @@ from typing import Any
 from trackers import history
 from trackers.history import by_command
 from trackers.jobs.audit import Audit, audit_queue
-from trackers.jobs.models import Namespace, namespaces
+from trackers.jobs.models import Queue, job_classes
 from trackers.management.pageless import PagelessCommand
 from trackers.management.status_lines import how_many
 
@@ -26,14 +26,14 @@ class Command(PagelessCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_sound = True
-        for name in sorted(namespaces()):
+        for name in sorted(job_classes()):
             result = audit_queue(name, mend=options["mend"])
             is_sound = is_sound and result.is_sound
             if options["mend"] and not result.is_sound:
-                mended = list(Namespace.objects.filter(pk=name))
+                mended = list(Queue.objects.filter(pk=name))
                 history.record(by_command(), mended, "Repaired its queue")
             self.stdout.write(
-                json.dumps({"namespace": name, **asdict(result)})
+                json.dumps({"queue": name, **asdict(result)})
                 if options["json"]
                 else describe_audit(name, result, mended=options["mend"])
             )

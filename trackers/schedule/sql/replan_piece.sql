@@ -52,7 +52,7 @@ wished AS MATERIALIZED (
       AND t.version_of IS NULL
       AND t.measurements > 0 AND t.created_at <= now() + interval '5 minutes'
 ),
--- If its time has passed, it is due at once, spread by the namespace's rate of arrivals from the
+-- If its time has passed, it is due at once, spread by the queue's rate of arrivals from the
 -- start of the whole re-planning: a shorter interval for a million old tweets must not put these
 -- before the young ones.
 -- Due times are rounded to a second, or a tenth of one, so that buckets fill up.
@@ -63,7 +63,7 @@ planned AS MATERIALIZED (
             10 / n.arrivals_per_second::float8 * (%(overdue)s - 1
                 + row_number() OVER (PARTITION BY w.due_at > now() ORDER BY w.id DESC)))
         END AS due_at
-    FROM wished w CROSS JOIN trackers_namespace n WHERE n.name = %(namespace)s
+    FROM wished w CROSS JOIN trackers_queue n WHERE n.name = %(queue)s
 ),
 -- Resting tweets that the new list covers come back; paused, missing and isolated ones stay. They
 -- come first: their INSERT may have to wait for a person's refresh of the same tweets, and must not

@@ -30,7 +30,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 from tweetwatch.database import fetch_together as ask_all
 
-_REBUILD = HomeRebuild.namespace
+_REBUILD = HomeRebuild.queue
 
 # Locks: feeds, in the order of followers, as everywhere.
 _TARGETS = """

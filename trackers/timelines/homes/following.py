@@ -137,6 +137,6 @@ def _delete_origin(origin: int) -> None:
     """Delete an origin that nobody follows, with all that is stored of it: its arrivals are no
     longer recorded."""
     Origin.objects.filter(pk=origin).delete()
-    queue.remove_keys(TimelineDelivery.namespace, [origin])
+    queue.remove_keys(TimelineDelivery.queue, [origin])
     Arrival.objects.filter(origin_id=origin).delete()
     DeliveryMark.objects.filter(pk=origin).delete()

@@ -42,7 +42,7 @@ def work(faults):
     """What a worker does, with all that is scheduled due at once."""
     try:
         for _ in range(ROUNDS):
-            for namespace, act in (
+            for name, act in (
                 ("source:poll", tasks.poll_source),
                 ("tweet:update", tasks.update_tweets),
             ):
@@ -52,13 +52,13 @@ def work(faults):
                         "UPDATE trackers_source SET poll_at = NULL WHERE id = ANY(ARRAY("
                         "SELECT id FROM trackers_source ORDER BY id FOR UPDATE SKIP LOCKED))"
                     )
-                    buckets = bucket_table(namespace)
+                    buckets = bucket_table(name)
                     db.execute(
                         f"UPDATE {buckets} SET due_at = now() WHERE id = ANY(ARRAY("
                         f"SELECT id FROM {buckets} WHERE lease IS NULL"
                         " ORDER BY id FOR UPDATE SKIP LOCKED))"
                     )
-                if batch := queue.get(namespace, 100 if namespace == "tweet:update" else 1):
+                if batch := queue.get(name, 100 if name == "tweet:update" else 1):
                     act(batch)
     except BaseException as fault:
         faults.append(fault)

@@ -16,7 +16,7 @@ from trackers.jobs import queue
 pytestmark = pytest.mark.django_db
 
 SOON = timedelta(seconds=80)
-POLL = SourcePoll.namespace
+POLL = SourcePoll.queue
 
 
 def source(rule="#moon", *, age=timedelta(days=1)):

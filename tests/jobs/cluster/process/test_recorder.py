@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.jobs.cluster.running import poll
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import job_classes
 
 TAKEN = """
     SELECT (SELECT count(*) FROM trackers_queuefigures WHERE taken_at > %(since)s),
@@ -29,7 +29,7 @@ def taken_since(url, at):
 
 
 def all_of_them():
-    return len(namespaces()), 1
+    return len(job_classes()), 1
 
 
 def test_a_cluster_takes_the_figures_of_every_queue_again_and_again(cluster):

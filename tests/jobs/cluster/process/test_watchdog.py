@@ -98,7 +98,7 @@ def test_it_remembers_since_when_work_is_owed(readings, owed_since):
 def test_what_somebody_has_claimed_is_not_owed():
     now = timezone.now()
     put(TweetUpdate, 1, now - timedelta(hours=1))
-    assert [due.namespace for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
+    assert [due.queue for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
 
     assert queue.claim_batch("tweet:update").keys == (1,)
 
@@ -111,18 +111,18 @@ def stick(cluster):
         os.kill(pid, signal.SIGSTOP)
 
 
-def owe(url, *, namespace="", lease="1 second"):
+def owe(url, *, change="", lease="1 second"):
     with psycopg.connect(url) as connection:
         connection.execute(
-            "UPDATE trackers_namespace SET lease = %s, buffer_ttl = '0.1 seconds'", [lease]
+            "UPDATE trackers_queue SET lease = %s, buffer_ttl = '0.1 seconds'", [lease]
         )
         connection.execute(
             "INSERT INTO trackers_tweetupdate (key, due_at, attempts)"
             " SELECT key, now() - interval '1 hour', 0 FROM generate_series(1, 5) key"
         )
         fill_buckets(connection)
-        if namespace:
-            connection.execute(f"UPDATE trackers_namespace SET {namespace}")
+        if change:
+            connection.execute(f"UPDATE trackers_queue SET {change}")
 
 
 def seen_at(cluster):
@@ -144,13 +144,13 @@ def test_a_stuck_cluster_ends_with_one_and_leaves_nobody(run, url):
 def test_a_stuck_cluster_stays_while_all_is_paused_or_held(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
-    owe(url, namespace="paused = true")
+    owe(url, change="paused = true")
     assert poll(lambda: cluster.rows())
 
     # Longer than two leases of one second.
     for held in ["paused = true", "paused = false, held_until = now() + interval '1 hour'"]:
         with psycopg.connect(url) as connection:
-            connection.execute(f"UPDATE trackers_namespace SET {held}")
+            connection.execute(f"UPDATE trackers_queue SET {held}")
         before = seen_at(cluster)
         assert poll(lambda before=before: (seen_at(cluster) - before).seconds >= 3, seconds=90)
 

@@ -14,7 +14,7 @@ from trackers.dashboards.sources.list_views import MAX_SOURCES
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +92,7 @@ def test_gaps_are_counted_open_and_lost(staff):
 
 
 def test_a_queue_that_is_paused_is_told_above_the_list(staff):
-    Namespace.objects.filter(pk="source:poll").update(paused=True)
+    Queue.objects.filter(pk="source:poll").update(paused=True)
 
     assert "source:poll is paused" in listed(staff)
     assert "manage.py qcluster" in listed(staff)
@@ -194,14 +194,14 @@ def test_advice_in_the_list_has_its_button(staff, client):
 
 
 def test_a_paused_queue_is_resumed_by_the_button_beside_the_advice(staff, client):
-    Namespace.objects.filter(pk="source:poll").update(paused=True)
+    Queue.objects.filter(pk="source:poll").update(paused=True)
     address = "/operations/queues/source:poll/resume"
     assert f'action="{address}"' in listed(staff)
 
     page = staff.post(address, follow=True)
 
     assert "Resumed source:poll." in words(page.content.decode())
-    assert not Namespace.objects.get(pk="source:poll").paused
+    assert not Queue.objects.get(pk="source:poll").paused
     assert staff.post("/operations/queues/none/resume").status_code == 404
     assert some_staff(client, "view_source").post(address).status_code == 403
 

@@ -26,7 +26,7 @@ def now():
 
 
 def minute(back, **given):
-    values = {"namespace": "tweet:update", "due": 0, "oldest_due_seconds": 0, "in_flight": 0}
+    values = {"queue": "tweet:update", "due": 0, "oldest_due_seconds": 0, "in_flight": 0}
     at = now().replace(second=0, microsecond=0) - back * A_MINUTE
     QueueMinute.objects.create(minute=at, **{**values, **given})
 
@@ -59,7 +59,7 @@ def test_a_queue_has_charts_and_the_same_as_a_table(staff):
 
 def test_a_month_is_read_from_the_hours(staff):
     QueueHour.objects.create(
-        namespace="source:poll", hour=now() - timedelta(days=9), due=77, oldest_due_seconds=1,
+        queue="source:poll", hour=now() - timedelta(days=9), due=77, oldest_due_seconds=1,
         in_flight=0, measured=5,
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def test_bars_lie_where_the_database_puts_the_figures(name):
 def test_failed_and_slow_tasks_say_why(staff):
     given = {"host": "h1", "pid": 4, "took": timedelta(seconds=12.25)}
     NotedTask.objects.create(
-        namespace="tweet:update", name="3 of tweet:update", keys=300, failed=True,
+        queue="tweet:update", name="3 of tweet:update", keys=300, failed=True,
         reason="X answered 503 <b>", **given,
     )  # fmt: skip
     NotedTask.objects.create(name="trackers.tasks.pack_samples", failed=False, **given)

@@ -15,7 +15,7 @@ from trackers import tasks
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.requests import NoTurnError, check_payer, payer
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.jobs.pausing import PausedAll, pause_all, paused_all, resume_all
 from trackers.tweets.models import Author
 
@@ -25,11 +25,11 @@ PAGES = ("/", "/sources/", "/operations/", "/live/", "/feeds/")
 
 
 def running():
-    return set(Namespace.objects.filter(paused=False).values_list("name", flat=True))
+    return set(Queue.objects.filter(paused=False).values_list("name", flat=True))
 
 
 def test_it_asks_first_and_says_what_stops(staff):
-    Namespace.objects.filter(pk="import:part").update(paused=True)
+    Queue.objects.filter(pk="import:part").update(paused=True)
 
     page = words(staff.get("/operations/pause/").content.decode())
 
@@ -40,7 +40,7 @@ def test_it_asks_first_and_says_what_stops(staff):
 
 
 def test_it_is_resumed_just_as_it_was(staff):
-    Namespace.objects.filter(pk="import:part").update(paused=True)
+    Queue.objects.filter(pk="import:part").update(paused=True)
     before = running()
 
     staff.post("/operations/pause/", {"because": "the bill"})
@@ -89,7 +89,7 @@ def test_it_takes_a_permission_and_is_in_the_history(staff, client):
     told = list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
     assert told == ["Paused everything: the bill, on a page.", "Resumed everything, on a page."]
 
-    bob = some_staff(client, "view_namespace")
+    bob = some_staff(client, "view_queue")
     assert bob.post("/operations/pause/").status_code == 403
     assert bob.post("/operations/resume").status_code == 403
     assert "Pause everything" not in bob.get("/operations/").content.decode()

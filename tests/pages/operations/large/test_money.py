@@ -15,7 +15,7 @@ from tests.pages.conftest import flat
 from tests.pages.sources import some_staff
 from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.balances import read_balances
 from trackers.money.projects import Project, Spending
 from trackers.xapi.results import WindowSeen
@@ -189,7 +189,7 @@ def test_a_stopped_project_says_until_when_and_what_x_said(staff):
 
 def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff, client):
     made = project(stopped_until=now() + HOUR, stopped_because="402", stops=1)
-    Namespace.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
+    Queue.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
     address = f"/operations/projects/{made.pk}/ask"
     assert f'action="{address}"' in staff.get("/operations/?part=figures").content.decode()
 
@@ -197,7 +197,7 @@ def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff,
 
     made.refresh_from_db()
     assert (made.stopped_until, made.stops) == (None, 0)
-    assert Namespace.objects.get(pk="tweet:update").held_until is None
+    assert Queue.objects.get(pk="tweet:update").held_until is None
     assert "acme: X is asked again with the next batch." in said
     assert staff.post("/operations/projects/99/ask").status_code == 404
     assert some_staff(client, "view_project").post(address).status_code == 403

@@ -16,7 +16,7 @@ from trackers.dashboards.words import with_code
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.requests import NoTurnError, payer
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.money.projects import Project
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def read(staff, address):
 
 def hold(because):
     soon = now() + timedelta(seconds=15)
-    Namespace.objects.filter(pk__in=["tweet:update", "source:poll"]).update(
+    Queue.objects.filter(pk__in=["tweet:update", "source:poll"]).update(
         held_until=soon, held_because=because
     )
 

@@ -11,7 +11,7 @@ from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
 from tests.pages.conftest import flat
 from tests.pages.sources import words
 from trackers.credentials.models import Window
-from trackers.jobs.models import Namespace, Tally, Worker
+from trackers.jobs.models import Queue, Tally, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,7 @@ def test_the_figures_are_those_of_the_queue(staff):
 
 def test_the_minutes_are_bars(staff):
     this = now().replace(second=0, microsecond=0)
-    given = {"namespace": "tweet:update", "host": "h", "pid": 1, "batches": 1, "late": []}
+    given = {"queue": "tweet:update", "host": "h", "pid": 1, "batches": 1, "late": []}
     Tally.objects.create(minute=this, measured=1500, **given)
     Tally.objects.create(minute=this - timedelta(minutes=5), measured=500, **given)
 
@@ -105,12 +105,12 @@ def test_a_lost_field_key_does_not_take_the_page_away(staff):
 
 def test_a_pause_and_a_hold_are_told_with_their_reason(staff):
     CredentialFactory()
-    Namespace.objects.filter(pk="tweet:update").update(
+    Queue.objects.filter(pk="tweet:update").update(
         held_until=now() + timedelta(minutes=2), held_because="X answered 503"
     )
     assert "X answered 503" in staff.get("/operations/strip/").content.decode()
 
-    Namespace.objects.filter(pk="tweet:update").update(paused=True)
+    Queue.objects.filter(pk="tweet:update").update(paused=True)
     assert "tweet:update is paused" in staff.get("/operations/strip/").content.decode()
 
 
@@ -174,7 +174,7 @@ def test_why_nothing_is_asked_is_said_once_on_the_page(staff):
 def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):
     behind(60)
     told_window(18)
-    Namespace.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_because="503")
+    Queue.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_because="503")
 
     assert "about 1 min after X answers again." in staff.get("/operations/").content.decode()
 
@@ -194,7 +194,7 @@ def test_that_the_workers_are_too_few_is_said(staff):
     told_window(900)
     late = [0] * 10 + [30] + [0] * 3
     Tally.objects.create(
-        namespace="tweet:update", minute=now().replace(second=0) - timedelta(minutes=5), host="h",
+        queue="tweet:update", minute=now().replace(second=0) - timedelta(minutes=5), host="h",
         pid=1, batches=1, asked=30, measured=30, late=late,
     )  # fmt: skip
 

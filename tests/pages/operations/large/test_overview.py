@@ -115,11 +115,11 @@ def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2], late[8] = 90, 10
     Tally.objects.create(
-        namespace="tweet:update", minute=now().replace(second=0, microsecond=0), host="h", pid=1,
+        queue="tweet:update", minute=now().replace(second=0, microsecond=0), host="h", pid=1,
         batches=2, asked=100, measured=100, failed=7, late=late,
     )  # fmt: skip
     NotedTask.objects.create(
-        namespace="tweet:update", name="a batch", took=HOUR, failed=True, reason="X answered 503.",
+        queue="tweet:update", name="a batch", took=HOUR, failed=True, reason="X answered 503.",
         pid=1,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Namespaces: the settings of each queue, and its pause."""
+"""The queues: the settings of each, and its pause."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trackers.acts import Done
 from trackers.admin.actions import RecordedAdmin
 from trackers.history import in_admin
 from trackers.jobs import acts
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Queue
 from trackers.schedule.durations import spell
 from trackers.schedule.forms import LengthField
 
 
-@admin.register(Namespace)
-class NamespaceAdmin(RecordedAdmin):
+@admin.register(Queue)
+class QueueAdmin(RecordedAdmin):
     list_display = (
         "name", "state", "held", "held_why", "failures",
         "batch", "waits_for_more", "lease_lasts", "arrivals",
@@ -39,51 +39,51 @@ class NamespaceAdmin(RecordedAdmin):
     actions = ("pause", "resume", "lift_hold")
 
     @admin.display(description="state", ordering="paused")
-    def state(self, namespace: Namespace) -> str:
-        if namespace.paused:
+    def state(self, queue: Queue) -> str:
+        if queue.paused:
             return "paused: nothing is claimed"
-        return "held" if namespace.held(now=timezone.now()) else "runs"
+        return "held" if queue.held(now=timezone.now()) else "runs"
 
     @admin.display(description="batch size", ordering="batch_size")
-    def batch(self, namespace: Namespace) -> str:
-        return f"{namespace.batch_size:,}"
+    def batch(self, queue: Queue) -> str:
+        return f"{queue.batch_size:,}"
 
     # As they are written in the form.
     @admin.display(description="buffer TTL", ordering="buffer_ttl")
-    def waits_for_more(self, namespace: Namespace) -> str:
-        return spell(namespace.buffer_ttl)
+    def waits_for_more(self, queue: Queue) -> str:
+        return spell(queue.buffer_ttl)
 
     @admin.display(description="lease", ordering="lease")
-    def lease_lasts(self, namespace: Namespace) -> str:
-        return spell(namespace.lease)
+    def lease_lasts(self, queue: Queue) -> str:
+        return spell(queue.lease)
 
     @admin.display(description="arrivals per second", ordering="arrivals_per_second")
-    def arrivals(self, namespace: Namespace) -> str:
-        return f"{namespace.arrivals_per_second:,}"
+    def arrivals(self, queue: Queue) -> str:
+        return f"{queue.arrivals_per_second:,}"
 
     @admin.display(description="held until", ordering="held_until")
-    def held(self, namespace: Namespace) -> datetime | None:
+    def held(self, queue: Queue) -> datetime | None:
         """None if it is past: that hold is over, and its row stays until the next."""
-        return namespace.held_until if namespace.held(now=timezone.now()) else None
+        return queue.held_until if queue.held(now=timezone.now()) else None
 
     @admin.display(description="held because")
-    def held_why(self, namespace: Namespace) -> str:
-        return namespace.held_because if namespace.held(now=timezone.now()) else ""
+    def held_why(self, queue: Queue) -> str:
+        return queue.held_because if queue.held(now=timezone.now()) else ""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Namespace | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Queue | None = None) -> bool:
         return False
 
     @admin.action(description="Pause: claim nothing", permissions=["change"])
-    def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+    def pause(self, request: HttpRequest, chosen: QuerySet[Queue]) -> Done:
         return acts.pause_queues(list(chosen), in_admin(request.user))
 
     @admin.action(description="Resume", permissions=["change"])
-    def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+    def resume(self, request: HttpRequest, chosen: QuerySet[Queue]) -> Done:
         return acts.resume_queues(list(chosen), in_admin(request.user))
 
     @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
-    def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+    def lift_hold(self, request: HttpRequest, chosen: QuerySet[Queue]) -> Done:
         return acts.lift_holds(list(chosen), in_admin(request.user))
