@@ -18,10 +18,10 @@ class Done:
     """What came of an act."""
 
     # For people: whole sentences, which name the thing.
-    said: str
+    message: str
     # For programs: how many things it changed, or events it moved.
     count: int = 0
-    # False: nothing was done or it went wrong, and `said` says why.
+    # False: nothing was done or it went wrong, and `message` says why.
     is_done: bool = True
 
 

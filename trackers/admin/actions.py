@@ -56,7 +56,7 @@ def _record_action(action: Action, words: str) -> Action:
         answer = action(model, request, chosen)
         if isinstance(answer, Done):
             level = messages.SUCCESS if answer.is_done else messages.WARNING
-            return model.message_user(request, answer.said, level)
+            return model.message_user(request, answer.message, level)
         if answer is None or "sure" in request.POST:
             _write_history(request, rows, count, f"Action: {words}.")
         return answer

@@ -95,7 +95,7 @@ class HomeSettingsAdmin(admin.ModelAdmin):
     def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             raise PermissionDenied
-        messages.success(request, rebuild_all(in_admin(request.user)).said)
+        messages.success(request, rebuild_all(in_admin(request.user)).message)
         return redirect("admin:trackers_homesettings_change", 1)
 
     def expire(self, request: HttpRequest) -> HttpResponse | HttpResponseRedirect:

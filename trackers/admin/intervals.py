@@ -70,7 +70,7 @@ class IntervalAdmin(admin.ModelAdmin):
     def replan(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             raise PermissionDenied
-        self.message_user(request, replan_all(in_admin(request.user)).said, messages.SUCCESS)
+        self.message_user(request, replan_all(in_admin(request.user)).message, messages.SUCCESS)
         return redirect("admin:trackers_interval_changelist")
 
     def changelist_view(

@@ -121,7 +121,7 @@ def returned_from_x(request: HttpRequest) -> HttpResponse:
     except SignInError as error:
         messages.error(request, str(error))
         return redirect(_CREDENTIALS_PAGE)
-    messages.success(request, ended.said)
+    messages.success(request, ended.message)
     return redirect(_CREDENTIALS_PAGE)
 
 

@@ -38,7 +38,7 @@ def _test(rule: AlertRule, actor: Actor) -> Done:
     tested = try_out(
         rule, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL, now=timezone.now()
     )
-    return Done(f"{rule}: {tested.said}", is_done=tested.is_well)
+    return Done(f"{rule}: {tested.sentences}", is_done=tested.is_well)
 
 
 def _switch_on(rule: AlertRule, actor: Actor) -> Done:

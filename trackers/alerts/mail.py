@@ -91,13 +91,13 @@ def _settle_mail(mail: AlertMail, verdict: Verdict) -> str:
     if verdict.is_sent:
         waiting.update(state=AlertMail.State.SENT, sent_at=Now(), error="")
         return AlertMail.State.SENT
-    logger.warning("an e-mail of alerts was not sent: %s", verdict.said)
+    logger.warning("an e-mail of alerts was not sent: %s", verdict.reason)
     if verdict.is_final:
-        waiting.update(state=AlertMail.State.GIVEN_UP, error=verdict.said)
+        waiting.update(state=AlertMail.State.GIVEN_UP, error=verdict.reason)
         return AlertMail.State.GIVEN_UP
-    waiting.update(error=verdict.said)
+    waiting.update(error=verdict.reason)
     if waiting.filter(made_at__lte=Now() - _GIVEN_UP_AFTER).update(
-        state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{verdict.said}"[:300]
+        state=AlertMail.State.GIVEN_UP, error=f"{_GIVEN_UP}{verdict.reason}"[:300]
     ):
         return AlertMail.State.GIVEN_UP
     return AlertMail.State.WAITING

@@ -25,13 +25,13 @@ _OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    said: str = ""  # why it was not sent, and the next step; empty: it was
+    reason: str = ""  # why it was not sent, and the next step; empty: it was
     is_final: bool = False  # trying again is useless
     is_of_all: bool = False  # the next e-mail would fail as well
 
     @property
     def is_sent(self) -> bool:
-        return not self.said
+        return not self.reason
 
 
 _SENT = Verdict()

@@ -25,7 +25,7 @@ _A_WHILE = timedelta(minutes=5)
 class Tested:
     """The outcome, in sentences."""
 
-    said: str
+    sentences: str
     is_well: bool  # all of it succeeded
 
 
@@ -58,7 +58,7 @@ def _of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]
     if server is None:
         return [NOT_SET]
     failed = [
-        f"{to}: {one.said}" for to, one in zip(rule.to, verdicts, strict=False) if not one.is_sent
+        f"{to}: {one.reason}" for to, one in zip(rule.to, verdicts, strict=False) if not one.is_sent
     ]
     sent = [to for to, one in zip(rule.to, verdicts, strict=False) if one.is_sent]
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]

@@ -182,7 +182,7 @@ def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
     done = act_on(request, acts.ACTS["poll"], _find_source, source)
     if not done.is_done:
-        raise Refused(409, done.said)
+        raise Refused(409, done.message)
     return Status(204, None)
 
 

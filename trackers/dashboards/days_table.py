@@ -51,7 +51,7 @@ class StretchRow:
 class LastDay:
     """The stretches of the last day."""
 
-    said: str  # the highest, in words
+    highest: str  # the highest, in words
     chart: BarChart
     lines: tuple[StretchRow, ...]
 
@@ -167,7 +167,7 @@ def _last_day(stretches: Sequence[StretchSpan], *, now: datetime) -> LastDay | N
     # Above 1, so that a day without a stretch is empty.
     drawn = [max(stretch.windows, stretch.money) - 1 if stretch else None for stretch in slots]
     return LastDay(
-        said=sentence,
+        highest=sentence,
         chart=BarChart(drawn, sentence),
         lines=tuple(
             StretchRow(

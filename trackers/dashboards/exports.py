@@ -47,5 +47,5 @@ def send_if_free(
 
 
 def _no_file(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
-    context = {"title": title, "said": sentence}
+    context = {"title": title, "sentence": sentence}
     return render(request, "dashboards/no_export.html", context, status=status)

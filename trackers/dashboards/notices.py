@@ -24,7 +24,7 @@ from trackers.schedule.catch_up import NO_WORKERS
 @dataclass(frozen=True, slots=True)
 class Notice:
     title: str
-    said: str  # a sentence, with commands between backticks
+    sentence: str  # a sentence, with commands between backticks
     again: Moment | None = None  # when it is tried again
     link: str = ""  # leads into the admin
     link_words: str = ""
@@ -34,7 +34,7 @@ class Notice:
 
     @property
     def html(self) -> SafeString:
-        return with_code(self.said)
+        return with_code(self.sentence)
 
 
 def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]:

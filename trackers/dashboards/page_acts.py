@@ -47,4 +47,4 @@ def act_on(
 
 def show_message(request: HttpRequest, done: acts.Done) -> None:
     """On the next page: in green what was done, in red why nothing was."""
-    (messages.success if done.is_done else messages.error)(request, done.said)
+    (messages.success if done.is_done else messages.error)(request, done.message)

@@ -70,8 +70,8 @@ class Ours:
             return False
         polled = tasks.poll_and_tell(batch)
         if polled.failed:
-            raise RuntimeError(f"{polled.source}: {polled.said}")
-        kind, purpose = self.ids[batch.keys[0]], polled.said.partition(",")[0]
+            raise RuntimeError(f"{polled.source}: {polled.outcome}")
+        kind, purpose = self.ids[batch.keys[0]], polled.outcome.partition(",")[0]
         for entry in self.x.requests_since():
             if entry["token"] != self.naive and entry["endpoint"] in PAGES:
                 self.take(kind, purpose, entry)

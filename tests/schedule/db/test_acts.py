@@ -35,7 +35,7 @@ def test_one_tweet_is_told_by_its_id_and_several_by_their_number(actor):
         acts.act_on_tweets("tag", [two], actor, tag=launch),
     ]
 
-    assert [(one.said, one.count) for one in done] == [
+    assert [(one.message, one.count) for one in done] == [
         ("Tweet 1 paused: not checked until resumed.", 1),
         ("1 tweet paused: not checked until resumed.", 1),
         ("2 tweets: paused already.", 0),

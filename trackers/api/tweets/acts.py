@@ -147,7 +147,7 @@ def refresh_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
     done = act_on(request, TWEET_ACTS["refresh"], _find_one, id)
     if not done.is_done:
-        raise Refused(409, done.said)
+        raise Refused(409, done.message)
     return Status(204, None)
 
 

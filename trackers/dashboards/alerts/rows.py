@@ -24,7 +24,7 @@ class RuleRow:
     id: int
     name: str
     kind: str
-    said: str
+    condition: str
     subject: str  # what it is about; empty: all
     link: str
     missing: str  # why it can find nothing
@@ -74,7 +74,7 @@ def _rule_row(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleRow:
         id=rule.pk,
         name=rule.name,
         kind=rule.get_kind_display(),
-        said=f"When {condition(rule)}.",
+        condition=f"When {condition(rule)}.",
         subject="" if rule.about == About.ANY else _subject_name(rule.about, of, name),
         link=reverse(rule.about, args=[of]) if is_there and name else "",
         missing="" if is_there else _SUBJECT_GONE[rule.about],

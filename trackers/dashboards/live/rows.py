@@ -68,7 +68,7 @@ class LiveRow:
     text: str
     link: str  # for anything else, a page of ours
     page: str  # what that is called
-    said: str  # the rest, in words
+    details: str  # the rest, in words
     moved: tuple[ChangedMetric, ...]
 
 
@@ -97,7 +97,7 @@ def live_row(
         text=text.text if text and tweet and not tweet.gone_at else _event_name(event),
         link=event.url if event.url and event.url.startswith("/") else "",
         page=_page_name(event, data, sources),
-        said=_describe_event(event, data),
+        details=_describe_event(event, data),
         moved=_changed_metrics(event),
     )
 

@@ -18,7 +18,7 @@ class Bar:
     x: int
     y: str
     height: str
-    said: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +51,5 @@ def _bar(place: int, at: datetime, measured: int, most: int) -> Bar:
         x=place * (_BAR + _GAP),
         y=f"{_HEIGHT - height:.1f}",
         height=f"{height:.1f}",
-        said=f"{at:%H:%M} UTC: {commas(measured)} checks",
+        words=f"{at:%H:%M} UTC: {commas(measured)} checks",
     )

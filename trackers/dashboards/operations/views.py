@@ -114,7 +114,7 @@ def _figures_now(status: Status) -> dict[str, object]:
         status.catch_up,
         due=queue.due + queue.in_flight,
         youngest=youngest,
-        said_above=[notice.said for notice in above],
+        said_above=[notice.sentence for notice in above],
     )
     hands = _worker_rows(status.workers, now=now)
     return {

@@ -14,7 +14,7 @@ from trackers.jobs.statistics import QueueSummary
 class Headline:
     mood: str  # "good", "warn", "bad", or empty where there is nothing to be fresh
     title: str
-    said: str
+    sentence: str
 
 
 def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Headline:

@@ -57,8 +57,8 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     steps = checklist(now=now)
     # What a step says already is not said again.
     of_steps = {step.how for step in steps}
-    advice = [item for item in notices(now=now) if item.said not in of_steps]
-    said_above = {*of_steps, *(item.said for item in advice)}
+    advice = [item for item in notices(now=now) if item.sentence not in of_steps]
+    said_above = {*of_steps, *(item.sentence for item in advice)}
     waiting = sum(item.waiting for item in status.projects if item.is_dry(now=now))
     behind = queue.due + queue.in_flight
     context: dict[str, object] = {
@@ -74,7 +74,7 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
         ),
     }
     if request.user.has_perm("trackers.view_credential"):
-        sentences = [item.said for item in advice]
+        sentences = [item.sentence for item in advice]
         context["gauges"], context["more_gauges"] = credential_gauges(
             status.credentials, now=now, shown_above=sentences
         )

@@ -31,7 +31,7 @@ def edit_source(request: HttpRequest, id: int) -> HttpResponse:
     name = str(source)
     form = SourceForm(request.POST if request.method == "POST" else None, instance=source)
     if form.is_valid() and (done := change(form, on_page(request.user))):
-        messages.success(request, done.said)
+        messages.success(request, done.message)
         return redirect("source", id=id)
     now, _ = current()
     page = {"now": now, "form": form, "source": source, "name": name}

@@ -81,7 +81,7 @@ class SourceRow:
     state: str
     badge: str
     mood: str
-    said: str  # its state in a sentence, without times
+    sentence: str  # its state in a sentence, without times
     problem: str
     next: Moment | None
     polled: Moment | None
@@ -136,7 +136,7 @@ def source_row(standing: Standing, *, now: datetime) -> SourceRow:
         state=standing.state,
         badge=_STATE_BADGES[standing.state],
         mood=_STATE_MOODS.get(standing.state, ""),
-        said=_describe_state(standing),
+        sentence=_describe_state(standing),
         problem=with_code(standing.reason) if standing.state in ("problem", "no_money") else "",
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,

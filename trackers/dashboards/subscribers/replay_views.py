@@ -78,7 +78,7 @@ def replay_page(request: HttpRequest, id: int) -> HttpResponse:
         done = acts.replay(
             subscriber, on_page(request.user), since=period["since"], until=period["until"]
         )
-        messages.success(request, done.said)
+        messages.success(request, done.message)
         return redirect("subscriber", id=id)
     context = {"now": timezone.now(), "subscriber": subscriber, "form": form}
     return render(request, "dashboards/subscribers/replay.html", context)

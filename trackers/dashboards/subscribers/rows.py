@@ -32,7 +32,7 @@ class SubscriberRow:
     state: str
     badge: str
     mood: str
-    said: str  # what a person should know
+    note: str  # what a person should know
     added: str
     delivered: str
     dropped: str
@@ -63,7 +63,7 @@ def subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
         state=status.state,
         badge=badge,
         mood=mood,
-        said=_describe_subscriber(status),
+        note=_describe_subscriber(status),
         added=commas(books.added),
         delivered=commas(books.delivered),
         dropped=commas(books.dropped),

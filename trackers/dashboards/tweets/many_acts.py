@@ -76,7 +76,7 @@ def _do_now_or_begin(
         begun = acts.begin_bulk_act(name, tweets.values_list("pk"), actor, **also)
         return redirect("tweets-progress", begun.pk)
     done = acts.TWEET_ACTS[name].do(few, actor, **also)
-    (messages.success if done.is_done else messages.warning)(request, done.said)
+    (messages.success if done.is_done else messages.warning)(request, done.message)
     return back_to_list(asked.query)
 
 
@@ -101,7 +101,7 @@ def _confirm_bulk_act(
 @needs(acts.CHANGE_TWEET)
 def stop_act(request: HttpRequest, id: int) -> HttpResponseRedirect:
     done = acts.stop_bulk_act(get_bulk_act(id), on_page(request.user))
-    (messages.success if done.is_done else messages.warning)(request, done.said)
+    (messages.success if done.is_done else messages.warning)(request, done.message)
     return redirect("tweets-progress", id)
 
 

@@ -49,8 +49,8 @@ class Polled:
     """What a step achieved."""
 
     source: str
-    said: str
-    shown: int = 0  # posts on the page
+    outcome: str
+    posts: int = 0  # posts on the page
     stored: StoredPage | None = None  # None when nothing was written
     failed: bool = False
 
@@ -85,13 +85,13 @@ def tell_polled(batch: Batch, polled: Polled) -> None:
     counters.count_batch(
         batch.queue,
         counters.BatchDone(
-            asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
+            asked=polled.posts, measured=measured, failed=int(polled.failed), late=batch.late
         ),
     )
     if polled.failed:
-        noted.failed_because(f"{polled.source}: {polled.said}")
+        noted.failed_because(f"{polled.source}: {polled.outcome}")
     level = logging.WARNING if polled.failed else logging.INFO
-    logger.log(level, "polled %s: %s", polled.source, polled.said)
+    logger.log(level, "polled %s: %s", polled.source, polled.outcome)
 
 
 def _alone(batch: Batch) -> Batch:

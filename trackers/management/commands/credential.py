@@ -75,7 +75,7 @@ class Command(PagelessCommand):
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         except ValueError as error:
             raise CommandError(str(error), returncode=EXIT_USAGE) from None
-        self.say(f"{done.said} Try it with `manage.py credential check {name}`.")
+        self.say(f"{done.message} Try it with `manage.py credential check {name}`.")
         self.show([describe(credential)], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -120,18 +120,18 @@ class Command(PagelessCommand):
     def do_disable(self, options: Mapping[str, Any]) -> None:
         credential = _find_credential(options["name"])
         done = acts.disable([credential], by_command(), reason=options["reason"])
-        self.say(done.said)
+        self.say(done.message)
         self.show([describe(credential)], options)
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
         credential = _find_credential(options["name"])
-        self.say(acts.enable([credential], by_command()).said)
+        self.say(acts.enable([credential], by_command()).message)
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         credential = _find_credential(options["name"])
         row = describe(credential)
-        self.say(acts.remove(credential, by_command()).said)
+        self.say(acts.remove(credential, by_command()).message)
         self.show([row], options)
 
     def show(self, rows: Any, options: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ class Command(PagelessCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         self.do_list(options)
-        self.say(replan_all(by_command()).said if options["replan"] else done.said)
+        self.say(replan_all(by_command()).message if options["replan"] else done.message)
 
     def replace(self, rows: Sequence[IntervalRow], *, is_confirmed: bool) -> Done:
         try:

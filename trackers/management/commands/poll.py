@@ -74,7 +74,7 @@ class Command(PagelessCommand):
                 except KeyboardInterrupt:
                     queue.release(batch)
                     raise
-                self.say(f"{polled.source}: {polled.said}")
+                self.say(f"{polled.source}: {polled.outcome}")
             source.refresh_from_db()
             if source.paused_at:
                 self.say(f"{source} has been paused.")

@@ -99,7 +99,7 @@ class Command(PagelessCommand):
                 "Give at least one option to change, such as --every or --pages.",
                 returncode=EXIT_USAGE,
             )
-        self.say(change_source(source, fields).said)
+        self.say(change_source(source, fields).message)
         source.refresh_from_db()
         self.show([source], options)
 
@@ -117,7 +117,7 @@ class Command(PagelessCommand):
     def each(self, options: Mapping[str, Any], act: Callable[[Source, Actor], Done]) -> None:
         sources = find_sources(options["ids"])
         for source in sources:
-            self.say(act(source, by_command()).said)
+            self.say(act(source, by_command()).message)
         if options["json"]:
             self.show(find_sources(options["ids"]), options)
 

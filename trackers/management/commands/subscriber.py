@@ -109,27 +109,27 @@ class Command(PagelessCommand):
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
         done = acts.pause(find_subscriber(options["name"]), by_command())
-        self.done(options, {"paused": options["name"]}, done.said)
+        self.done(options, {"paused": options["name"]}, done.message)
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
         done = acts.resume(find_subscriber(options["name"]), by_command())
-        self.done(options, {"resumed": options["name"]}, done.said)
+        self.done(options, {"resumed": options["name"]}, done.message)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         done = acts.remove(find_subscriber(options["name"]), by_command())
-        self.done(options, {"removed": options["name"], "dropped": done.count}, done.said)
+        self.done(options, {"removed": options["name"], "dropped": done.count}, done.message)
 
     def do_rotate_secret(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
         if options["end_overlap"]:
             done = acts.end_overlap(subscriber, by_command())
-            self.done(options, {"name": subscriber.name}, done.said)
+            self.done(options, {"name": subscriber.name}, done.message)
         else:
             self.show_key(subscriber, acts.rotate_key(subscriber, by_command()), options)
 
     def do_test(self, options: Mapping[str, Any]) -> None:
         done = acts.test(find_subscriber(options["name"]), by_command())
-        self.done(options, {"tested": options["name"]}, done.said)
+        self.done(options, {"tested": options["name"]}, done.message)
 
     def do_replay(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
@@ -144,7 +144,7 @@ class Command(PagelessCommand):
             )
         else:
             done = acts.replay(subscriber, by_command(), since=since, until=until)
-            events, sentence = done.count, done.said
+            events, sentence = done.count, done.message
         result = {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]}
         self.done(options, result, sentence)
 
@@ -154,7 +154,7 @@ class Command(PagelessCommand):
             done = acts.redeliver(subscriber, by_command(), batch=options["batch"])
         except redelivery.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
-        self.done(options, {"name": subscriber.name, "events": done.count}, done.said)
+        self.done(options, {"name": subscriber.name, "events": done.count}, done.message)
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])

@@ -101,7 +101,7 @@ class Command(PagelessCommand):
             raise CommandError("Give the ids of followers, or --all.", returncode=EXIT_USAGE)
         if options["all"]:
             done = rebuild_all(by_command())
-            self.tell(options, {"enqueued": done.count}, done.said)
+            self.tell(options, {"enqueued": done.count}, done.message)
             return
         known = set(Follower.objects.filter(pk__in=chosen).values_list("pk", flat=True))
         if unknown := [str(id) for id in chosen if id not in known]:

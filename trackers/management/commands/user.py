@@ -72,7 +72,7 @@ class Command(PagelessCommand):
     def do_unlock(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
         done = acts.unlock([user], by_command(), address=options["address"])
-        self.tell(options, user, done.said)
+        self.tell(options, user, done.message)
 
     def tell(self, options: Mapping[str, Any], user: User, sentence: str = "") -> None:
         result = {

@@ -145,7 +145,7 @@ class Finder:
         """Search the next texts; if few match, query the index for all that have the words."""
         if self.few:
             return self.through(
-                self.few, lambda ids: self.said(texts.matching_ids(ids, words)), direction
+                self.few, lambda ids: self.sieve_present(texts.matching_ids(ids, words)), direction
             )
         matched = 0
 
@@ -157,15 +157,15 @@ class Finder:
                 raise TooMany
             return look
 
-        finds = self.through(next_texts, self.said, direction, FIRST_STEPS)
+        finds = self.through(next_texts, self.sieve_present, direction, FIRST_STEPS)
         if finds.until is None or len(finds.ids) == self.most:
             return finds
         enforce_deadline(self.deadline)
         if texts.may_be_rare(matched, looked=sum(FIRST_STEPS)):
             every = texts.all_matches(words)
             if every is not None:
-                return Finds(self.said(direction.in_order(every))[: self.most])
-        return self.further(finds, next_texts, self.said, direction)
+                return Finds(self.sieve_present(direction.in_order(every))[: self.most])
+        return self.further(finds, next_texts, self.sieve_present, direction)
 
     def by_candidates(self, source: Source, direction: Direction) -> Finds:
         """What the sieve keeps, whatever the text."""
@@ -214,7 +214,7 @@ class Finder:
                 break
         return Finds(kept[: self.most], direction.beyond)
 
-    def said(self, ids: list[int]) -> list[int]:
+    def sieve_present(self, ids: list[int]) -> list[int]:
         """Leave out tweets that are gone, whose texts may still be there, and sieve the rest."""
         tweets = Tweet.objects.filter(id__among=ids, gone_at=None)
         present = set(tweets.values_list("pk", flat=True))
