@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, Literal, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
-Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
+Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
 Bucket = Literal["1m", "5m", "15m", "1h", "6h", "1d"]
 State = Literal[
     "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
@@ -52,7 +52,7 @@ class Figures(TypedDict):
     likes: int | None
     quotes: int | None
     bookmarks: int | None
-    impressions: int | None
+    views: int | None
 
 
 class Tweet(Figures):
@@ -107,7 +107,7 @@ class Filters(TypedDict, total=False):
     min_likes: int
     min_quotes: int
     min_bookmarks: int
-    min_impressions: int
+    min_views: int
 
 
 class Tracked(TypedDict):
@@ -217,7 +217,7 @@ class Tweetwatch:
 
     def leaderboard(
         self,
-        metric: Metric = "impressions",
+        metric: Metric = "views",
         *,
         window: Literal["15m", "1h", "24h"] = "1h",
         by: Literal["gain", "velocity"] = "velocity",

@@ -89,8 +89,8 @@ class CredentialFactory(factory.django.DjangoModelFactory):
     secrets = factory.LazyAttribute(lambda o: Secrets({"bearer_token": f"token-of-{o.name}"}))
 
 
-def figures(likes=0, *, retweets=0, replies=0, quotes=0, bookmarks=0, impressions=0):
-    return Figures(retweets, replies, likes, quotes, bookmarks, impressions)
+def figures(likes=0, *, retweets=0, replies=0, quotes=0, bookmarks=0, views=0):
+    return Figures(retweets, replies, likes, quotes, bookmarks, views)
 
 
 def post(id, *, likes=0, created_at=None, text="words", author_id=7):

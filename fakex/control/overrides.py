@@ -14,7 +14,7 @@ _V2_NAMES = {
     "like_count": "likes",
     "quote_count": "quotes",
     "bookmark_count": "bookmarks",
-    "impression_count": "impressions",
+    "impression_count": "views",
 }
 
 

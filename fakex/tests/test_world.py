@@ -94,7 +94,7 @@ def test_counts_grow_save_for_tweets_that_lose_some(start_x):
     for tweet_id in x.ids(60):
         told = readings(x, tweet_id, ages)
         counts = [one["answer"] for one in told]
-        for name in ("impressions", "likes", "retweets", "replies", "quotes", "bookmarks"):
+        for name in ("views", "likes", "retweets", "replies", "quotes", "bookmarks"):
             series = [count[name] for count in counts]
             if told[0]["traits"]["flags"] & FALLS:
                 fallen += series != sorted(series)
@@ -199,7 +199,7 @@ def test_what_the_log_says_was_answered_is_what_was_served(x):
         "likes": "like_count",
         "quotes": "quote_count",
         "bookmarks": "bookmark_count",
-        "impressions": "impression_count",
+        "views": "impression_count",
     }
     bodies = []
     for first in (0, 100, 200):

@@ -56,7 +56,7 @@ class Traits(NamedTuple):
     text: int
 
 
-# Retweets, replies, likes, quotes, bookmarks, impressions: unnamed, as they are created in bulk.
+# Retweets, replies, likes, quotes, bookmarks, views: unnamed, as they are created in bulk.
 Figures = tuple[int, int, int, int, int, int]
 
 
@@ -68,7 +68,7 @@ class Counts(NamedTuple):
     likes: int
     quotes: int
     bookmarks: int
-    impressions: int
+    views: int
 
 
 def derive(

@@ -21,7 +21,7 @@ from tests.queues import fill_buckets
 TWEETS = """
     INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_because,
                                 taken_at, measured_until, measurements,
-                                retweets, replies, likes, quotes, bookmarks, impressions{columns})
+                                retweets, replies, likes, quotes, bookmarks, views{columns})
     SELECT id, to_timestamp(((id >> 22) + 1288834974657) / 1000.0), now(), 'bench', false, '',
            now() - interval '1 hour', now() - interval '1 hour', 1, 0, 0, 0, 0, 0, 0{values}
     FROM loaded ORDER BY id

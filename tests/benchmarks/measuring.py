@@ -32,11 +32,11 @@ CHANGES = """
         SELECT lag(figures) OVER (PARTITION BY tweet_id ORDER BY taken_at) AS before, figures
         FROM (
             SELECT tweet_id, taken_at,
-                   ARRAY[retweets, replies, likes, quotes, bookmarks, impressions] AS figures
+                   ARRAY[retweets, replies, likes, quotes, bookmarks, views] AS figures
             FROM trackers_sample
             UNION ALL
             SELECT id, taken_at,
-                   ARRAY[retweets, replies, likes, quotes, bookmarks, impressions]
+                   ARRAY[retweets, replies, likes, quotes, bookmarks, views]
             FROM trackers_tweet WHERE measurements > 0
         ) samples
     ) pairs WHERE before <> figures

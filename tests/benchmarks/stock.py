@@ -21,7 +21,7 @@ from tests.benchmarks.processes import SEED, Processes, World, cluster
 SETTINGS = "tests.benchmarks.stock_settings"
 TWEETS = """
     INSERT INTO stock_app_stocktweet (id, due_at, retweets, replies, likes, quotes, bookmarks,
-                                      impressions)
+                                      views)
     SELECT id, now() + {due}, 0, 0, 0, 0, 0, 0 FROM loaded ORDER BY id
 """
 COUNT = "SELECT count(*) FROM stock_app_stocksample WHERE taken_at >= %s AND taken_at < %s"

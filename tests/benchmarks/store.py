@@ -32,7 +32,7 @@ DAY = "date_trunc('day', now(), 'UTC') - interval '2 days'"
 # time, as they come in.
 FILL = f"""
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT 1500000000000000000 + tweet * 4194304::bigint, at, at, 1,
            10 + tweet %% 40 + n / 3, 3 + n / 9, 120 + tweet %% 900 + n * 2, n / 12, n / 5,
            9000 + 17 * n + tweet
@@ -43,7 +43,7 @@ FILL = f"""
 """
 LONG_HISTORY = f"""
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT 1400000000000000000, at, at, 1, n / 3, n / 9, 2 * n, n / 12, n / 5, 17 * n
     FROM generate_series(1, %(each)s) n,
          LATERAL (SELECT {DAY} + n * interval '24 hours' / (%(each)s + 1)) t(at)

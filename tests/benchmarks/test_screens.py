@@ -86,4 +86,4 @@ def test_its_samples_are_as_many_as_it_says_and_in_order():
     assert TWEETS * len(usual()["begun"]) * 0.7 < others < TWEETS * len(usual()["begun"])
     some = history(Tweet.objects.order_by("pk").first().pk)
     assert [run.taken_at for run in some] == sorted({run.taken_at for run in some})
-    assert [run.impressions for run in some] == sorted(run.impressions for run in some)
+    assert [run.views for run in some] == sorted(run.views for run in some)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 LIKES = METRICS.index("likes")
 EPOCH, MS = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 

@@ -73,10 +73,10 @@ WAITING = """
 MILESTONES = "SELECT metric, at FROM trackers_milestone"
 SAMPLES = """
     WITH liked AS MATERIALIZED (SELECT * FROM trackers_tweet WHERE likes >= %s)
-    SELECT id, taken_at, ARRAY[retweets, replies, likes, quotes, bookmarks, impressions]
+    SELECT id, taken_at, ARRAY[retweets, replies, likes, quotes, bookmarks, views]
     FROM liked WHERE measurements > 0
     UNION ALL
-    SELECT tweet_id, taken_at, ARRAY[retweets, replies, likes, quotes, bookmarks, impressions]
+    SELECT tweet_id, taken_at, ARRAY[retweets, replies, likes, quotes, bookmarks, views]
     FROM trackers_sample WHERE tweet_id IN (SELECT id FROM liked)
     ORDER BY 1, 2
 """

@@ -284,7 +284,7 @@ def test_what_must_have_been_told_is_each_change_since_and_each_milestone_betwee
         samples,
         since=since,
         at_least=100,
-        milestones=[("likes", 15), ("likes", 100), ("likes", 1000), ("impressions", 5)],
+        milestones=[("likes", 15), ("likes", 100), ("likes", 1000), ("views", 5)],
     )
 
     ms = int(START * 1000)

@@ -32,7 +32,7 @@ TWEETS = """
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
                                 missing_because, missing_since, gone_at, taken_at, measured_until,
                                 measurements, retweets, replies, likes, quotes, bookmarks,
-                                impressions)
+                                views)
     SELECT id, 1 + floor(random() ^ 2 * greatest({tweets} / 10, 1000))::bigint,
            to_timestamp(((id >> 22) + 1288834974657) / 1000.0), now(), 'many', n % 500 = 7,
            CASE WHEN n % 33 = 5 OR n % 2000 = 9 THEN 'not_found' ELSE '' END,

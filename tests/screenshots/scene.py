@@ -36,11 +36,11 @@ seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__lt=bor
 
 def usual(tweet):
     age = tweet.measured_until - tweet.created_at
-    middle = _earlier_of(tweet, [age], now=now).bands()["impressions"].get(age)
+    middle = _earlier_of(tweet, [age], now=now).bands()["views"].get(age)
     return middle.high if middle else 0
 
-popular = list(seen.filter(measured_until__isnull=False).order_by("-impressions")[:200])
-tweet = next((one for one in popular if 3 * usual(one) > one.impressions), popular[0])
+popular = list(seen.filter(measured_until__isnull=False).order_by("-views")[:200])
+tweet = next((one for one in popular if 3 * usual(one) > one.views), popular[0])
 terms = Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"])
 add("newsdesk", terms, by_command())
 # The newest have no figures yet.

@@ -16,7 +16,7 @@ from trackers.alerts import notice
 from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.velocity import names_of
-from trackers.alerts.words import lasting, metric_word
+from trackers.alerts.words import lasting
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Spending
@@ -25,7 +25,7 @@ from trackers.tweets.movers.models import Mover, Window
 
 _A_DAY = timedelta(days=1)
 _NOTICES_MOST, _MOVERS_MOST = 20, 5
-_DIGEST_METRICS = ("likes", "impressions")
+_DIGEST_METRICS = ("likes", "views")
 # What an account must be allowed to see to get a part of the e-mail.
 _VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
     f"trackers.view_{what}" for what in ("tweet", "project", "alertrule")
@@ -116,7 +116,7 @@ def _grown() -> Iterator[str]:
         for mover in movers:
             whose = authors.get(mover.tweet.author_id or 0, "")
             whose = f" of {whose}" if whose else ""
-            yield f"+{mover.gain:,} {metric_word(metric)}: tweet {mover.tweet_id}{whose}"
+            yield f"+{mover.gain:,} {metric}: tweet {mover.tweet_id}{whose}"
 
 
 def _freshness() -> str:

@@ -17,7 +17,7 @@ from trackers.alerts.models import (
     AlertDigest,
     AlertRule,
 )
-from trackers.alerts.words import metric_word, title
+from trackers.alerts.words import title
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
@@ -99,7 +99,7 @@ class RuleForm(forms.ModelForm):
         self.fields["name"].required = False
         if not self.is_new:
             self.fields["kind"].disabled = True
-        metrics = [("", "choose one"), *((one, metric_word(one)) for one in METRICS)]
+        metrics = [("", "choose one"), *((metric, metric) for metric in METRICS)]
         self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
         for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
             self.fields[name].required = False

@@ -16,7 +16,6 @@ import orjson
 
 from trackers.alerts.models import AlertPlace, AlertRule
 from trackers.alerts.velocity import SOURCES_MOST, names_of, tweet_look
-from trackers.alerts.words import metric_word
 from trackers.events.delivery.formats import EventRow
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.read import Wanted, first_read, newest_place, read_on
@@ -55,10 +54,7 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
         tweet = tweets.get(rule.of or 0)
         figure = getattr(tweet, rule.metric) if tweet else None
         if figure is not None and figure >= rule.at:
-            sentence = (
-                f"Tweet {rule.of} has reached {rule.at:,} {metric_word(rule.metric)}: "
-                f"it has {figure:,}."
-            )
+            sentence = f"Tweet {rule.of} has reached {rule.at:,} {rule.metric}: it has {figure:,}."
             looks.append(tweet_look(rule, rule.of or 0, sentence))
     return looks
 
@@ -131,7 +127,7 @@ def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Ob
             if is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
                 sentence = (
-                    f"Tweet {tweet}{whose} has reached {rule.at:,} {metric_word(rule.metric)}: "
+                    f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
                     f"it has {int(data['figure']):,}."
                 )
                 found = tweet_look(rule, tweet, sentence, is_moment=True)

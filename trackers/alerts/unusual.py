@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from trackers.alerts.milestones import is_of, origins_of
 from trackers.alerts.models import AlertRule
 from trackers.alerts.velocity import names_of, tweet_look
-from trackers.alerts.words import lasting, metric_word, plain_number
+from trackers.alerts.words import lasting, plain_number
 from trackers.outbox.findings import Observation
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
@@ -159,7 +159,7 @@ def _describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> s
     )
     return (
         f"Tweet {compared_tweet.tweet}{whose} has {compared_tweet.figure:,} "
-        f"{metric_word(rule.metric)} after {lasting(compared_tweet.age)}, {much}: half of the "
+        f"{rule.metric} after {lasting(compared_tweet.age)}, {much}: half of the "
         f"author's {compared_tweet.usual.tweets} tweets before it had "
         f"{plain_number(round(median, 1))} or fewer by then."
     )

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.alerts.models import AlertRule
-from trackers.alerts.words import lasting, metric_word
+from trackers.alerts.words import lasting
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.tweets.models import Author
 from trackers.tweets.movers.update import MAX_LIST_LENGTH, rank_named
@@ -83,7 +83,7 @@ def _describe_velocity(fast_tweet: Fast, author: str) -> str:
     whose = f" of {author}" if author else ""
     return (
         f"Tweet {fast_tweet.tweet}{whose} gained {fast_tweet.gain:,} "
-        f"{metric_word(fast_tweet.metric)} in {lasting(lasted)}: "
+        f"{fast_tweet.metric} in {lasting(lasted)}: "
         f"{round(fast_tweet.velocity):,} an hour."
     )
 

@@ -25,11 +25,6 @@ def lasting(length: timedelta) -> str:
     return " ".join(parts) or "0 s"
 
 
-def metric_word(metric: str) -> str:
-    """X's API says impressions; X's readers, and all pages, say views."""
-    return "views" if metric == "impressions" else metric
-
-
 def plain_number(number: float) -> str:
     """3, or 2.5."""
     return f"{number:,.1f}".removesuffix(".0")
@@ -37,7 +32,7 @@ def plain_number(number: float) -> str:
 
 def condition(rule: AlertRule) -> str:
     """When it raises an alert, as a clause to follow "when"."""
-    kind, metric = AlertRule.Kind, metric_word(rule.metric)
+    kind, metric = AlertRule.Kind, rule.metric
     match rule.kind:
         case kind.VELOCITY:
             over = AlertRule._meta.get_field("minutes").choices
@@ -83,9 +78,9 @@ def _whose(rule: AlertRule) -> str:
 def title(kind: str, about: str, of: int | None, metric: str) -> str:
     """The default name of a rule."""
     what = {
-        AlertRule.Kind.VELOCITY: f"fast {metric_word(metric)}",
-        AlertRule.Kind.MILESTONE: f"milestone of {metric_word(metric)}",
-        AlertRule.Kind.USUAL: f"{metric_word(metric)} far above the usual",
+        AlertRule.Kind.VELOCITY: f"fast {metric}",
+        AlertRule.Kind.MILESTONE: f"milestone of {metric}",
+        AlertRule.Kind.USUAL: f"{metric} far above the usual",
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"

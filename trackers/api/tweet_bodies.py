@@ -28,7 +28,7 @@ class FiguresOut(Schema):
     likes: int | None
     quotes: int | None
     bookmarks: int | None
-    impressions: int | None
+    views: int | None
 
 
 class TweetOut(FiguresOut):

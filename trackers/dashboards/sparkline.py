@@ -13,8 +13,8 @@ from trackers.tweets.history import Run
 
 _WIDTH, _HEIGHT, _MARGIN = 120, 30, 3
 
-# The first known one is drawn; v1.1 has no impressions.
-_PREFERRED = ("impressions", "likes", "retweets")
+# The first known one is drawn; v1.1 has no views.
+_PREFERRED = ("views", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)

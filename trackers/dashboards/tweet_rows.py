@@ -27,7 +27,7 @@ _RUNS_DRAWN = 32
 _EXCERPT = 280
 
 LABELS = {
-    "impressions": "Views",
+    "views": "Views",
     "likes": "Likes",
     "retweets": "Retweets",
     "replies": "Replies",

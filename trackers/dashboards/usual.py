@@ -20,8 +20,8 @@ USUAL_AGES = {
     timedelta(hours=6): "6 h",
     timedelta(days=1): "24 h",
 }
-# v1.1 shows no impressions.
-USUAL_METRICS = {"impressions": "views", "likes": "likes"}
+# v1.1 shows no views.
+USUAL_METRICS = ("views", "likes")
 MAX_COMPARED, _MAX_LISTED = 50, 20
 _EXCERPT = 80
 # Closer to the median than this is as usual.
@@ -65,7 +65,7 @@ class Usual:
 def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
     """Of the newest COMPARED tweets, newest first: two queries."""
     compared = list(tweets[:MAX_COMPARED])
-    readings = at_ages(compared, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
+    readings = at_ages(compared, list(USUAL_AGES), now=now, metrics=USUAL_METRICS)
     place, metric = _metric_of(readings)
     at = counts_at(readings, compared)
     middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in USUAL_AGES}
@@ -89,12 +89,12 @@ def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
 
 def _metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
     """The first that is known of any: its place among the counts, and its name."""
-    for place, name in enumerate(USUAL_METRICS.values()):
+    for place, name in enumerate(USUAL_METRICS):
         if any(
             reading.counts[place] is not None for found in readings.values() for reading in found
         ):
             return place, name
-    return 0, USUAL_METRICS["impressions"]
+    return 0, USUAL_METRICS[0]
 
 
 def _usual_at_age(age: str, middle: Middle) -> UsualAtAge:

@@ -24,7 +24,7 @@ _MAX_ENTRIES = 200_000
 # Events per row of the live feed.
 _EVENTS_PER_LIVE_ROW = 1_000
 
-_FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
+_FIGURES = "'{retweets,replies,likes,quotes,bookmarks,views}'::text[]"
 _FAN_OUT = statement(__file__, "fan_out", events_per_row=_EVENTS_PER_LIVE_ROW, figures=_FIGURES)
 NUMBER = "SELECT nextval('trackers_spread_number')"
 

@@ -24,7 +24,7 @@ AGE_FILTERS = {
 MAX_LEAST = 10**15
 # Besides the tweet itself.
 LIST_COLUMNS = (
-    "tags", "curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
+    "tags", "curve", "views", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
 )  # fmt: skip
 # The default columns.
 _DEFAULT_COLUMNS = LIST_COLUMNS[1:]

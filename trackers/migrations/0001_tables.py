@@ -25,7 +25,7 @@ from trackers.events.subscribers.rules import check_callback
 from trackers.tweets.models import RealField
 
 ID = ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID'))
-METRICS = [('retweets', 'retweets'), ('replies', 'replies'), ('likes', 'likes'), ('quotes', 'quotes'), ('bookmarks', 'bookmarks'), ('impressions', 'impressions')]
+METRICS = [('retweets', 'retweets'), ('replies', 'replies'), ('likes', 'likes'), ('quotes', 'quotes'), ('bookmarks', 'bookmarks'), ('views', 'views')]
 HASH = models.Func(models.F('key'), function='hashint8', output_field=models.IntegerField())
 # What counts as a word (tweets.finding.words): the search uses exactly this expression.
 WORDS = (
@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
             ('likes', ArrayField(base_field=models.IntegerField(null=True), size=None)),
             ('quotes', ArrayField(base_field=models.IntegerField(null=True), size=None)),
             ('bookmarks', ArrayField(base_field=models.IntegerField(null=True), size=None)),
-            ('impressions', ArrayField(base_field=models.BigIntegerField(null=True), size=None)),
+            ('views', ArrayField(base_field=models.BigIntegerField(null=True), size=None)),
         ], {'db_table': 'trackers_packedsamples', 'managed': False}),
         migrations.CreateModel('Sample', [
             ('pk', models.CompositePrimaryKey('tweet_id', 'taken_at', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -126,7 +126,7 @@ class Migration(migrations.Migration):
             ('likes', models.IntegerField(null=True)),
             ('quotes', models.IntegerField(null=True)),
             ('bookmarks', models.IntegerField(null=True)),
-            ('impressions', models.BigIntegerField(null=True)),
+            ('views', models.BigIntegerField(null=True)),
         ], {'db_table': 'trackers_sample', 'managed': False}),
         migrations.CreateModel('Author', [
             ('id', models.BigIntegerField(primary_key=True, serialize=False)),
@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
             ('likes', models.IntegerField(null=True)),
             ('quotes', models.IntegerField(null=True)),
             ('bookmarks', models.IntegerField(null=True)),
-            ('impressions', models.BigIntegerField(null=True)),
+            ('views', models.BigIntegerField(null=True)),
             ('author', models.ForeignKey(db_constraint=False, null=True, on_delete=models.PROTECT, to='trackers.author')),
             ('paid_on', models.DateField(null=True)),
             ('paid_by', models.IntegerField(null=True)),
@@ -866,7 +866,7 @@ class Migration(migrations.Migration):
             ('metric', models.CharField(choices=METRICS, help_text='Applies to every tracked tweet. What a tweet already had when first measured does not count.', max_length=11)),
             ('at', models.BigIntegerField(help_text='A tweet whose figure rises to this or more triggers one milestone event. It can trigger another only after falling below 90% of this, so a figure that wavers around it triggers no more.', validators=[validators.MinValueValidator(1), validators.MaxValueValidator(1000000000000000000)])),
             ('low', models.GeneratedField(db_persist=True, expression=CombinedExpression(models.F('at'), '-', CombinedExpression(models.F('at'), '/', models.Value(10))), output_field=models.BigIntegerField())),
-            ('nth', models.GeneratedField(db_persist=True, expression=models.Case(models.When(metric='retweets', then=1), models.When(metric='replies', then=2), models.When(metric='likes', then=3), models.When(metric='quotes', then=4), models.When(metric='bookmarks', then=5), models.When(metric='impressions', then=6)), output_field=models.SmallIntegerField())),
+            ('nth', models.GeneratedField(db_persist=True, expression=models.Case(models.When(metric='retweets', then=1), models.When(metric='replies', then=2), models.When(metric='likes', then=3), models.When(metric='quotes', then=4), models.When(metric='bookmarks', then=5), models.When(metric='views', then=6)), output_field=models.SmallIntegerField())),
         ], {
             'ordering': ['metric', 'at'],
             'constraints': [

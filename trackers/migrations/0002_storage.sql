@@ -2,7 +2,7 @@
 
 CREATE TABLE trackers_sample (
     tweet_id bigint NOT NULL,
-    impressions bigint,
+    views bigint,
     taken_at timestamptz NOT NULL,
     measured_until timestamptz NOT NULL,
     measurements integer NOT NULL CHECK (measurements > 0),
@@ -29,7 +29,7 @@ CREATE TABLE trackers_packedsamples (
     likes integer[] NOT NULL,
     quotes integer[] NOT NULL,
     bookmarks integer[] NOT NULL,
-    impressions bigint[] NOT NULL,
+    views bigint[] NOT NULL,
     PRIMARY KEY (tweet_id, month)
 ) WITH (toast_tuple_target = 256);
 -- MAIN: compressed in place beyond 256 bytes, never moved to a table of its own.
@@ -42,7 +42,7 @@ ALTER TABLE trackers_packedsamples
     ALTER COLUMN likes SET STORAGE MAIN,
     ALTER COLUMN quotes SET STORAGE MAIN,
     ALTER COLUMN bookmarks SET STORAGE MAIN,
-    ALTER COLUMN impressions SET STORAGE MAIN;
+    ALTER COLUMN views SET STORAGE MAIN;
 -- A month has many rows, which the index folds into a few bytes each.
 CREATE INDEX packedsamples_month ON trackers_packedsamples (month);
 

@@ -23,7 +23,7 @@ INTERVALS = [
 ]
 # Rising tenfold: at the fourth of each hardly any tweet ever arrives.
 MILESTONES = [
-    (metric, 10**power) for metric in ("retweets", "likes", "impressions") for power in (3, 4, 5, 6)
+    (metric, 10**power) for metric in ("retweets", "likes", "views") for power in (3, 4, 5, 6)
 ]
 TOPICS = ["tweets", "milestones", "sources", "alerts"]
 MINUTE = {"schedule_type": "I", "minutes": 1}

@@ -27,13 +27,13 @@ class Run(NamedTuple):
     likes: int | None
     quotes: int | None
     bookmarks: int | None
-    impressions: int | None
+    views: int | None
 
     @property
     def counts(self) -> tuple[int | None, ...]:
         """The counts in the order of METRICS."""
         return (
-            self.retweets, self.replies, self.likes, self.quotes, self.bookmarks, self.impressions,
+            self.retweets, self.replies, self.likes, self.quotes, self.bookmarks, self.views,
         )  # fmt: skip
 
 

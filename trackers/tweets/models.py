@@ -21,7 +21,8 @@ from tweetwatch import among  # noqa: F401 - registers the lookup
 if TYPE_CHECKING:
     from typing import Self
 
-METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+# Views are what X's API calls impressions.
+METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 
 
 class Author(models.Model):
@@ -113,7 +114,7 @@ class Tweet(models.Model):
     likes = models.IntegerField(null=True)
     quotes = models.IntegerField(null=True)
     bookmarks = models.IntegerField(null=True)
-    impressions = models.BigIntegerField(null=True)
+    views = models.BigIntegerField(null=True)
     # How fast these grew at `measured_until` (see `tweets.pace`); null: unknown. Negative, infinite
     # or NaN also means unknown.
     pace = RealField(null=True)
@@ -210,7 +211,7 @@ class Sample(models.Model):
     likes = models.IntegerField(null=True)
     quotes = models.IntegerField(null=True)
     bookmarks = models.IntegerField(null=True)
-    impressions = models.BigIntegerField(null=True)
+    views = models.BigIntegerField(null=True)
 
     class Meta:
         managed = False
@@ -234,7 +235,7 @@ class PackedSamples(models.Model):
     likes = ArrayField(models.IntegerField(null=True))
     quotes = ArrayField(models.IntegerField(null=True))
     bookmarks = ArrayField(models.IntegerField(null=True))
-    impressions = ArrayField(models.BigIntegerField(null=True))
+    views = ArrayField(models.BigIntegerField(null=True))
 
     class Meta:
         managed = False

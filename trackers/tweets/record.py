@@ -49,7 +49,7 @@ class Change(NamedTuple):
 _NEW_PACE = statement(__file__, "_new_pace")
 _SHOWN_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
-    quotes = m.qu, bookmarks = m.bo, impressions = m.im,
+    quotes = m.qu, bookmarks = m.bo, views = m.vi,
     missing_since = NULL, missing_because = '', gone_at = NULL,
     unclear_since = NULL, unclear_because = '',
     paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
@@ -57,13 +57,13 @@ _SHOWN_AND_PAID = """
 # The metrics are compared first: mostly they differ, and then the hole need not be computed.
 _GOES_ON = """
     t.measurements > 0
-    AND (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions)
-        IS NOT DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.im)
+    AND (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views)
+        IS NOT DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi)
     AND m.at <= t.measured_until + {hole}
 """
 # Chains of CTEs that follow one called `measured`: tweet_id, at, hole_after, paid_by and paid_on
 # (who paid for the measurement and on which UTC day, null if it was free), and the six metrics
-# (rt, re, li, qu, bo, im). The caller's `measured` decides which rows may be written; {hole} is an
+# (rt, re, li, qu, bo, vi). The caller's `measured` decides which rows may be written; {hole} is an
 # expression over a tweet `t` and a measurement `m`, for the interval after which a run ends.
 # They provide `recorded`, with the metrics before, then `closed`, and the events.
 # Locks: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row if
@@ -138,7 +138,7 @@ def record(
 
 def _measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
     """The arrays that the SQL unnests, parallel to `measured`."""
-    retweets, replies, likes, quotes, bookmarks, impressions = (
+    retweets, replies, likes, quotes, bookmarks, views = (
         zip(*(measurement.figures for measurement in measured), strict=True)
         if measured
         else [()] * 6
@@ -152,7 +152,7 @@ def _measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:
         "likes": array(likes),
         "quotes": array(quotes),
         "bookmarks": array(bookmarks),
-        "impressions": array(impressions),
+        "views": array(views),
     }
 
 

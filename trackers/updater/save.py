@@ -118,7 +118,7 @@ def save_params(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str,
         "urgent": array(item.urgent for item in verdicts),
         "mixed": not all(item.figures for item in verdicts),
         "broken": _broken_reasons(verdicts),
-        **dict(zip(("rt", "re", "li", "qu", "bo", "im"), figures, strict=True)),
+        **dict(zip(("rt", "re", "li", "qu", "bo", "vi"), figures, strict=True)),
         **_plan_params(plan),
     }
 

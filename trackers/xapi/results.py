@@ -23,7 +23,7 @@ class Figures(NamedTuple):
     likes: int | None
     quotes: int | None
     bookmarks: int | None
-    impressions: int | None
+    views: int | None
 
 
 class Post(NamedTuple):

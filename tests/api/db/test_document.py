@@ -59,7 +59,7 @@ def test_each_documented_example_gets_its_documented_answer(program):
     Author.objects.filter(pk=42).update(username="nasa", name="NASA")
     Tweet.objects.filter(pk=id).update(
         likes=7, retweets=3, created_at="2026-11-02T00:00Z", measured_until=None,
-        replies=None, quotes=None, bookmarks=None, impressions=None,
+        replies=None, quotes=None, bookmarks=None, views=None,
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)

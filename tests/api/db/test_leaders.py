@@ -83,7 +83,7 @@ def test_the_api_has_every_filter_of_the_page(owner):
         ("tag=launches", 2), ("tag=nothing", 0), ("tag=launches&lang=ja&min_likes=2", 1),
         ("age=24h", 0), ("age=7d", 6), (f"since={days[1]}&until={days[0]}", 3),
         (f"since={days[0]}", 2), ("min_likes=3", 4), ("min_likes=3&lang=ja&author=9", 1),
-        ("q=word4&min_likes=4", 1), ("min_impressions=1", 0), ("q=word4%20&lang=en", 1),
+        ("q=word4&min_likes=4", 1), ("min_views=1", 0), ("q=word4%20&lang=en", 1),
     ):  # fmt: skip
         listed = [id for page in ids(pages(owner, f"tweets?limit=2&{query}")) for id in page]
         page = staff.get(f"/tweets/?{query}").content.decode()

@@ -53,7 +53,7 @@ FILL_MOVERS = f"""
 # Of ten tweets; a tenth of their samples is not packed yet. Three thousand others have two each.
 FILL_PACKED = """
     INSERT INTO trackers_packedsamples (tweet_id, month, taken_at, measured_until, measurements,
-                                        retweets, replies, likes, quotes, bookmarks, impressions)
+                                        retweets, replies, likes, quotes, bookmarks, views)
     SELECT t.id, date_trunc('month', t.created_at AT TIME ZONE 'UTC')::date,
            array_agg(t.created_at + n * interval '30 seconds'),
            array_agg(t.created_at + n * interval '30 seconds'), array_agg(1),
@@ -65,7 +65,7 @@ FILL_PACKED = """
 """
 FILL_RECENT = """
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT t.id, t.created_at + n * interval '30 seconds',
            t.created_at + n * interval '30 seconds', 1, n, n, n, n, n, n
     FROM (SELECT * FROM trackers_tweet WHERE gone_at IS NULL ORDER BY id LIMIT 10) t
@@ -174,7 +174,7 @@ def calls():
         "history, many buckets": f"{first}/history?bucket=1m&limit=5000",
         "compare": f"tweets/compare?ids={','.join(map(str, deep))}",
         "leaderboard": "tweets/leaderboard?metric=likes&limit=200",
-        "leaderboard by gain": "tweets/leaderboard?metric=impressions&by=gain&window=24h",
+        "leaderboard by gain": "tweets/leaderboard?metric=views&by=gain&window=24h",
         "sources": "sources?limit=200",
     }
 

@@ -48,7 +48,7 @@ FILTERS = {
 SORTS = [
     *(by for by in ("author", "checked", "next", *METRICS)),
     *(f"{by}-{metric}-{minutes}" for by in ("gain", "velocity")
-      for metric in ("likes", "impressions") for minutes in (15, 60, 1440)),
+      for metric in ("likes", "views") for minutes in (15, 60, 1440)),
 ]  # fmt: skip
 
 

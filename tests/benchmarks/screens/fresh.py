@@ -35,7 +35,7 @@ BUSY = f"""
 # Every half hour of the last day they had more.
 SAMPLES_OF_TODAY = f"""
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT id, at, at + interval '1 minute', 2, 9 * (100 - i), 7 * (100 - i), 40 * (100 - i),
            100 - i, 3 * (100 - i), (1000 + n % 500) * (100 - i)
     FROM busy, generate_series(1, {EACH}) i,
@@ -47,7 +47,7 @@ OF_NOW = (
     SAMPLES_OF_TODAY,
     "UPDATE trackers_tweet t SET taken_at = now() - interval '30 seconds',"
     " measured_until = now() - interval '30 seconds', measurements = 1, retweets = 1000,"
-    " replies = 800, likes = 4100, quotes = 110, bookmarks = 400, impressions = 160000"
+    " replies = 800, likes = 4100, quotes = 110, bookmarks = 400, views = 160000"
     " FROM busy WHERE t.id = busy.id",
     "DELETE FROM trackers_changed",
     "INSERT INTO trackers_changed (ids) SELECT array_agg(id) FROM busy GROUP BY n / 100",

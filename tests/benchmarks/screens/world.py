@@ -49,7 +49,7 @@ TWEETS = f"""
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
                                 missing_because, missing_since, gone_at, taken_at, measured_until,
                                 measurements, retweets, replies, likes, quotes, bookmarks,
-                                impressions, pace)
+                                views, pace)
     SELECT id, CASE WHEN is_long THEN {LONG_AUTHOR}
                     ELSE 1 + floor(random() ^ 2 * greatest(%(tweets)s / 10, 1000))::bigint END,
            to_timestamp(born), to_timestamp(born) + interval '1 second', %(came_from)s,
@@ -85,8 +85,7 @@ JOBS = f"""
     ) one ORDER BY id
 """
 COLUMNS = (
-    "taken_at, measured_until, measurements, retweets, replies, likes, quotes, bookmarks,"
-    " impressions"
+    "taken_at, measured_until, measurements, retweets, replies, likes, quotes, bookmarks, views"
 )
 LOOKS = """
     (SELECT %(begun)s::float8[] AS begun, %(ended)s::float8[] AS ended, %(looks)s::int[] AS looks,

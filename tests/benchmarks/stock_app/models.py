@@ -14,7 +14,7 @@ class StockTweet(models.Model):
     likes = models.IntegerField(default=0)
     quotes = models.IntegerField(default=0)
     bookmarks = models.IntegerField(default=0)
-    impressions = models.BigIntegerField(default=0)
+    views = models.BigIntegerField(default=0)
 
     def __str__(self) -> str:
         return str(self.pk)
@@ -28,7 +28,7 @@ class StockSample(models.Model):
     likes = models.IntegerField()
     quotes = models.IntegerField()
     bookmarks = models.IntegerField()
-    impressions = models.BigIntegerField()
+    views = models.BigIntegerField()
 
     class Meta:
         indexes = [models.Index(fields=["tweet", "taken_at"], name="stock_sample_of_tweet")]

@@ -20,7 +20,7 @@ METRICS = {
     "likes": "like_count",
     "quotes": "quote_count",
     "bookmarks": "bookmark_count",
-    "impressions": "impression_count",
+    "views": "impression_count",
 }
 AGAIN = timedelta(seconds=1)
 

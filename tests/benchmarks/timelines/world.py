@@ -34,12 +34,12 @@ TEXTS = """
 """
 FIGURES = """
     UPDATE trackers_tweet SET taken_at = now(), measured_until = now(), measurements = 13,
-        retweets = 40, replies = 9, likes = 800, quotes = 3, bookmarks = 7, impressions = 20000
+        retweets = 40, replies = 9, likes = 800, quotes = 3, bookmarks = 7, views = 20000
     WHERE id IN (SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT 20000)
 """
 SOME_SAMPLES = """
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT id, at, at, 1, 40 - n, 9, 800 - 20 * n, 3, 7, 20000 - 300 * n
     FROM (SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT 5000) newest,
          generate_series(1, 12) n,

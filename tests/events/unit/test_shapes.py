@@ -46,8 +46,8 @@ def test_thin_events_have_the_form_of_routemaster():
 TAKEN = (
     b'[{"topic":"tweets","type":"update","url":"https://watch.example/api/v1/tweets/42",'
     b'"t":1700000000123,"data":{"retweets":6,"replies":7,"likes":8,"quotes":9,"bookmarks":10,'
-    b'"impressions":11,"before":{"retweets":0,"replies":1,"likes":2,"quotes":3,"bookmarks":4,'
-    b'"impressions":5}}},'
+    b'"views":11,"before":{"retweets":0,"replies":1,"likes":2,"quotes":3,"bookmarks":4,'
+    b'"views":5}}},'
     b'{"topic":"milestones","type":"create","url":"https://watch.example/api/v1/tweets/44","t":6,'
     b'"data":{"metric": "likes", "at": 1000}},'
     b'{"topic":"orders","type":"noop","url":"https://shop.example/1","t":7}]'
@@ -61,7 +61,7 @@ def test_the_body_is_byte_for_byte_that_of_the_published_receivers():
 def test_metrics_are_included_on_request():
     changed, unknown, theirs = body(CHANGE, UNKNOWN, THEIRS, with_data=True)
 
-    names = ["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
+    names = ["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
     assert changed["data"] == {
         **dict(zip(names, range(6, 12), strict=True)),
         "before": dict(zip(names, range(6), strict=True)),

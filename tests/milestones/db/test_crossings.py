@@ -27,7 +27,7 @@ def listened(db):
     subscribe("milestones")
     Milestone.objects.all().delete()
     Milestone.objects.bulk_create(
-        Milestone(metric=metric, at=at) for metric in ("likes", "impressions") for at in (100, 1000)
+        Milestone(metric=metric, at=at) for metric in ("likes", "views") for at in (100, 1000)
     )
 
 
@@ -67,9 +67,9 @@ def test_a_milestone_is_told_when_a_figure_reaches_it_from_below(likes, reached)
 
 
 def test_each_metric_has_its_own_and_each_is_told_a_moment_later():
-    measure(5, impressions=50)
-    assert measure(500, impressions=2_000) == [
-        ("impressions", 100, 2_000), ("likes", 100, 500), ("impressions", 1000, 2_000)
+    measure(5, views=50)
+    assert measure(500, views=2_000) == [
+        ("likes", 100, 500), ("views", 100, 2_000), ("views", 1000, 2_000)
     ]  # fmt: skip
 
     at = Tweet.objects.get().measured_until

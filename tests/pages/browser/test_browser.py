@@ -11,7 +11,7 @@ import pytest
 
 from tests.pages.chromium import Demo, poll, screen
 
-METRICS = ("impressions", "likes", "retweets", "replies", "quotes", "bookmarks")
+METRICS = ("views", "likes", "retweets", "replies", "quotes", "bookmarks")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def counts_of(demo, row):
 def liveliest(seen):
     """The id of the row with the most views: one that X shows, and whose figures move."""
     rows = [row for row in seen.rows() if row["checked"] is not None]
-    return max(rows, key=lambda row: int(row["counts"]["impressions"].replace(",", "")))["id"]
+    return max(rows, key=lambda row: int(row["counts"]["views"].replace(",", "")))["id"]
 
 
 @pytest.mark.browser

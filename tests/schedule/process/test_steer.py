@@ -146,7 +146,7 @@ def test_an_untracked_tweet_leaves_nothing_behind():
         likes=[],
         quotes=[],
         bookmarks=[],
-        impressions=[],
+        views=[],
     )
 
     assert tweet_changes.untrack_tweets([1, 99]) == 1

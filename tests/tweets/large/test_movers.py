@@ -35,7 +35,7 @@ def _now(monkeypatch):
 def measure(tweet, minutes, likes, *, views=0):
     """So many minutes after noon."""
     at = NOON + minutes * MINUTE
-    record([Measured(tweet.id, at, figures(likes, impressions=views), 60 * HOUR)])
+    record([Measured(tweet.id, at, figures(likes, views=views), 60 * HOUR)])
 
 
 def kept(minutes):
@@ -119,7 +119,7 @@ def test_falls_and_unknown_counts_are_no_gains():
     kept(2)
 
     assert [one[0] for one in gains()] == [unknown.id]
-    assert gains(metric="impressions") == []
+    assert gains(metric="views") == []
 
 
 def test_a_list_is_left_alone_until_its_time_is_over():
@@ -235,14 +235,14 @@ def test_a_save_without_changes_notes_nothing():
 
 FILL = """
     INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, taken_at,
-        measured_until, measurements, retweets, replies, likes, quotes, bookmarks, impressions)
+        measured_until, measurements, retweets, replies, likes, quotes, bookmarks, views)
     SELECT n, now(), '', false, '', %(now)s - interval '5 minutes', %(now)s - interval '1 minute',
            2, n %% 7, 1, 20 + n %% 50, 1, 1, 100 + n %% 9000
     FROM generate_series(1, %(tweets)s) n;
 """
 SAMPLED = """
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements, retweets,
-        replies, likes, quotes, bookmarks, impressions)
+        replies, likes, quotes, bookmarks, views)
     SELECT n, at, at + interval '5 minutes', 1, 1, 1, 19, 1, 1, k
     FROM generate_series(1, %(tweets)s, 10) n, generate_series(1, 20) k,
          LATERAL (SELECT %(now)s - k * interval '10 minutes' - interval '5 minutes') AS t(at)
@@ -272,7 +272,7 @@ def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
     with cursor() as db:
         db.execute("ANALYZE trackers_mover", prepare=False)
     for by in ("gain", "velocity"):
-        listed = Mover.objects.fastest(Window.HOUR, "impressions", by=by)[:50]
+        listed = Mover.objects.fastest(Window.HOUR, "views", by=by)[:50]
         assert f"mover_{by}" in listed.explain(), listed.explain()
 
 

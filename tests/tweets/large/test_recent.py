@@ -29,7 +29,7 @@ def packed(tweet, month, *, samples):
     PackedSamples.objects.create(
         tweet_id=tweet.id, month=first.date(), taken_at=taken, measured_until=taken,
         measurements=[1] * samples, retweets=counts, replies=counts, likes=counts, quotes=counts,
-        bookmarks=[None] * samples, impressions=counts,
+        bookmarks=[None] * samples, views=counts,
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def test_what_has_settled_is_packed_and_its_partition_dropped():
     SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     for n in range(30):
-        write(1, NOW + n * HOUR, n, impressions=n * n)
+        write(1, NOW + n * HOUR, n, views=n * n)
     before = history(1)
 
     dropped = pack.pack(now=NOW + 30 * HOUR, deadline=LATER).dropped

@@ -137,7 +137,7 @@ def test_the_largest_counts_fit():
     measure(0, most)
     measure(1, figures(0))
 
-    assert history(1)[0].impressions == 2**63 - 1
+    assert history(1)[0].views == 2**63 - 1
 
 
 def test_a_tweet_that_comes_back_is_no_longer_gone():
@@ -167,16 +167,15 @@ def test_every_measurement_is_in_the_history_whatever_the_order(given):
     Sample.objects.all().delete()
     TweetFactory(id=1)
 
-    for minutes, likes, impressions in given:
-        measure(minutes, Figures(None, 0, likes, 0, 0, impressions))
+    for minutes, likes, views in given:
+        measure(minutes, Figures(None, 0, likes, 0, 0, views))
 
     found = history(1)
     assert sum(run.measurements for run in found) == len(given)
-    for minutes, likes, impressions in given:
+    for minutes, likes, views in given:
         at = AT + minutes * MINUTE
         assert any(
-            run.taken_at <= at <= run.measured_until
-            and (run.likes, run.impressions) == (likes, impressions)
+            run.taken_at <= at <= run.measured_until and (run.likes, run.views) == (likes, views)
             for run in found
         )
     # No run hides a hole, and none is longer than its measurements can make it.

@@ -34,8 +34,8 @@ def measure(seconds, likes, *ids, **more):
 
 def test_a_change_is_told_with_the_figures_before_and_after():
     TweetFactory(id=1, tracked_at=BEFORE)
-    measure(0, 5, impressions=7)
-    measure(60, 6, impressions=2**40)
+    measure(0, 5, views=7)
+    measure(60, 6, views=2**40)
 
     assert told() == [
         ("update", 1, ms(AT + 60 * SECOND), [0, 0, 5, 0, 0, 7, 0, 0, 6, 0, 0, 2**40], None)

@@ -47,7 +47,7 @@ def claimed(*ids):
 
 
 def shown(batch, **counts):
-    order = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+    order = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
     return Shown(batch.keys, [[counts.get(name, 0)] * len(batch.keys) for name in order], None)
 
 
@@ -71,14 +71,14 @@ def test_pace_and_wait_are_those_of_the_rule(stretch):
             measurements=chance.choice([0, 3]),
             taken_at=at,
             measured_until=at,
-            impressions=chance.randrange(10**5),
+            views=chance.randrange(10**5),
             likes=chance.randrange(100),
             retweets=chance.choice([None, 7]),
             pace=chance.choice([None, 1e-4, math.nan]),
         )
     batch = claimed(*tweets)
 
-    save_batch(batch, [Judged(shown(batch, impressions=2000, likes=50), at=now)], plan)
+    save_batch(batch, [Judged(shown(batch, views=2000, likes=50), at=now)], plan)
 
     planned = waits(now)
     for id, tweet in tweets.items():
@@ -87,7 +87,7 @@ def test_pace_and_wait_are_those_of_the_rule(stretch):
         expected = pace(
             age,
             (tweet.measured_until - tweet.created_at).total_seconds() if measured else None,
-            (tweet.impressions, tweet.likes, tweet.retweets),
+            (tweet.views, tweet.likes, tweet.retweets),
             (2000, 50, 0),
             tweet.pace,
         )

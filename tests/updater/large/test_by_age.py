@@ -52,7 +52,7 @@ def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_age
         queue.schedule(TWEET_UPDATE, id, timedelta(0))
     batch = queue.get(TWEET_UPDATE, 100)
     counts = [[5 if name == "likes" else 0] * len(tweets) for name in ORDER]
-    Tweet.objects.update(retweets=0, replies=0, quotes=0, bookmarks=0, impressions=0)
+    Tweet.objects.update(retweets=0, replies=0, quotes=0, bookmarks=0, views=0)
 
     saved = save_batch(batch, [Judged(Shown(batch.keys, counts, None), at=now)], plan)
 
@@ -71,7 +71,7 @@ def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_age
         assert Sample.objects.filter(tweet_id=id).count() == is_hole
 
 
-ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 
 
 def test_the_next_look_is_a_little_sooner_or_later_all_of_a_tier_together():

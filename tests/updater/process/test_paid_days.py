@@ -71,7 +71,7 @@ def test_due_times_are_those_of_the_rule(clock, hours, expected):
     ids = [one.pk for one in tweets(60, now)]
     batch = claimed(*ids)
 
-    save_batch(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(3.0))
+    save_batch(batch, [Judged(shown(batch, views=50), at=now)], plan_of(3.0))
 
     saved = intervals.current()[0]
     found = waits(saved)
@@ -117,7 +117,7 @@ def test_with_money_adapting_rows_are_as_they_were(clock):
     ids = [one.pk for one in tweets(40, now)]
     batch = claimed(*ids)
 
-    save_batch(batch, [Judged(shown(batch, impressions=50), at=now)], plan_of(1.0))
+    save_batch(batch, [Judged(shown(batch, views=50), at=now)], plan_of(1.0))
 
     found = waits(now)
     for one in Tweet.objects.all():
@@ -160,7 +160,7 @@ def test_a_wait_that_was_planned_at_another_stretch_is_no_hole():
             taken_at=at - 9 * DAY,
             measured_until=at,
             **dict.fromkeys(("retweets", "replies", "likes", "quotes", "bookmarks"), 0),
-            impressions=id - 1,
+            views=id - 1,
         )
     batch = claimed(1, 2)
     nothing = Figures(0, 0, 0, 0, 0, 0)

@@ -156,7 +156,7 @@ def test_a_second_look_sees_what_changed_and_is_counted(x):
                     "replies": 0,
                     "quotes": 0,
                     "bookmarks": 0,
-                    "impressions": 9,
+                    "views": 9,
                 }
             },
         )

@@ -21,7 +21,7 @@ from trackers.xapi.errors import (
 )
 from trackers.xapi.secrets import Secrets
 
-FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "impressions": 6}
+FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "views": 6}
 
 
 def test_tweets_come_back_as_x_shows_them(fake, bearer):

@@ -132,7 +132,7 @@ def test_a_count_that_no_column_takes_is_left_to_the_careful_reader(count):
     assert not agree(body_of(post(20, public_metrics=METRICS | {"like_count": count})), [20])
 
 
-def test_only_impressions_may_be_more_than_an_integer_holds():
+def test_only_views_may_be_more_than_an_integer_holds():
     body = body_of(post(20, public_metrics=METRICS | {"impression_count": 2**63 - 1}))
 
     assert agree(body, [20])

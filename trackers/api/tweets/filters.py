@@ -46,7 +46,7 @@ class Filters(Schema):
     min_likes: Least = 0
     min_quotes: Least = 0
     min_bookmarks: Least = 0
-    min_impressions: Least = 0
+    min_views: Least = 0
 
     def wanted(self) -> TweetQuery:
         if self.since and self.until and self.since > self.until:

@@ -17,7 +17,7 @@ from tweetwatch.clock_times import iso
 
 _MAX_LEADERS = 200
 _WINDOWS = {"15m": Window.QUARTER, "1h": Window.HOUR, "24h": Window.DAY}
-Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
+Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
 
 
 class LeaderOut(Schema):
@@ -37,7 +37,7 @@ class LeadersOut(Schema):
 @many.get("/leaderboard", response=LeadersOut)
 def leaderboard(
     request: HttpRequest,
-    metric: Metric = "impressions",
+    metric: Metric = "views",
     window: Literal["15m", "1h", "24h"] = "1h",
     by: Literal["gain", "velocity"] = "velocity",
     limit: Annotated[int, Query(ge=1, le=_MAX_LEADERS)] = 50,

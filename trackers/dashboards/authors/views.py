@@ -89,14 +89,14 @@ def _posts_table(author_id: int, *, now: datetime) -> Table:
     columns = [Column("id", "id"), Column("posted_at", "time")]
     for age in USUAL_AGES.values():
         columns += [
-            Column(f"{name}_at_{age.replace(' ', '_')}", "whole") for name in USUAL_METRICS.values()
+            Column(f"{metric}_at_{age.replace(' ', '_')}", "whole") for metric in USUAL_METRICS
         ]
     return Table(f"author-{author_id}-posts", columns, _measured_rows(author_id, now=now))
 
 
 def _measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]]:
     tweets = of_author(author_id, most=MAX_COMPARED)
-    readings = at_ages(tweets, list(USUAL_AGES), now=now, metrics=tuple(USUAL_METRICS))
+    readings = at_ages(tweets, list(USUAL_AGES), now=now, metrics=USUAL_METRICS)
     for tweet in tweets:
         near = {each.age: each.counts for each in readings[tweet.id] if each.is_near(tweet.at)}
         counts = [near.get(age, (None,) * len(USUAL_METRICS)) for age in USUAL_AGES]

@@ -35,7 +35,7 @@ class CompareQuery:
     ids: tuple[int, ...] = ()
     author: int | None = None  # its last tweets are the band
     source: int | None = None  # or those that this one brought
-    metric: str = "impressions"
+    metric: str = "views"
     until: str = "24h"
     is_log: bool = False
     problems: tuple[str, ...] = field(default=(), compare=False)  # for the person
@@ -48,7 +48,7 @@ class CompareQuery:
             "ids": ",".join(map(str, query.ids)),
             "author": query.author,
             "source": query.source,
-            "metric": query.metric if query.metric != "impressions" else "",
+            "metric": query.metric if query.metric != "views" else "",
             "until": query.until if query.until != "24h" else "",
             "scale": "log" if query.is_log else "",
         }
@@ -80,7 +80,7 @@ def parse_compare_query(query: QueryDict) -> CompareQuery:
         ids=tuple(ids[:MAX_TWEETS]),
         author=_author_id_in(query.get("author", "").replace("\0", "").strip(), problems),
         source=_tweet_id_in(source),
-        metric=metric if metric in LABELS else "impressions",
+        metric=metric if metric in LABELS else "views",
         until=until if until in AGE_RANGES else "24h",
         is_log=query.get("scale") == "log",
         problems=tuple(problems),

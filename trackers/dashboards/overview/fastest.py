@@ -18,7 +18,7 @@ _WINDOWS = {
     Window.HOUR: "1 h",
     Window.DAY: "24 h",
 }
-_DEFAULT_BOARD = (Window.HOUR, "impressions")
+_DEFAULT_BOARD = (Window.HOUR, "views")
 # On the overview, and on the page of its own.
 SHORT_BOARD, LONG_BOARD = 10, 50
 

@@ -53,7 +53,7 @@ from trackers.tweets.tags.tagging import tags_of
 
 _MAX_TABLE_ROWS = 200
 # Whose curves are drawn unless the address says otherwise.
-_DRAWN_METRICS = ("impressions", "likes", "retweets")
+_DRAWN_METRICS = ("views", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)

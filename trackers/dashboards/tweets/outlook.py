@@ -87,7 +87,7 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
         return Outlook(usual_why="Nothing is known yet: it has not been measured.")
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
-    metric = "impressions" if tweet.impressions is not None else "likes"
+    metric = "views" if tweet.views is not None else "likes"
     own = at_ages([born], sorted({max(age - _LAST_HOUR, timedelta(0)), FULL_AGE}), now=now)[
         tweet.pk
     ]

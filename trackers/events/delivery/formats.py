@@ -21,7 +21,7 @@ _CONTENT_TYPES = {
     CLOUDEVENTS: "application/cloudevents-batch+json; charset=utf-8",
 }
 # In the order of an event's figures: six before, six after.
-FIGURES_ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+FIGURES_ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 
 
 class EventRow(NamedTuple):

@@ -1,13 +1,13 @@
 // The growth curve of one tweet, its curves chosen by the buttons above it.
 (() => {
   const dashes = {
-    impressions: [], likes: [9, 4], retweets: [3, 4], replies: [14, 4], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
+    views: [], likes: [9, 4], retweets: [3, 4], replies: [14, 4], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
   };
   let plot, box, toggles, fresh;
 
   const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
   const press = (button, on) => button.setAttribute("aria-pressed", String(on));
-  const scale = (metric) => (metric === "impressions" ? "views" : "counts");
+  const scale = (metric) => (metric === "views" ? "views" : "counts");
 
   // Views are so many more that the other curves would lie flat beside them.
   const lines = (view) =>

@@ -2,12 +2,12 @@
 -- long to arrive) is kept as a closed sample of its own.
 closed AS (
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
-                                 retweets, replies, likes, quotes, bookmarks, impressions)
+                                 retweets, replies, likes, quotes, bookmarks, views)
     SELECT id, taken_at, measured_until, measurements,
-           retweets, replies, likes, quotes, bookmarks, impressions
+           retweets, replies, likes, quotes, bookmarks, views
     FROM recorded WHERE ended AND NOT belated
     UNION ALL
-    SELECT id, at, at, 1, rt, re, li, qu, bo, im FROM recorded WHERE belated
+    SELECT id, at, at, 1, rt, re, li, qu, bo, vi FROM recorded WHERE belated
 ),
 -- For the lists of what grows fastest (trackers.tweets.movers): which tweets to look at. One row of
 -- a table without WAL, so that a save costs what it did.

@@ -4,8 +4,8 @@
 -- {t}: later than in all earlier events of the tweet; in that of its creation it is `tracked_at`.
 news AS MATERIALIZED (
     SELECT id, CASE WHEN gone_at IS NULL THEN 'update' ELSE 'create' END AS type, {t} AS t,
-           ARRAY[retweets, replies, likes, quotes, bookmarks, impressions,
-                 rt, re, li, qu, bo, im]::bigint[] AS f
+           ARRAY[retweets, replies, likes, quotes, bookmarks, views,
+                 rt, re, li, qu, bo, vi]::bigint[] AS f
     FROM recorded
     WHERE (({tweets}) IS NOT NULL OR {are_kept}) AND NOT belated
       AND (changed AND measurements > 0 OR gone_at IS NOT NULL)

@@ -3,8 +3,8 @@
 -- in the given order, whatever the statistics say.
 recorded AS MATERIALIZED (
     SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
-           t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions,
-           m.rt, m.re, m.li, m.qu, m.bo, m.im, m.paid_on, m.paid_by,
+           t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views,
+           m.rt, m.re, m.li, m.qu, m.bo, m.vi, m.paid_on, m.paid_by,
            t.measurements > 0 AND m.at < t.measured_until AS belated,
            compared.changed, compared.changed OR compared.hole AS begins,
            (compared.changed OR compared.hole) AND t.measurements > 0 AS ended,
@@ -13,8 +13,8 @@ recorded AS MATERIALIZED (
         SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
     ) t CROSS JOIN LATERAL (
         SELECT t.measurements = 0
-               OR (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions)
-                  IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.im) AS changed,
+               OR (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views)
+                  IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
                (m.at <= t.measured_until + {hole}) IS NOT TRUE AS hole
     ) compared
 ),

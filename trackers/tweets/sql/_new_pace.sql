@@ -5,7 +5,7 @@
 -- rest of an age.
 (
     SELECT trackers_pace_v1(
-        o.age, o.last_age, t.pace, m.im, m.li, m.rt, t.impressions, t.likes, t.retweets)
+        o.age, o.last_age, t.pace, m.vi, m.li, m.rt, t.views, t.likes, t.retweets)
     FROM (
         SELECT date_part('epoch', m.at - born) AS age,
                CASE WHEN t.measurements > 0

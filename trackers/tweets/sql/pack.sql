@@ -10,13 +10,13 @@ WITH taken AS (
 arrays AS (
     INSERT INTO trackers_packedsamples AS packed
         (tweet_id, month, taken_at, measured_until, measurements,
-         retweets, replies, likes, quotes, bookmarks, impressions)
+         retweets, replies, likes, quotes, bookmarks, views)
     SELECT tweet_id, date_trunc('month', measured_until AT TIME ZONE 'UTC')::date AS month,
            array_agg(taken_at ORDER BY taken_at), array_agg(measured_until ORDER BY taken_at),
            array_agg(measurements ORDER BY taken_at), array_agg(retweets ORDER BY taken_at),
            array_agg(replies ORDER BY taken_at), array_agg(likes ORDER BY taken_at),
            array_agg(quotes ORDER BY taken_at), array_agg(bookmarks ORDER BY taken_at),
-           array_agg(impressions ORDER BY taken_at)
+           array_agg(views ORDER BY taken_at)
     FROM taken
     GROUP BY tweet_id, month ORDER BY tweet_id, month
     ON CONFLICT (tweet_id, month) DO UPDATE SET
@@ -28,6 +28,6 @@ arrays AS (
         likes = packed.likes || excluded.likes,
         quotes = packed.quotes || excluded.quotes,
         bookmarks = packed.bookmarks || excluded.bookmarks,
-        impressions = packed.impressions || excluded.impressions
+        views = packed.views || excluded.views
 )
 SELECT count(*) FROM taken

@@ -41,8 +41,8 @@ held AS MATERIALIZED (
             %(kind)s::text[], %(due_in)s::float8[], %(gone)s::bool[],
             %(hole_after)s::float8[], %(urgent)s::bool[],
             %(rt)s::int[], %(re)s::int[], %(li)s::int[], %(qu)s::int[], %(bo)s::int[],
-            %(im)s::bigint[]
-        ) AS a(id, request, kind, due_in, gone, hole_after, urgent, rt, re, li, qu, bo, im)
+            %(vi)s::bigint[]
+        ) AS a(id, request, kind, due_in, gone, hole_after, urgent, rt, re, li, qu, bo, vi)
         WHERE (id IN (SELECT unnest(keys) FROM fence)) IS TRUE
         ORDER BY id
     ) a
@@ -56,7 +56,7 @@ held AS MATERIALIZED (
 ),
 measured AS MATERIALIZED (
     SELECT id AS tweet_id, at, paid_on, paid_by, kind, due_in, hole_after,
-           rt, re, li, qu, bo, im
+           rt, re, li, qu, bo, vi
     FROM held WHERE kind IS NULL OR kind = 'measured'
 ),
 -- The tweets that X does not show, as they are under the lock. `missing` writes from it, so this is

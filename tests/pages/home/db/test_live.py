@@ -34,7 +34,7 @@ def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
     assert rows(staff.get("/live/")) == []
     assert not Event.objects.exists()
 
-    measure(tweet, 60, likes=5, impressions=120)
+    measure(tweet, 60, likes=5, views=120)
     page = staff.get("/live/")
 
     [row] = rows(page)

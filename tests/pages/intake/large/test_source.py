@@ -253,7 +253,7 @@ def test_posts_of_a_source_are_compared_with_what_is_usual_for_it(staff):
     for number in range(1, 6):
         born = now() - timedelta(days=number + 1)
         tweet = TweetFactory(
-            id=id_born(born, number), created_at=born, measurements=2, impressions=100 * number,
+            id=id_born(born, number), created_at=born, measurements=2, views=100 * number,
             taken_at=born + timedelta(hours=20), measured_until=born + timedelta(days=1),
         )  # fmt: skip
         SourceTweet.objects.create(source=made, tweet_id=tweet.pk, seen_at=born)

@@ -58,9 +58,8 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     )
     assert LogEntry.objects.get().change_message == "Added, on a page."
 
-    # What X's API calls impressions are views to people.
-    assert '<option value="impressions">views</option>' in form
-    AlertRule.objects.update(metric="impressions")
+    assert '<option value="views">views</option>' in form
+    AlertRule.objects.update(metric="views")
     assert "gains 1,000 views an hour" in words(staff.get("/alerts/"))
 
     staff.post(f"/alerts/{one.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})

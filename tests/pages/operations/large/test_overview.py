@@ -204,7 +204,7 @@ def test_the_next_hour_is_a_chart_with_a_table_under_it(staff):
     assert 'class="value" d="M' in page.content.decode()
 
 
-def fast(*gains, first=100, metric="impressions", window=Window.HOUR):
+def fast(*gains, first=100, metric="views", window=Window.HOUR):
     """Tweets of one list, each with its gain."""
     made = []
     for number, gain in enumerate(gains, first):

@@ -52,7 +52,7 @@ def usual_ones(ada):
     """Five posts with 100 to 500 views after a day."""
     for number in range(1, 6):
         tweet = posted_tweet(ada, (3 + number) * DAY, number)
-        measured(tweet, 23 * HOUR, impressions=100 * number, likes=number)
+        measured(tweet, 23 * HOUR, views=100 * number, likes=number)
 
 
 def page(staff):
@@ -74,7 +74,7 @@ def test_what_is_usual_is_the_median_of_the_posts_at_the_same_age(staff, ada, us
 
 def test_each_post_is_compared_with_the_usual(staff, ada, usual_ones):
     tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
-    measured(tweet, 23 * HOUR, impressions=1400)
+    measured(tweet, 23 * HOUR, views=1400)
 
     html = staff.get("/authors/7/?part=author").content.decode()
 
@@ -108,7 +108,7 @@ def test_where_x_shows_no_views_likes_are_compared(staff, ada):
 
 
 def test_too_few_posts_say_how_many_are_lacking(staff, ada):
-    measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, impressions=9)
+    measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, views=9)
 
     assert "The usual is known once 3 more posts have been measured" in page(staff)
 
@@ -181,7 +181,7 @@ def test_more_posts_cost_no_more_queries(staff, ada, usual_ones):
     with CaptureQueriesContext(connection) as few:
         staff.get("/authors/7/")
     for low in range(20):
-        measured(posted_tweet(ada, 2 * DAY, low), HOUR, impressions=9)
+        measured(posted_tweet(ada, 2 * DAY, low), HOUR, views=9)
 
     with CaptureQueriesContext(connection) as many:
         staff.get("/authors/7/")

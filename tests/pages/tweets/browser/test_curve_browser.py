@@ -21,7 +21,7 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff, live_server):
     tweet, lone = watched(), watched(1)
     for minute in range(5):
-        measure(tweet, 60 * minute, likes=minute, impressions=100 * minute)
+        measure(tweet, 60 * minute, likes=minute, views=100 * minute)
     measure(lone, 60, likes=5)
 
     with looking(staff, live_server, viewport=WIDE) as seen:
@@ -51,7 +51,7 @@ def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff
             widths[what] = page.evaluate(WIDTH)
         assert all(widths.values()), widths
 
-        page.click(".toggle[data-metric=impressions]")
+        page.click(".toggle[data-metric=views]")
         page.click(".toggle[data-metric=quotes]")
         page.click(".ranges a:has-text('7d')")
         page.wait_for_selector(".ranges a[aria-current]:has-text('7d')")

@@ -31,7 +31,7 @@ def touch(cdp, kind, *xs, y):
 def test_a_zoom_is_kept_while_new_measurements_arrive(staff, live_server):
     tweet = watched()
     for minute in range(8):
-        measure(tweet, 60 * minute, likes=10 * minute, impressions=100 * minute)
+        measure(tweet, 60 * minute, likes=10 * minute, views=100 * minute)
 
     viewport = {"width": 1280, "height": 1600}
     with looking(staff, live_server, viewport=viewport, has_touch=True) as seen:
@@ -54,7 +54,7 @@ def test_a_zoom_is_kept_while_new_measurements_arrive(staff, live_server):
         assert half == pytest.approx(whole / 2, rel=0.05)
 
         points = page.evaluate(POINTS)
-        measure(tweet, 520, likes=90, impressions=900)
+        measure(tweet, 520, likes=90, views=900)
         page.keyboard.press("r")
         wait_for(page, lambda page: page.evaluate(POINTS) > points, "the new measurement")
         assert seconds(page) == half

@@ -37,7 +37,7 @@ def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="wor
         tweet = TweetFactory(id=id_born(at, author_id), author_id=author_id, created_at=at)
         TweetText.objects.create(tweet=tweet, text=text)
         for age, views in ((timedelta(minutes=5), early), (D, late)):
-            counts = figures(views // 10, impressions=views)
+            counts = figures(views // 10, views=views)
             record([Measured(tweet.id, at + age, counts, D)])
         made.append(tweet)
     return made
@@ -47,7 +47,7 @@ def test_a_change_says_since_when_it_is_counted(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * H)
     for seconds, likes in ((-3660, 5), (-30, 100), (0, 120)):
-        measure(tweet, seconds, likes=likes, impressions=7)
+        measure(tweet, seconds, likes=likes, views=7)
 
     page = page_of(staff, tweet)
 
@@ -73,7 +73,7 @@ def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(sta
 def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):
     earlier(12)
     tweet = watched()
-    measure(tweet, 300, impressions=150)
+    measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
 
@@ -86,7 +86,7 @@ def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):
 def test_without_enough_of_the_author_others_are_taken_and_said_so(staff):
     earlier(12, author_id=8, late=400)
     tweet = watched()
-    measure(tweet, 300, impressions=150)
+    measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
 
@@ -96,7 +96,7 @@ def test_without_enough_of_the_author_others_are_taken_and_said_so(staff):
 
 def test_what_cannot_be_told_yet_says_so(staff):
     tweet, unmeasured = watched(), watched(1)
-    measure(tweet, 60, impressions=1)
+    measure(tweet, 60, views=1)
 
     page = page_of(staff, tweet)
     assert page.count("Not enough yet") == 3
@@ -111,7 +111,7 @@ def test_after_a_day_it_says_what_was_measured_then(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * D)
     for hours, views in ((-47, 10), (-25, 80), (-1, 100)):
-        measure(tweet, hours * 3600, impressions=views)
+        measure(tweet, hours * 3600, views=views)
 
     page = page_of(staff, tweet)
 
@@ -125,14 +125,14 @@ def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
     TweetText.objects.filter(tweet=made[0]).update(retweeted=1)
     earlier(6, author_id=8, early=1)
     tweet = watched()
-    measure(tweet, 300, impressions=150)
+    measure(tweet, 300, views=150)
 
     page = page_of(staff, tweet)
     series = staff.get(f"/tweets/{tweet.id}/series.json").json()
 
     assert "100 – 100" in page
     assert "more than usual: 1.5 × the median" in page
-    usual = series["usual"]["impressions"]
+    usual = series["usual"]["views"]
     assert usual["times"][-1] == (born() + timedelta(seconds=300)).timestamp()
     assert (usual["low"][-1], usual["high"][-1]) == (100, 100)
 

@@ -25,16 +25,16 @@ def epoch(seconds):
 
 def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
     tweet = watched()
-    measure(tweet, 0, impressions=5, likes=1)
-    measure(tweet, 60, impressions=9, likes=1)
-    measure(tweet, 120, impressions=9, likes=1)
-    measure(tweet, 480, impressions=20, likes=3)
+    measure(tweet, 0, views=5, likes=1)
+    measure(tweet, 60, views=9, likes=1)
+    measure(tweet, 120, views=9, likes=1)
+    measure(tweet, 480, views=20, likes=3)
 
     series = staff.get(f"/tweets/{tweet.id}/series.json").json()
 
     assert series["tweet_id"] == str(tweet.id)
     assert series["times"] == [epoch(0), epoch(60), epoch(120), epoch(300), epoch(480)]
-    assert series["series"]["impressions"] == [5, 9, 9, None, 20]
+    assert series["series"]["views"] == [5, 9, 9, None, 20]
     assert series["series"]["likes"] == [1, 1, 1, None, 3]
     assert (series["runs"], series["drawn"]) == (3, 3)
 
@@ -54,9 +54,9 @@ def test_a_range_leaves_out_what_ended_before_it(staff):
 
 def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
     tweet = watched()
-    measure(tweet, 0, impressions=1000, likes=4)
-    measure(tweet, 60, impressions=2500, likes=3)
-    measure(tweet, 480, impressions=2500, likes=3)
+    measure(tweet, 0, views=1000, likes=4)
+    measure(tweet, 60, views=2500, likes=3)
+    measure(tweet, 480, views=2500, likes=3)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
@@ -130,8 +130,8 @@ def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
 
 def test_the_csv_has_the_whole_history(staff):
     tweet = watched()
-    measure(tweet, 0, impressions=None, likes=4)
-    measure(tweet, 60, impressions=7, likes=5)
+    measure(tweet, 0, views=None, likes=4)
+    measure(tweet, 60, views=7, likes=5)
 
     answer = staff.get(f"/tweets/{tweet.id}/samples.csv")
     rows = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
@@ -224,7 +224,7 @@ def test_a_range_keeps_the_curves_that_were_chosen(staff):
 
     assert pressed(page) == ["likes", "quotes"]
     assert '<a href="?range=24h&amp;metrics=likes+quotes+nonsense"' in page
-    assert pressed(usual) == ["impressions", "likes", "retweets"]
+    assert pressed(usual) == ["views", "likes", "retweets"]
     assert '<a href="?range=24h"' in usual
 
 

@@ -36,8 +36,8 @@ def test_an_empty_page_says_what_to_do(staff):
 
 def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
     tweet = watched(text="Something & <b>more</b>")
-    measure(tweet, 60, impressions=1_234_567, likes=12, quotes=5)
-    measure(tweet, 120, impressions=1_240_000, likes=10, quotes=5)
+    measure(tweet, 60, views=1_234_567, likes=12, quotes=5)
+    measure(tweet, 120, views=1_240_000, likes=10, quotes=5)
 
     page = staff.get("/tweets/").content.decode()
 
@@ -52,7 +52,7 @@ def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
 
 def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
     tweet = watched()
-    measure(tweet, 60, impressions=None, likes=3)
+    measure(tweet, 60, views=None, likes=3)
 
     page = staff.get("/tweets/").content.decode()
 
@@ -62,8 +62,8 @@ def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
 
 def test_a_sparkline_tells_its_course_in_words(staff):
     tweet = watched()
-    measure(tweet, 60, impressions=100)
-    measure(tweet, 120, impressions=250)
+    measure(tweet, 60, views=100)
+    measure(tweet, 120, views=250)
 
     page = staff.get("/tweets/").content.decode()
 
@@ -74,7 +74,7 @@ def test_a_sparkline_tells_its_course_in_words(staff):
 def test_a_sparkline_is_broken_where_nobody_looked(staff):
     tweet = watched()
     for seconds in (0, 60, 400, 460):
-        measure(tweet, seconds, impressions=seconds + 1)
+        measure(tweet, seconds, views=seconds + 1)
 
     assert staff.get("/tweets/").content.decode().count("<polyline") == 2
 
@@ -82,8 +82,8 @@ def test_a_sparkline_is_broken_where_nobody_looked(staff):
 def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries):
     for low in range(50):
         tweet = watched(low, author_id=low + 1, username=f"author_{low}")
-        measure(tweet, 60, impressions=1)
-        measure(tweet, 120, impressions=2)
+        measure(tweet, 60, views=1)
+        measure(tweet, 120, views=2)
 
     # Session, user, tweets with author and text, their jobs; time and intervals, in one round trip;
     # all their runs; how many there are, sources and tags to choose from, saved views, a general
@@ -212,7 +212,7 @@ def test_an_author_whose_name_is_known_is_shown_by_it(staff):
 
 
 def test_nothing_in_a_page_needs_what_the_policy_forbids(staff):
-    measure(watched(), 60, impressions=1)
+    measure(watched(), 60, views=1)
 
     for address in ("/tweets/", f"/tweets/{Tweet.objects.get().pk}/", "/operations/"):
         page = staff.get(address)

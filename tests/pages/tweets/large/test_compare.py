@@ -32,7 +32,7 @@ def grown(number, counts, *, author_id=7, text="words"):
     tweet = TweetFactory(id=id_born(at, number), author_id=author_id, created_at=at)
     TweetText.objects.create(tweet=tweet, text=text)
     for minutes, views in counts.items():
-        record([Measured(tweet.id, at + minutes * M, figures(1, impressions=views), D)])
+        record([Measured(tweet.id, at + minutes * M, figures(1, views=views), D)])
     return tweet
 
 
@@ -92,7 +92,7 @@ def test_what_was_not_measured_around_an_age_is_no_number(staff):
 
 def test_a_young_tweet_says_that_it_is_not_that_old(staff):
     old, young = steady(1, 10), watched()
-    record([Measured(young.id, born() + 5 * M, figures(3, impressions=50), H)])
+    record([Measured(young.id, born() + 5 * M, figures(3, views=50), H)])
 
     page = page_of(staff, f"ids={old.id},{young.id}")
 
@@ -105,7 +105,7 @@ def test_the_last_tweets_of_an_author_are_a_band(staff):
         steady(number, number)
     one = steady(30, 100, author_id=8)
 
-    page = page_of(staff, f"ids={one.id}&author=@AUTHOR7&metric=impressions")
+    page = page_of(staff, f"ids={one.id}&author=@AUTHOR7&metric=views")
     series = staff.get(f"/compare/series.json?ids={one.id}&author=7").json()
 
     # The last twenty: 1 to 20 a minute.
@@ -199,9 +199,9 @@ def test_the_curves_are_a_file(staff, form):
     if form == "jsonl":
         lines = [json.loads(line) for line in text.splitlines()]
         assert {line["tweet_id"] for line in lines} == {str(one.id), str(other.id)}
-        assert {"author", "age_minutes", "measured_at", "impressions"} < lines[0].keys()
+        assert {"author", "age_minutes", "measured_at", "views"} < lines[0].keys()
     else:
-        assert text.startswith("tweet_id,author,age_minutes,measured_at,impressions\n")
+        assert text.startswith("tweet_id,author,age_minutes,measured_at,views\n")
 
 
 def test_six_tweets_and_a_band_cost_as_many_queries_as_two(staff):

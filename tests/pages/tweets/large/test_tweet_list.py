@@ -41,7 +41,7 @@ def three():
         watched(3, author_id=8, username="ann", text="three", due_in=200),
     ]
     for tweet, lang, likes in zip(tweets, ("en", "de", "ja"), (10, 30, 20), strict=True):
-        measure(tweet, likes, likes=likes, impressions=100 - likes)
+        measure(tweet, likes, likes=likes, views=100 - likes)
         TweetText.objects.filter(tweet=tweet).update(lang=lang)
     return [tweet.pk for tweet in tweets]
 
@@ -49,7 +49,7 @@ def three():
 def grow(tweet, *figures):
     """Measured with so many likes, a minute after the other until now; then the lists are kept."""
     for place, likes in enumerate(figures):
-        measure(tweet, 60 + 60 * place, likes=likes, impressions=likes)
+        measure(tweet, 60 + 60 * place, likes=likes, views=likes)
     update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
 
 
@@ -61,7 +61,7 @@ def grow(tweet, *figures):
         pytest.param({"author": "nobody"}, [], id="no author"),
         pytest.param({"lang": "ja"}, [2], id="a language"),
         pytest.param({"min_likes": "20"}, [2, 1], id="a least figure"),
-        pytest.param({"min_likes": "20", "min_impressions": "75"}, [2], id="two of them"),
+        pytest.param({"min_likes": "20", "min_views": "75"}, [2], id="two of them"),
         pytest.param({"age": "1h"}, [2, 1, 0], id="an age"),
         pytest.param({"until": "2020-01-01"}, [], id="before a day"),
         pytest.param({"since": "2020-01-01", "author": "Bob"}, [1], id="from a day on"),
@@ -89,7 +89,7 @@ def test_a_period_ends_the_search_at_its_end(staff, three):
     [
         pytest.param({"sort": "likes"}, [1, 2, 0], id="likes"),
         pytest.param({"sort": "likes", "order": "up"}, [0, 2, 1], id="fewest likes"),
-        pytest.param({"sort": "impressions"}, [0, 2, 1], id="views"),
+        pytest.param({"sort": "views"}, [0, 2, 1], id="views"),
         pytest.param({"sort": "author", "order": "up"}, [2, 0, 1], id="author"),
         pytest.param({"sort": "checked"}, [1, 2, 0], id="checked last"),
         pytest.param({"sort": "next", "order": "up"}, [1, 2, 0], id="checked next"),
@@ -153,7 +153,7 @@ def test_a_heading_leads_to_its_order_and_then_to_the_reverse(staff, three):
 
     assert 'aria-sort="descending"' in page
     assert "?author=ann&amp;sort=likes&amp;order=up" in page
-    assert "?author=ann&amp;sort=impressions" in page
+    assert "?author=ann&amp;sort=views" in page
 
 
 def test_only_the_chosen_columns_are_shown(staff, three):
@@ -162,7 +162,7 @@ def test_only_the_chosen_columns_are_shown(staff, three):
 
     for told in (page, rows):
         assert 'data-metric="likes"' in told
-        assert 'data-metric="impressions"' not in told
+        assert 'data-metric="views"' not in told
         assert 'class="curve"' not in told
     assert page.count('<th scope="col"') == 3
 

@@ -24,7 +24,7 @@ NOW = BORN + 40 * D
 
 
 def measured(tweet, minutes, likes):
-    record([Measured(tweet.id, BORN + minutes * M, figures(likes, impressions=7 * likes), H)])
+    record([Measured(tweet.id, BORN + minutes * M, figures(likes, views=7 * likes), H)])
 
 
 def naive(tweet, age):

@@ -31,7 +31,7 @@ MOST = 50
 # Every tweet of the most frequent author has a month of samples.
 PACKED = """
     INSERT INTO trackers_packedsamples (tweet_id, month, taken_at, measured_until, measurements,
-                                        retweets, replies, likes, quotes, bookmarks, impressions)
+                                        retweets, replies, likes, quotes, bookmarks, views)
     SELECT t.id, date_trunc('month', t.created_at AT TIME ZONE 'UTC')::date,
            array_agg(t.created_at + n * interval '1 minute'),
            array_agg(t.created_at + n * interval '1 minute'), array_agg(1),
