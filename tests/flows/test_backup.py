@@ -136,9 +136,7 @@ def test_a_backup_of_busy_workers_is_restored_elsewhere_and_they_go_on(
         new.end()
 
 
-def test_a_restore_asks_before_it_replaces_and_comes_whole_or_not_at_all(
-    product, elsewhere, tmp_path
-):
+def test_a_restore_asks_first_and_is_all_or_nothing(product, elsewhere, tmp_path):
     product.sql(
         "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
     )
@@ -250,7 +248,7 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(bulky, elsewhere
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
-def test_a_full_disk_is_told_of_and_leaves_nothing(bulky, tmp_path):
+def test_a_full_disk_is_reported_and_leaves_no_file(bulky, tmp_path):
     folder = tmp_path / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
@@ -294,7 +292,7 @@ def standby(product):
 
 
 @pytest.mark.more
-def test_a_standby_is_backed_up_as_well(product, standby, elsewhere, tmp_path):
+def test_a_standby_can_be_backed_up(product, standby, elsewhere, tmp_path):
     product.sql(
         "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
     )
@@ -310,7 +308,7 @@ def test_a_standby_is_backed_up_as_well(product, standby, elsewhere, tmp_path):
         assert there.execute("SELECT username FROM trackers_author").fetchall() == [("ada",)]
 
 
-def test_only_the_newest_backups_are_kept_and_others_files_stay(product, tmp_path):
+def test_only_the_newest_backups_are_kept_and_foreign_files_stay(product, tmp_path):
     own = tmp_path / "tweetwatch-before-the-upgrade.dump"
     own.write_text("mine")
     first = Path(product.told("backup", tmp_path)["file"])

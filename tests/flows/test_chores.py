@@ -91,7 +91,7 @@ class Backlog:
 
 
 @pytest.mark.timeout(500)
-def test_a_backlog_of_packing_keeps_no_other_chore_waiting_and_is_done_in_several_runs(
+def test_a_backlog_of_packing_is_done_in_several_runs_without_delaying_other_periodic_tasks(
     product, scheduling
 ):
     product.environment |= {"TASK_TIMEOUT": str(TASK_TIMEOUT), "REQUEST_TIMEOUT": "1"}

@@ -125,7 +125,7 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
     assert product.answered() == product.recorded()
 
 
-def test_a_lonely_tweet_is_flushed_when_the_buffer_has_waited_long_enough(product):
+def test_a_single_tweet_is_checked_after_the_buffer_time(product):
     product.give_credential()
     cluster = product.start_cluster(workers=1)
     product.wait_for("worker")

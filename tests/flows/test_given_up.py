@@ -46,7 +46,7 @@ def ask_and_go(web, words):
         )
 
 
-def test_searches_that_are_given_up_end_and_leave_the_site_to_others(product, web, slow_texts):
+def test_abandoned_searches_end_and_keep_the_site_responsive(product, web, slow_texts):
     for turn in range(60):
         ask_and_go(web, f"letters{turn}")
     began = time.monotonic()
@@ -63,7 +63,7 @@ def test_searches_that_are_given_up_end_and_leave_the_site_to_others(product, we
     assert product.value(RUNNING) == 0
 
 
-def test_searches_of_ten_tabs_leave_the_site_to_others(product, web, slow_texts):
+def test_searches_of_ten_tabs_keep_the_site_responsive(product, web, slow_texts):
     host, port = web.at.split(":")
     cookies = "; ".join(f"{name}={value}" for name, value in web.session.cookies.items())
     tabs = []

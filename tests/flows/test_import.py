@@ -228,7 +228,7 @@ SHORT = ("before the counts",)
     "step",
     [step if step in SHORT else pytest.param(step, marks=pytest.mark.more) for step in STEPS],
 )
-def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, tmp_path, step):
+def test_killing_a_worker_anywhere_loses_and_doubles_no_line(product, web, tmp_path, step):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_queue SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 10_000))
@@ -252,7 +252,7 @@ def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, t
 
 
 @pytest.mark.more
-def test_a_cluster_that_dies_leaves_the_rest_to_the_next_one(product, web, tmp_path):
+def test_the_next_cluster_continues_the_import_of_a_killed_one(product, web, tmp_path):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_queue SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 40_000))

@@ -129,7 +129,7 @@ def test_another_cluster_takes_over_after_the_kill_of_the(product, kind):
         pytest.param(True, id="its group"),
     ],
 )
-def test_sigterm_ends_a_cluster_and_loses_not_one_answer_when_sent_to(product, to_the_group):
+def test_a_cluster_ends_without_losing_an_answer_when_sigterm_is_sent_to(product, to_the_group):
     ids = prepare(product)
     product.x.put("latency", {"ms": 300})
     first = product.start_cluster(workers=2)
@@ -146,7 +146,7 @@ def test_sigterm_ends_a_cluster_and_loses_not_one_answer_when_sent_to(product, t
 
 
 @pytest.mark.more
-def test_two_clusters_never_ask_for_one_due_time_twice(product):
+def test_two_clusters_never_look_up_one_due_time_twice(product):
     ids = prepare(product)
     product.x.put("latency", {"ms": 50})
     clusters = [product.start_cluster(workers=2), product.start_cluster(workers=2)]

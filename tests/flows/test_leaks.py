@@ -23,7 +23,7 @@ pytestmark = [
 @pytest.mark.parametrize(
     "skew_s", [*(pytest.param(skew, marks=pytest.mark.more) for skew in (-5, 0)), 5]
 )
-def test_what_appears_less_than_k_late_is_never_lost_and_what_is_later_is_the_leak_meters_figure(
+def test_posts_less_than_k_late_are_never_lost_and_later_ones_are_counted_as_leaks(
     own_fakex, skew_s
 ):
     CredentialFactory(name="one")

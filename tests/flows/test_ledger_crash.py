@@ -118,7 +118,7 @@ def crash(postgres):
 
 
 @pytest.mark.parametrize("budget", ["posts_a_day", "money_a_month"])
-def test_what_is_reserved_of_a_budget_survives_a_crash(postgres, worker, budget):
+def test_reservations_of_a_budget_survive_a_crash(postgres, worker, budget):
     postgres.rows(f"UPDATE trackers_project SET {budget} = 100000 RETURNING id")
     day = worker.reserve()
 
@@ -129,7 +129,7 @@ def test_what_is_reserved_of_a_budget_survives_a_crash(postgres, worker, budget)
     assert postgres.rows(BOOKS, day) == [(day, 600, 0)]
 
 
-def test_an_answer_is_counted_though_its_reservation_was_lost(postgres, worker):
+def test_an_answer_is_billed_although_its_reservation_was_lost(postgres, worker):
     """Without a budget a reservation is not flushed: it, and the row of the day, may be gone."""
     day = worker.reserve()
 
@@ -139,7 +139,7 @@ def test_an_answer_is_counted_though_its_reservation_was_lost(postgres, worker):
     assert postgres.rows(BOOKS, day) == [(day, 600, 0)]
 
 
-def test_an_answer_is_counted_though_the_reservations_of_that_day_were_lost_in_part(
+def test_an_answer_is_billed_although_part_of_the_reservations_of_its_day_was_lost(
     postgres, worker
 ):
     day = worker.reserve()

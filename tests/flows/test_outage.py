@@ -109,7 +109,7 @@ def allow(x, requests):
 @pytest.mark.parametrize(
     "kind", ["503_json", *(pytest.param(kind, marks=pytest.mark.more) for kind in ("reset", "401"))]
 )
-def test_after_an_hour_without_x_all_is_fresh_within_the_time_that_was_forecast(outage, kind):
+def test_after_an_hour_of_outage_all_is_fresh_within_the_forecast_catch_up_time(outage, kind):
     outage.run(until=2 * HOUR)
     assert is_fresh(), "as it should be before"
     before = outage.answered()
@@ -202,7 +202,7 @@ def backlog(fakex, fake_time):
 
 @pytest.mark.timeout(400)
 @pytest.mark.more
-def test_the_youngest_stay_fresh_while_a_flood_and_then_an_outage_are_caught_up_with(backlog):
+def test_the_youngest_stay_fresh_during_catch_up_after_a_flood_and_an_outage(backlog):
     backlog.run(until=5 * MINUTE)
     flooded_at = backlog.time.now()
     list(track((FoundTweet(id) for id in backlog.old), came_from="a file"))

@@ -83,7 +83,7 @@ def log_in(address):
     return session, session.post(page.url, given, headers={"Referer": address}, timeout=60)
 
 
-def test_who_follows_the_readme_sees_a_tweet_looked_up(fakex, fresh_database, project, tmp_path):
+def test_following_the_readme_gets_a_tweet_checked(fakex, fresh_database, project, tmp_path):
     [tweet] = fakex.ids(1)
     fakex.put(f"tweets/{tweet}", {"state": "live"})
     text = section(tweet)

@@ -20,7 +20,7 @@ TOKEN = "POST /2/oauth2/token"
 
 
 @pytest.mark.more
-def test_two_clusters_renew_the_tokens_of_one_user_by_turns_and_lose_none(product):
+def test_two_clusters_take_turns_in_renewing_user_tokens_and_lose_none(product):
     # Each is renewed a minute before its end: every three seconds here.
     product.x.tell("POST", "credentials", {"kind": "oauth2", "expires_in": 63, **TOKENS})
     product.x.put("credentials", {"strict": True})

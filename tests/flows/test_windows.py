@@ -49,7 +49,7 @@ def full_windows(x):
         pytest.param(ADAPTS, (16,), id="adapting, 16 workers"),
     ],
 )
-def test_no_request_is_over_a_window_and_the_windows_are_used(product, row, workers):
+def test_requests_use_up_the_windows_and_never_exceed_them(product, row, workers):
     tokens = [f"token-{number}" for number in range(3)]
     # A single worker asks for too little to use up three of the others' windows.
     limit = LIMIT if sum(workers) > 1 else LIMIT // 6

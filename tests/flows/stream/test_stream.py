@@ -56,7 +56,7 @@ ROUNDS = int(os.environ.get("STREAM_TROUBLES", "10")) // len(TROUBLES)
 POSTS = ROUNDS * 4000
 
 
-def test_troubles_while_thousands_of_posts_pass_lose_none(stream):
+def test_faults_during_thousands_of_posts_lose_none(stream):
     stream.product.give_credential()
     source = stream.source("#moon")
     stream.x.put("stream", {"duplicates": 0.01, "disorder": 0.01, "disorder_ms": 300})
@@ -115,7 +115,7 @@ def all_stored(stream):
     return truth
 
 
-def test_rules_become_those_of_the_sources_and_others_survive(stream):
+def test_rules_are_synchronised_with_sources_and_foreign_rules_survive(stream):
     stream.product.give_credential()
     mark = stream.mark()
     stream.ask("POST", add=[{"value": "theirs", "tag": "another program"}, {"value": "bare"}])
@@ -161,7 +161,7 @@ def test_rules_follow_the_sources_without_a_new_connection(open_stream):
 
 
 @pytest.mark.more
-def test_a_database_that_is_slow_loses_nothing(open_stream):
+def test_a_slow_database_loses_no_posts(open_stream):
     stream = open_stream
     stream.release(count=1500, rate=300)
     wait_until(lambda: stream.row()["lines"] > 50, what="lines come")
@@ -177,7 +177,7 @@ def test_a_database_that_is_slow_loses_nothing(open_stream):
 
 
 @pytest.mark.more
-def test_killed_connections_of_the_database_lose_nothing(open_stream):
+def test_killed_database_connections_lose_no_posts(open_stream):
     stream = open_stream
     stream.release(count=1500, rate=300)
     for part in range(1, 6):
@@ -192,7 +192,7 @@ def test_killed_connections_of_the_database_lose_nothing(open_stream):
     assert stream.product.value("SELECT count(*) FROM trackers_tweet") == len(truth) == 1500
 
 
-def test_a_process_that_is_asked_to_end_stores_what_it_read_and_gives_the_lease_back(open_stream):
+def test_a_stopping_process_stores_what_it_read_and_releases_the_lease(open_stream):
     stream = open_stream
     stream.release(count=2000, rate=300)
     wait_until(lambda: stream.row()["lines"] > 200, what="lines come")
@@ -238,7 +238,7 @@ def test_another_process_stands_by_and_takes_over_when_the_first_is_killed(open_
 
 
 @pytest.mark.more
-def test_a_deposed_process_writes_nothing_more(open_stream):
+def test_a_process_without_its_lease_writes_nothing(open_stream):
     stream = open_stream
     stream.release(count=3000, rate=200)
     wait_until(lambda: stream.row()["lines"] > 100, what="lines come")
@@ -259,7 +259,7 @@ def test_a_deposed_process_writes_nothing_more(open_stream):
 
 
 @pytest.mark.more
-def test_silence_ends_the_connection_and_begins_another(stream):
+def test_silence_makes_the_stream_reconnect(stream):
     stream.product.give_credential()
     moon = stream.source("#moon")
     process = stream.start(STREAM_SILENCE="2")
@@ -275,7 +275,7 @@ def test_silence_ends_the_connection_and_begins_another(stream):
 
 
 @pytest.mark.more
-def test_without_a_credential_it_waits_and_begins_when_there_is_one(stream):
+def test_the_stream_waits_for_a_credential(stream):
     stream.source("#moon")
     stream.start()
     wait_until(lambda: "bearer" in stream.row().get("because", ""), what="it says so")
@@ -287,7 +287,7 @@ def test_without_a_credential_it_waits_and_begins_when_there_is_one(stream):
     wait_until(stream.is_open, what="the stream is open")
 
 
-def test_the_day_s_money_ends_the_connection(open_stream):
+def test_spent_daily_money_ends_the_connection(open_stream):
     stream = open_stream
     stream.product.sql("UPDATE trackers_project SET posts_a_day = 50")
     stream.release(count=500, rate=200)

@@ -27,7 +27,7 @@ A_MINUTE = timedelta(minutes=1)
         pytest.param("503_json", 1, "GET /2/tweets/search/stream/rules", marks=pytest.mark.more),
     ],
 )
-def test_what_fails_on_the_way_to_the_stream_is_tried_again(stream, fault, times, endpoint):
+def test_failed_connections_are_retried(stream, fault, times, endpoint):
     stream.x.put("faults", [{"kind": fault, "times": times, "match": {"endpoint": endpoint}}])
     stream.product.give_credential()
     stream.source("#moon")
@@ -40,7 +40,7 @@ def test_what_fails_on_the_way_to_the_stream_is_tried_again(stream, fault, times
     assert BEARER not in stream.said()
 
 
-def test_a_rule_that_somebody_deletes_is_made_anew_and_what_it_missed_is_a_gap(stream):
+def test_a_deleted_rule_is_restored_and_leaves_a_gap(stream):
     stream.product.give_credential()
     stream.moon = stream.source("#moon")
     stream.start(STREAM_RULES_EVERY="1")
@@ -60,9 +60,7 @@ def test_a_rule_that_somebody_deletes_is_made_anew_and_what_it_missed_is_a_gap(s
 
 @pytest.mark.skipif(not available(), reason="needs Debian's faketime")
 @pytest.mark.parametrize("ahead", [2 * 3600, pytest.param(-2 * 3600, marks=pytest.mark.more)])
-def test_a_host_whose_clock_is_wrong_tells_no_hole_away_and_opens_no_endless_one(
-    stream, tmp_path, ahead
-):
+def test_a_wrong_host_clock_neither_hides_nor_enlarges_gaps(stream, tmp_path, ahead):
     clock = Clock(tmp_path / "shift")
     clock.shift(ahead)
     stream.product.give_credential()

@@ -77,7 +77,7 @@ def credential():
     return room(CredentialFactory(app=AppFactory(project=ProjectFactory(name="acme"))))
 
 
-def test_today_is_what_came_and_what_the_rule_asks_for_until_midnight(credential):
+def test_today_is_the_past_look_ups_plus_those_of_the_rule_until_midnight(credential):
     tracked(10)
     asked(400, NOON - HOUR)
     asked(7, NOON - 13 * HOUR)
@@ -96,7 +96,7 @@ def test_today_is_what_came_and_what_the_rule_asks_for_until_midnight(credential
     assert (project.tweet_days, project.expected) == (42, 52)
 
 
-def test_what_is_paid_for_today_costs_nothing_more(credential):
+def test_tweet_days_paid_today_cost_nothing_more(credential):
     tracked(4, paid_on=TODAY, paid_by=credential.app.project_id)
     tracked(3, age=6 * DAY, gone_at=NOON - DAY)
 
@@ -106,7 +106,7 @@ def test_what_is_paid_for_today_costs_nothing_more(credential):
     assert row.expected_looks == 2 * 4 + 3
 
 
-def test_an_adapting_tweet_is_foreseen_by_its_pace(credential):
+def test_the_forecast_of_an_adapting_tweet_follows_its_pace(credential):
     bounds = Bounds(0.05, 60, 4 * 86400)
     plan = Plan((Tier(30 * DAY, DAY, bounds=bounds),))
     tracked(1, pace=1.0 / (5 * 86400))
@@ -118,7 +118,7 @@ def test_an_adapting_tweet_is_foreseen_by_its_pace(credential):
     assert quick > run(plan=plan).expected_looks >= 1
 
 
-def test_the_first_forecast_of_a_day_stays_while_others_follow(credential):
+def test_the_first_forecast_of_a_day_is_kept(credential):
     first = run()
     tracked(10)
 
@@ -130,7 +130,7 @@ def test_the_first_forecast_of_a_day_stays_while_others_follow(credential):
     assert (later.foreseen_at, later.foreseen_looks) == (NOON, 0)
 
 
-def test_less_than_what_has_come_is_never_expected(credential):
+def test_a_forecast_is_never_below_what_has_happened(credential):
     run()
     asked(30, NOON)
     spending = Spending.objects.create(project=credential.app.project, day=TODAY, posts=20)
@@ -182,7 +182,7 @@ def kept(day, **given):
     return ForecastDay.objects.create(day=day, **{**row, **given})
 
 
-def test_what_was_off_the_days_before_corrects_today(credential):
+def test_errors_of_earlier_days_correct_today(credential):
     kept(TODAY - DAY)
     kept(TODAY - 2 * DAY, looks=70, newcomers_came=0.0)
     tracked(10)
@@ -204,20 +204,20 @@ def test_what_was_off_the_days_before_corrects_today(credential):
     ],
     ids=["made late", "not over", "nothing foreseen", "long ago"],
 )
-def test_nothing_is_learned_from_a_day_that_was_not_foreseen_whole(credential, given):
+def test_a_partly_forecast_day_corrects_nothing(credential, given):
     kept(**{"day": TODAY - DAY, **given})
 
     assert run().looks_correction == 1
 
 
-def test_a_correction_is_not_learned_twice(credential):
+def test_a_day_corrects_only_once(credential):
     """What was foreseen was corrected already."""
     kept(TODAY - DAY, known_looks=80.0, looks_correction=0.8, looks=80)
 
     assert run().looks_correction == pytest.approx(0.8)
 
 
-def test_an_import_is_not_expected_again(credential):
+def test_an_import_is_not_expected_to_repeat(credential):
     kept(TODAY - DAY, newcomers_came=2.0)
     kept(TODAY - 2 * DAY, newcomers_came=4.0)
     tracked(60, came=NOON - HOUR)
@@ -225,7 +225,7 @@ def test_an_import_is_not_expected_again(credential):
     assert run().newcomers == pytest.approx(4 / 2)
 
 
-def test_a_budget_is_not_exceeded(credential):
+def test_a_forecast_stays_within_the_budget(credential):
     ProjectFactory._meta.model.objects.update(posts_a_day=6)
     tracked(10)
 
@@ -235,7 +235,7 @@ def test_a_budget_is_not_exceeded(credential):
     assert ForecastOfProject.objects.get(day=TODAY).expected == 6
 
 
-def test_without_a_credential_it_says_so_and_not_0():
+def test_without_a_credential_the_forecast_says_so_instead_of_0():
     tracked(10)
     asked(5, NOON - HOUR)
 
@@ -253,7 +253,7 @@ def test_while_the_queue_is_paused_nothing_is_expected(credential):
     assert (run().why, run().expected_looks) == (PAUSED, None)
 
 
-def test_without_windows_it_is_what_the_intervals_ask_for(credential):
+def test_without_windows_the_forecast_is_what_the_intervals_ask_for(credential):
     Window.objects.all().delete()
     tracked(10)
 
@@ -262,7 +262,7 @@ def test_without_windows_it_is_what_the_intervals_ask_for(credential):
     assert (row.expected_looks, row.why) == (20, NO_WINDOWS)
 
 
-def test_what_was_not_known_is_forgotten_when_it_is(credential):
+def test_the_reason_for_a_missing_forecast_is_cleared_when_it_is_known(credential):
     Credential.objects.update(disabled_at=NOON)
     run()
     Credential.objects.update(disabled_at=None)
@@ -270,7 +270,7 @@ def test_what_was_not_known_is_forgotten_when_it_is(credential):
     assert run(NOON + 10 * MINUTE).why == ""
 
 
-def test_before_the_first_run_nothing_is_known():
+def test_there_is_no_forecast_before_the_first_run():
     found = stored_forecast(now=NOON, with_projects=True)
 
     assert found.why == NOT_YET
@@ -278,7 +278,7 @@ def test_before_the_first_run_nothing_is_known():
     assert (found.today.looks, found.today.expected_looks) == (None, None)
 
 
-def test_the_chore_keeps_today_and_tomorrow(credential):
+def test_the_periodic_task_stores_today_and_tomorrow(credential):
     forecast_days()
 
     now, _ = intervals.current()
@@ -295,7 +295,7 @@ def test_old_forecasts_are_dropped(credential):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_clusters_at_once_one_foresees(credential):
+def test_of_two_concurrent_clusters_one_computes_the_forecast(credential):
     """The second neither waits nor writes."""
     tracked(10)
 
@@ -322,7 +322,7 @@ def test_of_two_clusters_at_once_one_foresees(credential):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_reads_as_much_however_many_tweets_there_are(credential, monkeypatch):
+def test_a_run_reads_as_much_for_any_number_of_tweets(credential, monkeypatch):
     """With statistics of emptied tables, by which a planner would walk over them."""
     monkeypatch.setattr(sampling, "SAMPLE", {"exactly": 1000, "drawn": 1000})
     fill_what_was_drained(60_000, payers=[credential.app.project_id, None])

@@ -23,7 +23,7 @@ ADAPTS = [
 NOBODY, TEN_A_DAY = Arrivals(0.0, {}), Arrivals(10 / DAY, {0: 1})
 
 
-def test_fixed_rows_are_counted_to_the_look():
+def test_look_ups_of_fixed_rows_are_counted_exactly():
     assert walk(Cell(1, 0, 1, 0), FIXED, [DAY, 2 * DAY]) == [24, 4]
     assert walk(Cell(1, 0, 1, HOUR), FIXED, [DAY, 2 * DAY]) == [23, 4]
     assert walk(Cell(1, 2.5 * DAY, 1, HOUR), FIXED, [DAY, 2 * DAY]) == [2, 0], "then it rests"
@@ -43,7 +43,7 @@ def one_by_one(cell, rows, end):
     return looks
 
 
-def test_several_looks_at_once_are_as_many_as_one_by_one():
+def test_look_ups_counted_in_bulk_equal_those_counted_singly():
     chance = random.Random(7)
     busy = [IntervalRow(30 * DAY, 0, Bounds(0.002, 1, DAY))]
     for rows in (ADAPTS, busy):
@@ -56,7 +56,7 @@ def test_several_looks_at_once_are_as_many_as_one_by_one():
             )
 
 
-def test_a_walk_ends_soon_even_with_a_look_each_second(monkeypatch):
+def test_the_count_is_quick_even_with_a_look_up_each_second(monkeypatch):
     steps = []
     monkeypatch.setattr(walking, "wait_at", lambda *given: steps.append(given) or wait_at(*given))
 
@@ -66,7 +66,7 @@ def test_a_walk_ends_soon_even_with_a_look_each_second(monkeypatch):
     assert len(steps) < 2000
 
 
-def test_a_new_day_begins_later_where_money_is_short():
+def test_a_new_tweet_day_begins_later_when_money_is_short():
     cell = Cell(1, 10 * DAY, 0.1, HOUR)
     ends = [DAY * day for day in range(1, 15)]
 
@@ -76,11 +76,11 @@ def test_a_new_day_begins_later_where_money_is_short():
     assert 1 < stretched < usual
 
 
-def test_what_is_gone_has_an_interval_of_its_own():
+def test_a_gone_tweet_has_its_own_interval():
     assert walk_gone(Cell(1, 5, 0, HOUR, is_gone=True), 6 * HOUR, [DAY, 2 * DAY]) == [4, 4]
 
 
-def test_a_tweet_costs_a_day_once_and_today_only_what_is_not_paid():
+def test_a_tweet_costs_each_tweet_day_once_and_today_only_if_unpaid():
     cells = [
         Cell(3, HOUR, 0.1, 0, payer=1),
         Cell(2, HOUR, 0.1, 0, payer=1, is_paid=True),
@@ -93,7 +93,7 @@ def test_a_tweet_costs_a_day_once_and_today_only_what_is_not_paid():
     assert tomorrow.tweet_days == 5
 
 
-def test_money_goes_to_the_young_first_and_each_project_keeps_to_its_own():
+def test_money_of_each_project_goes_to_its_youngest_tweets_first():
     cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1), Cell(10, 2 * DAY, 0.1, 0, payer=2)]
     left = {1: (12.0, 40.0), 2: (3.0, 40.0)}
 
@@ -106,7 +106,7 @@ def test_money_goes_to_the_young_first_and_each_project_keeps_to_its_own():
     assert tomorrow.projects == {1: 10, 2: 10}
 
 
-def test_what_has_no_payer_is_paid_by_projects_without_a_budget_if_there_are_any():
+def test_tweets_without_a_payer_go_to_projects_without_a_budget():
     cells = [Cell(10, 2 * HOUR, 0.1, 0), Cell(4, 2 * HOUR, 0.1, 0, payer=2)]
     left = {1: (None, None), 2: (50.0, 50.0), 3: (None, None)}
 
@@ -119,7 +119,7 @@ def test_what_has_no_payer_is_paid_by_projects_without_a_budget_if_there_are_any
     assert limited.projects == {2: 9, 3: 5}
 
 
-def test_without_a_budget_nothing_is_held_back():
+def test_no_tweet_waits_without_a_budget():
     cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
 
     rest, _ = foresee(Known(cells, FIXED, NOBODY, left={1: (None, None)}), to_midnight=HOUR)
@@ -127,7 +127,7 @@ def test_without_a_budget_nothing_is_held_back():
     assert rest.projects == {1: 10}
 
 
-def test_windows_allow_so_many_looks():
+def test_windows_limit_the_look_ups():
     known = Known([Cell(1000, HOUR, 0.1, 0)], FIXED, NOBODY, room=0.01)
 
     rest, _ = foresee(known, to_midnight=10 * HOUR)
@@ -135,7 +135,7 @@ def test_windows_allow_so_many_looks():
     assert rest.looks == pytest.approx(360)
 
 
-def test_newcomers_are_looked_at_from_when_they_come():
+def test_new_tweets_are_looked_up_from_their_arrival_on():
     rest, tomorrow = foresee(Known([], FIXED, TEN_A_DAY), to_midnight=DAY)
 
     assert rest.newcomers == tomorrow.newcomers == pytest.approx(10)
@@ -146,7 +146,7 @@ def test_newcomers_are_looked_at_from_when_they_come():
     assert tomorrow.new_looks == pytest.approx(125 + 120 + 20, rel=0.03)
 
 
-def test_newcomers_are_looked_at_as_others_were_at_their_age():
+def test_new_tweets_are_looked_up_as_often_as_others_of_their_age():
     quick = [Cell(500, age, 2.0, 60) for age in AGE_STEPS[1:40]]
     quiet = [Cell(500, age, 0.01, 60) for age in AGE_STEPS[1:40]]
     looks = [curve(cells, ADAPTS, stretch=1).at(DAY) for cells in (quick, [], quiet)]
@@ -158,11 +158,11 @@ def test_newcomers_are_looked_at_as_others_were_at_their_age():
     assert curve(one, ADAPTS, stretch=1).at(DAY) < looks[1], "a neighbour says more than nobody"
 
 
-def test_ages_have_the_steps_that_the_statement_has():
+def test_ages_have_the_same_steps_as_in_sql():
     assert [age_step(age) for age in (0, 0.5, 1, 1.5, 2, 100)] == [0, 0, 1, 2, 3, 14]
 
 
-def test_what_was_off_is_learned_within_bounds():
+def test_corrections_stay_within_bounds():
     assert correction([]) == 1
     assert correction([(0, 0), (0, 5)]) == 1
     assert correction([(100, 90), (100, 100)]) == 0.95

@@ -53,7 +53,7 @@ def versions(*ids, history):
     ]
 
 
-def test_of_an_edited_tweet_a_file_brings_one_row_with_its_newest_version():
+def test_a_file_with_an_edited_tweet_tracks_its_newest_version_once():
     list(track(versions(11, 13, 12, history=(11, 12, 13)), came_from="a test"))
 
     tweet = Tweet.objects.select_related("tweettext").get()
@@ -72,7 +72,7 @@ def test_a_later_file_with_another_version_finds_the_tweet():
     assert Tweet.objects.values_list("id", "newest").get() == (12, 13)
 
 
-def test_a_tweet_that_is_new_is_told_as_created_once_and_as_deleted_when_it_is_untracked():
+def test_a_new_tweet_publishes_created_once_and_untracking_publishes_deleted():
     counts_of("1")
     subscribe("tweets")
     counts_of("4", "1", "3")
@@ -89,7 +89,7 @@ def test_a_tweet_that_is_new_is_told_as_created_once_and_as_deleted_when_it_is_u
     assert all(one.t > ms(tracked_at[one.tweet_id]) for one in told_events()[3:])
 
 
-def test_the_counts_add_up():
+def test_the_counts_of_a_file_add_up():
     assert counts_of("1", "2", "bad", "2", "", "worse", "3") == (6, 3, 1, 2)
     assert counts_of("3", "4", "bad") == (3, 1, 1, 1)
     assert counts_of("bad") == (1, 0, 0, 1)
@@ -103,7 +103,7 @@ def test_a_bare_id_is_due_at_once_whatever_its_age():
     assert Tweet.objects.get(id=20).came_from == "a test"
 
 
-def test_the_young_ones_are_urgent_bare_or_not():
+def test_young_tweets_are_urgent_with_and_without_metrics():
     young, old = (
         first_id_at(int((timezone.now() - age).timestamp() * 1000))
         for age in (timedelta(minutes=5), timedelta(minutes=30))
@@ -115,7 +115,7 @@ def test_the_young_ones_are_urgent_bare_or_not():
     assert {*urgent} == {young, young + 1}
 
 
-def test_the_same_file_twice_tracks_once_and_moves_nothing():
+def test_the_same_file_twice_tracks_once_and_reschedules_nothing():
     lines = ["1", tweet(2), "3"]
     counts_of(*lines[:1])
     queue.schedule(TWEET_UPDATE, 1, timedelta(hours=5))
@@ -133,7 +133,7 @@ def test_the_same_file_twice_tracks_once_and_moves_nothing():
         (timedelta(days=31), None),
     ],
 )
-def test_what_comes_with_its_figures_is_a_first_sample_and_planned_by_its_age(age, every):
+def test_a_tweet_with_metrics_gets_a_first_sample_and_is_planned_by_its_age(age, every):
     counts_of(tweet(1, age=age))
 
     [run] = history(1)
@@ -146,7 +146,7 @@ def test_what_comes_with_its_figures_is_a_first_sample_and_planned_by_its_age(ag
         assert due_in(1) / every == pytest.approx(1, abs=0.07)
 
 
-def test_figures_are_of_the_time_they_were_retrieved():
+def test_metrics_are_stored_at_the_time_they_were_retrieved():
     at = datetime(2026, 1, 2, tzinfo=UTC)
 
     counts_of(tweet(1, retrieved_at=at), tweet(2, retrieved_at=timezone.now() + timedelta(days=1)))
@@ -155,7 +155,7 @@ def test_figures_are_of_the_time_they_were_retrieved():
     assert history(2)[0].taken_at <= timezone.now()
 
 
-def test_a_file_read_twice_measures_nothing_twice():
+def test_a_file_read_twice_stores_its_measurements_once():
     line = tweet(1, retrieved_at=timezone.now() - timedelta(minutes=5))
     counts_of(line)
     counts_of(line)
@@ -163,7 +163,7 @@ def test_a_file_read_twice_measures_nothing_twice():
     assert sum(run.measurements for run in history(1)) == 1
 
 
-def test_old_figures_of_unknown_time_do_not_spoil_what_we_measured_ourselves():
+def test_metrics_of_unknown_time_do_not_change_our_measurements():
     counts_of(tweet(1, likes=500))
 
     counts_of(tweet(1, likes=3))
@@ -171,13 +171,13 @@ def test_old_figures_of_unknown_time_do_not_spoil_what_we_measured_ourselves():
     assert Tweet.objects.get().likes == 500
 
 
-def test_of_one_tweet_in_several_lines_the_figures_are_not_lost():
+def test_the_metrics_of_a_tweet_on_several_lines_are_kept():
     counts_of(tweet(1), json.dumps({"id": "1"}))
 
     assert Tweet.objects.get().likes == 3
 
 
-def test_a_tweet_that_was_paused_is_not_woken_by_a_file():
+def test_a_file_does_not_resume_a_paused_tweet():
     counts_of("1")
     tweet_changes.pause_tweets([1])
 
@@ -186,7 +186,7 @@ def test_a_tweet_that_was_paused_is_not_woken_by_a_file():
     assert due_in(1) is None
 
 
-def test_rejected_lines_do_not_fill_the_memory():
+def test_rejected_lines_take_bounded_memory():
     most = 0
     for chunk in track_in_chunks(("bad" for _ in range(100_000)), came_from="a test"):
         most = max(most, len(chunk.rejected))
@@ -195,7 +195,7 @@ def test_rejected_lines_do_not_fill_the_memory():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_chunk_that_fails_leaves_nothing_of_itself():
+def test_a_failed_chunk_stores_nothing():
     def broken():
         yield from (FoundTweet(id) for id in range(1, 20_101))
         raise ZeroDivisionError
@@ -215,7 +215,7 @@ def test_a_million_lines_are_read_one_at_a_time():
     assert next(lines) in {"2", "3"}
 
 
-def test_an_archives_tweets_are_described_and_looked_up_at_once_instead_of_measured():
+def test_tweets_of_an_archive_are_described_and_looked_up_at_once_instead_of_measured():
     archive = [{"tweet": {"id_str": "5", "full_text": "mine", "favorite_count": "3",
                           "created_at": "Wed Oct 10 20:19:24 +0000 2018"}}]  # fmt: skip
     text = "window.YTD.tweets.part0 = " + json.dumps(archive, indent=2)

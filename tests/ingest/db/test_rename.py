@@ -70,7 +70,7 @@ def test_the_same_source_keeps_its_cursor_and_its_gaps(kind, of, username, typed
         assert (row.closed_at, row.was_of) == (None, "")
 
 
-def test_what_did_not_change_moves_no_poll():
+def test_an_unchanged_source_keeps_its_next_poll():
     made = watched()
 
     life.change_source(made, ["of", "every"])
@@ -78,7 +78,7 @@ def test_what_did_not_change_moves_no_poll():
     assert SourcePoll.objects.get(key=made.pk).due_at > now() + MINUTE
 
 
-def test_another_search_gives_up_what_is_unread_and_fills_nothing():
+def test_changing_the_search_gives_up_unread_gaps():
     made = watched()
     gap(made, "quota")
 
@@ -96,7 +96,7 @@ def test_another_search_gives_up_what_is_unread_and_fills_nothing():
     assert "1 gap." in told
 
 
-def test_a_lost_gap_stays_lost_and_says_what_it_is_of():
+def test_a_lost_gap_names_the_search_it_belongs_to():
     made = watched()
     lost = gap(made, "reach")
 
@@ -106,7 +106,7 @@ def test_a_lost_gap_stays_lost_and_says_what_it_is_of():
     assert (lost.closed_at, lost.is_lost, lost.was_of) == (None, True, "#artemis")
 
 
-def test_gaps_of_one_name_are_not_taken_for_those_of_the_next():
+def test_gaps_of_an_old_name_are_not_those_of_the_new_one():
     made = watched()
     first = gap(made, "reach")
     edit(made, "#mars")
@@ -119,7 +119,7 @@ def test_gaps_of_one_name_are_not_taken_for_those_of_the_next():
         assert row.was_of == was_of
 
 
-def test_another_name_of_an_account_keeps_everything_until_x_has_said_whose_it_is():
+def test_renaming_an_account_keeps_everything_until_x_resolves_the_name():
     made = watched("account", "nasa", account_id=11, username="NASA")
     row, cursor = gap(made, "budget"), made.latest_id
 
@@ -133,7 +133,7 @@ def test_another_name_of_an_account_keeps_everything_until_x_has_said_whose_it_i
     assert (made.was_account_id, made.was_of) == (11, "nasa")
 
 
-def test_a_rule_that_nobody_listened_to_gives_up_what_was_not_heard():
+def test_changing_a_rule_nobody_listened_to_gives_up_the_missed_posts():
     hour = timedelta(hours=1)
     Stream.objects.create(state="stopped", stored_until=now() - hour)
     made = watched("stream", "#artemis", rule_id=5)

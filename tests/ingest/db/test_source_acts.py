@@ -51,7 +51,7 @@ def test_a_source_that_somebody_has_just_removed_is_not_changed(actor):
     assert not LogEntry.objects.exists()
 
 
-def test_what_was_done_is_in_the_history_with_the_door(actor):
+def test_acts_are_recorded_in_the_history_with_their_door(actor):
     source = Source.objects.create(kind="search", of="#artemis")
 
     for act, count in ((acts.pause, 1), (acts.pause, 0), (acts.resume, 1), (acts.remove, 1)):

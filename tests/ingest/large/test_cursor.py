@@ -15,7 +15,7 @@ L = 1623124887853240327
 AT = 1675818104123
 
 
-def test_the_id_carries_its_time():
+def test_the_id_contains_its_time():
     assert ms_of(L) == AT
     assert first_id_at(AT) <= L < first_id_at(AT + 1)
 
@@ -44,17 +44,17 @@ def test_the_id_carries_its_time():
         pytest.param(20971520009, 1288834974647, 1000, 16777215999, id="V14 before the epoch"),
     ],
 )
-def test_the_vectors_of_the_formula(latest, retrieved_at, k, since):
+def test_the_cursor_formula_gives_the_documented_values(latest, retrieved_at, k, since):
     assert next_since_id(latest, retrieved_at, k_ms=k) == since
 
 
 @pytest.mark.parametrize("latest", [20, 29700859247, L])
-def test_without_a_clock_the_bound_below_the_newest_id_holds_alone(latest):
+def test_without_a_clock_only_the_bound_below_the_newest_id_holds(latest):
     assert next_since_id(latest, None, k_ms=5000) == next_since_id(latest, 0, k_ms=5000)
 
 
 @pytest.mark.parametrize(("latest", "k"), [(-1, 0), (L, -1)])
-def test_nothing_negative_is_taken(latest, k):
+def test_negative_arguments_are_refused(latest, k):
     with pytest.raises(ValueError, match="must be 0 or more"):
         next_since_id(latest, AT, k_ms=k)
 
@@ -63,12 +63,12 @@ NOW = datetime(2026, 8, 26, 8, 41, 37, 480_000, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)
 
 
-def test_v15_the_floor_of_search_is_the_id_that_x_names():
+def test_the_floor_of_search_is_the_id_that_x_names():
     assert search_floor(NOW_MS, timedelta(0)) == 2089996193672200192
     assert 2089996193672200192 % 2**22 == 0
 
 
-def test_the_margin_raises_the_floor_of_search_by_its_time():
+def test_the_margin_raises_the_floor_of_search():
     floor = search_floor(NOW_MS, timedelta(minutes=10))
 
     assert ms_of(floor) == NOW_MS - (7 * 86_400 - 600) * 1000
@@ -82,7 +82,7 @@ ks = st.integers(0, LARGEST_K)
 
 
 @given(ids, times | st.none(), ks)
-def test_it_is_never_above_the_newest_id_and_never_negative(latest, at, k):
+def test_the_cursor_is_between_zero_and_the_newest_id(latest, at, k):
     assert 0 <= next_since_id(latest, at, k_ms=k) <= latest
 
 
@@ -105,7 +105,7 @@ def test_a_larger_k_never_skips_more(beyond, at, k, other):
 
 
 @given(st.integers(10**7, 2**41 - 10**7), st.integers(0, 10**6), ks, st.data())
-def test_what_appears_later_than_the_request_by_less_than_k_is_after_it(since, after, k, data):
+def test_posts_appearing_less_than_k_after_the_request_are_after_the_cursor(since, after, k, data):
     """The promise itself: posts that were not there yet have ids that the next request reads."""
     latest = (since << 22) + data.draw(st.integers(0, 2**22 - 1))
     asked_at = since + after
@@ -116,6 +116,6 @@ def test_what_appears_later_than_the_request_by_less_than_k_is_after_it(since, a
 
 
 @given(ids)
-def test_an_id_is_of_the_millisecond_that_it_says(id):
+def test_the_id_of_a_millisecond_has_that_time(id):
     assert first_id_at(ms_of(id)) <= id
     assert id < first_id_at(ms_of(id) + 1) or ms_of(id) - TWEPOCH_MS == 2**41 - 1

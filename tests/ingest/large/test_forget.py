@@ -58,7 +58,7 @@ def forget_yields(deadline=LATER):
     return forget_old_yields(now=timezone.now(), deadline=deadline)
 
 
-def test_gaps_are_forgotten_a_month_after_they_were_closed(source):
+def test_gaps_are_pruned_a_month_after_closing(source):
     kept = {
         gap(source).pk,
         gap(source, why="reach").pk,
@@ -71,7 +71,7 @@ def test_gaps_are_forgotten_a_month_after_they_were_closed(source):
     assert set(Gap.objects.values_list("pk", flat=True)) == kept
 
 
-def test_yields_are_forgotten_after_three_months_but_the_newest_hundred_of_a_source(source):
+def test_yields_are_pruned_after_three_months_except_the_newest_hundred_of_a_source(source):
     other = Source.objects.create(kind="account", of="esa")
     bring(source, range(1, 251), ago=91 * DAY)
     bring(source, range(251, 261), ago=89 * DAY)
@@ -85,7 +85,7 @@ def test_yields_are_forgotten_after_three_months_but_the_newest_hundred_of_a_sou
     assert forget_yields().rows == 0
 
 
-def test_those_that_came_late_are_kept_for_the_leak_meter(source):
+def test_late_yields_are_kept_for_the_leak_meter(source):
     bring(source, [1, 2], ago=91 * DAY, late=True)
     bring(source, range(3, 203), ago=91 * DAY)
 
@@ -94,7 +94,7 @@ def test_those_that_came_late_are_kept_for_the_leak_meter(source):
     assert yielded(source) == {1, 2, *range(103, 203)}
 
 
-def test_the_page_of_a_tweet_still_tells_what_first_brought_it(source, client, admin_user):
+def test_the_first_source_of_a_tweet_is_kept(source, client, admin_user):
     TweetFactory(id=1, came_from=str(source))
     bring(source, range(1, 111), ago=91 * DAY)
     client.force_login(admin_user)
@@ -105,7 +105,7 @@ def test_the_page_of_a_tweet_still_tells_what_first_brought_it(source, client, a
     assert "from @nasa" in client.get("/tweets/1/", follow=True).content.decode()
 
 
-def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run(source):
+def test_without_time_the_rest_is_counted_and_left_for_the_next_run(source):
     # Of one transaction each: none of it is left behind.
     for number in range(3):
         first = 1 + number * 4000
@@ -118,7 +118,7 @@ def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run(source):
     assert yielded(source) == set(range(11_901, 12_001))
 
 
-def test_what_may_be_forgotten_is_no_leak_when_a_list_shows_it_again(source):
+def test_a_pruned_post_shown_again_by_a_list_is_no_leak(source):
     now = timezone.now()
     source.latest_id = source.passed_id = id_born(now)
     rules = rules_of(source, tasks.polling())
@@ -152,7 +152,7 @@ def fill(statement, source, count):
 
 
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
-def test_closed_gaps_are_found_by_the_index_however_many_there_are(source, mode):
+def test_closed_gaps_are_found_by_their_index(source, mode):
     fill(MANY_GAPS, source, 200_000)
     given = {"before": timezone.now() - 30 * DAY}
     with cursor() as db:
@@ -168,7 +168,7 @@ def test_closed_gaps_are_found_by_the_index_however_many_there_are(source, mode)
 
 
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
-def test_old_yields_are_found_by_the_index_however_many_there_are(source, mode):
+def test_old_yields_are_found_by_their_index(source, mode):
     fill(MANY_YIELDS, source, 200_000)
     given = {"before": timezone.now() - 90 * DAY, "after": "-infinity"}
     with cursor() as db:

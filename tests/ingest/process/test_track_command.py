@@ -37,9 +37,7 @@ def ids(count):
     return "".join(f"{1_900_000_000_000_000_000 + n * 4_194_304}\n" for n in range(count))
 
 
-def test_kill_in_the_middle_leaves_each_tweet_tracked_and_scheduled_or_neither(
-    fresh_database, tmp_path
-):
+def test_a_kill_leaves_each_tweet_tracked_and_scheduled_or_neither(fresh_database, tmp_path):
     (tmp_path / "ids").write_text(ids(200_000))
     process = command(fresh_database, str(tmp_path / "ids"))
     with psycopg.connect(fresh_database, autocommit=True) as db:
@@ -114,9 +112,7 @@ def told(process):
     return process.returncode, out, err
 
 
-def test_the_command_takes_archives_from_files_and_pipes_and_tells_of_warnings(
-    fresh_database, tmp_path
-):
+def test_the_command_reads_archives_from_files_and_pipes_with_warnings(fresh_database, tmp_path):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", "when,tweet_id\nx,5\n")
@@ -141,7 +137,7 @@ def test_the_command_takes_archives_from_files_and_pipes_and_tells_of_warnings(
     assert b"2 already tracked, 0 rejected, 1 with a warning" in piped.stdout
 
 
-def test_the_command_says_what_a_file_is_not_and_which_limit_it_has_reached(
+def test_the_command_names_unreadable_files_and_reached_limits(
     fresh_database, tmp_path, monkeypatch
 ):
     (tmp_path / "book.xlsx").write_bytes(b"\xd0\xcf\x11\xe0rest")
@@ -160,7 +156,7 @@ def test_the_command_says_what_a_file_is_not_and_which_limit_it_has_reached(
     assert json.loads(out)["tracked"] == 20_000
 
 
-def test_a_packed_table_by_the_command_says_its_column_first_and_the_bad_lines_by_number(
+def test_the_command_shows_the_column_of_a_compressed_table_and_its_bad_lines(
     fresh_database, tmp_path
 ):
     rows = [
@@ -179,7 +175,7 @@ def test_a_packed_table_by_the_command_says_its_column_first_and_the_bad_lines_b
     assert rejected == "line 3: 'y,nothing' has no id in column 2"
 
 
-def test_a_column_that_is_not_there_is_a_fault_of_usage(fresh_database, tmp_path):
+def test_an_unknown_column_is_a_usage_error(fresh_database, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
 
     code, out, err = told(command(fresh_database, "--column", "c", str(tmp_path / "mine.csv")))
@@ -188,7 +184,7 @@ def test_a_column_that_is_not_there_is_a_fault_of_usage(fresh_database, tmp_path
     assert "There is no column c. The first line names: a, b" in err
 
 
-def test_referenced_tweets_come_along_when_a_person_says_so(fresh_database, tmp_path):
+def test_referenced_tweets_are_tracked_on_request(fresh_database, tmp_path):
     answer = {
         "data": [{"id": "5", "referenced_tweets": [{"type": "quoted", "id": "6"}]}],
         "includes": {"tweets": [{"id": "6", "text": "words", "author_id": "7"}]},
@@ -231,7 +227,7 @@ print(time.monotonic() - began, used.ru_maxrss / 1024)
 
 
 @pytest.mark.more
-def test_lines_of_2_kb_keep_the_memory_flat(fresh_database, capsys):
+def test_memory_stays_flat_with_lines_of_2_kb(fresh_database, capsys):
     """A million take as much: `LINES_OF_JSON=1000000` tells it of them."""
     figures = {}
     many = int(os.environ.get("LINES_OF_JSON", "40000"))

@@ -15,7 +15,7 @@ from trackers.updater.models import TweetUpdate
 NOW = timedelta(0)
 
 
-def test_the_count_is_that_of_the_jobs_given(jobs):
+def test_schedule_many_returns_the_number_of_jobs(jobs):
     assert queue.schedule_many(NAME, []) == 0
     assert queue.schedule_many(NAME, ((key, NOW) for key in range(1, 11))) == 10
     assert jobs.keys() == set(range(1, 11))
@@ -49,7 +49,7 @@ def test_a_burst_begins_where_the_last_one_ends(jobs):
     assert jobs.due_in(199) == pytest.approx(19.9)
 
 
-def test_what_is_no_burst_waits_behind_none(jobs):
+def test_a_small_call_does_not_wait_behind_a_burst(jobs):
     jobs.knobs(arrivals_per_second=10)
     queue.schedule_many(NAME, [(key, NOW) for key in range(100)])
 
@@ -59,7 +59,7 @@ def test_what_is_no_burst_waits_behind_none(jobs):
     assert jobs.due_in(1001) == pytest.approx(0.1)
 
 
-def test_of_duplicates_in_one_call_the_last_wins(jobs):
+def test_the_last_of_duplicates_in_one_call_wins(jobs):
     given = [(1, NOW), (2, NOW), (1, timedelta(hours=1))]
 
     assert queue.schedule_many(NAME, given) == 3
@@ -76,7 +76,7 @@ def test_two_calls_fit_into_one_transaction(jobs):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_source_that_breaks_leaves_nothing_and_can_be_tried_again(committed_jobs):
+def test_a_failing_iterator_leaves_nothing_and_can_be_retried(committed_jobs):
     def breaking():
         yield 1, NOW
         raise ZeroDivisionError
@@ -93,7 +93,7 @@ MANY = 300_000
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_keys_are_one_copy_and_do_not_fill_the_memory(committed_jobs, capsys):
+def test_many_keys_are_copied_once_in_bounded_memory(committed_jobs, capsys):
     queue.schedule_many(NAME, [(1, NOW)])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     count = queue.schedule_many(NAME, ((key, NOW) for key in range(1, MANY + 1)))

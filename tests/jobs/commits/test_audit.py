@@ -64,7 +64,7 @@ def check(*flags):
     return next(line for line in lines if NAME in line), status
 
 
-def test_a_queue_in_use_is_sound_and_what_is_claimed_rests_or_is_isolated_belongs_to_it(jobs):
+def test_a_queue_in_use_passes_with_claimed_resting_and_isolated_keys(jobs):
     claimed = queue.get(NAME, 50)
     queue.release_in_place(replace(claimed, keys=claimed.keys[:20]))
     queue.remove_keys(NAME, range(100, 120))
@@ -80,7 +80,7 @@ def test_a_queue_in_use_is_sound_and_what_is_claimed_rests_or_is_isolated_belong
     assert queue.finish(claimed, {}) == set(claimed.keys[20:])
 
 
-def test_lost_keys_are_found_and_put_back_into_their_place_in_line(committed_jobs):
+def test_lost_keys_are_found_and_restored_to_their_place(committed_jobs):
     lose()
 
     found, mended = audit_queue(NAME, mend=False), audit_queue(NAME, mend=True)
@@ -91,7 +91,7 @@ def test_lost_keys_are_found_and_put_back_into_their_place_in_line(committed_job
     assert all_that_is_due() == list(KEYS)
 
 
-def test_a_key_in_two_buckets_is_claimed_once_after_it_was_mended(committed_jobs):
+def test_a_key_in_two_buckets_is_claimed_once_after_repair(committed_jobs):
     double()
     first = queue.get(NAME, 100)
 
@@ -104,7 +104,7 @@ def test_a_key_in_two_buckets_is_claimed_once_after_it_was_mended(committed_jobs
     assert all_that_is_due() == list(KEYS)
 
 
-def test_dead_entries_go_and_a_claim_is_left_alone():
+def test_dead_entries_are_deleted_and_claims_are_left_alone():
     claimed = queue.get(NAME, 100)
     queue.remove_keys(NAME, [1, 101, *range(201, 301)])
 
@@ -116,13 +116,13 @@ def test_dead_entries_go_and_a_claim_is_left_alone():
     assert queue.finish(claimed, {}) == set(range(2, 101))
 
 
-def test_a_chore_without_time_goes_over_a_part_and_says_so():
+def test_a_periodic_audit_without_time_checks_a_part_and_says_so():
     told = audit_queue(NAME, mend=True, deadline=Deadline.after(0))
 
     assert told == Audit(is_whole=False)
 
 
-def test_the_command_tells_and_mends():
+def test_the_command_reports_and_repairs():
     assert check() == (f"{NAME}: 300 keys in 3 buckets, 0 lost, 0 doubled, 0 dead entries", 0)
     lose()
 
@@ -136,7 +136,7 @@ def test_the_command_tells_and_mends():
     assert said == f"{NAME}: 1 key in 1 bucket, 0 lost, 0 doubled, 1 dead entry"
 
 
-def test_the_hourly_chore_mends_and_tells_the_log(caplog):
+def test_the_hourly_task_repairs_and_logs(caplog):
     lose()
     [chore] = Schedule.objects.filter(func="trackers.tasks.audit_queues")
 

@@ -61,11 +61,11 @@ def break_and_be_told_of(batch):
         breaks(batch)
 
 
-def test_what_no_worker_had_begun_gets_no_strike(strikes_after):
+def test_keys_that_no_worker_had_begun_get_no_strike(strikes_after):
     assert [strikes_after(wait_in_a_cluster_that_is_killed) for _ in range(5)] == [0] * 5
 
 
-def test_what_died_with_its_worker_gets_one_each_time(strikes_after):
+def test_keys_of_a_killed_worker_get_a_strike_each_time(strikes_after):
     assert [strikes_after(die) for _ in range(3)] == [1, 2, 3]
 
 
@@ -73,7 +73,7 @@ def test_a_task_that_breaks_is_a_strike(strikes_after):
     assert [strikes_after(break_and_be_told_of) for _ in range(2)] == [1, 2]
 
 
-def test_a_batch_whose_lease_ran_out_before_a_worker_was_free_is_left_alone(jobs):
+def test_a_batch_with_a_lease_expired_before_its_start_is_left_alone(jobs):
     jobs.put(1)
     late = queue.get(NAME)
     done = []
@@ -84,7 +84,7 @@ def test_a_batch_whose_lease_ran_out_before_a_worker_was_free_is_left_alone(jobs
     assert not BegunBatch.objects.exists()
 
 
-def test_marks_of_what_is_over_go_with_the_next_batch_and_those_of_the_dead_after_a_week(jobs):
+def test_marks_of_ended_batches_go_with_the_next_and_those_of_killed_workers_after_a_week(jobs):
     jobs.put(1, 2, 3)
     first, second, third = (queue.get(NAME) for _ in range(3))
     does_nothing(first)
@@ -99,7 +99,7 @@ def test_marks_of_what_is_over_go_with_the_next_batch_and_those_of_the_dead_afte
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_cannot_be_reached_is_nobodys_strike(committed_jobs):
+def test_an_unreachable_database_gives_no_strike(committed_jobs):
     committed_jobs.put(1, 2)
     first, second = queue.get(NAME), queue.get(NAME)
     name = connection.settings_dict["NAME"]
@@ -122,7 +122,7 @@ def test_a_database_that_cannot_be_reached_is_nobodys_strike(committed_jobs):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_breaks_while_the_database_is_there_is_a_strike(committed_jobs):
+def test_a_broken_connection_to_a_running_database_is_a_strike(committed_jobs):
     """A statement that ends its own connection, each time, is one of these keys."""
     committed_jobs.put(1, 2)
     first, second = queue.get(NAME), queue.get(NAME)

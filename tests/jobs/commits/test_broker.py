@@ -67,7 +67,7 @@ def test_a_partial_batch_comes_once_its_buffer_ttl_is_over():
     assert 0.35 <= time.monotonic() - began < 1.0
 
 
-def test_a_key_put_before_the_bound_is_found_all_the_same():
+def test_a_key_scheduled_before_the_bound_is_still_found():
     broker = PostgresBroker("tweetwatch")
     queue.schedule(NAME, 1, -timedelta(seconds=5))
     assert broker.dequeue()
@@ -79,7 +79,7 @@ def test_a_key_put_before_the_bound_is_found_all_the_same():
     assert time.monotonic() - began < 2
 
 
-def test_what_is_rolled_back_was_never_enqueued():
+def test_a_rolled_back_task_is_not_enqueued():
     with transaction.atomic():
         async_task("math.sqrt", 4)
         transaction.set_rollback(True)
@@ -87,7 +87,7 @@ def test_what_is_rolled_back_was_never_enqueued():
     assert OrmQ.objects.count() == 0
 
 
-def test_an_ordinary_task_comes_once_and_is_forgotten_when_acknowledged():
+def test_an_ordinary_task_is_delivered_once_and_deleted_when_acknowledged():
     async_task("math.sqrt", 4)
     one, other = PostgresBroker("tweetwatch"), PostgresBroker("tweetwatch")
 
@@ -114,7 +114,7 @@ def test_two_brokers_never_wait_for_each_other():
         assert time.monotonic() - began < 1
 
 
-def test_tasks_of_another_cluster_name_stay():
+def test_tasks_of_another_cluster_name_are_left():
     async_task("math.sqrt", 4, broker=PostgresBroker("another"))
     broker = PostgresBroker("tweetwatch")
 
@@ -124,14 +124,14 @@ def test_tasks_of_another_cluster_name_stay():
     assert OrmQ.objects.count() == 1
 
 
-def test_a_task_too_large_for_the_cluster_is_refused_when_it_is_enqueued():
+def test_an_oversized_task_is_refused_when_enqueued():
     with pytest.raises(MessageTooLargeError, match="too large"):
         async_task("builtins.len", "x" * 10_000_000)
 
     assert OrmQ.objects.count() == 0
 
 
-def test_tasks_come_while_batches_do_not_end():
+def test_tasks_are_delivered_during_endless_batches():
     Queue.objects.update(batch_size=1)
     for key in range(100):
         queue.schedule(NAME, key, -timedelta(seconds=10))
@@ -158,7 +158,7 @@ def test_ordinary_tasks_and_each_queue_take_turns():
     assert Counter(lines) == {"task": 4, NAME: 4, "source:poll": 4}
 
 
-def test_a_queue_of_tasks_alone_is_not_slowed_by_the_idle_queues():
+def test_ordinary_tasks_are_not_slowed_by_idle_queues():
     for number in range(100):
         async_task("math.sqrt", number)
     broker = PostgresBroker("tweetwatch")
@@ -172,7 +172,7 @@ def line_of(found):
     return of if kind == "batch" else kind
 
 
-def test_a_lost_connection_is_met_inside_the_broker(caplog):
+def test_the_broker_reconnects_after_a_lost_connection(caplog):
     broker = PostgresBroker("tweetwatch")
     queue.schedule(NAME, 1, -timedelta(seconds=10))
     with connection.cursor() as db:

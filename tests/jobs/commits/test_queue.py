@@ -17,7 +17,7 @@ from trackers.jobs.queue import Batch
 SECOND = timedelta(seconds=1)
 
 
-def test_a_batch_has_the_keys_in_ascending_order_and_tells_its_times(jobs):
+def test_a_batch_has_ascending_keys_and_its_times(jobs):
     jobs.put(30, 10, 20)
     jobs.turn_clock(5 * SECOND)
 
@@ -32,7 +32,7 @@ def test_a_batch_has_the_keys_in_ascending_order_and_tells_its_times(jobs):
     assert batch.late == (0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0)
 
 
-def test_a_batch_has_no_more_keys_than_asked_for_and_the_oldest_first(jobs):
+def test_a_batch_has_at_most_the_wanted_keys_oldest_first(jobs):
     for place, key in enumerate((5, 3, 9, 1)):
         jobs.put(key)
         queue.schedule(NAME, key, (place - 10) * SECOND)
@@ -43,13 +43,13 @@ def test_a_batch_has_no_more_keys_than_asked_for_and_the_oldest_first(jobs):
     assert queue.get(NAME) is None
 
 
-def test_what_is_not_due_is_not_claimed(jobs):
+def test_keys_that_are_not_due_are_not_claimed(jobs):
     jobs.put(1, delay=SECOND)
 
     assert queue.get(NAME) is None
 
 
-def test_a_batch_of_none_cannot_be_asked_for(jobs):
+def test_a_batch_size_below_one_is_refused(jobs):
     with pytest.raises(ValueError, match="at least one"):
         queue.get(NAME, limit=0)
 
@@ -79,14 +79,14 @@ def test_fencing_tokens_are_random(jobs):
         lambda batch: queue.remove_keys("no:such", [1]),
     ],
 )
-def test_an_unknown_queue_is_a_lookup_error_that_names_the_known(jobs, call):
+def test_an_unknown_queue_is_a_lookup_error_naming_the_known_ones(jobs, call):
     batch = Batch(1, (1,), timezone.now(), timezone.now(), queue="no:such")
 
     with pytest.raises(LookupError, match=r"'no:such'.*tweet:update"):
         call(batch)
 
 
-def test_a_queue_without_its_row_loses_nothing_silently(jobs):
+def test_a_queue_without_its_row_raises_and_loses_nothing(jobs):
     Queue.objects.all().delete()
 
     with pytest.raises(LookupError, match=NAME):
@@ -135,7 +135,7 @@ def test_scheduling_many_ends_claims_too(jobs):
     assert jobs.keys() == {1}
 
 
-def test_finish_moves_some_and_removes_the_rest(jobs):
+def test_finish_reschedules_some_keys_and_removes_the_rest(jobs):
     jobs.put(1, 2, 3)
     batch = queue.get(NAME, 10)
 
@@ -156,7 +156,7 @@ def test_a_release_with_a_delay_waits_for_it(jobs):
     assert jobs.row(1) == (None, 0)
 
 
-def test_a_claim_waits_for_company_until_the_buffer_ttl(jobs):
+def test_a_partial_batch_waits_until_the_buffer_ttl(jobs):
     jobs.put(1, 2)
     jobs.turn_clock(1.9 * SECOND)
     assert queue.claim_batch(NAME) is None
@@ -168,7 +168,7 @@ def test_a_claim_waits_for_company_until_the_buffer_ttl(jobs):
     assert queue.claim_batch(NAME).keys == (1, 2)
 
 
-def test_a_full_batch_goes_at_once(jobs):
+def test_a_full_batch_is_claimed_at_once(jobs):
     jobs.knobs(batch_size=3)
     jobs.put(1, 2)
     assert queue.claim_batch(NAME) is None
@@ -179,7 +179,7 @@ def test_a_full_batch_goes_at_once(jobs):
     assert queue.claim_batch(NAME) is None
 
 
-def test_a_batch_that_is_larger_than_its_task_can_take_does_not_stop_the_queue(jobs):
+def test_a_batch_size_beyond_the_task_limit_does_not_stop_the_queue(jobs):
     Queue.objects.filter(name="source:poll").update(batch_size=50)
     for key in (1, 2):
         queue.schedule("source:poll", key, -SECOND)
@@ -188,7 +188,7 @@ def test_a_batch_that_is_larger_than_its_task_can_take_does_not_stop_the_queue(j
     assert [queue.claim_batch("source:poll").keys for _ in range(2)] == [(1,), (2,)]
 
 
-def test_it_is_told_when_a_batch_fills_before_the_buffer_ttl_is_over(jobs):
+def test_the_next_time_is_when_a_batch_fills_before_the_buffer_ttl(jobs):
     jobs.knobs(batch_size=2)
     jobs.put(1, delay=10 * SECOND)
     jobs.put(2, delay=11 * SECOND)
@@ -201,11 +201,11 @@ def test_it_is_told_when_a_batch_fills_before_the_buffer_ttl_is_over(jobs):
     assert queue.claim_batch(NAME).keys == (1,)
 
 
-def test_nothing_scheduled_has_no_time(jobs):
+def test_an_empty_queue_has_no_next_time(jobs):
     assert queue.ready_in(NAME) is None
 
 
-def test_a_paused_queue_has_no_time_and_gives_nothing(jobs):
+def test_a_paused_queue_has_no_next_time_and_gives_nothing(jobs):
     jobs.put(1)
     jobs.turn_clock(5 * SECOND)
     jobs.knobs(paused=True)
@@ -228,7 +228,7 @@ def test_a_held_queue_waits_for_the_end_of_its_hold(jobs):
     assert queue.get(NAME).keys == (1,)
 
 
-def test_a_claim_that_may_take_nothing_isolates_nothing(jobs):
+def test_a_claim_without_capacity_isolates_nothing(jobs):
     jobs.put(1)
     assert [jobs.die() for _ in range(3)] == [(1,)] * 3
     jobs.knobs(paused=True)
@@ -239,7 +239,7 @@ def test_a_claim_that_may_take_nothing_isolates_nothing(jobs):
     assert jobs.row(1) == before
 
 
-def test_a_lease_that_ran_out_is_due_again_and_counted(jobs):
+def test_an_expired_lease_makes_keys_due_with_a_strike(jobs):
     jobs.put(1)
     first = queue.get(NAME)
     assert mark_begun(first)
@@ -283,7 +283,7 @@ def test_after_four_strikes_a_key_is_isolated_and_never_claimed(jobs, caplog):
     assert queue.get(NAME, 100) is None
 
 
-def test_a_key_to_be_isolated_does_not_hide_those_that_are_due_behind_it(jobs):
+def test_isolating_a_key_does_not_hide_due_keys_behind_it(jobs):
     jobs.put(1)
     for _ in range(4):
         jobs.die()
@@ -292,7 +292,7 @@ def test_a_key_to_be_isolated_does_not_hide_those_that_are_due_behind_it(jobs):
     assert queue.get(NAME, limit=1).keys == (2,)
 
 
-def test_what_is_isolated_takes_nobody_along(jobs):
+def test_isolated_keys_do_not_isolate_others(jobs):
     jobs.put(*range(1, 6))
     while jobs.row(5)[1] < 4:
         jobs.die()
@@ -301,7 +301,7 @@ def test_what_is_isolated_takes_nobody_along(jobs):
     assert queue.get(NAME, 100).keys == (6,)
 
 
-def test_removing_takes_claimed_ones_too_and_tells_which_were_there(jobs):
+def test_removing_includes_claimed_keys_and_returns_the_existing(jobs):
     jobs.put(1, 2)
     batch = queue.get(NAME)
 
@@ -310,7 +310,7 @@ def test_removing_takes_claimed_ones_too_and_tells_which_were_there(jobs):
     assert jobs.keys() == set()
 
 
-def test_a_lower_bound_passes_over_what_is_older(jobs):
+def test_a_lower_bound_skips_older_keys(jobs):
     queue.schedule(NAME, 1, -timedelta(hours=1))
     queue.schedule(NAME, 2, -timedelta(minutes=1))
     low = timezone.now() - timedelta(minutes=30)
@@ -321,7 +321,7 @@ def test_a_lower_bound_passes_over_what_is_older(jobs):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_rolled_back_was_never_scheduled(committed_jobs):
+def test_a_rolled_back_key_is_not_scheduled(committed_jobs):
     with transaction.atomic():
         queue.schedule(NAME, 1, SECOND)
         queue.schedule_many(NAME, [(2, SECOND)])

@@ -17,14 +17,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PACKING = "trackers.tasks.pack_samples"
 
 
-def test_every_scheduled_task_is_there():
+def test_every_periodic_task_is_scheduled():
     for name, func in Schedule.objects.values_list("name", "func"):
         module, _, task = func.rpartition(".")
         assert module == "trackers.tasks", name
         assert callable(getattr(tasks, task)), name
 
 
-def test_what_is_behind_runs_at_the_schedulers_next_look_and_once():
+def test_a_missed_periodic_task_runs_once_at_the_next_turn_of_the_scheduler():
     later = timezone.now() + timedelta(minutes=4)
     Schedule.objects.update(next_run=later)
     run_soon(PACKING)
@@ -37,7 +37,7 @@ def test_what_is_behind_runs_at_the_schedulers_next_look_and_once():
     assert Schedule.objects.get(func=PACKING).next_run > timezone.now()
 
 
-def test_a_chore_that_a_person_switched_off_stays_off():
+def test_a_disabled_periodic_task_stays_disabled():
     later = timezone.now() + timedelta(minutes=4)
     Schedule.objects.filter(func=PACKING).update(next_run=later, repeats=0)
 

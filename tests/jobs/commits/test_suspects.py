@@ -41,7 +41,7 @@ def all_batches(claim):
     ("strikes", "sizes"),
     [(0, [205]), (1, [100, 100, 5]), (2, [*[10] * 20, 5]), (3, [1] * 205)],
 )
-def test_each_strike_leaves_less_company(struck, strikes, sizes):
+def test_each_strike_leaves_a_suspect_less_company(struck, strikes, sizes):
     struck(range(205), strikes)
 
     assert [len(batch.keys) for batch in all_batches(lambda: queue.get(NAME, 1000))] == sizes
@@ -57,7 +57,7 @@ def test_a_batch_that_is_small_by_itself_is_not_made_larger(struck):
     assert sizes == [8, 8, 4, 8, 2]
 
 
-def test_a_key_that_kills_its_workers_is_found_and_all_others_are_looked_up(struck, jobs):
+def test_a_key_that_kills_its_workers_is_isolated_and_all_others_are_done(struck, jobs):
     deadly, claims, deaths = 7, 0, 0
     struck(range(300), 0)
 
@@ -76,7 +76,7 @@ def test_a_key_that_kills_its_workers_is_found_and_all_others_are_looked_up(stru
     assert (deaths, claims) == (4, 1 + 3 + 10 + 10)
 
 
-def test_keys_with_different_strikes_do_not_go_together(struck):
+def test_keys_with_different_strikes_are_in_different_batches(struck):
     for strikes in range(4):
         struck(range(10 * strikes, 10 * strikes + 2), strikes, since=(9 - strikes) * MINUTE)
 
@@ -85,7 +85,7 @@ def test_keys_with_different_strikes_do_not_go_together(struck):
     assert found == [(0, (0, 1)), (1, (10, 11)), (2, (20, 21)), (3, (30,)), (3, (31,))]
 
 
-def test_with_enough_due_for_a_request_nobody_waits_for_the_like_of_them(struck):
+def test_suspects_are_claimed_without_waiting_while_a_full_request_is_due(struck):
     struck(range(60), 1, since=SECOND)
     struck(range(60, 120), 0, since=SECOND / 2)
 
@@ -94,7 +94,7 @@ def test_with_enough_due_for_a_request_nobody_waits_for_the_like_of_them(struck)
     assert queue.ready_in(NAME) > 0
 
 
-def test_those_that_fill_a_request_go_before_those_that_wait_for_company(struck):
+def test_keys_that_fill_a_request_go_before_waiting_suspects(struck):
     struck([1], 1, since=SECOND)
     struck(range(100, 200), 0, since=SECOND / 2)
 
@@ -116,7 +116,7 @@ def test_a_released_suspect_keeps_its_strikes(struck, jobs):
     assert jobs.row(1)[1] == 3
 
 
-def test_a_claim_may_pass_over_suspects_and_does_not_forget_where_they_are(struck):
+def test_a_claim_can_skip_suspects_and_keep_their_place(struck):
     struck(range(5), 3)
     struck(range(10, 15), 2, since=HOUR / 2)
     struck(range(20, 25), 1, since=MINUTE)
@@ -130,7 +130,7 @@ def test_a_claim_may_pass_over_suspects_and_does_not_forget_where_they_are(struc
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_suspects_at_the_head_do_not_keep_others_waiting(struck):
+def test_many_suspects_at_the_head_do_not_delay_others(struck):
     struck(range(300), 2)
     struck(range(1000, 1020), 0, since=MINUTE)
     broker = PostgresBroker("tweetwatch")
@@ -141,7 +141,7 @@ def test_many_suspects_at_the_head_do_not_keep_others_waiting(struck):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_young_do_not_wait_behind_all_that_a_lost_host_was_looking_up(struck):
+def test_young_keys_do_not_wait_behind_the_suspects_of_a_lost_host(struck):
     struck(range(300), 1)
     struck(range(300, 320), 2, since=MINUTE)
     young = range(1000, 1020)
@@ -153,7 +153,7 @@ def test_the_young_do_not_wait_behind_all_that_a_lost_host_was_looking_up(struck
 
 
 @pytest.mark.django_db(transaction=True)
-def test_suspects_do_not_wait_when_there_is_nobody_else(struck):
+def test_suspects_do_not_wait_when_nothing_else_is_due(struck):
     struck(range(30), 2)
 
     assert Counter(map(len, handed(PostgresBroker("tweetwatch"), 3))) == {10: 3}

@@ -39,7 +39,7 @@ def quiet():
         db.execute("ALTER TABLE trackers_tweetbucket SET (autovacuum_enabled = off)")
 
 
-def test_a_queue_of_dead_rows_is_vacuumed_and_grows_no_more():
+def test_a_queue_with_many_dead_rows_is_vacuumed():
     quiet()
     TweetUpdateFactory.create_batch(400)
     churn(5)
@@ -61,7 +61,7 @@ def test_a_queue_with_few_dead_rows_is_left_alone():
     assert vacuum() == []
 
 
-def test_the_oldest_snapshot_is_told_with_its_owner():
+def test_the_oldest_snapshot_is_reported_with_its_owner():
     database = value("SELECT current_database()")
     with psycopg.connect(url_of(database), application_name="a report") as report:
         report.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -76,7 +76,7 @@ def test_the_oldest_snapshot_is_told_with_its_owner():
     assert horizon().who != "a report"
 
 
-def test_a_snapshot_of_another_database_is_none_of_ours():
+def test_a_snapshot_of_another_database_is_ignored():
     with psycopg.connect(url_of("postgres"), application_name="elsewhere") as other:
         other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         other.execute("SELECT count(*) FROM pg_class")

@@ -21,7 +21,7 @@ def move(key, **fields):
     TweetUpdate.objects.filter(key=key).update(**fields)
 
 
-def test_an_empty_queue_has_figures_too():
+def test_an_empty_queue_has_statistics():
     told = queue_summary(NAME)
 
     assert (told.due, told.oldest_due_seconds, told.in_flight) == (0, 0.0, 0)
@@ -29,7 +29,7 @@ def test_an_empty_queue_has_figures_too():
     assert (told.lateness_p50_seconds, told.batch_fill) == (None, None)
 
 
-def test_due_claimed_and_isolated_are_told_apart():
+def test_due_claimed_and_isolated_keys_are_counted_apart():
     for key in range(1, 8):
         queue.schedule(NAME, key, timedelta(hours=1))
     with connection.cursor() as db:
@@ -47,7 +47,7 @@ def test_due_claimed_and_isolated_are_told_apart():
     assert told.oldest_due_seconds == pytest.approx(90, abs=1)
 
 
-def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
+def test_counters_add_up_by_minute_and_lateness_comes_from_their_classes():
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2], late[7] = 98, 2
     for _ in range(2):
@@ -67,7 +67,7 @@ def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
     ]
 
 
-def test_a_batch_of_several_requests_is_told_by_request():
+def test_a_batch_of_several_requests_is_counted_by_request():
     counters.count_batch(NAME, counters.BatchDone(requests=10, asked=900, failed=100))
     counters.count_batch(NAME, counters.BatchDone(requests=2, asked=140))
 
@@ -90,7 +90,7 @@ def test_a_quantile_is_the_bound_of_its_class(counts, share, told):
     assert quantile(counts, share) == told
 
 
-def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
+def test_the_third_failure_in_a_row_holds_the_queue_longer_each_time():
     Queue.objects.filter(name=NAME).update(
         retry_first=timedelta(seconds=10), retry_most=timedelta(seconds=60)
     )
@@ -127,7 +127,7 @@ def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
     assert Queue.objects.get(name=NAME).failures == 0
 
 
-def test_batches_without_lateness_can_be_counted_twice():
+def test_batches_without_lateness_can_be_counted():
     for _ in range(2):
         counters.count_batch(NAME, counters.BatchDone(failed=1))
 

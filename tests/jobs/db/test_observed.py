@@ -45,7 +45,7 @@ def again():
     statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
 
-def test_a_minute_keeps_the_largest_depth_and_age_that_were_seen():
+def test_a_minute_keeps_the_largest_depth_and_age():
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
     statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
     TweetUpdateFactory.create_batch(2, due_at=now() - timedelta(seconds=10))
@@ -74,7 +74,7 @@ def test_the_throughput_of_a_minute_is_added_once_it_is_over():
     assert (row.measured, row.failed) == (1000, 3)
 
 
-def test_the_recorder_writes_all_of_it():
+def test_the_recorder_writes_minutes_of_queues_and_the_database():
     tasks.take_figures()
 
     assert QueueMinute.objects.count() == 5
@@ -83,7 +83,7 @@ def test_the_recorder_writes_all_of_it():
     assert DatabaseMinute.objects.count() == 1
 
 
-def test_hours_that_are_over_are_summed_up_and_old_rows_go():
+def test_finished_hours_are_summed_up_and_old_rows_pruned():
     hour = now().replace(minute=0, second=0, microsecond=0) - 2 * AN_HOUR
     given = {"queue": "tweet:update", "in_flight": 0}
     for at, due, measured in ((0, 7, 100), (30, 9, 50), (59, 1, None)):
@@ -103,7 +103,7 @@ def test_hours_that_are_over_are_summed_up_and_old_rows_go():
     assert QueueMinute.objects.count() == 3
 
 
-def test_time_is_read_in_steps_of_minutes_or_of_hours():
+def test_periods_are_read_in_steps_of_minutes_or_hours():
     minute = this_minute()
     for back in (1, 2, 20):
         QueueMinute.objects.create(
@@ -124,7 +124,7 @@ def test_time_is_read_in_steps_of_minutes_or_of_hours():
     assert (one.due, one.measured) == (4, None)
 
 
-def test_the_rows_of_the_whole_time_are_found_by_their_index():
+def test_rows_of_a_period_are_found_by_their_index():
     with connection.cursor() as db:
         db.execute(
             "INSERT INTO trackers_queueminute (queue, minute, due, oldest_due_seconds,"
@@ -152,12 +152,12 @@ def run(name="trackers.tasks.vacuum_queues", *, args=(), because="", took=0.0, *
     noted.on_task_end({**told, **given})
 
 
-def test_a_task_that_went_well_and_fast_leaves_no_row():
+def test_a_quick_successful_task_leaves_no_row():
     run()
     assert not NotedTask.objects.exists()
 
 
-def test_a_slow_batch_is_noted_with_its_size_and_duration():
+def test_a_slow_batch_is_recorded_with_size_and_duration():
     batch = Batch(1, (7, 8, 9), now(), now(), "tweet:update")
     run(args=(batch,), took=12.5)
 
@@ -166,7 +166,7 @@ def test_a_slow_batch_is_noted_with_its_size_and_duration():
     assert timedelta(seconds=12) < row.took < timedelta(seconds=100)
 
 
-def test_what_raised_an_error_is_noted_with_its_last_line():
+def test_a_failed_task_is_recorded_with_the_last_line_of_its_error():
     run(success=False, result="boom : Traceback (most recent call last):\n  x\nValueError: boom\n")
 
     [row] = NotedTask.objects.all()
@@ -175,7 +175,7 @@ def test_what_raised_an_error_is_noted_with_its_last_line():
     )  # fmt: skip
 
 
-def test_what_a_batch_handled_itself_is_noted_with_the_first_reason():
+def test_a_handled_failure_is_recorded_with_its_first_reason():
     run(because="X answered 503")
     noted.on_task_begin()
     run()
@@ -184,7 +184,7 @@ def test_what_a_batch_handled_itself_is_noted_with_the_first_reason():
     assert (row.failed, row.reason) == (True, "X answered 503")
 
 
-def test_only_the_newest_thousand_are_kept():
+def test_only_the_newest_thousand_failures_are_kept():
     NotedTask.objects.bulk_create(
         NotedTask(name=str(n), took=A_MINUTE, failed=True, host="h", pid=1)
         for n in range(MAX_NOTED_TASKS + 20)
@@ -198,7 +198,7 @@ def test_only_the_newest_thousand_are_kept():
 # The database.
 
 
-def test_the_databases_health_is_read():
+def test_the_health_of_the_database_is_read():
     SAMPLES.make_ahead(now=now())
 
     found = database.health()
@@ -212,7 +212,7 @@ def test_the_databases_health_is_read():
     assert parts["trackers_sample"].stray is None
 
 
-def test_a_row_outside_of_all_partitions_is_named_and_its_empty_file_is_not():
+def test_rows_in_a_default_partition_are_reported_and_an_empty_one_is_not():
     SAMPLES.make_ahead(now=now())
     with connection.cursor() as db:
         db.execute(
@@ -225,7 +225,7 @@ def test_a_row_outside_of_all_partitions_is_named_and_its_empty_file_is_not():
     assert [one.stray for one in database.health().partitions if one.stray] == []
 
 
-def test_wal_is_told_by_the_minute_and_a_new_server_is_no_negative_figure():
+def test_wal_is_measured_by_minute_and_never_negative_after_a_restart():
     minute = this_minute()
     given = {"size": 1, "connections": 1}
     for back, wal in ((5, 1000), (4, 1500), (2, 1600), (1, 10)):
@@ -236,7 +236,7 @@ def test_wal_is_told_by_the_minute_and_a_new_server_is_no_negative_figure():
     assert found == {minute - 4 * A_MINUTE: 500, minute - A_MINUTE: None}
 
 
-def test_how_much_the_database_grows_a_day_is_known_after_an_hour():
+def test_daily_growth_of_the_database_is_known_after_an_hour():
     assert database.health().grows_a_day is None
     for hours, size in ((0, 1000), (2, 800)):
         DatabaseMinute.objects.create(

@@ -45,7 +45,7 @@ def sizes():
         pytest.param(70, 30, FRESH, [(30, True), (30, True)], id="batches below a request"),
     ],
 )
-def test_a_batch_has_whole_requests_and_the_rest_only_when_it_waited(
+def test_a_batch_has_full_requests_and_a_partial_one_only_after_waiting(
     due, count, batch_size, waited, batches
 ):
     due(count, batch_size=batch_size, waited=waited)
@@ -53,7 +53,7 @@ def test_a_batch_has_whole_requests_and_the_rest_only_when_it_waited(
     assert sizes() == batches
 
 
-def test_it_is_told_when_a_request_fills_and_not_only_a_batch(due):
+def test_the_next_time_is_when_a_request_fills(due):
     due(100, batch_size=1000)
     assert queue.ready_in(NAME) <= 0
 
@@ -62,13 +62,13 @@ def test_it_is_told_when_a_request_fills_and_not_only_a_batch(due):
     assert queue.ready_in(NAME) == pytest.approx(1.9)
 
 
-def test_who_asks_for_a_number_gets_it(due):
+def test_an_explicit_number_of_keys_is_claimed_exactly(due):
     due(300, batch_size=1000)
 
     assert len(queue.get(NAME, 250).keys) == 250
 
 
-def test_the_oldest_have_their_share_of_a_batch_that_takes_a_part_of_what_is_due(jobs):
+def test_the_oldest_keys_have_their_share_of_a_partial_batch(jobs):
     jobs.knobs(batch_size=1000, arrivals_per_second=1_000_000)
     young, old = range(1000, 1120), range(30)
     queue.schedule_many(NAME, [(key, -timedelta(seconds=1)) for key in young], urgent=young)

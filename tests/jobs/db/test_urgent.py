@@ -44,13 +44,13 @@ def kinds(batch):
         pytest.param(2, 2, [(2, 2)], id="there is no backlog"),
     ],
 )
-def test_each_batch_is_shared_by_the_urgent_and_the_oldest(due, urgent, others, batches):
+def test_urgent_and_oldest_keys_share_each_batch(due, urgent, others, batches):
     due(urgent, others)
 
     assert [kinds(queue.get(NAME, 8)) for _ in batches] == batches
 
 
-def test_a_backlog_always_gets_smaller_though_the_urgent_ones_want_all(due):
+def test_a_backlog_shrinks_although_urgent_keys_could_fill_every_batch(due):
     due(100, 20)
 
     claimed = [queue.get(NAME, 8) for _ in range(10)]
@@ -58,7 +58,7 @@ def test_a_backlog_always_gets_smaller_though_the_urgent_ones_want_all(due):
     assert {key for batch in claimed for key in batch.keys} >= set(range(20))
 
 
-def test_who_is_put_back_keeps_the_place_in_line(due, jobs):
+def test_a_key_released_in_place_keeps_its_due_time(due, jobs):
     due(0, 20)
     first = queue.get(NAME, 8)
 
@@ -67,7 +67,7 @@ def test_who_is_put_back_keeps_the_place_in_line(due, jobs):
     assert queue.get(NAME, 8).keys == first.keys
 
 
-def test_who_is_put_back_is_no_more_urgent_than_before(due, jobs):
+def test_a_key_released_in_place_keeps_its_urgency(due, jobs):
     due(3, 20)
     batch = queue.get(NAME, 8)
 
@@ -79,7 +79,7 @@ def test_who_is_put_back_is_no_more_urgent_than_before(due, jobs):
     assert jobs.row(URGENT)[0] == again.lease
 
 
-def test_who_is_released_stands_at_the_end_and_does_not_jump_the_line(due):
+def test_a_released_key_goes_to_the_end(due):
     due(0, 20)
     first = queue.get(NAME, 8)
     queue.release(first)
@@ -90,7 +90,7 @@ def test_who_is_released_stands_at_the_end_and_does_not_jump_the_line(due):
     assert len({*first.keys} & {*claimed[1]}) == 4
 
 
-def test_a_late_give_back_changes_nothing(due, jobs):
+def test_a_late_release_in_place_changes_nothing(due, jobs):
     due(0, 3)
     late = queue.get(NAME, 8)
     jobs.turn_clock(61 * SECOND)
@@ -100,7 +100,7 @@ def test_a_late_give_back_changes_nothing(due, jobs):
     assert queue.finish(rival, {}) == set(rival.keys)
 
 
-def test_who_lost_a_worker_is_not_urgent_any_more(due, jobs):
+def test_a_key_of_a_killed_worker_is_no_longer_urgent(due, jobs):
     due(3, 0)
     assert jobs.die() == (URGENT, URGENT + 1, URGENT + 2)
 
@@ -111,7 +111,7 @@ def test_who_lost_a_worker_is_not_urgent_any_more(due, jobs):
     assert kinds(queue.get(NAME, 8)) == (2, 0)
 
 
-def test_a_bound_for_each_index_hides_what_is_before_it(due):
+def test_lower_bounds_of_both_indexes_hide_earlier_keys(due):
     due(3, 20)
     batch = queue.get(NAME, 8)
     assert batch.next_low.due == batch.due_at
@@ -123,7 +123,7 @@ def test_a_bound_for_each_index_hides_what_is_before_it(due):
     assert kinds(queue.claim_batch(NAME)) == (1, 7)
 
 
-def test_to_schedule_anew_without_a_word_of_it_is_not_urgent(due, jobs):
+def test_rescheduling_makes_a_key_not_urgent_unless_named(due, jobs):
     due(2, 0)
 
     queue.schedule(NAME, URGENT, HOUR)

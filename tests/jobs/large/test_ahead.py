@@ -49,7 +49,7 @@ def test_keys_are_counted_in_the_minute_in_which_they_are_due():
     assert found.counts.index(2) in (10, 11)
 
 
-def test_what_was_moved_removed_or_claimed_is_not_counted():
+def test_moved_removed_and_claimed_keys_are_not_counted():
     moved, removed, *_ = due(4, 10)
     queue.schedule(NAME, moved.key, 20 * MINUTE)
     queue.remove_keys(NAME, [removed.key])
@@ -58,7 +58,7 @@ def test_what_was_moved_removed_or_claimed_is_not_counted():
     assert counts(ahead.count_ahead(NAME, most=1000)) == [2, 1]
 
 
-def test_a_count_that_ends_early_says_when():
+def test_a_truncated_count_says_where_it_ends():
     due(3, 10)
     due(3, 20)
 
@@ -71,7 +71,7 @@ def test_a_count_that_ends_early_says_when():
     assert minutes[30] is None
 
 
-def test_a_row_that_is_a_minute_old_is_read_from_the_present_minute_on():
+def test_a_count_from_a_minute_ago_is_read_from_the_present_minute_on():
     at = datetime(2026, 3, 5, 12, 0, 40, tzinfo=UTC)
     found = ahead.Ahead(at, [*range(ahead.MINUTES_AHEAD)])
 
@@ -80,7 +80,7 @@ def test_a_row_that_is_a_minute_old_is_read_from_the_present_minute_on():
     assert found.next_minutes(60, now=at + 10 * MINUTE)[-7:] == [63, *[None] * 6]
 
 
-def test_one_cluster_counts_once_a_minute_for_all_readers():
+def test_one_cluster_counts_once_a_minute_for_all():
     due(2, 10)
     assert ahead.record_ahead(NAME)
     due(5, 10)
@@ -96,7 +96,9 @@ def test_one_cluster_counts_once_a_minute_for_all_readers():
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["never analyzed", "analyzed"])
-def test_a_count_walks_no_more_than_its_limit_whatever_the_statistics_say(monkeypatch, analyzed):
+def test_a_count_reads_no_more_than_its_limit_whatever_the_planner_statistics(
+    monkeypatch, analyzed
+):
     with cursor() as db:
         for statement in (*FILL, *([f"ANALYZE {JOB}, {BUCKET}"] if analyzed else [])):
             db.execute(statement, prepare=False)

@@ -68,7 +68,9 @@ def acts():
     }
 
 
-def test_every_act_reads_its_own_keys_of_a_million_whatever_the_statistics_say(monkeypatch, capsys):
+def test_every_statement_reads_only_its_keys_of_a_million_whatever_the_planner_statistics(
+    monkeypatch, capsys
+):
     # Nobody may mend the statistics meanwhile.
     run(f"ALTER TABLE {table} SET (autovacuum_enabled = off)" for table in (JOB, BUCKET))
     for key in SOME[:50]:

@@ -42,7 +42,7 @@ def fill(count):
         db.execute("ANALYZE django_q_task")
 
 
-def test_old_failures_are_forgotten_and_nothing_else():
+def test_only_old_failures_are_pruned():
     young, fine = task(age=13 * DAY), task(age=99 * DAY, success=True)
     task(age=15 * DAY)
     task(age=99 * DAY)
@@ -51,7 +51,7 @@ def test_old_failures_are_forgotten_and_nothing_else():
     assert set(Task.objects.values_list("pk", flat=True)) == {young, fine}
 
 
-def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run():
+def test_without_time_the_rest_is_counted_and_left_for_the_next_run():
     fill(12_000)
     old = Task.objects.filter(stopped__lt=timezone.now() - 14 * DAY).count()
 
@@ -62,7 +62,7 @@ def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run():
 
 
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
-def test_they_are_found_by_the_index_however_many_there_are(mode):
+def test_old_failures_are_found_by_their_index(mode):
     fill(100_000)
     given = {"before": timezone.now() - 14 * DAY}
     with cursor() as db:

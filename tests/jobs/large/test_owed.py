@@ -56,7 +56,7 @@ def arrive(*keys, urgent):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("urgent", [True, False])
 @pytest.mark.parametrize("end", ENDS)
-def test_who_gives_a_batch_back_does_not_move_what_the_oldest_has_waited(end, urgent):
+def test_releasing_a_batch_keeps_the_waiting_time_of_the_oldest(end, urgent):
     arrive(1, 2, 3, urgent=urgent)
     turn(5 * MINUTE)
     before = seconds()
@@ -77,7 +77,7 @@ def test_who_gives_a_batch_back_does_not_move_what_the_oldest_has_waited(end, ur
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_due_anew_later_is_not_late_meanwhile():
+def test_rescheduled_keys_are_not_overdue_until_due():
     queue.schedule(NAME, 1, timedelta(0))
     turn(5 * MINUTE)
 
@@ -91,7 +91,7 @@ def test_what_is_due_anew_later_is_not_late_meanwhile():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_saved_or_moved_is_not_owed_any_more():
+def test_saved_and_moved_keys_are_no_longer_overdue():
     for key in (1, 2, 3):
         queue.schedule(NAME, key, timedelta(0))
     turn(5 * MINUTE)
@@ -105,7 +105,7 @@ def test_what_is_saved_or_moved_is_not_owed_any_more():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_five_minutes_without_a_credential_are_five_minutes_and_red():
+def test_five_minutes_without_a_credential_show_as_five_minutes_overdue():
     """As in the field: urgent ones were given back as due just then, every fifteen seconds."""
     tweets = TweetFactory.create_batch(60)
     arrive(*(tweet.pk for tweet in tweets), urgent=True)
@@ -125,7 +125,7 @@ def test_five_minutes_without_a_credential_are_five_minutes_and_red():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_checks_after_a_hold_are_as_late_as_the_hold_was_long():
+def test_the_first_checks_after_a_hold_are_late_by_its_length():
     arrive(1, urgent=True)
     queue.release_in_place(queue.get(NAME))
     turn(5 * MINUTE)
@@ -148,7 +148,7 @@ FILL = (
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("analyzed", [True, False])
-def test_a_look_at_a_million_that_were_given_back_is_bounded(analyzed):
+def test_reading_the_oldest_of_a_million_released_keys_is_bounded(analyzed):
     with cursor() as db:
         for statement in FILL:
             db.execute(statement, prepare=False)

@@ -97,7 +97,7 @@ def statistics_of_a_backlog(db):
         "force_generic_plan",
     ],
 )
-def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
+def test_gate_and_claim_probe_the_due_index(prepare, mode, capsys):
     with cursor() as db:
         # Nobody may mend the statistics meanwhile.
         for table in (TABLE, BUCKETS):
@@ -143,7 +143,7 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
 
 
 @pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_a_backlog])
-def test_the_watchdogs_look_is_a_probe_of_the_due_index(prepare):
+def test_the_query_of_the_watchdog_probes_the_due_index(prepare):
     with cursor() as db:
         prepare(db)
     look = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + watchdog.due_queues_statement().as_string()
@@ -181,7 +181,7 @@ BACKLOGS = [
 
 
 @pytest.mark.parametrize(("prepare", "backlog"), BACKLOGS)
-def test_urgent_keys_are_found_past_all_that_are_due(prepare, backlog, capsys):
+def test_urgent_keys_are_found_behind_many_due_keys(prepare, backlog, capsys):
     with cursor() as db:
         for table in (TABLE, BUCKETS):
             db.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")

@@ -50,7 +50,7 @@ def make_older(by):
 
 
 @pytest.mark.django_db
-def test_what_a_cluster_took_is_what_is_read_until_it_is_old():
+def test_statistics_of_a_cluster_are_read_until_they_are_old():
     fill(1, 5, MINUTE_AGO)
     record_summary(NAME)
     fill(6, 7, MINUTE_AGO)
@@ -61,7 +61,7 @@ def test_what_a_cluster_took_is_what_is_read_until_it_is_old():
 
 
 @pytest.mark.django_db
-def test_the_figures_are_taken_once_in_two_seconds_however_many_clusters_there_are():
+def test_statistics_are_recorded_every_two_seconds_by_any_number_of_clusters():
     assert record_summary(NAME)
     assert not record_summary(NAME)
     make_older(timedelta(seconds=2))
@@ -69,7 +69,7 @@ def test_the_figures_are_taken_once_in_two_seconds_however_many_clusters_there_a
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nobody_waits_for_a_cluster_that_is_counting():
+def test_readers_do_not_wait_for_a_counting_cluster():
     record_summary(NAME)
     make_older(LONG)
 
@@ -83,7 +83,7 @@ def test_nobody_waits_for_a_cluster_that_is_counting():
 
 
 @pytest.mark.django_db
-def test_a_long_queue_is_counted_whole_and_is_told_with_the_time_of_that():
+def test_a_long_queue_is_counted_whole_with_the_time_of_the_count():
     fill(1, MANY, MINUTE_AGO)
     fill(MANY + 1, MANY + 10, HOUR_AHEAD)
 
@@ -98,7 +98,7 @@ def test_a_long_queue_is_counted_whole_and_is_told_with_the_time_of_that():
 
 
 @pytest.mark.django_db
-def test_when_no_cluster_runs_the_whole_count_is_old_and_the_oldest_is_of_now():
+def test_without_a_cluster_the_count_is_old_and_the_oldest_key_is_current():
     fill(1, MANY, HOUR_AHEAD)
     record_summary(NAME)
     make_older(LONG)
@@ -112,7 +112,7 @@ def test_when_no_cluster_runs_the_whole_count_is_old_and_the_oldest_is_of_now():
 
 
 @pytest.mark.django_db
-def test_a_whole_count_rests_fifty_times_as_long_as_it_took():
+def test_a_whole_count_pauses_fifty_times_its_duration():
     fill(1, MANY, HOUR_AHEAD)
     record_summary(NAME)
     took = timedelta(minutes=1)
@@ -129,7 +129,7 @@ def test_a_whole_count_rests_fifty_times_as_long_as_it_took():
 
 
 @pytest.mark.django_db
-def test_claimed_ones_behind_very_many_that_are_due_soon_are_counted():
+def test_claimed_keys_behind_many_due_ones_are_counted():
     fill(1, MANY, "now() + interval '1 second'")
     with cursor() as db:
         db.execute(
@@ -160,7 +160,7 @@ def statistics_of_an_empty_table(db):
     "statistics", [fresh_statistics, no_statistics, statistics_of_an_empty_table]
 )
 @pytest.mark.parametrize("due", [0, 100_000, 200_000])
-def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_queue(statistics, due):
+def test_a_reading_covers_a_bounded_part_of_the_queue(statistics, due):
     with cursor() as db:
         fill(1, 200_000, HOUR_AHEAD)
         statistics(db)

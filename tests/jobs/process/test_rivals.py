@@ -105,7 +105,7 @@ def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
         *(pytest.param(act, marks=pytest.mark.more) for act in ("refresh_now", "pause")),
     ],
 )
-def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_jobs, act):
+def test_saving_and_rescheduling_never_deadlock(committed_jobs, act):
     ids = list(range(1, 2001))
     Tweet.objects.bulk_create(Tweet(id=id, tracked_at=timezone.now()) for id in ids)
     acts = {

@@ -127,7 +127,7 @@ OVERLAPPING = """
 DEADLOCKS = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
 
-def test_whatever_happens_nothing_is_lost_or_doubled(committed_jobs, capsys):
+def test_whatever_happens_no_key_is_lost_or_duplicated(committed_jobs, capsys):
     committed_jobs.knobs(lease=LEASE * SECOND, buffer_ttl=SECOND / 10, arrivals_per_second=10_000)
     Interval.objects.all().delete()
     Interval.objects.create(younger_than=timedelta(days=1), every=2 * SECOND)

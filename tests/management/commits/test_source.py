@@ -71,7 +71,7 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
         (["stream", "moon", "--without-replies"], "--without-replies: Add -is:reply to the rule"),
     ],
 )
-def test_a_mistake_names_its_option(words, why):
+def test_an_error_names_its_option(words, why):
     with pytest.raises(CommandError) as refused:
         run("add", *words)
 
@@ -80,7 +80,7 @@ def test_a_mistake_names_its_option(words, why):
     assert not Source.objects.exists()
 
 
-def test_the_same_account_is_one_however_its_name_is_written():
+def test_spellings_of_an_account_name_are_one_source():
     there = Source.objects.create(kind="account", of="old_name", username="nasa")
 
     for name in ("NASA", "@nasa", "OLD_NAME"):
@@ -89,7 +89,7 @@ def test_the_same_account_is_one_however_its_name_is_written():
     assert Source.objects.get() == there
 
 
-def test_of_a_source_that_is_changed_the_rest_stays_and_so_does_its_cursor():
+def test_changing_a_source_keeps_other_settings_and_the_cursor():
     id = add("account", "nasa", "--every", "90s", "--backfill", "all")["id"]
     Source.objects.update(latest_id=7)
 
@@ -104,7 +104,7 @@ def test_of_a_source_that_is_changed_the_rest_stays_and_so_does_its_cursor():
     assert "Nothing to change" in run("change", id, "--pages", "20")[1]
 
 
-def test_what_a_stream_or_a_file_has_not_is_not_changed():
+def test_settings_that_streams_and_imports_lack_cannot_be_changed():
     stream = Source.objects.create(kind="stream", of="moon")
     file = Source.objects.create(kind="import", of="ids.txt")
 
@@ -130,7 +130,7 @@ def test_sources_are_paused_resumed_and_removed_by_their_names():
     assert "source add account nasa" in run("list")[1]
 
 
-def test_a_source_goes_with_the_tweets_that_came_from_nowhere_else():
+def test_removing_a_source_can_untrack_tweets_of_no_other_source():
     ours, other = (Source.objects.create(kind="search", of=word) for word in ("moon", "mars"))
     for id, came_from, sources in (
         (1, "search: moon", [ours]),

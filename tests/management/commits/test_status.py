@@ -54,7 +54,7 @@ def test_tweet_days_of_a_credential_are_those_of_its_project():
     assert told["one"]["tweet_days_month"] == 42
 
 
-def test_a_project_is_told_with_its_money():
+def test_a_project_is_shown_with_its_money():
     until = now().replace(microsecond=0) + timedelta(hours=1)
     app = AppFactory(name="acme")
     CredentialFactory(app=app)
@@ -82,7 +82,7 @@ def test_a_project_is_told_with_its_money():
     assert (told["waiting"], told["runs_dry_at"]) == (0, None)
 
 
-def test_without_a_budget_nothing_is_left_to_tell():
+def test_without_a_budget_no_remainder_is_shown():
     AppFactory(name="acme")
 
     [told] = status("--json")["projects"]
@@ -90,7 +90,7 @@ def test_without_a_budget_nothing_is_left_to_tell():
     assert (told["left_today"], told["waiting"], told["runs_dry_at"]) == (None, 0, None)
 
 
-def test_catching_up_is_told_in_seconds_while_something_is_behind():
+def test_the_catch_up_time_is_shown_in_seconds_while_overdue():
     assert status("--json")["catch_up_seconds"] is None
 
     TweetUpdateFactory.create_batch(50, due_at=now() - timedelta(minutes=1))
@@ -112,7 +112,7 @@ def iso(at):
     return at.isoformat().replace("+00:00", "Z")
 
 
-def test_a_source_is_told_with_its_leaks_and_gaps():
+def test_a_source_is_shown_with_its_leaks_and_gaps():
     at = now()
     made = Source.objects.create(
         kind="account", of="nasa", polled_at=at, yielded=1000, again=40, leaked=3
@@ -142,7 +142,7 @@ def test_a_paused_source_has_no_next_poll():
     assert (told["state"], told["next_poll_at"]) == ("paused", None)
 
 
-def test_the_stream_is_told_once_there_was_one():
+def test_the_stream_is_shown_once_it_has_run():
     assert status("--json")["stream"] is None
 
     at = now()
@@ -158,7 +158,7 @@ def test_the_stream_is_told_once_there_was_one():
     assert "Stream       waiting, X answered 503, last heard " in status()
 
 
-def test_the_words_for_people_are_lines_that_can_be_read():
+def test_the_text_for_people_is_readable_lines():
     CredentialFactory(name="main", app=AppFactory(name="acme"))
     Source.objects.create(kind="account", of="nasa", yielded=12345, leaked=3)
     subscriber("shop", ["news"])
@@ -179,7 +179,7 @@ def test_the_words_for_people_are_lines_that_can_be_read():
     assert not any(word in told for word in ("None", "unknown", "_", "{", "["))
 
 
-def test_requests_are_told_with_their_ids():
+def test_requests_are_shown_with_their_ids():
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2] = 190
     for _ in range(2):
@@ -192,7 +192,7 @@ def test_requests_are_told_with_their_ids():
     assert line == f"Late by      half within {within}, 99% within {within}, 95 ids a request"
 
 
-def test_that_everything_is_paused_is_told_first():
+def test_a_pause_of_everything_is_shown_first():
     assert status("--json")["paused"] is None
 
     row = pause_all(by="ada", because="the bill")
@@ -205,14 +205,14 @@ def test_that_everything_is_paused_is_told_first():
     assert first.endswith("by ada, the bill")
 
 
-def test_a_part_is_read_once_and_nothing_else_for_it(django_assert_num_queries):
+def test_one_part_of_the_status_is_read_alone(django_assert_num_queries):
     one = Status()
 
     with django_assert_num_queries(1):
         assert one.workers == one.workers == []
 
 
-def test_every_name_of_the_object_is_in_the_document():
+def test_every_name_in_the_json_is_documented():
     CredentialFactory()
     Source.objects.create(kind="account", of="nasa")
     Stream.objects.create()

@@ -23,7 +23,7 @@ def rebuild(*given):
     return out.getvalue()
 
 
-def test_homes_are_laid_out_now_as_the_settings_have_it():
+def test_homes_are_built_now_with_the_strategy_of_the_settings():
     one, other, came_from = follower(), follower(), source()
     homes.follow(one, source_id=came_from)
     bring(came_from, tweet(1))
@@ -34,7 +34,7 @@ def test_homes_are_laid_out_now_as_the_settings_have_it():
     assert json.loads(rebuild(one, "--json")) == {"rebuilt": 1}
 
 
-def test_the_workers_lay_out_the_homes_of_all_who_looked_of_late():
+def test_workers_build_the_homes_of_recent_readers():
     one, _ = follower(), follower()
     Follower.objects.filter(pk=one).update(read_at=timezone.now())
 
@@ -52,7 +52,7 @@ def test_the_workers_lay_out_the_homes_of_all_who_looked_of_late():
         ((2**70,), "no follower", 1),
     ],
 )
-def test_what_cannot_be_meant_is_refused_and_nothing_done(given, says, status):
+def test_invalid_arguments_are_refused_and_change_nothing(given, says, status):
     configure(strategy="sized")
     known = follower()
     with pytest.raises(CommandError, match=says) as refused:

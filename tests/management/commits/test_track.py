@@ -32,7 +32,7 @@ def workbook(path):
     return path
 
 
-def test_a_workbook_is_refused_in_the_words_of_the_upload(tmp_path, capsys):
+def test_a_workbook_is_refused_with_the_sentence_of_the_upload(tmp_path, capsys):
     with pytest.raises(CommandError, match="Save the sheet as CSV") as refused:
         run(workbook(tmp_path / "book.xlsx"))
 
@@ -40,7 +40,7 @@ def test_a_workbook_is_refused_in_the_words_of_the_upload(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_workbook_in_a_pipe_is_refused_too(tmp_path, monkeypatch):
+def test_a_workbook_from_a_pipe_is_refused(tmp_path, monkeypatch):
     ours, theirs = os.pipe()
     os.write(theirs, workbook(tmp_path / "book.xlsx").read_bytes())
     os.close(theirs)
@@ -50,7 +50,7 @@ def test_a_workbook_in_a_pipe_is_refused_too(tmp_path, monkeypatch):
             run("-")
 
 
-def test_files_before_one_that_is_refused_are_tracked_and_counted(tmp_path):
+def test_files_before_a_refused_one_are_tracked_and_counted(tmp_path):
     ids, table = tmp_path / "ids.txt", tmp_path / "ages.csv"
     ids.write_text("20\n21\n")
     table.write_text("name,age\nbob,12\n")
@@ -65,7 +65,7 @@ def test_files_before_one_that_is_refused_are_tracked_and_counted(tmp_path):
     assert set(Tweet.objects.values_list("pk", flat=True)) == {20, 21}
 
 
-def test_a_table_without_ids_does_not_keep_the_other_files_of_an_archive(tmp_path):
+def test_a_table_without_ids_does_not_block_other_files_of_an_archive(tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as made:
         made.writestr("a.csv", "name,age\nbob,12\n")
         made.writestr("b.txt", "20\n")
@@ -87,7 +87,7 @@ def test_a_pipe_may_be_given_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000])
-def test_a_file_without_tweets_is_said_to_have_none(tmp_path, capsys, text):
+def test_a_file_without_tweets_is_reported(tmp_path, capsys, text):
     (tmp_path / "empty").write_text(text)
 
     with pytest.raises(SystemExit) as ended:
@@ -97,14 +97,14 @@ def test_a_file_without_tweets_is_said_to_have_none(tmp_path, capsys, text):
     assert capsys.readouterr().err.endswith("empty: There are no tweets in it.\n")
 
 
-def test_a_file_that_cannot_be_read_is_told_by_its_name():
+def test_an_unreadable_file_is_named():
     with pytest.raises(CommandError, match="/proc/self/mem cannot be read: Input/output") as why:
         run("/proc/self/mem")
 
     assert why.value.returncode == 2
 
 
-def test_at_a_terminal_nothing_waits_silently(monkeypatch):
+def test_at_a_terminal_the_command_says_what_it_waits_for(monkeypatch):
     ours, theirs = pty.openpty()
     with open(theirs, closefd=False) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
@@ -116,7 +116,7 @@ def test_at_a_terminal_nothing_waits_silently(monkeypatch):
     assert refused.value.returncode == 2
 
 
-def test_from_a_pipe_ids_are_read_without_being_named(monkeypatch):
+def test_ids_are_read_from_a_pipe_without_arguments(monkeypatch):
     ours, theirs = os.pipe()
     os.write(theirs, b"20\n21\n")
     os.close(theirs)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 TWEETS = 300
 
 
-def test_a_week_of_look_ups_is_recorded_as_the_plan_would_have_made_them():
+def test_the_demo_records_a_week_of_look_ups_as_the_intervals_plan_them():
     now = timezone.now()
     options = {"seed": 7, "tweets": TWEETS, "clock_speed": 1.0}
     world = world_of(options, start_ms=int(now.timestamp() * 1000))

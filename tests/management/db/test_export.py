@@ -21,12 +21,12 @@ def run(monkeypatch, *words):
 
 
 @pytest.mark.parametrize("what", ["tweets", "samples"])
-def test_a_tweet_that_is_not_tracked_is_told(monkeypatch, what):
+def test_an_untracked_tweet_is_reported(monkeypatch, what):
     with pytest.raises(CommandError, match=r"Tweet 999 is not tracked\."):
         run(monkeypatch, what, "--tweet", "999")
 
 
-def test_beside_others_it_is_told_and_these_are_printed(monkeypatch):
+def test_an_untracked_tweet_among_others_is_reported_and_the_others_exported(monkeypatch):
     TweetFactory(id=20)
 
     told, said = run(monkeypatch, "tweets", "--tweet", "20", "998", "999")

@@ -36,7 +36,7 @@ def test_tweets_are_tagged_listed_and_untagged(tmp_path):
     assert tags_of([20, 21, 22]) == {21: ["Launch"], 22: ["Launch"]}
 
 
-def test_what_cannot_be_done_is_said():
+def test_impossible_acts_are_refused_with_a_sentence():
     with pytest.raises(CommandError, match="no tag 'launch'"):
         run("remove", "launch", "1")
     TweetFactory(id=1)

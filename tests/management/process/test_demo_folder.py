@@ -33,7 +33,7 @@ def demo_was_in(folder):
     (folder / "postgres" / "data").mkdir(parents=True)
 
 
-def test_a_folder_with_a_log_in_it_that_no_demo_made_is_left_as_it_is(folder):
+def test_a_folder_that_no_demo_made_is_left_alone(folder):
     (folder / "log").mkdir(parents=True)
     (folder / "log" / "syslog").write_text("a line")
 
@@ -52,7 +52,7 @@ def test_a_folder_with_a_log_in_it_that_no_demo_made_is_left_as_it_is(folder):
     assert (folder / "log" / "syslog").read_text() == "a line"
 
 
-def test_a_demos_folder_is_emptied_for_the_next_one(folder):
+def test_the_folder_of_a_demo_is_emptied_for_the_next(folder):
     demo_was_in(folder)
 
     os.close(lock_folder(folder))
@@ -62,7 +62,7 @@ def test_a_demos_folder_is_emptied_for_the_next_one(folder):
     assert not any(logs.iterdir())
 
 
-def test_an_empty_folder_is_taken(folder):
+def test_an_empty_folder_is_used(folder):
     folder.mkdir()
 
     os.close(lock_folder(folder))
@@ -70,7 +70,7 @@ def test_an_empty_folder_is_taken(folder):
     assert (folder / MARKER).is_file()
 
 
-def test_what_somebody_put_into_a_demos_folder_keeps_it_from_being_emptied(folder):
+def test_a_demo_folder_with_foreign_files_is_not_emptied(folder):
     demo_was_in(folder)
     (folder / "thesis.txt").write_text("years of work")
 
@@ -93,7 +93,7 @@ def test_no_link_is_followed_out_of_the_folder(folder, elsewhere, name):
     assert not (folder / name).is_symlink()
 
 
-def test_a_link_is_no_marker(folder, elsewhere):
+def test_a_link_is_not_accepted_as_the_marker_file(folder, elsewhere):
     folder.mkdir()
     (folder / MARKER).symlink_to(elsewhere)
 
@@ -101,7 +101,7 @@ def test_a_link_is_no_marker(folder, elsewhere):
         lock_folder(folder)
 
 
-def test_two_demos_do_not_share_a_folder_and_no_file_beside_it_is_touched(folder):
+def test_two_demos_cannot_share_a_folder_and_touch_no_file_beside_it(folder):
     # The lock used to be there, which emptied such a file.
     beside = folder.with_suffix(".lock")
     beside.write_text("pinned versions")
@@ -115,7 +115,7 @@ def test_two_demos_do_not_share_a_folder_and_no_file_beside_it_is_touched(folder
     assert beside.read_text() == "pinned versions"
 
 
-def test_a_file_in_place_of_the_folder_is_told_in_a_sentence(folder):
+def test_a_file_in_place_of_the_folder_is_refused_with_a_sentence(folder):
     folder.write_text("")
 
     with pytest.raises(CommandError, match="cannot be used: File exists"):

@@ -14,7 +14,7 @@ from tests.conftest import PROJECT
 from trackers.management.commands.demo import DEFAULT_PORT, Command, is_listening
 
 
-def test_another_is_taken_when_the_usual_one_is_in_use():
+def test_another_port_is_used_when_the_default_is_in_use():
     out = io.StringIO()
     with socket.socket() as other:
         # If somebody else has it already, that serves as well.
@@ -28,7 +28,7 @@ def test_another_is_taken_when_the_usual_one_is_in_use():
     assert not is_listening(port)
 
 
-def test_one_that_was_asked_for_is_taken_or_refused_with_what_to_do():
+def test_a_requested_port_is_used_or_refused_with_what_to_do():
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -39,7 +39,7 @@ def test_one_that_was_asked_for_is_taken_or_refused_with_what_to_do():
 
 
 @pytest.mark.parametrize(("given", "flag"), [((), None), (("PORT=9000",), "--port=9000")])
-def test_make_hands_its_port_on(given, flag):
+def test_make_passes_the_port_on(given, flag):
     told = subprocess.run(
         ["make", "--dry-run", "--old-file=.venv/made", "demo", *given],
         cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,

@@ -42,7 +42,7 @@ def test_a_source_is_added_polled_and_listed(x):
     assert f"@{name}'s posts: polled" in manage("source", "list")
 
 
-def test_what_cannot_be_polled_ends_with_status_1():
+def test_a_source_that_cannot_be_polled_exits_with_1():
     source = Source.objects.create(kind="account", of="nasa")
     manage("source", "pause", source.pk)
 
@@ -53,12 +53,12 @@ def test_what_cannot_be_polled_ends_with_status_1():
 
 
 @pytest.mark.parametrize("word", ["wrong", "7", "²"])
-def test_what_is_no_source_is_told_in_a_sentence(word):
+def test_an_unknown_source_is_refused_with_a_sentence(word):
     with pytest.raises(CommandError, match=r"\w"):
         manage("poll", word)
 
 
-def test_the_old_spelling_says_what_took_its_place(capsys):
+def test_the_old_spelling_names_its_replacement(capsys):
     with pytest.raises(SystemExit) as ended:
         Command().run_from_argv(["manage.py", "poll", "add", "account", "nasa", "--every", "5m"])
 

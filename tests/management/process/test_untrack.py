@@ -54,7 +54,7 @@ def test_ids_links_and_a_file_are_counted_and_then_untracked(tmp_path):
     assert left() == {23}
 
 
-def test_all_of_a_source_or_those_that_it_alone_brought():
+def test_all_tweets_of_a_source_or_only_those_of_no_other_are_untracked():
     source = Source.objects.create(kind="account", of="nasa")
     for id, came_from in ((1, "@nasa's posts"), (2, "the file x"), (3, "@nasa's posts")):
         TweetFactory(id=id, came_from=came_from)
@@ -68,7 +68,7 @@ def test_all_of_a_source_or_those_that_it_alone_brought():
 
 
 @pytest.mark.parametrize("name", ["@Ada", "ada", "7"])
-def test_all_of_an_author(name):
+def test_all_tweets_of_an_author_are_untracked(name):
     TweetFactory(id=1, author=Author.objects.create(id=7, username="ada"))
     TweetFactory(id=2, author=Author.objects.create(id=8, username="adam"))
 
@@ -92,7 +92,7 @@ def test_all_of_an_author(name):
         (["."], "is a folder", 2),
     ],
 )
-def test_what_cannot_be_meant_is_told_and_nothing_is_untracked(words, why, status):
+def test_invalid_arguments_are_refused_and_nothing_is_untracked(words, why, status):
     TweetFactory(id=1, author=Author.objects.create(id=7, username=""))
 
     with pytest.raises(CommandError, match=why) as refused:
@@ -101,7 +101,7 @@ def test_what_cannot_be_meant_is_told_and_nothing_is_untracked(words, why, statu
     assert (refused.value.returncode, left()) == (status, {1})
 
 
-def test_nothing_to_untrack_ends_with_status_1():
+def test_nothing_to_untrack_exits_with_1():
     with pytest.raises(SystemExit) as ended:
         run("99")
 
@@ -125,7 +125,7 @@ def _heeds_interrupts():
 
 
 @pytest.mark.usefixtures("_heeds_interrupts")
-def test_an_interrupt_leaves_whole_pieces_and_says_how_many(tmp_path):
+def test_an_interrupt_leaves_whole_pieces_and_counts_the_untracked(tmp_path):
     many = range(1, 2501)
     Tweet.objects.bulk_create(TweetFactory.build(id=id) for id in many)
     (tmp_path / "ids").write_text("\n".join(map(str, many)))

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
         ),
     ],
 )
-def test_what_is_out_of_range_is_told_with_the_range(words, why):
+def test_a_value_out_of_range_is_refused_with_the_range(words, why):
     with pytest.raises(CommandError) as refused:
         call_command(*words.split())
 

@@ -62,11 +62,11 @@ def heard():
         pytest.param((2000, 5, 2000), [2000, 2000], id="from above and back"),
     ],
 )
-def test_a_milestone_is_told_when_a_figure_reaches_it_from_below(likes, reached):
+def test_a_milestone_is_published_when_a_metric_reaches_it_from_below(likes, reached):
     assert [figure for *_, figure in measure(*likes)] == reached
 
 
-def test_each_metric_has_its_own_and_each_is_told_a_moment_later():
+def test_each_metric_has_its_milestones_each_published_a_millisecond_apart():
     measure(5, views=50)
     assert measure(500, views=2_000) == [
         ("likes", 100, 500), ("views", 100, 2_000), ("views", 1000, 2_000)
@@ -76,7 +76,7 @@ def test_each_metric_has_its_own_and_each_is_told_a_moment_later():
     assert [one.t - ms(at) for one in told("milestones")] == [1, 2, 3]
 
 
-def test_with_both_topics_the_change_comes_before_its_milestones():
+def test_the_change_event_comes_before_its_milestones():
     subscribe("tweets", "milestones")
     measure(99, 100)
 
@@ -86,7 +86,7 @@ def test_with_both_topics_the_change_comes_before_its_milestones():
     assert milestone.t == update.t + 1
 
 
-def test_one_that_falls_while_nobody_subscribes_is_told_again_to_the_next_who_does():
+def test_a_milestone_lost_while_nobody_subscribes_is_published_again_to_the_next_subscriber():
     measure(99, 100)
     subscribe()
     measure(50)
@@ -95,7 +95,7 @@ def test_one_that_falls_while_nobody_subscribes_is_told_again_to_the_next_who_do
     assert [figure for *_, figure in measure(120)] == [100, 120]
 
 
-def test_what_is_reached_while_nobody_subscribes_is_not_remembered():
+def test_milestones_reached_without_subscribers_are_not_stored():
     subscribe()
     measure(99, 100)
 
@@ -103,7 +103,7 @@ def test_what_is_reached_while_nobody_subscribes_is_not_remembered():
     assert heard() == []
 
 
-def test_an_hour_without_subscribers_forgets_them_all():
+def test_stored_milestones_are_deleted_after_an_hour_without_subscribers():
     measure(99, 100)
     tasks.forget_crossings()
     assert Crossing.objects.count() == 1
@@ -115,7 +115,7 @@ def test_an_hour_without_subscribers_forgets_them_all():
     assert Schedule.objects.filter(func="trackers.tasks.forget_crossings").count() == 1
 
 
-def test_an_untracked_tweet_is_forgotten():
+def test_milestones_of_an_untracked_tweet_are_deleted():
     measure(99, 100)
     measure(99, 100, id=2)
 

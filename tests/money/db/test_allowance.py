@@ -36,11 +36,11 @@ MIDDLE, LAST = date(2027, 4, 11), date(2027, 4, 30)
         ({}, Spent(), MIDDLE, {}),
     ],
 )  # fmt: skip
-def test_what_each_budget_allows(budgets, spent, day, expected):
+def test_each_budget_gives_its_daily_allowance(budgets, spent, day, expected):
     assert allowance_by_limit(Project(**budgets), spent, day=day) == pytest.approx(expected)
 
 
-def test_posts_that_cost_nothing_are_not_limited_by_dollars():
+def test_free_posts_are_not_limited_by_dollars():
     free = Project(money_a_day=Decimal(1), money_a_month=Decimal(1), price_of_a_post=Decimal(0))
 
     assert allowance_by_limit(free, Spent(), day=MIDDLE) == {}
@@ -53,13 +53,13 @@ def two(db):
         CredentialFactory(app=AppFactory(project=project))
 
 
-def test_projects_are_one_purse(two):
+def test_the_allowances_of_projects_add_up(two):
     assert tomorrows_allowance() == Allowance(
         150, "one: tweet-days a UTC day, two: tweet-days a UTC day"
     )
 
 
-def test_the_budget_that_leaves_least_counts(two):
+def test_the_tightest_budget_limits_the_allowance(two):
     # A day's share of it is at most half, on the last but one of a month: 50 tweets.
     Project.objects.filter(name="one").update(money_a_month=Decimal("0.5"))
     Spending.objects.create(
@@ -72,7 +72,7 @@ def test_the_budget_that_leaves_least_counts(two):
     assert found.budgets.startswith("one: US dollars a month")
 
 
-def test_who_may_not_ask_does_not_count(two):
+def test_projects_without_usable_credentials_do_not_count(two):
     Project.objects.filter(name="two").update(stopped_until=timezone.now() + timedelta(hours=1))
     assert tomorrows_allowance().tweet_days == 100
 
@@ -80,14 +80,14 @@ def test_who_may_not_ask_does_not_count(two):
     assert tomorrows_allowance() == Allowance()
 
 
-def test_with_one_project_that_has_no_budget_nothing_is_limited(two):
+def test_one_project_without_a_budget_lifts_the_limit(two):
     CredentialFactory(app=AppFactory(project=ProjectFactory(name="three")))
 
     assert tomorrows_allowance() == Allowance()
 
 
 @pytest.mark.django_db
-def test_without_a_credential_nothing_is_limited():
+def test_without_a_credential_there_is_no_limit():
     ProjectFactory(name="one", posts_a_day=5)
 
     assert tomorrows_allowance() == Allowance()

@@ -49,7 +49,7 @@ A_DAY = date(2026, 11, 21)
         ),
     ],
 )  # fmt: skip
-def test_the_tightest_budget(budgets, spent, binds, left):
+def test_the_tightest_budget_is_named(budgets, spent, binds, left):
     project = Project(**budgets)
 
     assert binding(project, spent, day=A_DAY) == binds
@@ -57,7 +57,7 @@ def test_the_tightest_budget(budgets, spent, binds, left):
 
 
 @pytest.mark.django_db
-def test_what_it_leaves_is_what_the_ledger_says():
+def test_the_balance_equals_that_of_the_ledger():
     limits = product((None, 90), (None, 700), (None, Decimal("0.41")), (None, Decimal("3.3")))
     names = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
     for place, given in enumerate(limits):

@@ -22,7 +22,7 @@ LATE = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)
 TODAY, TOMORROW = date(2026, 3, 10), date(2026, 3, 11)
 
 
-def test_the_parts_are_the_whole():
+def test_parts_sum_to_the_reservation():
     purse = purse_at(LATE, posts_a_day=1000)
     payment = reserve(purse, unpaid=[0] * 150, paid=100)
 
@@ -34,14 +34,14 @@ def test_the_parts_are_the_whole():
     }
 
 
-def test_by_day_nothing_is_reserved_for_the_next_one():
+def test_during_the_day_nothing_is_reserved_for_the_next_day():
     payment = reserve(purse_at(NOON), unpaid=[0] * 150, paid=50)
 
     assert [part.tomorrow for part in payment.parts([(100, 100), (50, 100)])] == [0, 0]
 
 
 @pytest.mark.parametrize("sizes", [[(100, 100)], [(150, 100), (0, 101)], [(151, 200)]])
-def test_parts_that_do_not_add_up_are_refused(sizes):
+def test_parts_with_a_wrong_sum_are_refused(sizes):
     payment = Payment(1, TODAY, 150, reply_by=0.0, tomorrow=200)
 
     with pytest.raises(ValueError, match="150 and 200 tweet-days are reserved"):
@@ -64,7 +64,7 @@ def test_each_part_is_settled_by_its_own_reply():
     assert spent(TODAY) == (190, 0)
 
 
-def test_midnight_comes_between_two_replies():
+def test_replies_around_midnight_are_billed_on_their_own_days():
     purse = purse_at(LATE, posts_a_day=1000)
     payment = reserve(purse, unpaid=[0] * 150, paid=50)
     before, after, lost = payment.parts([(100, 100), (40, 80), (10, 20)])
@@ -106,7 +106,7 @@ settlements = st.lists(
 
 @settings(max_examples=40)
 @given(settlements, st.integers(0, 300), st.booleans())
-def test_the_books_are_as_after_one_by_one(each, reserved, is_late):
+def test_settling_together_equals_settling_one_by_one(each, reserved, is_late):
     """Also when a crash of the database forgot what was reserved, or a part of it."""
     project, _ = Project.objects.get_or_create(name="p")
     ways = []

@@ -54,7 +54,7 @@ def spent(day):
     return row.posts, row.posts_reserved
 
 
-def test_the_day_is_that_of_xs_clock():
+def test_the_day_follows_the_clock_of_x():
     purse = purse_at(NOON)
 
     assert purse.day == date(2026, 3, 10)
@@ -62,7 +62,7 @@ def test_the_day_is_that_of_xs_clock():
     assert purse.next_day() == datetime(2026, 3, 11, 0, 0, 2, tzinfo=UTC)
 
 
-def test_what_is_read_is_counted_and_what_is_not_found_is_not():
+def test_read_posts_are_billed_and_missing_ones_are_not():
     purse = purse_at(NOON, posts_a_day=100)
 
     payment = reserve(purse, unpaid=[0] * 60, paid=40)
@@ -75,7 +75,7 @@ def test_what_is_read_is_counted_and_what_is_not_found_is_not():
     assert Spending.objects.get().money == Decimal("0.25")
 
 
-def test_a_failed_request_costs_nothing_and_one_without_an_answer_all():
+def test_a_failed_request_costs_nothing_and_an_unanswered_one_everything():
     purse = purse_at(NOON, posts_a_day=100)
 
     ledger.cancel(reserve(purse, unpaid=[0] * 60, paid=0))
@@ -84,7 +84,7 @@ def test_a_failed_request_costs_nothing_and_one_without_an_answer_all():
     assert spent(purse.day) == (60, 0)
 
 
-def test_the_youngest_get_what_is_left_and_leave_no_more_than_their_floor():
+def test_the_youngest_get_the_balance_down_to_the_reserve_for_younger_tweets():
     purse = purse_at(NOON, posts_a_day=100)
 
     young = reserve(purse, unpaid=[0] * 30 + [60] * 30, paid=0)
@@ -106,12 +106,12 @@ def test_the_youngest_get_what_is_left_and_leave_no_more_than_their_floor():
     ],
     ids=str,
 )
-def test_the_least_of_the_budgets_counts(budget, left):
+def test_the_tightest_budget_counts(budget, left):
     """On the tenth of March there are 22 days left in the month."""
     assert purse_at(NOON, **budget).left == left
 
 
-def test_what_was_spent_earlier_in_the_month_counts_and_that_of_the_last_month_does_not():
+def test_only_spending_of_the_current_month_counts():
     purse = purse_at(NOON, posts_a_month=1000, posts_a_day=1000)
     for day, posts in ((date(2026, 3, 1), 300), (date(2026, 2, 28), 900)):
         Spending.objects.create(project_id=purse.project, day=day, posts=posts)
@@ -119,7 +119,7 @@ def test_what_was_spent_earlier_in_the_month_counts_and_that_of_the_last_month_d
     assert read_balances()[0].left == 700
 
 
-def test_many_at_once_never_reserve_more_than_there_is():
+def test_concurrent_reservations_never_exceed_the_balance():
     purse = purse_at(NOON, posts_a_day=1000)
     got = []
 
@@ -168,7 +168,7 @@ def test_accounts_are_paid_with_money_and_not_with_tweet_days():
     assert (row.users, row.users_reserved, row.money) == (80, 20, Decimal("0.8"))
 
 
-def test_a_project_is_usable_with_an_enabled_credential_while_x_did_not_stop_it():
+def test_a_project_is_usable_with_an_enabled_credential_unless_depleted():
     found = project()
     assert read_balances()[0].usable
 

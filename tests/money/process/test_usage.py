@@ -48,7 +48,7 @@ def spend(x, count):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_x_counts_is_shown_beside_our_count(x):
+def test_the_count_of_x_is_shown_beside_ours(x):
     CredentialFactory(name="one")
     x.put("projects/ours", {"monthly_cap": 9000})
     spend(x, 40)
@@ -64,7 +64,7 @@ def test_what_x_counts_is_shown_beside_our_count(x):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_why_the_usage_is_not_known_is_told(x):
+def test_the_reason_for_unknown_usage_is_shown(x):
     credential = CredentialFactory(name="one")
     x.put("faults", [{"kind": "503_json", "match": {"endpoint": "GET /2/usage/tweets"}}])
     assert compare(x).usage_problem == "503 Service Unavailable"
@@ -76,7 +76,7 @@ def test_why_the_usage_is_not_known_is_told(x):
     assert project.drift is None
 
 
-def test_numbers_are_read_in_both_of_xs_ways():
+def test_numbers_are_read_as_text_and_as_numbers():
     usage = [{"date": "2026-03-01T00:00:00.000Z", "usage": "12"}, {"date": "no date", "usage": 1}]
     body = {"data": {"project_cap": "100", "project_usage": 30, "cap_reset_day": 24,
                      "daily_project_usage": {"project_id": "1", "usage": usage}}}  # fmt: skip
@@ -105,13 +105,13 @@ FIELDS = ["daily_project_usage", "project_cap", "project_usage", "cap_reset_day"
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
-def test_no_answer_raises_anything_but_garbage(data):
+def test_arbitrary_answers_raise_only_garbage(data):
     found = read_usage(
         orjson.dumps({"data": data}, option=orjson.OPT_NON_STR_KEYS), (), window=None
     )
     assert all(posts >= 0 for posts in found.days.values())
 
 
-def test_what_is_no_object_is_garbage():
+def test_an_answer_that_is_no_object_is_garbage():
     with pytest.raises(Garbage):
         read_usage(b"<html>", (), window=None)

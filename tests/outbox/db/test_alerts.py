@@ -43,7 +43,7 @@ def refuse_often(credential):
     ]
 
 
-def test_a_credential_that_x_refuses_is_told_when_that_disables_it(credential):
+def test_a_credential_disabled_by_refusals_publishes_an_alert(credential):
     subscriber("ops", ["alerts"])
 
     assert refuse_often(credential) == [False, False, True, False]
@@ -53,7 +53,7 @@ def test_a_credential_that_x_refuses_is_told_when_that_disables_it(credential):
     assert (event.type, event.url) == ("create", "/operations/")
 
 
-def test_who_watches_the_live_feed_is_told_as_well(credential):
+def test_watchers_of_the_live_events_get_the_alert(credential):
     watch(["alerts"])
 
     credential.disable("disabled by ada", now=NOW)
@@ -61,7 +61,7 @@ def test_who_watches_the_live_feed_is_told_as_well(credential):
     assert told() == [{"credential": "first", "what": "disabled by ada"}]
 
 
-def test_one_that_a_person_disables_is_told_once(credential):
+def test_a_credential_disabled_by_a_person_alerts_once(credential):
     subscriber("ops", ["alerts"])
 
     for reason in ("disabled by ada", "once more"):
@@ -70,7 +70,7 @@ def test_one_that_a_person_disables_is_told_once(credential):
     assert told() == [{"credential": "first", "what": "disabled by ada"}]
 
 
-def test_a_project_without_money_is_told_once_until_it_has_some_again(credential):
+def test_a_depleted_project_alerts_once_until_it_has_money_again(credential):
     subscriber("ops", ["alerts"])
     app, error = credential.app_id, Depleted("Credits are used up.")
 
@@ -83,7 +83,7 @@ def test_a_project_without_money_is_told_once_until_it_has_some_again(credential
     assert len(told()) == 2
 
 
-def test_while_nobody_subscribes_nothing_is_stored(credential):
+def test_without_subscribers_no_alert_is_stored(credential):
     refuse_often(credential)
     depletion.stop_project(credential.app_id, Depleted("Credits are used up."), now=NOW)
 

@@ -33,7 +33,7 @@ def look(wrong, *, minute, of="one"):
     return [(one.data["thing"], one.data["state"], one.data["what"]) for one in told]
 
 
-def test_it_is_told_once_when_it_lasts_and_once_when_it_is_over():
+def test_a_lasting_finding_is_published_once_and_its_end_once():
     said = [
         look(wrong, minute=minute)
         for minute, wrong in enumerate(["It broke.", "It broke.", "Worse.", FINE, FINE])
@@ -45,7 +45,7 @@ def test_it_is_told_once_when_it_lasts_and_once_when_it_is_over():
     assert not Finding.objects.exists()
 
 
-def test_what_is_over_before_a_minute_is_no_news():
+def test_a_finding_of_less_than_a_minute_is_not_published():
     assert look("It broke.", minute=0) == []
     assert look("It broke.", minute=0.9) == []
     assert look(FINE, minute=1.5) == []
@@ -54,7 +54,7 @@ def test_what_is_over_before_a_minute_is_no_news():
     assert look("It broke.", minute=2.5) == []
 
 
-def test_one_thing_says_nothing_of_another():
+def test_findings_of_different_things_are_independent():
     assert look("It broke.", minute=0) == []
     assert look("It broke.", minute=1, of="two") == []
     assert look("It broke.", minute=1) == [("one", "down", "It broke.")]
@@ -62,7 +62,7 @@ def test_one_thing_says_nothing_of_another():
     assert Finding.objects.count() == 1
 
 
-def test_who_subscribes_to_alerts_gets_them():
+def test_subscribers_of_alerts_get_findings():
     subscriber(topics=["alerts"])
     look("It broke.", minute=0)
     look("It broke.", minute=1)
@@ -75,7 +75,7 @@ def wrong(looks):
     return {(one.kind, one.of): one.wrong for one in looks if one.wrong}
 
 
-def test_a_queue_whose_requests_keep_failing_is_in_trouble_until_one_is_answered():
+def test_a_queue_with_failing_requests_is_a_finding_until_one_is_answered():
     Queue.objects.filter(name=TWEET_UPDATE).update(paused=True)
     assert wrong(queue_looks()) == {}
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_a_queue_whose_requests_keep_failing_is_in_trouble_until_one_is_answered
         (None, "Not connected: no process is listening: start manage.py stream."),
     ],
 )
-def test_the_stream_is_in_trouble_while_it_is_down_and_a_source_wants_it(state, said):
+def test_a_needed_stream_that_is_down_is_a_finding(state, said):
     if state:
         Stream.objects.create(name="filtered", state=state, because="X answered 503.")
     assert wrong(stream_looks(now=NOW)) == {}
@@ -108,7 +108,7 @@ def test_the_stream_is_in_trouble_while_it_is_down_and_a_source_wants_it(state, 
     assert wrong(stream_looks(now=NOW)) == {}
 
 
-def test_a_process_that_was_killed_leaves_the_stream_down():
+def test_a_killed_stream_process_counts_as_down():
     Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
     Stream.objects.create(name="filtered", state="open", lease_until=NOW - A_MINUTE)
 
@@ -116,7 +116,7 @@ def test_a_process_that_was_killed_leaves_the_stream_down():
     assert wrong(stream_looks(now=NOW - 2 * A_MINUTE)) == {}
 
 
-def test_it_is_looked_at_every_minute():
+def test_findings_are_judged_every_minute():
     chore = Schedule.objects.get(func="trackers.tasks.alert_people")
     assert (chore.schedule_type, chore.minutes) == (Schedule.MINUTES, 1)
     tasks.alert_people()

@@ -49,19 +49,19 @@ def done(data):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_each_packer_of_the_standard_library_is_unpacked(pack):
+def test_every_compression_of_the_standard_library_is_unpacked(pack):
     data = "".join(v2_lines(3000)).encode()
 
     assert counts(done(pack(data))) == (3000, 3000, 0, 0)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_several_packed_one_after_the_other_are_one_file(pack):
+def test_concatenated_compressed_files_are_one_file(pack):
     assert counts(done(pack(f"{A}\n".encode()) + pack(f"{B}\n".encode()))) == (2, 2, 0, 0)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_packed_file_that_breaks_off_brings_what_is_whole(pack):
+def test_a_truncated_compressed_file_yields_its_whole_lines(pack):
     text = "".join(f"{n * 7919}\n" for n in range(1, 60_000)).encode()
     # Of bzip2 a block is the least that can be read.
     packed = pack(text, 1)
@@ -73,7 +73,7 @@ def test_a_packed_file_that_breaks_off_brings_what_is_whole(pack):
     assert 10_000 < report.lines < 59_999
 
 
-def test_xz_that_wants_more_memory_than_there_is_is_refused():
+def test_an_xz_file_needing_too_much_memory_is_refused():
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
     data = lzma.compress(f"{A}\n".encode(), filters=filters)
 
@@ -81,7 +81,7 @@ def test_xz_that_wants_more_memory_than_there_is_is_refused():
         upload(data)
 
 
-def test_of_xs_own_archive_the_posts_are_read_and_nothing_else():
+def test_only_posts_are_read_from_the_archive_of_x():
     data = zip_of(
         {
             "data/account.js": "window.YTD.account.part0 = [ {} ]",
@@ -103,7 +103,7 @@ def test_of_xs_own_archive_the_posts_are_read_and_nothing_else():
     assert "4 others (of X's archive, without posts)" in report.told
 
 
-def test_of_other_archives_the_files_with_tweets_are_read_and_the_others_named():
+def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
     table = "when,tweet_id\n"
     data = zip_of(
         {
@@ -151,7 +151,7 @@ def test_an_archive_without_tweets_says_why(data, said):
     assert not Source.objects.exists()
 
 
-def test_an_archive_with_a_damaged_file_brings_the_others():
+def test_an_archive_with_a_damaged_file_yields_the_other_files():
     text = "".join(f"{n}\n" for n in range(FIRST, FIRST + 5000))
     data = bytearray(zip_of({"a.txt": text, "b.txt": "7\n"}, zipfile.ZIP_STORED))
     data[data.index(b"\n", 50_000) - 3] ^= 1
@@ -180,7 +180,7 @@ def limited(data, limits=LIMITS):
         ),
     ],
 )
-def test_what_has_more_in_it_than_it_may_is_refused_by_name_and_leaves_nothing(data, said):
+def test_an_oversized_archive_is_refused_by_name_and_leaves_no_files(data, said):
     limits = LIMITS if "200" not in said else Limits(bytes=1 << 40, lines=1 << 40)
 
     with pytest.raises(TooLargeError, match=said):
@@ -190,7 +190,7 @@ def test_what_has_more_in_it_than_it_may_is_refused_by_name_and_leaves_nothing(d
     assert not ImportPart.objects.exists()
 
 
-def test_a_bomb_of_a_few_kilobytes_is_refused_before_it_is_half_unpacked(counted_parts):
+def test_a_zip_bomb_is_refused_before_it_is_half_unpacked(counted_parts):
     data = gzip.compress(b"1\n" * 3_000_000)
     assert len(data) < 7000
 
@@ -216,7 +216,7 @@ def counted_parts():
     post_save.disconnect(parts, sender=ImportPart)
 
 
-def test_how_much_is_in_it_is_counted_and_told_before_the_limit_is_reached():
+def test_the_unpacked_size_is_shown_beside_its_limit():
     report = limited(f"{A}\n".encode() * 9000)
 
     report.refresh_from_db()

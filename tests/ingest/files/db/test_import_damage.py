@@ -34,7 +34,7 @@ from trackers.jobs import queue
 pytestmark = pytest.mark.django_db
 
 
-def test_damaged_lines_are_told_by_number_text_and_reason():
+def test_damaged_lines_are_reported_with_number_text_and_reason():
     report = imported(
         '{"id": "1"}\n\n{"id": \n{"id": "2"}\n{"id": "x\0y"}\n'.replace("\0", "\\u0000")
     )
@@ -62,7 +62,7 @@ def test_of_a_million_bad_lines_the_first_thousand_are_kept_whatever_part_comes_
     assert bad_lines(report) == list(range(1, 2000, 2))
 
 
-def test_a_damaged_object_of_a_document_is_told_by_its_line():
+def test_a_damaged_object_of_a_document_is_reported_with_its_line():
     text = json.dumps([{"id": str(FIRST + n)} for n in range(500)], indent=2)
     damaged = text.replace(f'"{FIRST + 100}"', f'"{FIRST + 100}', 1)
 
@@ -73,7 +73,7 @@ def test_a_damaged_object_of_a_document_is_told_by_its_line():
     assert 300 <= line <= 303
 
 
-def test_a_packed_file_that_breaks_off_brings_what_is_whole_and_says_where():
+def test_a_truncated_compressed_file_yields_its_whole_lines_and_says_where_it_ends():
     text = "".join(f"{n}\n" for n in range(FIRST, FIRST + 20_000)).encode()
 
     report = imported(gzip.compress(text, mtime=0)[:-1000])
@@ -84,7 +84,7 @@ def test_a_packed_file_that_breaks_off_brings_what_is_whole_and_says_where():
     assert "breaks off" in line.why
 
 
-def test_a_packed_file_with_a_damaged_byte_brings_what_comes_before_it():
+def test_a_compressed_file_with_a_damaged_byte_yields_the_lines_before_it():
     text = "".join(f"{n * 7919}\n" for n in range(1, 40_000)).encode()
     data = bytearray(gzip.compress(text, mtime=0))
     data[len(data) // 2] ^= 0xFF
@@ -95,7 +95,7 @@ def test_a_packed_file_with_a_damaged_byte_brings_what_comes_before_it():
     assert any("breaks off" in one.why for one in report.source.rejected_lines.all())
 
 
-def test_after_a_very_long_line_the_numbers_are_those_of_the_file():
+def test_line_numbers_stay_right_after_a_very_long_line():
     data = b'{"id": "1"}\n' + b"x" * (2 * LONGEST_LINE + 5) + b'\n\n{"id": "2"}\nbad\n'
 
     report = imported(data)
@@ -147,7 +147,7 @@ DAMAGED_ZIP = zipped({"ids.txt": "20\n" * 100}).replace(PACKED, b"\xff" * len(PA
         (gzip.compress(b"x" * 10, mtime=0), "contains no tweets"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_sentence_and_leaves_nothing_behind(data, said):
+def test_an_unreadable_file_is_refused_with_a_sentence_and_leaves_nothing(data, said):
     with pytest.raises(UnreadableError, match=said):
         upload(data)
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence_and_leaves_nothing_behind(dat
     assert not ImportPart.objects.exists()
 
 
-def test_a_reader_that_dies_in_the_middle_leaves_nothing_of_the_upload():
+def test_a_failing_reader_leaves_nothing_of_the_upload():
     class Broken(io.BytesIO):
         def read1(self, size=-1):
             if self.tell() > 3_000_000:

@@ -36,7 +36,7 @@ from trackers.updater.models import TweetUpdate
 pytestmark = pytest.mark.django_db
 
 
-def test_a_file_of_many_parts_loses_no_line_and_keeps_their_numbers():
+def test_a_file_of_many_parts_keeps_all_lines_and_their_numbers():
     lines = [str(FIRST + n) for n in range(13_001)]
     for bad in (0, 3999, 4000, 12_999):
         lines[bad] = "bad"
@@ -62,7 +62,7 @@ def test_fields_with_line_ends_are_never_cut_between_parts():
     assert counts(report) == (9000, 9000, 0, 0)
 
 
-def test_a_document_of_one_very_long_line_loses_nothing_where_its_pieces_meet():
+def test_a_document_of_one_long_line_loses_nothing_between_parts():
     tweets = [v2_tweet(n, text="😀é" * 9, bulk=30_000) for n in range(1300)]
     data = json.dumps(tweets, ensure_ascii=False).encode()
     assert len(data) > 2 * LONGEST_LINE
@@ -77,7 +77,7 @@ def test_a_document_of_one_very_long_line_loses_nothing_where_its_pieces_meet():
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_every_part_knows_the_table_it_is_of(delimiter):
+def test_every_part_knows_the_header_of_its_table(delimiter):
     rows = [f'"a,b;c,d;e"{delimiter}{FIRST + n}' for n in range(8500)]
 
     report = imported("\n".join([f"a{delimiter}post", *rows, f"bad{delimiter}x"]))
@@ -86,7 +86,7 @@ def test_every_part_knows_the_table_it_is_of(delimiter):
     assert bad_lines(report) == [8502]
 
 
-def test_a_lease_that_was_lost_writes_nothing():
+def test_a_part_whose_lease_was_lost_writes_nothing():
     report = started(f"{A}\nbad\n")
     late = queue.claim_batch("import:part")
     queue.schedule("import:part", late.keys[0], timedelta(0))
@@ -99,7 +99,7 @@ def test_a_lease_that_was_lost_writes_nothing():
     assert report.parts_done == 1
 
 
-def test_a_lease_that_was_lost_before_the_other_is_done_writes_nothing_either():
+def test_a_part_whose_lease_was_taken_over_writes_nothing():
     report = started(f"{A}\n")
     late = queue.claim_batch("import:part")
     queue.schedule("import:part", late.keys[0], timedelta(0))
@@ -113,7 +113,7 @@ def test_a_lease_that_was_lost_before_the_other_is_done_writes_nothing_either():
     assert report.tracked == 1
 
 
-def test_a_part_that_fails_in_the_middle_is_done_again_and_counted_once(monkeypatch):
+def test_a_part_that_failed_half_way_is_retried_and_counted_once(monkeypatch):
     report = started(f"{A}\n{B}\nbad\n")
     batch = queue.claim_batch("import:part")
     # As if the database went away at the last statement.
@@ -143,7 +143,7 @@ def test_a_paused_import_waits_and_goes_on_when_it_is_resumed():
     assert ImportJob.objects.count() == 0
 
 
-def test_a_source_that_is_removed_takes_along_what_waits():
+def test_removing_a_source_removes_its_waiting_parts():
     report = started("\n".join(str(FIRST + n) for n in range(5000)))
     batch = queue.claim_batch("import:part")
 
@@ -157,7 +157,7 @@ def test_a_source_that_is_removed_takes_along_what_waits():
     assert not RejectedLine.objects.exists()
 
 
-def test_parts_that_nobody_takes_any_more_are_known_and_tried_again():
+def test_isolated_parts_are_reported_and_retried():
     report = started(f"{A}\n")
     ImportJob.objects.update(attempts=4, stamp=None)
     assert len(failed_parts(report)) == 1
@@ -169,7 +169,7 @@ def test_parts_that_nobody_takes_any_more_are_known_and_tried_again():
     assert Tweet.objects.count() == 1
 
 
-def test_uploads_that_broke_off_or_were_never_started_are_forgotten_in_time():
+def test_broken_and_unstarted_uploads_are_pruned():
     now = timezone.now()
     broken, unstarted, begun = upload("1\n"), upload("2\n"), started("3\n")
     Import.objects.filter(pk=broken.pk).update(uploaded_at=None)

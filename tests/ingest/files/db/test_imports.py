@@ -67,7 +67,7 @@ ARCHIVE = "window.YTD.tweets.part0 = " + json.dumps(
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_each_shape_of_a_file_is_imported(data, tracked, packed):
+def test_every_file_format_is_imported(data, tracked, packed):
     data = data.encode()
 
     report = imported(gzip.compress(data, mtime=0) if packed else data)
@@ -81,7 +81,7 @@ def test_each_shape_of_a_file_is_imported(data, tracked, packed):
     assert not ImportJob.objects.exists()
 
 
-def test_tweets_say_which_file_they_came_from_and_keep_what_came_with_them():
+def test_tweets_name_their_file_and_keep_its_fields():
     imported("".join(v2_lines(2)), name="mine.jsonl")
 
     tweet = Tweet.objects.select_related("tweettext").get(id=FIRST)
@@ -91,11 +91,11 @@ def test_tweets_say_which_file_they_came_from_and_keep_what_came_with_them():
     assert (run.taken_at.day, run.replies) == (4, 2)
 
 
-def test_referenced_tweets_come_along_on_choice():
+def test_referenced_tweets_are_imported_on_request():
     assert imported(json.dumps(PAGE), referenced=True).tracked == 3
 
 
-def test_an_import_is_a_source_of_whoever_uploaded_it():
+def test_an_import_is_a_source_of_its_uploader():
     source = upload("1\n").source
 
     assert (source.kind, source.of, source.owner, str(source)) == (
@@ -136,7 +136,7 @@ def test_a_tweet_twice_in_a_file_counts_once_as_tracked():
     assert counts(imported(f"{A}\n{A}\n")) == (2, 1, 1, 0)
 
 
-def test_what_comes_before_a_table_is_told_of_at_once():
+def test_lines_before_a_table_are_reported_at_once():
     report = upload(f"Export of 2024\n\nwhen,post\nx,{A}\n")
 
     report.refresh_from_db()
@@ -144,7 +144,7 @@ def test_what_comes_before_a_table_is_told_of_at_once():
     assert bad_lines(report) == [1]
 
 
-def test_a_person_sees_what_a_column_gives_and_chooses_another():
+def test_a_person_previews_a_column_and_chooses_another():
     report = upload(f"tweet_id,answer_to\n{A},{B}\n{C},{B + 5}\n")
 
     guessed = preview(report, column=1, referenced=False)
@@ -156,7 +156,7 @@ def test_a_person_sees_what_a_column_gives_and_chooses_another():
     assert [one.id for one in other.tweets] == [B, B + 5]
 
 
-def test_a_table_whose_column_nobody_can_guess_waits_for_a_person():
+def test_a_table_with_an_unclear_id_column_waits_for_a_person():
     ages = upload("age\n12\n33\n")
     assert (ages.format, ages.column) == ("csv", "")
     report = upload(f"user_id,account_id\n{A},{B}\n")
@@ -173,14 +173,14 @@ def test_a_table_whose_column_nobody_can_guess_waits_for_a_person():
     assert Tweet.objects.get().id == B
 
 
-def test_letters_of_an_old_encoding_cost_no_tweet_and_are_told_of():
+def test_bytes_of_an_old_encoding_cost_no_tweet_and_are_reported():
     report = imported(f"text,tweet_id\nGrüße,{A}\n".encode("latin-1"))
 
     assert counts(report) == (1, 1, 0, 0)
     assert "UTF-8" in report.told
 
 
-def test_half_a_surrogate_pair_and_a_zero_do_no_harm():
+def test_a_lone_surrogate_and_a_nul_are_harmless():
     tweet = v2_tweet(0, text="\ud83d half\0")
 
     assert imported(json.dumps([tweet], indent=1)).tracked == 1

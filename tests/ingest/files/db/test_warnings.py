@@ -53,7 +53,7 @@ def one(value):
         pytest.param(v2(edit_history_tweet_ids=[1]), (4, 0, 2), "edit_history_tweet_ids is no"),
     ],
 )
-def test_an_odd_value_costs_itself_alone(value, figures, odd):
+def test_an_invalid_value_is_dropped_alone(value, figures, odd):
     found = one(value)
 
     assert found.odd.startswith(odd)
@@ -70,19 +70,21 @@ def test_an_odd_value_costs_itself_alone(value, figures, odd):
         (1683115200000, born_at(FIRST), "created_at is not a time, taken from the id"),
     ],
 )
-def test_a_time_without_a_zone_is_of_utc_and_none_is_that_of_the_id(created_at, expected, odd):
+def test_a_time_without_a_zone_is_utc_and_a_missing_one_is_that_of_the_id(
+    created_at, expected, odd
+):
     found = one(v2(created_at=created_at))
 
     assert (found.post.created_at, found.odd) == (expected, odd)
     assert found.post.figures.retweets == 4
 
 
-def test_what_is_as_x_writes_it_has_no_warning():
+def test_values_in_the_format_of_x_give_no_warning():
     for value in (v2(), V1, {**V1, "id_str": None, "id": A}, {"id": str(A)}):
         assert one(value).odd == ""
 
 
-def test_without_a_good_id_there_is_no_tweet():
+def test_a_line_without_a_valid_id_is_no_tweet():
     for value in ({**V1, "id_str": "x"}, {**v2(), "id": 1.65e18}, {"public_metrics": METRICS}):
         assert isinstance(one(value), Rejected)
 
@@ -108,7 +110,7 @@ def test_a_file_of_pandas_is_imported_and_its_warnings_are_counted_and_kept():
 TOO_MANY_WORDS = " ".join(f"word{n}" for n in range(100_000))
 
 
-def test_a_value_that_the_database_refuses_costs_its_line_and_not_the_part():
+def test_a_value_refused_by_the_database_rejects_its_line_and_not_the_part():
     tweets = [v2_tweet(n, bulk=0) for n in range(60)]
     tweets[33]["text"] = TOO_MANY_WORDS
 
@@ -123,7 +125,7 @@ def test_a_value_that_the_database_refuses_costs_its_line_and_not_the_part():
     assert (other.author_id, other.likes) == (35, 34)
 
 
-def test_when_the_database_refuses_many_their_ids_are_tracked_all_the_same():
+def test_ids_of_many_refused_lines_are_still_tracked():
     tweets = [json.dumps(v2_tweet(n, bulk=0, text=TOO_MANY_WORDS)) for n in range(4)]
 
     done = track_lines(tweets, came_from="a test")

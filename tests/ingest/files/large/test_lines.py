@@ -47,7 +47,7 @@ def found(text, **given):
         f"HTTPS://X.COM/Someone/Status/{ID}",
     ],
 )
-def test_an_id_is_read_from_each_shape_of_it(text):
+def test_an_id_is_read_in_every_format(text):
     assert id_of(text) == ID
     assert found(text + "\n") == ([ID], [])
 
@@ -67,17 +67,17 @@ def test_an_id_is_read_from_each_shape_of_it(text):
         f"https://x.com/someone/status/{ID}x",
     ],
 )  # fmt: skip
-def test_what_is_no_id_is_rejected(text):
+def test_a_malformed_id_is_rejected(text):
     assert id_of(text) is None
     assert found(f"1\n{text}\n2\n") == ([1, 2], [2])
 
 
-def test_the_largest_id_is_one():
+def test_the_largest_id_is_accepted():
     assert id_of(str(2**63 - 1)) == 2**63 - 1
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "# only a remark\n"])
-def test_an_empty_file_has_nothing_in_it(text):
+def test_an_empty_file_has_no_tweets(text):
     assert found(text) == ([], [])
 
 
@@ -128,7 +128,7 @@ def test_a_csv_without_a_header_is_read_by_its_long_ids(text):
         '"Age in years"\n12\n33\n',
     ],
 )
-def test_ages_are_no_ids(text):
+def test_ages_are_not_taken_for_ids(text):
     first = text.partition("\n")[0]
     with pytest.raises(UnreadableError, match=f"which column holds the tweets.*: {first}$"):
         found(text)
@@ -142,7 +142,7 @@ def test_ages_are_no_ids(text):
         "name,tweet_id\nbob,2.1E+18\neve,20\n",
     ],
 )
-def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
+def test_an_id_rounded_by_a_spreadsheet_is_reported_as_such(text):
     all = list(read_tweets(text.splitlines(keepends=True)))
 
     assert [one.id for one in all if isinstance(one, FoundTweet)] == [20]
@@ -150,19 +150,19 @@ def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
     assert "a spreadsheet has rounded" in why
 
 
-def test_of_several_columns_of_ids_the_one_that_says_so_most_plainly_is_taken():
+def test_of_several_id_columns_the_most_plainly_named_is_chosen():
     # `id` is often the row's own number, and 1.2E+18 where a spreadsheet was.
     assert found(f"id,id_str\n1.2E+18,{ID}\n") == ([ID], [])
     assert found(f"id,tweet_id\n7,{ID}\n") == ([ID], [])
 
 
-def test_bad_lines_of_a_csv_are_told_by_number():
+def test_bad_lines_of_a_csv_are_reported_by_number():
     text = 'id,text\n1,one\n,two\nx,three\n\n4,"open\n5,five\n'
 
     assert found(text) == ([1, 5], [3, 4, 6])
 
 
-def test_a_bad_first_line_refuses_nothing_else():
+def test_a_bad_first_line_keeps_the_other_lines():
     assert found("exported, by hand\n1\n2\n") == ([1, 2], [1])
     assert found("mine\n1\nbad\n2\n") == ([1, 2], [1, 3])
     assert found(f"mine\n{ID}\n") == ([ID], [1])
@@ -195,7 +195,7 @@ def only(value):
 
 
 @pytest.mark.parametrize("value", [V2, {"data": V2}, {"data": [V2]}, [V2], TWARC])
-def test_a_v2_tweet_comes_with_its_figures(value):
+def test_a_v2_tweet_comes_with_its_metrics(value):
     one = only(value)
 
     assert one.id == ID
@@ -204,7 +204,7 @@ def test_a_v2_tweet_comes_with_its_figures(value):
     assert (one.post.text, one.post.author_id) == ("words", 7)
 
 
-def test_a_v1_status_comes_with_its_two_figures():
+def test_a_v1_status_comes_with_its_two_metrics():
     one = only(V1)
 
     assert tuple(one.post.figures) == (1, None, 3, None, None, None)
@@ -212,17 +212,17 @@ def test_a_v1_status_comes_with_its_two_figures():
 
 
 @pytest.mark.parametrize("value", [TWARC, {**V2, "__twarc": TWARC["__twarc"]}])
-def test_twarc_says_when_it_was_retrieved(value):
+def test_the_retrieval_time_of_twarc_is_read(value):
     assert only(value).retrieved_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("marks", [None, 5, {}, {"retrieved_at": "soon"}, {"retrieved_at": 5}])
-def test_marks_that_are_none_say_nothing(marks):
+def test_malformed_twarc_marks_are_ignored(marks):
     assert only({**V2, "__twarc": marks}).retrieved_at is None
 
 
 @pytest.mark.parametrize("value", [{"id": str(ID)}, {"id": ID, "text": "x"}, {"id_str": str(ID)}])
-def test_an_object_without_figures_is_its_id(value):
+def test_an_object_without_metrics_gives_its_id(value):
     assert only(value) == FoundTweet(ID)
 
 
@@ -234,7 +234,7 @@ def test_an_object_without_figures_is_its_id(value):
         '{"data": [5.5]}', "[" * 2000, '{"id": "1\0"}', "# no remark here",
     ],
 )  # fmt: skip
-def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
+def test_a_bad_line_of_jsonl_is_reported_by_number_and_keeps_the_other_lines(line):
     assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 2], [2])
 
 
@@ -247,7 +247,7 @@ def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
         ("{", "is not JSON: Expecting property name"),
     ],
 )
-def test_bad_json_is_told_in_words_of_json(line, why):
+def test_bad_json_is_reported_in_terms_of_json(line, why):
     [one] = read_tweets([line], format="jsonl")
 
     assert one.why.startswith(why)
@@ -260,11 +260,11 @@ def test_bad_json_is_told_in_words_of_json(line, why):
         '{"id": "3", "public_metrics": {"like_count": -1}}', '{"id": "3", "favorite_count": 1e99}',
     ],
 )  # fmt: skip
-def test_bad_figures_of_a_good_id_refuse_nothing(line):
+def test_bad_metrics_of_a_valid_id_do_not_reject_it(line):
     assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 3, 2], [])
 
 
-def test_of_an_answer_with_many_tweets_a_broken_one_costs_only_itself():
+def test_a_broken_tweet_in_an_answer_costs_only_itself():
     value = {"data": [V2, {"id": "x"}, {"id": "5"}]}
 
     assert found(json.dumps(value)) == ([ID, 5], [1])
@@ -281,7 +281,7 @@ def test_of_an_answer_with_many_tweets_a_broken_one_costs_only_itself():
         ("# remark\n\ufeff1\n", [1]),
     ],
 )
-def test_the_format_is_that_of_the_first_line(text, expected):
+def test_the_first_line_decides_the_format(text, expected):
     assert found(text) == (expected, [])
 
 
@@ -289,7 +289,7 @@ anything = st.text(st.characters(codec="utf-8"), max_size=60)
 
 
 @given(st.lists(anything | st.integers(-10, 2**65).map(str)), st.sampled_from(["auto", *READERS]))
-def test_no_line_at_all_breaks_the_reader(lines, format):
+def test_arbitrary_lines_never_break_the_reader(lines, format):
     # A table without a column of ids is refused as a whole.
     all: list[object] = []
     with suppress(UnreadableError):

@@ -57,7 +57,7 @@ ANSWER = {
 }  # fmt: skip
 
 
-def test_an_answer_as_twarc_writes_it_is_its_tweets_with_their_authors():
+def test_an_answer_in_the_format_of_twarc_gives_tweets_with_authors():
     one, two = all_in(ANSWER)
 
     assert (one.id, two.id) == (1, 2)
@@ -65,7 +65,7 @@ def test_an_answer_as_twarc_writes_it_is_its_tweets_with_their_authors():
     assert one.retrieved_at == two.retrieved_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def test_what_they_refer_to_is_followed_when_a_person_says_so():
+def test_referenced_tweets_are_followed_on_request():
     all = all_in(ANSWER, referenced=True)
 
     assert sorted(ids(all)) == [1, 2, 11, 12, 13]
@@ -75,7 +75,7 @@ def test_what_they_refer_to_is_followed_when_a_person_says_so():
     assert whole[12].retrieved_at.year == 2026
 
 
-def test_a_flattened_tweet_brings_the_others_inside_of_it():
+def test_a_flattened_tweet_brings_the_tweets_inside_it():
     flat = v2(
         1,
         author={"id": "7", "username": "someone"},
@@ -90,7 +90,7 @@ def test_a_flattened_tweet_brings_the_others_inside_of_it():
     assert twelve == FoundTweet(12)
 
 
-def test_retweets_and_quotes_of_v1_are_followed_as_deep_as_they_go():
+def test_nested_retweets_and_quotes_of_v1_are_followed():
     quoted = v1(3, in_reply_to_status_id_str="5", quoted_status_id_str="4", quoted_status=v1(4))
     retweet = v1(1, retweeted_status=v1(2, quoted_status=quoted, quoted_status_id_str="3"))
 
@@ -105,7 +105,7 @@ def test_a_long_tweet_of_a_v1_stream_has_its_whole_text():
     assert all_in(streamed)[0].post.text == "words and more"
 
 
-def test_half_a_surrogate_pair_in_a_text_breaks_no_line():
+def test_a_lone_surrogate_in_a_text_breaks_no_line():
     line = json.dumps(v2(1)).replace("words", r"cut \ud83e")
 
     [one] = read_tweets([line], format="jsonl")
@@ -156,13 +156,13 @@ def lines(text):
         pytest.param(json.dumps({"data": [*map(v2, range(ID, ID + 3))]}, indent=1), id="an answer"),
     ],
 )  # fmt: skip
-def test_json_over_many_lines_is_known_by_its_head(text):
+def test_json_over_many_lines_is_recognised_by_its_beginning(text):
     all = lines(text)
 
     assert sorted({one.id for one in all}) == [ID, ID + 1, ID + 2]
 
 
-def test_an_archives_tweet_is_described_and_its_figures_are_of_no_known_time():
+def test_a_tweet_of_an_archive_is_described_and_its_metrics_have_no_time():
     [one] = lines(archive(1))
 
     assert (one.post.text, one.post.lang) == ("words", "en")
@@ -172,7 +172,7 @@ def test_an_archives_tweet_is_described_and_its_figures_are_of_no_known_time():
 
 
 @pytest.mark.parametrize("text", [archive(2000), archive(2000, indent=None), old_archive(2000)])
-def test_a_damaged_tweet_of_an_archive_is_told_by_its_line_and_costs_only_itself(text):
+def test_a_damaged_tweet_of_an_archive_is_reported_with_its_line_and_costs_only_itself(text):
     damaged = text.replace(f'"{ID + 700}"', f'"{ID + 700}', 1)
 
     all = lines(damaged)
@@ -185,7 +185,7 @@ def test_a_damaged_tweet_of_an_archive_is_told_by_its_line_and_costs_only_itself
     assert begins - 30 < rejected.line <= begins
 
 
-def test_an_archive_that_is_cut_off_brings_what_is_whole():
+def test_a_truncated_archive_yields_its_whole_tweets():
     text = archive(1000)
 
     all = lines(text[: len(text) * 2 // 3])
@@ -195,7 +195,7 @@ def test_an_archive_that_is_cut_off_brings_what_is_whole():
     assert isinstance(all[-1], Rejected)
 
 
-def test_an_archive_is_read_as_it_comes():
+def test_an_archive_is_read_as_a_stream():
     taken = 0
 
     def slowly():
@@ -228,7 +228,7 @@ odd = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(odd, max_size=4), st.sampled_from(["json", "jsonl"]), st.integers(0, 3))
-def test_no_value_breaks_the_reader(given, format, indent):
+def test_arbitrary_values_never_break_the_reader(given, format, indent):
     text = "\n".join(json.dumps(one, indent=indent or None) for one in given)
 
     for one in read_tweets(io.StringIO(text), format=format, options=Options(referenced=True)):
@@ -238,7 +238,7 @@ def test_no_value_breaks_the_reader(given, format, indent):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text('[]{}",:\\ \nwindow.YTD=019e-tru', max_size=80))
-def test_no_text_at_all_keeps_the_reader_of_documents_from_its_end(text):
+def test_arbitrary_text_never_hangs_the_document_reader(text):
     for one in read_tweets(io.StringIO(text), format="json"):
         assert isinstance(one, FoundTweet | Rejected)
 
@@ -249,13 +249,13 @@ def unpacked(data, **given):
 
 
 @pytest.mark.parametrize("text", ["1\n2\n", "", "1", "\n\n"])
-def test_a_packed_file_is_known_by_its_first_bytes(text):
+def test_a_compressed_file_is_recognised_by_its_first_bytes(text):
     data = text.encode()
 
     assert unpacked(gzip.compress(data))[0] == unpacked(data)[0] == text.splitlines(keepends=True)
 
 
-def test_a_packed_file_of_several_parts_is_read_to_its_end_and_its_bytes_are_counted_packed():
+def test_a_multi_part_compressed_file_is_read_whole_and_counted_in_compressed_bytes():
     data = gzip.compress(b"1\n" * 1000) + gzip.compress(b"2\n")
 
     lines, taken = unpacked(data)
@@ -263,7 +263,7 @@ def test_a_packed_file_of_several_parts_is_read_to_its_end_and_its_bytes_are_cou
     assert (len(lines), taken) == (1001, len(data))
 
 
-def test_a_packed_file_that_breaks_off_brings_what_comes_before_and_says_where():
+def test_a_truncated_compressed_file_yields_what_came_before_and_says_where_it_ends():
     text = "".join(f"{n}\n" for n in range(ID, ID + 20_000)).encode()
     data = gzip.compress(text)[:-1000]
 

@@ -45,7 +45,7 @@ def told(text, **options):
         pytest.param(f"a,b\n,{A}\nx,{B}\n,\n", "b", id="gaps"),
     ],
 )  # fmt: skip
-def test_the_column_is_guessed_from_names_and_values_and_said_before(text, name):
+def test_the_id_column_is_guessed_from_names_and_values_and_shown_first(text, name):
     ids, _, said = told(text)
 
     assert ids == [A, B]
@@ -53,7 +53,7 @@ def test_the_column_is_guessed_from_names_and_values_and_said_before(text, name)
 
 
 @pytest.mark.parametrize("column", ["What It Is", "what_it_is", "3"])
-def test_a_person_says_the_column_by_its_name_or_its_number(column):
+def test_a_person_chooses_the_column_by_name_or_number(column):
     text = f"tweet_id,user_id,What It Is\n{C},{C},{A}\n{C},{C},{B}\n"
 
     assert told(text, column=column)[:2] == ([A, B], [])
@@ -64,27 +64,27 @@ def test_a_column_by_number_needs_no_header():
 
 
 @pytest.mark.parametrize("column", ["post", "4", "0", "²"])
-def test_a_column_that_is_not_there_is_told_with_those_that_are(column):
+def test_an_unknown_column_is_refused_with_the_existing_ones(column):
     with pytest.raises(UnreadableError, match="tweet_id, likes, text"):
         told("tweet_id,likes,text\n1,2,x\n", column=column)
 
 
-def test_ids_of_users_alone_are_not_looked_up_as_tweets():
+def test_user_ids_are_not_taken_for_tweets():
     with pytest.raises(UnreadableError, match="The first line is: user_id,text"):
         told(f"user_id,text\n{A},one\n{B},two\n")
 
 
-def test_a_title_before_the_header_is_rejected_alone():
+def test_a_title_before_the_header_is_the_only_rejected_line():
     assert told(f"Export of 2024\n\nwhen,post\nx,{A}\ny,{B}\n")[:2] == ([A, B], [1])
 
 
-def test_texts_with_line_ends_and_quotes_in_them_are_one_line_of_the_table():
+def test_texts_with_line_ends_and_quotes_are_one_row():
     text = f'post,text\n{A},"one\n\n""two"", {C}\nthree"\n{B},x\nbad,"a\nb"\n'
 
     assert told(text)[:2] == ([A, B], [7])
 
 
-def test_a_quote_that_is_never_closed_costs_only_its_own_line():
+def test_an_unclosed_quote_costs_only_its_own_line():
     lines = "".join(f"{n},x\n" for n in range(A, A + 500))
 
     ids, rejected, _ = told(f'post,text\n{C},"open\n{lines}')
@@ -92,7 +92,7 @@ def test_a_quote_that_is_never_closed_costs_only_its_own_line():
     assert (len(ids), rejected) == (500, [2])
 
 
-def test_a_table_of_nothing_but_unclosed_quotes_takes_no_time_and_no_memory():
+def test_a_table_full_of_unclosed_quotes_takes_bounded_time_and_memory():
     lines = ("post,text\n" if n == 0 else f'{A},"{n}\n' for n in range(20_001))
 
     # Two lines of which each opens a quote are one field to whoever reads CSV.
@@ -108,7 +108,7 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
     st.sampled_from(",;\t"),
 )
 @example([(A, "\u2028", "\n")], ",")
-def test_what_the_csv_module_writes_is_found_again(values, delimiter):
+def test_tables_written_by_the_csv_module_are_read_back(values, delimiter):
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["tweet_id", "one", "two"])

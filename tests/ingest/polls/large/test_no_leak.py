@@ -53,7 +53,7 @@ runs = {
 
 @settings(max_examples=300, deadline=None)
 @given(worlds(latest=1.0), *runs.values())
-def test_nothing_that_appears_less_than_k_late_is_ever_lost(
+def test_posts_appearing_less_than_k_late_are_never_lost(
     world, waits, crashes, took_ms, tells_time, skew_ms
 ):
     rules, when = world
@@ -72,7 +72,7 @@ def test_nothing_that_appears_less_than_k_late_is_ever_lost(
 
 @settings(max_examples=200, deadline=None)
 @given(worlds(latest=4.0), *runs.values())
-def test_what_appears_later_than_k_is_found_by_the_next_overlap_and_is_exactly_the_leak(
+def test_posts_appearing_later_than_k_are_found_by_the_next_overlap_as_leaks(
     world, waits, crashes, took_ms, tells_time, skew_ms
 ):
     rules, when = world
@@ -92,7 +92,7 @@ def test_what_appears_later_than_k_is_found_by_the_next_overlap_and_is_exactly_t
 
 @settings(max_examples=100, deadline=None)
 @given(worlds(latest=1.0), *runs.values(), st.integers(1, 12))
-def test_what_x_shows_no_more_is_inside_of_a_gap_that_says_so(
+def test_posts_beyond_the_reach_of_x_lie_in_a_recorded_gap(
     world, waits, crashes, took_ms, tells_time, skew_ms, reach
 ):
     rules, when = world
@@ -150,7 +150,7 @@ def test_the_naive_cursor_loses_posts_where_ours_loses_none(kind, skew_ms):
     assert ours.world.shown / len(all) < {"search": 11, "list": 14}.get(kind, 2)
 
 
-def test_a_clock_that_is_ahead_would_leak_if_ours_were_asked():
+def test_a_fast_own_clock_would_leak_if_it_were_used():
     """Why the time of a request is X's: V7 of the formula, as a story."""
     rules = KINDS["account"]
     late = posted((1_000, 0), (900, 2_000))
@@ -172,7 +172,7 @@ def test_a_clock_that_is_ahead_would_leak_if_ours_were_asked():
     assert min(ours.stored) == first_id_at(START_MS + 900) + 1
 
 
-def test_what_appears_between_two_pages_that_a_crash_kept_apart_is_read_by_the_next_poll():
+def test_posts_appearing_between_pages_around_a_crash_are_read_by_the_next_poll():
     """Why the time of a sweep is that of its first page."""
     late = posted(*((n, 0) for n in range(7)), (3, 3_000))
     x = World(late)

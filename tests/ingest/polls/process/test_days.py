@@ -21,7 +21,7 @@ def x(fakex, settings):
     return connect(fakex, settings)
 
 
-def test_polls_count_what_they_bring_and_what_x_bills_for_it(x):
+def test_polls_count_new_posts_and_their_cost(x):
     id, username = accounts(x, 1)[0]
     source = add("account", username)
     Project.objects.update(price_of_a_post=Decimal("0.004"))
@@ -39,7 +39,7 @@ def test_polls_count_what_they_bring_and_what_x_bills_for_it(x):
     assert sum(one.money for one in rows) == paid * Decimal("0.004")
 
 
-def test_a_cost_is_by_day_and_by_new_post():
+def test_costs_are_shown_by_day_and_by_new_post():
     source = add("account", "nasa")
     today = timezone.now().date()
     given = {"again": 1, "late": 0}
@@ -57,7 +57,7 @@ def test_a_cost_is_by_day_and_by_new_post():
     assert cost_of([], today=today) is None
 
 
-def test_days_are_forgotten_after_three_months_and_go_with_their_source():
+def test_days_are_pruned_after_three_months_and_deleted_with_their_source():
     source = add("account", "nasa")
     today = timezone.now().date()
     for back in (100, 93, 92, 0):

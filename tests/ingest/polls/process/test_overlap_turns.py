@@ -53,7 +53,7 @@ def end_overlap(source):
     raise AssertionError(f"the overlap is not over: {source.sweep}, {source.resting}")
 
 
-def test_an_overlap_lets_a_poll_go_first_between_two_pages_and_goes_on_where_it_stopped(x, account):
+def test_an_overlap_yields_to_a_poll_between_pages_and_continues(x, account):
     release(x, authors=[account[0]], count=450, starts_in_s=-60)
     source = add("account", account[1])
     poll(source)
@@ -81,7 +81,7 @@ def test_an_overlap_lets_a_poll_go_first_between_two_pages_and_goes_on_where_it_
     assert source.leaked == 0
 
 
-def test_a_poll_that_is_always_due_leaves_the_overlap_a_page_each_time(x, account):
+def test_a_constantly_due_poll_leaves_the_overlap_one_page_each_time(x, account):
     release(x, authors=[account[0]], count=450, starts_in_s=-60)
     source = add("account", account[1])
     poll(source)

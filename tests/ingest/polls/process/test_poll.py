@@ -70,7 +70,7 @@ FLOW = {"count": 250, "mentions": 0.6, "tags": ["poll"], "tagged": 0.5, "retweet
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_post_is_tracked_with_where_it_came_from_and_its_first_figures(x, account, kind):
+def test_every_post_is_tracked_with_its_source_and_first_metrics(x, account, kind):
     source, which = source_of(kind, x, account)
     release(x, authors=[account[0]], **FLOW)
 
@@ -90,7 +90,7 @@ def test_every_post_is_tracked_with_where_it_came_from_and_its_first_figures(x, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_next_poll_brings_what_is_new_and_measures_again_what_it_shows(x, account, kind):
+def test_the_next_poll_tracks_new_posts_and_measures_shown_ones_again(x, account, kind):
     source, which = source_of(kind, x, account)
     release(x, authors=[account[0]], **FLOW)
     poll(source)
@@ -105,7 +105,7 @@ def test_the_next_poll_brings_what_is_new_and_measures_again_what_it_shows(x, ac
     assert source.yielded == len(yielded(source))
 
 
-def test_what_the_source_leaves_out_is_paid_once_and_not_tracked(x, account):
+def test_posts_filtered_out_by_the_source_are_paid_once_and_not_tracked(x, account):
     source, _ = source_of("list", x, account, exclude_replies=True, exclude_retweets=True)
     release(x, authors=[account[0]], count=60, replies=0.3, retweets=0.3)
     poll(source)
@@ -119,7 +119,7 @@ def test_what_the_source_leaves_out_is_paid_once_and_not_tracked(x, account):
     assert spent() == billed(x)
 
 
-def test_polls_and_look_ups_of_one_day_cost_what_x_bills(x, account):
+def test_polls_and_look_ups_of_a_day_cost_what_x_bills(x, account):
     source, _ = source_of("account", x, account)
     release(x, authors=[account[0]], count=130)
     poll(source)
@@ -137,7 +137,7 @@ def test_polls_and_look_ups_of_one_day_cost_what_x_bills(x, account):
     assert measurements() == answers(x)
 
 
-def test_a_tweet_that_was_tracked_already_gets_a_sample_and_keeps_where_it_came_from(x, account):
+def test_an_already_tracked_tweet_gets_a_sample_and_keeps_its_source(x, account):
     release(x, authors=[account[0]], count=20)
     ids = visible(x, author=account[0])
     list(track([FoundTweet(id) for id in ids], came_from="a file"))
@@ -153,7 +153,7 @@ def test_a_tweet_that_was_tracked_already_gets_a_sample_and_keeps_where_it_came_
     assert spent() == billed(x)
 
 
-def test_a_tweet_that_a_person_untracked_does_not_come_back_with_the_next_poll(x, account):
+def test_an_untracked_tweet_is_not_tracked_again_by_the_next_poll(x, account):
     source, _ = source_of("account", x, account)
     release(x, authors=[account[0]], count=20)
     poll(source)
@@ -180,7 +180,7 @@ def test_the_first_poll_reads_back_as_far_as_the_source_says(x, account):
     assert source.leaked == 0
 
 
-def test_what_a_poll_has_no_pages_for_is_a_gap_that_fills_itself(x, account):
+def test_posts_beyond_the_page_limit_become_a_gap_that_later_polls_fill(x, account):
     source, _ = source_of("account", x, account, pages=2)
     release(x, authors=[account[0]], count=650)
 
@@ -196,7 +196,7 @@ def test_what_a_poll_has_no_pages_for_is_a_gap_that_fills_itself(x, account):
     assert source.leaked == 0
 
 
-def test_a_gap_of_a_list_goes_on_where_the_list_stopped(x, account):
+def test_a_gap_of_a_list_is_filled_from_where_the_list_stopped(x, account):
     source, _ = source_of("list", x, account, pages=2)
     poll(source)
     fill(source)
@@ -209,7 +209,7 @@ def test_a_gap_of_a_list_goes_on_where_the_list_stopped(x, account):
     assert visible(x, list=55) <= yielded(source)
 
 
-def test_what_lies_beyond_the_reach_of_x_is_a_gap_that_says_so(x, account):
+def test_posts_beyond_the_reach_of_x_become_a_gap_with_that_reason(x, account):
     source, _ = source_of("mentions", x, account, pages=20)
     release(x, authors=[account[0]], count=1000, mentions=1, retweets=0)
 
@@ -221,7 +221,7 @@ def test_what_lies_beyond_the_reach_of_x_is_a_gap_that_says_so(x, account):
     assert source.sweep is None
 
 
-def test_a_poll_goes_on_at_its_page_after_a_pause(x, account):
+def test_a_paused_poll_continues_at_its_page(x, account):
     source, _ = source_of("account", x, account)
     release(x, authors=[account[0]], count=250)
     step(source)  # the name
@@ -266,7 +266,7 @@ def test_removed_sources_leave_their_tweets_tracked(x, account):
     assert Tweet.objects.count() == 100
 
 
-def test_another_origin_begins_anew_and_other_knobs_do_not(x):
+def test_changing_the_origin_starts_over_and_other_settings_do_not(x):
     (_, first), (second_id, second) = accounts(x, 2)
     source = add("account", first)
     poll(source)
@@ -286,7 +286,7 @@ def test_another_origin_begins_anew_and_other_knobs_do_not(x):
     assert visible(x, author=second_id) <= yielded(source)
 
 
-def test_another_account_gives_up_what_is_unread_of_the_former(x):
+def test_changing_the_account_gives_up_unread_gaps_of_the_former(x):
     (_, first), (_, second) = accounts(x, 2)
     source = add("account", first)
     poll(source)
@@ -304,7 +304,7 @@ def test_another_account_gives_up_what_is_unread_of_the_former(x):
     assert (source.was_account_id, source.was_of) == (None, "")
 
 
-def test_an_account_that_is_named_anew_by_hand_is_read_on(x, account):
+def test_an_account_renamed_by_hand_is_read_on(x, account):
     source, _ = source_of("account", x, account)
     poll(source)
     cursor = source.latest_id
@@ -338,7 +338,7 @@ def test_an_account_keeps_its_id_through_a_rename(x, account):
     assert len(asked(x, "GET /2/users/by")) == 1
 
 
-def test_posts_that_stay_broken_are_paid_for_once_a_day_however_often_a_list_shows_them(x, account):
+def test_unreadable_posts_shown_repeatedly_are_paid_once_a_day(x, account):
     x.put("lists/66", {"members": [account[0]]})
     source = add("list", "66")
     release(x, authors=[account[0]], count=96, retweets=0)

@@ -32,7 +32,7 @@ def look():
 
 
 @pytest.mark.parametrize("shows", ["newest", "own"])
-def test_a_post_that_is_edited_stays_one_tweet_with_one_curve(x, shows):
+def test_an_edited_post_stays_one_tweet_with_one_history(x, shows):
     x.put("world", {"old_versions": shows})
     [(author, _)] = accounts(x, 1)
     x.put("lists/55", {"members": [author]})
@@ -60,7 +60,7 @@ def test_a_post_that_is_edited_stays_one_tweet_with_one_curve(x, shows):
     assert spent() == billed(x), "nothing is counted twice, nor too little"
 
 
-def test_a_post_that_was_edited_before_is_tracked_by_the_version_that_x_shows(x):
+def test_a_post_edited_before_tracking_is_tracked_by_its_shown_version(x):
     [(author, username)] = accounts(x, 1)
     release(x, authors=[author], count=1, retweets=0)
     first = max(visible(x, author=author))

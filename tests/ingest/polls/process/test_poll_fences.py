@@ -99,7 +99,7 @@ def lose_the_claim(source):
 
 
 @pytest.mark.parametrize("act", [pause, remove, change, resume, lose_the_claim])
-def test_nothing_is_written_but_the_money_when_meanwhile_somebody_did(x, source, act):
+def test_only_the_money_is_written_after_a_concurrent(x, source, act):
     step = UnderWay(x)
     act(source)
     before = list(Source.objects.values())
@@ -116,7 +116,7 @@ def test_nothing_is_written_but_the_money_when_meanwhile_somebody_did(x, source,
     assert spent() == billed(x) >= 50
 
 
-def test_what_came_in_vain_comes_with_the_next_poll(x, source):
+def test_a_discarded_page_is_read_again_by_the_next_poll(x, source):
     step = UnderWay(x)
     resume(source)
     step.end()
@@ -128,7 +128,7 @@ def test_what_came_in_vain_comes_with_the_next_poll(x, source):
     assert source.leaked == 0
 
 
-def test_a_poll_that_is_asked_for_while_one_is_under_way_changes_nothing_of_it(x, source):
+def test_asking_for_a_poll_does_not_disturb_the_one_under_way(x, source):
     step = UnderWay(x)
     life.poll_now([source.pk])
 

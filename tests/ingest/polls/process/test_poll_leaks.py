@@ -58,7 +58,7 @@ FLOW = {"mentions": 1, "tags": ["poll"], "tagged": 1, "retweets": 0}
         *(pytest.param(kind, marks=pytest.mark.more) for kind in ("mentions", "search")),
     ],
 )
-def test_posts_that_appear_less_than_k_late_are_found_by_the_next_poll(x, account, kind):
+def test_posts_less_than_k_late_are_found_by_the_next_poll(x, account, kind):
     source, which = source_of(kind, x, account, late_by=2 * LATE)
     late = release_late(x, account, 7, **FLOW)
     release(x, authors=[account[0]], count=20, starts_in_s=0, **FLOW)
@@ -76,7 +76,7 @@ def test_posts_that_appear_less_than_k_late_are_found_by_the_next_poll(x, accoun
     assert source.leaked == 0
 
 
-def test_posts_that_appear_later_than_k_are_found_by_the_overlap_and_are_the_leak(x, account):
+def test_posts_later_than_k_are_found_by_the_overlap_as_leaks(x, account):
     subscribe("sources")
     source, which = source_of("account", x, account, late_by=timedelta(0))
     late = release_late(x, account, 7)

@@ -76,7 +76,7 @@ def deadlocks():
     return found[0]
 
 
-def test_nobody_waits_crosswise_and_nothing_is_doubled(x):
+def test_concurrent_polls_neither_deadlock_nor_duplicate(x):
     people = accounts(x, 3)
     ids = [id for id, _ in people]
     x.put("lists/9", {"members": ids})

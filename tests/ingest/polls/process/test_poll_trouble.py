@@ -92,7 +92,7 @@ def test_a_failed_request_waits_twice_as_long_each_time_and_says_why(x, account,
     assert sum(Spending.objects.values_list("posts", flat=True)) >= billed(x)
 
 
-def test_polls_behind_a_firewall_spend_nothing_and_go_on_as_soon_as_it_lets_them(
+def test_polls_behind_a_firewall_spend_nothing_and_resume_when_it_opens(
     x, settings, account, source, firewall
 ):
     spent_before = spent()
@@ -113,7 +113,7 @@ def test_polls_behind_a_firewall_spend_nothing_and_go_on_as_soon_as_it_lets_them
     assert len(yielded(source)) == 250 - spent_before
 
 
-def test_the_pages_before_a_failed_one_stay_and_the_poll_goes_on_after_them(x, account, source):
+def test_pages_before_a_failure_are_kept_and_the_poll_continues_after_them(x, account, source):
     step(source)
     x.put("faults", [{"kind": "503_json", "times": 2}])
     for _ in range(2):
@@ -127,7 +127,7 @@ def test_the_pages_before_a_failed_one_stay_and_the_poll_goes_on_after_them(x, a
     assert spent() == billed(x)
 
 
-def test_a_page_that_x_no_longer_knows_is_asked_for_by_its_ids(x, account, source):
+def test_an_expired_page_token_is_replaced_by_a_bound_of_ids(x, account, source):
     step(source)
     Source.objects.update(sweep=source.sweep | {"token": "nonsense"})
 
@@ -138,7 +138,7 @@ def test_a_page_that_x_no_longer_knows_is_asked_for_by_its_ids(x, account, sourc
     assert [entry["status"] for entry in asked(x, POSTS)].count(400) == 1
 
 
-def test_a_username_that_x_does_not_show_is_told_and_asked_again_within_the_hour(x):
+def test_an_unknown_username_is_reported_and_retried_within_the_hour(x):
     source = add("account", "nobody_at_all")
 
     step(source)
@@ -149,7 +149,7 @@ def test_a_username_that_x_does_not_show_is_told_and_asked_again_within_the_hour
     assert Spending.objects.filter(users_reserved=0).count() == Spending.objects.count()
 
 
-def test_a_hidden_account_is_told_and_polled_again_more_rarely(x, account, source):
+def test_a_hidden_account_is_reported_and_polled_less_often(x, account, source):
     subscribe("sources")
     x.put(f"authors/{account[0]}", {"state": "protected"})
 
@@ -170,7 +170,7 @@ def test_a_hidden_account_is_told_and_polled_again_more_rarely(x, account, sourc
     ]
 
 
-def test_what_search_finds_too_old_is_a_lost_gap_and_the_poll_goes_on_above_it(x, account):
+def test_posts_too_old_for_search_are_a_lost_gap_and_the_poll_continues(x, account):
     subscribe("sources")
     source = add("search", "#old")
     release(x, authors=[account[0]], count=30, tags=["old"], tagged=1)
@@ -196,7 +196,7 @@ def test_what_search_finds_too_old_is_a_lost_gap_and_the_poll_goes_on_above_it(x
     assert source.problem == ""
 
 
-def test_a_window_that_is_used_up_ends_the_poll_with_a_gap_that_fills_later(x, account, source):
+def test_an_exhausted_window_ends_the_poll_with_a_gap_filled_later(x, account, source):
     x.put("limits", {POSTS: {"token": 2, "app": None, "window": 900}})
     x.delete("limits")  # the windows begin anew
     Window.objects.all().delete()
@@ -242,7 +242,7 @@ def test_a_short_window_is_left_to_sources_of_higher_priority(x):
     assert len(asked(x, POSTS)) == 10
 
 
-def test_money_is_never_overspent_and_a_page_is_as_large_as_it_allows(x, account, source):
+def test_a_page_is_as_large_as_the_money_allows(x, account, source):
     already = spent()
     Project.objects.update(posts_a_day=already + 130)
 
@@ -262,7 +262,7 @@ def test_money_is_never_overspent_and_a_page_is_as_large_as_it_allows(x, account
     assert visible(x, author=account[0]) <= yielded(source)
 
 
-def test_without_a_credential_the_source_says_what_to_do(x, account):
+def test_without_a_credential_the_source_says_how_to_add_one(x, account):
     Credential.objects.all().delete()
     source = add("search", "#nothing")
 
@@ -272,7 +272,7 @@ def test_without_a_credential_the_source_says_what_to_do(x, account):
     assert timedelta(seconds=10) < due_in(source) < timedelta(seconds=16)
 
 
-def test_a_query_that_x_does_not_understand_is_told_and_not_hammered(x):
+def test_a_refused_query_is_reported_and_retried_rarely(x):
     source = add("search", "(((")
 
     for _ in range(9):
@@ -284,7 +284,7 @@ def test_a_query_that_x_does_not_understand_is_told_and_not_hammered(x):
 
 
 @pytest.mark.parametrize("why", [Gap.Why.STREAM, Gap.Why.RULE])
-def test_a_gap_of_a_stream_is_filled_by_a_search_and_then_nothing_is_polled(x, account, why):
+def test_a_gap_of_a_stream_is_filled_by_one_search(x, account, why):
     source = Source.objects.create(kind="stream", of="#live", late_by=timedelta(0))
     release(x, authors=[account[0]], count=120, tags=["live"], tagged=1)
     ids = visible(x, query="#live")
@@ -308,7 +308,7 @@ def test_a_gap_of_a_stream_is_filled_by_a_search_and_then_nothing_is_polled(x, a
     assert Tweet.objects.count() == source.tweets.count()
 
 
-def test_a_gap_of_a_list_whose_place_x_forgot_grows_no_larger_and_is_filled_in_the_end(x, account):
+def test_a_gap_of_a_list_with_an_expired_token_is_bounded_and_finally_filled(x, account):
     x.put("lists/7", {"members": [account[0]]})
     source = add("list", "7", pages=1, backfill=timedelta(minutes=1))
     release(x, authors=[account[0]], count=350)

@@ -67,7 +67,7 @@ def due_in(source):
 
 
 @pytest.mark.parametrize("kind", ["403", "403_unsupported", "403_forbidden"])
-def test_a_search_that_x_refuses_leaves_the_look_ups_alone(x, kind):
+def test_a_refused_search_does_not_affect_look_ups(x, kind):
     fault(x, kind, SEARCH)
     search = add("search", "#anything")
     refused_for_hours(search)
@@ -96,7 +96,7 @@ def test_a_search_that_x_refuses_leaves_the_look_ups_alone(x, kind):
     assert Credential.objects.shown().get().reason == ""
 
 
-def test_who_enables_a_credential_has_every_endpoint_tried_again(x):
+def test_enabling_a_credential_retries_every_endpoint(x):
     fault(x, "403", SEARCH)
     search = add("search", "#anything")
     refused_for_hours(search)
@@ -111,7 +111,7 @@ def test_who_enables_a_credential_has_every_endpoint_tried_again(x):
 
 
 @pytest.mark.parametrize("kind", ["404", "403_forbidden"])
-def test_a_list_that_x_does_not_show_is_told_and_no_other_is_harmed(x, kind):
+def test_a_hidden_list_is_reported_and_affects_no_other(x, kind):
     [(author, _)] = accounts(x, 1)
     for name in ("7", "8"):
         x.put(f"lists/{name}", {"members": [author]})
@@ -133,7 +133,7 @@ def test_a_list_that_x_does_not_show_is_told_and_no_other_is_harmed(x, kind):
     assert (hidden.problem, hidden.failures, hidden.leaked) == ("", 0, 0)
 
 
-def test_keys_that_x_does_not_take_are_still_put_out_of_use(x):
+def test_rejected_keys_are_still_disabled(x):
     fault(x, "401", SEARCH)
 
     refused_for_hours(add("search", "#anything"))
@@ -141,7 +141,7 @@ def test_keys_that_x_does_not_take_are_still_put_out_of_use(x):
     assert "401" in Credential.objects.get().disabled_because
 
 
-def test_a_look_up_that_x_refuses_leaves_the_sources_alone(x):
+def test_a_refused_look_up_does_not_affect_sources(x):
     tracked(x)
     fault(x, "403", TWEETS)
     for _ in range(5):

@@ -55,7 +55,7 @@ def test_a_poll_begins_at_the_leak_safe_cursor():
     assert poll().since_id == next_since_id(CURSOR.latest_id, CURSOR.asked_at_ms, k_ms=5000)
 
 
-def test_search_is_some_seconds_behind_and_begins_that_much_earlier():
+def test_a_search_begins_earlier_by_its_index_delay():
     since = poll(SEARCH).since_id
 
     assert since == next_since_id(CURSOR.latest_id, CURSOR.asked_at_ms - 30_000, k_ms=60_000)
@@ -75,7 +75,7 @@ def test_search_is_some_seconds_behind_and_begins_that_much_earlier():
         pytest.param(SEARCH, None, search_floor(NOW_MS, SEARCH.margin), id="all that search has"),
     ],
 )
-def test_without_a_cursor_a_poll_reads_back_by_its_depth(rules, depth, since):
+def test_without_a_cursor_a_poll_reads_back_to_its_depth(rules, depth, since):
     begun = begin_poll(None, rules, depth=depth, now_ms=NOW_MS)
 
     assert (begun.sweep.since_id, begun.lost) == (since, None)
@@ -89,7 +89,7 @@ def test_the_first_poll_of_an_empty_source_moves_the_cursor_to_where_it_began():
     assert step == Done(Cursor(first_id_at(NOW_MS), NOW_MS, first_id_at(NOW_MS)))
 
 
-def test_a_search_whose_cursor_is_too_old_tells_what_it_lost():
+def test_a_search_with_a_stale_cursor_reports_what_it_lost():
     old = Cursor(first_id_at(NOW_MS - 9 * DAY), NOW_MS - 8 * DAY)
     floor = search_floor(NOW_MS, SEARCH.margin)
 
@@ -100,7 +100,7 @@ def test_a_search_whose_cursor_is_too_old_tells_what_it_lost():
     assert begun.lost.is_lost
 
 
-def test_a_search_that_was_merely_quiet_for_weeks_has_lost_nothing():
+def test_a_search_without_results_for_weeks_has_lost_nothing():
     quiet = Cursor(first_id_at(NOW_MS - 30 * DAY), NOW_MS - MINUTE)
 
     begun = begin_poll(quiet, SEARCH, depth=None, now_ms=NOW_MS)
@@ -119,7 +119,7 @@ def test_each_page_is_asked_for_with_the_same_bounds(rules, ask):
     assert ask_for(Sweep("gap", 3, 9, 3, token="t"), 7, rules) == ask
 
 
-def test_a_search_and_what_an_account_excludes_are_asked_as_x_takes_them():
+def test_searches_and_exclusions_are_sent_in_the_form_of_x():
     rules = replace(ACCOUNT, exclude=("replies",))
 
     assert ask_for(poll(rules), 7, rules).exclude == ("replies",)
@@ -165,11 +165,11 @@ LIST_SINCE = poll(LIST).since_id
         ),
     ],
 )  # fmt: skip
-def test_a_poll_of_one_page(rules, given, expected):
+def test_a_poll_of_one_page_moves_the_cursor(rules, given, expected):
     assert follow(poll(rules), given, cursor=CURSOR, rules=rules) == expected
 
 
-def test_a_poll_goes_on_while_there_are_pages_and_remembers_the_first_ones_time():
+def test_a_poll_reads_all_pages_and_keeps_the_time_of_the_first():
     first = follow(poll(), page(*NEW[:34:-1], token="a"), cursor=CURSOR, rules=ACCOUNT)
     assert first == More(
         replace(
@@ -192,7 +192,7 @@ def swept(rules, *pages, cursor=CURSOR, sweep=None):
     return step
 
 
-def test_out_of_budget_the_cursor_moves_and_the_rest_is_a_gap():
+def test_at_the_page_limit_the_cursor_moves_and_the_rest_is_a_gap():
     step = swept(
         ACCOUNT, page(NEW[30], token="a"), page(NEW[20], token="b"), page(NEW[10], token="c")
     )
@@ -223,7 +223,7 @@ def test_a_gap_that_is_not_filled_within_the_budget_shrinks():
     assert step == Short(CURSOR, Unread(SINCE, NEW[8], "budget", "c"))
 
 
-def test_a_gap_of_a_list_goes_on_at_its_token_and_without_one_is_lost():
+def test_a_gap_of_a_list_continues_at_its_token_and_is_lost_without():
     gap = Unread(SINCE, NEW[9], "budget", "c")
 
     sweep = begin_gap(gap, LIST, passed=0, now_ms=NOW_MS).sweep
@@ -232,7 +232,7 @@ def test_a_gap_of_a_list_goes_on_at_its_token_and_without_one_is_lost():
     assert begin_gap(replace(gap, token=None), LIST, passed=0, now_ms=NOW_MS).lost.is_lost
 
 
-def test_a_gap_that_search_has_left_behind_is_lost_and_half_of_one_by_half():
+def test_a_gap_beyond_the_reach_of_search_is_lost_as_far_as_beyond():
     floor = search_floor(NOW_MS, SEARCH.margin)
     old = first_id_at(NOW_MS - 9 * DAY)
     gone = Unread(old, first_id_at(NOW_MS - 8 * DAY), "budget")
@@ -250,7 +250,7 @@ def test_a_gap_that_search_has_left_behind_is_lost_and_half_of_one_by_half():
     [(3_189, Done), (3_191, Short)],
     ids=["just above X's reach", "at X's reach"],
 )
-def test_the_end_of_what_x_shows_is_no_end_of_what_there_is(passed, step):
+def test_the_end_of_the_reach_of_x_leaves_a_gap(passed, step):
     sweep = begin_gap(Unread(SINCE, NEW[30], "budget"), ACCOUNT, passed=passed, now_ms=NOW_MS).sweep
 
     told = swept(ACCOUNT, page(*NEW[20:25]), sweep=sweep)
@@ -259,7 +259,7 @@ def test_the_end_of_what_x_shows_is_no_end_of_what_there_is(passed, step):
     assert step is Done or told.gap == Unread(SINCE, NEW[20], "reach")
 
 
-def test_posts_that_x_leaves_out_of_its_pages_count_towards_its_reach():
+def test_posts_left_out_by_x_count_towards_its_reach():
     rules = replace(LIST, page_size=100, pages=100)
     pages = [page(NEW[30 - n], token=f"{n}") for n in range(8)]
 
@@ -268,17 +268,17 @@ def test_posts_that_x_leaves_out_of_its_pages_count_towards_its_reach():
     assert step.gap == Unread(LIST_SINCE, NEW[23], "reach")
 
 
-def test_the_reach_without_replies_is_shorter():
+def test_the_reach_is_shorter_without_replies():
     assert replace(ACCOUNT, exclude=("replies",)).reach == 800
 
 
-def test_a_page_that_comes_again_and_again_ends_the_poll():
+def test_a_repeated_page_ends_the_poll():
     step = swept(ACCOUNT, page(NEW[9], token="a"), page(NEW[9], token="a"))
 
     assert step.gap == Unread(SINCE, NEW[9], "repeats")
 
 
-def test_empty_pages_use_up_the_budget_but_move_nothing_and_it_goes_on():
+def test_empty_pages_use_the_page_limit_and_the_sweep_continues():
     step = swept(ACCOUNT, page(token="a"), page(token="b"), page(token="c"))
 
     assert step == More(
@@ -287,7 +287,7 @@ def test_empty_pages_use_up_the_budget_but_move_nothing_and_it_goes_on():
     )
 
 
-def test_without_quota_a_sweep_that_has_read_something_ends_in_a_gap():
+def test_a_sweep_without_quota_ends_in_a_gap():
     half = swept(ACCOUNT, page(NEW[30], token="a")).sweep
 
     assert give_up(poll(), cursor=CURSOR, why="quota") is None
@@ -296,13 +296,13 @@ def test_without_quota_a_sweep_that_has_read_something_ends_in_a_gap():
     )
 
 
-def test_a_gap_in_which_no_id_fits_is_none():
+def test_a_gap_without_room_for_an_id_is_dropped():
     half = swept(ACCOUNT, page(SINCE + 1, token="a")).sweep
 
     assert type(give_up(half, cursor=CURSOR, why="quota")) is Done
 
 
-def test_a_refused_token_is_gone_around_below_what_was_read():
+def test_a_refused_page_token_is_replaced_by_a_bound_below_the_read_posts():
     half = swept(ACCOUNT, page(NEW[30], token="a")).sweep
     listed = swept(LIST, page(NEW[38], token="a")).sweep
 
@@ -312,7 +312,7 @@ def test_a_refused_token_is_gone_around_below_what_was_read():
     assert ask_for(without_token(listed, LIST), 7, LIST) == Ask("list", 7, max_results=5)
 
 
-def test_a_stale_since_id_is_raised_to_what_x_names_and_the_rest_told_as_lost():
+def test_a_stale_since_id_is_raised_to_the_named_one_and_the_rest_is_lost():
     cursor = Cursor(first_id_at(NOW_MS - 6 * DAY), NOW_MS - 6 * DAY)
     sweep = poll(SEARCH, cursor)
     named = first_id_at(NOW_MS - 5 * DAY)
@@ -327,7 +327,7 @@ def test_a_stale_since_id_is_raised_to_what_x_names_and_the_rest_told_as_lost():
     assert unnamed == Begun(sweep)
 
 
-def test_a_sweep_that_grew_stale_between_its_pages_ends_in_a_gap():
+def test_a_sweep_gone_stale_between_pages_ends_in_a_gap():
     half = swept(SEARCH, page(first_id_at(NOW_MS), token="a")).sweep
 
     step = after_stale(half, 5, cursor=CURSOR, rules=SEARCH, now_ms=NOW_MS)
@@ -335,7 +335,7 @@ def test_a_sweep_that_grew_stale_between_its_pages_ends_in_a_gap():
     assert step.gap == Unread(half.since_id, first_id_at(NOW_MS), "quota", "a")
 
 
-def test_an_overlap_reads_its_depth_and_moves_nothing():
+def test_an_overlap_reads_to_its_depth_and_keeps_the_cursor():
     sweep = begin_overlap(ACCOUNT, depth=timedelta(hours=1), now_ms=NOW_MS).sweep
     pages = [page(NEW[9 - n], token=f"{n}") for n in range(3)]
 
@@ -344,12 +344,12 @@ def test_an_overlap_reads_its_depth_and_moves_nothing():
     assert swept(ACCOUNT, *pages, sweep=sweep) == Done(CURSOR)
 
 
-def test_what_no_poll_will_read_again_is_told_by_the_highest_cursor_that_was():
+def test_leaks_are_judged_by_the_highest_cursor_so_far():
     assert passed_id_of(CURSOR, ACCOUNT) == SINCE
     assert passed_id_of(replace(CURSOR, passed_id=SINCE + 5), ACCOUNT) == SINCE + 5
 
 
-def test_replies_and_retweets_are_left_out_where_x_does_not():
+def test_replies_and_retweets_are_filtered_here_where_x_does_not():
     given = page(1, 2, 3, replies=[1, 2], retweets=[2])
 
     assert wanted(given, ()) == {1, 2, 3}

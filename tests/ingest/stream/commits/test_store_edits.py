@@ -53,7 +53,7 @@ EDITED = post(SECOND, text="second", likes=2)._replace(edit_history=(FIRST, SECO
 @pytest.mark.parametrize(
     "batches", [[[ORIGINAL], [EDITED]], [[ORIGINAL, EDITED]]], ids=["two", "one"]
 )
-def test_both_versions_are_one_tweet_and_both_are_paid_for(heard, batches):
+def test_two_versions_are_one_tweet_and_both_are_paid(heard, batches):
     for batch in batches:
         heard(*batch)
 
@@ -65,7 +65,7 @@ def test_both_versions_are_one_tweet_and_both_are_paid_for(heard, batches):
     assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == 2
 
 
-def test_the_stream_counts_by_day_what_it_brings_and_what_that_costs(heard):
+def test_the_stream_counts_new_posts_and_their_cost_by_day(heard):
     heard(post(FIRST), post(FIRST + 9))
     heard(post(FIRST + 9), post(FIRST + 10))
 
@@ -75,7 +75,7 @@ def test_the_stream_counts_by_day_what_it_brings_and_what_that_costs(heard):
     assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == day.billed
 
 
-def test_a_version_that_comes_late_is_paid_for_and_changes_nothing(heard):
+def test_a_late_version_is_paid_and_changes_nothing(heard):
     heard(EDITED)
     heard(ORIGINAL)
 

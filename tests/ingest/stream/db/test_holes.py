@@ -38,7 +38,7 @@ def stretches():
     return list(Gap.objects.order_by("from_id").values_list("source", "from_id", "to_id"))
 
 
-def test_each_source_gets_a_gap_and_a_poll_that_is_not_due_yet():
+def test_each_source_gets_a_gap_and_a_later_poll():
     subscribe("sources")
     one, two = source("#a"), source("#b")
     hole = minutes_ago(5, 1)
@@ -56,7 +56,7 @@ def test_each_source_gets_a_gap_and_a_poll_that_is_not_due_yet():
     assert queue.get(POLL, 10) is None
 
 
-def test_a_paused_source_gets_none_and_a_young_one_no_older_than_itself():
+def test_a_paused_source_gets_no_gap_and_a_young_one_none_before_its_creation():
     paused = source("#a")
     Source.objects.filter(pk=paused.pk).update(paused_at=timezone.now())
     young = source("#b", age=timedelta(minutes=3))
@@ -69,7 +69,7 @@ def test_a_paused_source_gets_none_and_a_young_one_no_older_than_itself():
     assert id_at(hole.begins + timedelta(seconds=100)) < from_id < id_at(hole.ends)
 
 
-def test_a_source_that_is_younger_than_the_hole_misses_nothing():
+def test_a_source_created_after_the_outage_gets_no_gap():
     source(age=timedelta(seconds=5))
 
     open_for_all(minutes_ago(5, 1))
@@ -78,7 +78,7 @@ def test_a_source_that_is_younger_than_the_hole_misses_nothing():
     assert not SourcePoll.objects.exists()
 
 
-def test_holes_that_touch_are_one_gap_and_others_are_not():
+def test_adjacent_outages_are_one_gap_and_distant_ones_are_not():
     moon = source()
     first, second, third = minutes_ago(9, 6), minutes_ago(7, 4), minutes_ago(3, 1)
 
@@ -94,7 +94,7 @@ def test_holes_that_touch_are_one_gap_and_others_are_not():
     assert stretches() == [(moon.pk, id_at(all_of_it.begins), id_at(all_of_it.ends))]
 
 
-def test_a_gap_that_is_widened_tells_the_polls_that_had_looked_at_it():
+def test_widening_a_gap_invalidates_polls_that_had_read_it():
     moon = source()
     open_for_all(minutes_ago(5, 2))
     before = Source.objects.get(pk=moon.pk).version
@@ -105,7 +105,7 @@ def test_a_gap_that_is_widened_tells_the_polls_that_had_looked_at_it():
 
 
 @pytest.mark.parametrize("reason", ["being filled", "closed", "of another kind", "not new"])
-def test_some_gaps_are_not_widened(reason):
+def test_a_gap_is_not_widened_when_it_is(reason):
     moon = source()
     hole = minutes_ago(5, 2)
     open_for_all(hole)
@@ -126,7 +126,7 @@ def test_some_gaps_are_not_widened(reason):
     assert Gap.objects.get(pk=gap.pk).to_id == id_at(hole.ends)
 
 
-def test_a_poll_that_is_due_sooner_stays_so_and_one_that_is_out_is_left_alone():
+def test_an_earlier_or_claimed_poll_is_left_alone():
     early, out = source("#a"), source("#b")
     queue.schedule(POLL, out.pk, timedelta(0))
     claimed = queue.get(POLL, 10)

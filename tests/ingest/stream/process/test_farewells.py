@@ -20,7 +20,7 @@ def seconds(pauses):
     return [pause.wait.total_seconds() for pause in pauses]
 
 
-def test_connections_that_hear_a_farewell_and_nothing_else_climb_the_ladder(stream):
+def test_connections_that_only_get_a_disconnect_message_back_off(stream):
     stream.source("#moon")
     stream.x.tell("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 5})
 
@@ -32,7 +32,7 @@ def test_connections_that_hear_a_farewell_and_nothing_else_climb_the_ladder(stre
     assert len(stream.asked(CONNECT)) == 5
 
 
-def test_a_farewell_after_posts_is_the_first_step_of_the_way_s_own_ladder(stream):
+def test_a_disconnect_message_after_posts_starts_the_network_backoff(stream):
     stream.source("#moon")
     stream.x.tell("POST", "stream/disconnect", {"next": 3})
     for _ in range(3):

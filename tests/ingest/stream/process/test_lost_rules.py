@@ -46,7 +46,7 @@ def lose_rules_while_posts_appear(stream):
         x.tell("POST", "stream/close", {})
 
 
-def test_what_appears_while_a_rule_is_away_is_in_a_gap_and_the_rule_comes_back(stream, caplog):
+def test_posts_during_a_missing_rule_lie_in_a_gap_and_the_rule_is_restored(stream, caplog):
     moon = stream.source("#moon")
     thread = threading.Thread(target=lose_rules_while_posts_appear, args=(stream,))
     thread.start()
@@ -63,7 +63,7 @@ def test_what_appears_while_a_rule_is_away_is_in_a_gap_and_the_rule_comes_back(s
     assert "X did not have the rule any more of live: #moon" in caplog.text
 
 
-def test_a_rule_that_went_while_nobody_listened_is_missed_since_the_rules_were_read(stream):
+def test_a_rule_deleted_while_nobody_listened_leaves_a_gap_since_the_last_check(stream):
     moon = stream.source("#moon")
     stream.synchronise()
     Gap.objects.all().delete()
@@ -80,7 +80,7 @@ def test_a_rule_that_went_while_nobody_listened_is_missed_since_the_rules_were_r
     assert stream.synced.rules == {moon.pk: moon.rule_id}
 
 
-def test_a_rule_that_another_program_made_anew_is_used_and_what_came_before_is_a_gap(stream):
+def test_a_rule_recreated_by_another_program_is_used_and_leaves_a_gap(stream):
     moon = stream.source("#moon")
     stream.synchronise()
     Gap.objects.all().delete()
@@ -93,7 +93,7 @@ def test_a_rule_that_another_program_made_anew_is_used_and_what_came_before_is_a
     assert len(gaps(moon)) == 1
 
 
-def test_nothing_is_missing_while_the_rules_are_there(stream):
+def test_there_is_no_gap_while_the_rules_exist(stream):
     stream.source("#moon")
     stream.source("(broken")
     stream.synchronise()
@@ -106,7 +106,7 @@ def test_nothing_is_missing_while_the_rules_are_there(stream):
 
 
 @pytest.mark.parametrize("act", [life.pause_sources, life.remove_sources])
-def test_a_rule_that_a_person_wants_no_more_goes_and_nothing_is_missing(stream, act, caplog):
+def test_an_unwanted_rule_is_deleted_without_a_gap(stream, act, caplog):
     moon, sun = stream.source("#moon"), stream.source("#sun")
     stream.synchronise()
     Gap.objects.all().delete()
@@ -122,7 +122,7 @@ def test_a_rule_that_a_person_wants_no_more_goes_and_nothing_is_missing(stream, 
     assert not Source.objects.filter(pk=moon.pk).exclude(rule_id=None)
 
 
-def test_while_x_does_not_tell_its_rules_the_stream_stays_open_and_it_is_asked_later(stream):
+def test_unreadable_rules_keep_the_stream_open_and_are_read_later(stream):
     stream.source("#moon")
     stream.synchronise()
     kept = KeptRules(stream.asker, wanted_now(), stream.synced)

@@ -20,7 +20,7 @@ def stream(fakex):
     return Listened(fakex)
 
 
-def test_rules_stay_ours_when_the_secret_key_is_another(stream, settings):
+def test_our_rules_are_recognised_after_the_secret_key_changed(stream, settings):
     moon = stream.source("#moon")
     stream.synchronise()
     settings.SECRET_KEY = "rotated" * 10
@@ -35,7 +35,7 @@ def test_rules_stay_ours_when_the_secret_key_is_another(stream, settings):
     assert stream.rules() == {}
 
 
-def test_a_new_database_with_the_same_secret_key_deletes_nothing_of_the_old_one_s(stream):
+def test_a_new_database_with_the_same_secret_key_keeps_the_rules_of_the_old_one(stream):
     stream.source("#moon")
     stream.synchronise()
     ours = our_mark()
@@ -51,7 +51,7 @@ def test_a_new_database_with_the_same_secret_key_deletes_nothing_of_the_old_one_
     assert Stream.objects.get().rules_of_others == 1
 
 
-def test_rules_of_another_installation_are_left_alone_and_told(stream, caplog):
+def test_rules_of_another_installation_are_left_alone_and_reported(stream, caplog):
     theirs = Mark("theirs00").tag_of(1)
     stream.ask("POST", add=[{"value": "#theirs", "tag": theirs}, {"value": "#bare"}])
     stream.source("#moon")
@@ -70,7 +70,7 @@ def test_rules_of_another_installation_are_left_alone_and_told(stream, caplog):
     assert Stream.objects.get().rules_of_others == 2
 
 
-def test_a_copied_database_takes_a_new_mark_unless_somebody_listens_for_it(stream):
+def test_a_copied_database_gets_a_new_mark_unless_the_stream_is_running(stream):
     moon = stream.source("#moon")
     stream.synchronise()
     ours = our_mark()

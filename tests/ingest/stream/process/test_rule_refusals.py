@@ -27,7 +27,7 @@ def deaf():
 
 
 @pytest.mark.parametrize("how", REFUSALS)
-def test_good_rules_come_whatever_bad_ones_are_asked_for_with_them(stream, how):
+def test_valid_rules_are_added_despite_invalid_ones_beside_them(stream, how):
     stream.x.put("stream", {"rule_refusals": how})
     for rule in (GOOD[0], BAD[0], *GOOD[1:], BAD[1]):
         stream.source(rule)
@@ -40,7 +40,7 @@ def test_good_rules_come_whatever_bad_ones_are_asked_for_with_them(stream, how):
     assert "of the rules are not valid" in deaf()["(broken"] or how != "whole"
 
 
-def test_one_bad_rule_of_a_hundred_is_found_with_few_requests_and_not_asked_for_again(stream):
+def test_a_bad_rule_among_a_hundred_is_found_in_few_requests_and_not_retried(stream):
     stream.x.put("stream", {"rule_refusals": "whole"})
     for number in range(99):
         stream.source(f"#word{number}")
@@ -56,7 +56,7 @@ def test_one_bad_rule_of_a_hundred_is_found_with_few_requests_and_not_asked_for_
     assert deaf().keys() == {"(broken"}
 
 
-def test_who_is_not_asked_for_in_one_go_says_so_and_is_the_next_time(stream):
+def test_rules_beyond_the_requests_of_one_run_say_so_and_come_next(stream):
     stream.x.put("stream", {"rule_refusals": "whole"})
     for number in range(MOST_REQUESTS):
         stream.source(f"(broken{number}")
@@ -75,7 +75,7 @@ def test_who_is_not_asked_for_in_one_go_says_so_and_is_the_next_time(stream):
 
 
 @pytest.mark.parametrize("how", REFUSALS[:2])
-def test_rules_beyond_what_x_allows_say_so(stream, how):
+def test_rules_beyond_the_limit_of_x_say_so(stream, how):
     stream.x.put("stream", {"rule_refusals": how, "most_rules": 2})
     for rule in GOOD[:3]:
         stream.source(rule)
@@ -87,7 +87,7 @@ def test_rules_beyond_what_x_allows_say_so(stream, how):
 
 
 @pytest.mark.parametrize("how", REFUSALS[:2])
-def test_a_rule_that_x_calls_a_duplicate_is_the_source_s(stream, how):
+def test_a_rule_reported_as_duplicate_is_used_for_the_source(stream, how):
     stream.x.put("stream", {"rule_refusals": how})
     moon, sun = stream.source("#moon"), stream.source("#sun")
     [rule] = stream.ask("POST", add=[{"value": "#moon"}])["data"]
@@ -101,7 +101,7 @@ def test_a_rule_that_x_calls_a_duplicate_is_the_source_s(stream, how):
     assert synced.refused == {}
 
 
-def test_two_texts_that_differ_in_blanks_alone_hear_by_one_rule(stream):
+def test_rule_texts_differing_in_blanks_share_one_rule(stream):
     one, two = stream.source("cat dog"), stream.source("cat  dog")
     stream.ask("POST", add=[{"value": "cat dog"}])
 
@@ -112,7 +112,7 @@ def test_two_texts_that_differ_in_blanks_alone_hear_by_one_rule(stream):
 
 
 @pytest.mark.parametrize("trouble", ["503", "window"])
-def test_when_x_takes_no_rules_now_the_others_listen_and_the_new_one_waits(stream, trouble):
+def test_while_x_refuses_rule_changes_existing_rules_listen_and_the_new_one_waits(stream, trouble):
     moon = stream.source("#moon")
     stream.synchronise()
     sun = stream.source("#sun")

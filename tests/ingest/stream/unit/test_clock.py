@@ -13,7 +13,7 @@ def seconds(number):
     return timedelta(seconds=number)
 
 
-def test_x_s_time_goes_on_from_its_date_and_ours_from_the_database_s():
+def test_the_clock_of_x_advances_from_its_date_and_ours_from_the_database():
     clock = clock_of(NOW - seconds(4), 100.0, now=NOW, now_at=101.5)
 
     assert clock.x_at(110.0) == NOW + seconds(6)
@@ -21,7 +21,7 @@ def test_x_s_time_goes_on_from_its_date_and_ours_from_the_database_s():
     assert clock.skew == seconds(2)
 
 
-def test_a_date_an_hour_off_is_no_clock_and_the_database_s_stands_for_it():
+def test_a_date_an_hour_off_is_ignored_for_the_clock_of_the_database():
     for date in (None, NOW + seconds(3601), NOW - seconds(3601)):
         clock = clock_of(date, 100.0, now=NOW, now_at=100.0)
 

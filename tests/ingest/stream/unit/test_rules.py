@@ -28,7 +28,7 @@ def seconds(trouble, tries):
     return [wait_after(trouble, number).total_seconds() for number in tries]
 
 
-def test_the_waits_are_those_that_x_prescribes():
+def test_backoff_waits_follow_the_rules_of_x():
     assert seconds("network", (1, 2, 3, 64, 65, 1000)) == [0.25, 0.5, 0.75, 16, 16, 16]
     assert seconds("http", range(1, 9)) == [5, 10, 20, 40, 80, 160, 320, 320]
     assert seconds("limited", (1, 2, 3, 4, 5, 6, 10_000)) == [60, 120, 240, 480, 960, 960, 960]
@@ -36,7 +36,7 @@ def test_the_waits_are_those_that_x_prescribes():
         wait_after("http", 0)
 
 
-def test_the_ladder_begins_anew_with_another_trouble_and_when_x_talks():
+def test_backoff_restarts_with_another_failure_and_when_x_answers():
     ladder = Ladder()
 
     waits = [ladder.next(trouble) for trouble in ("http", "http", "network", "http")]
@@ -47,7 +47,7 @@ def test_the_ladder_begins_anew_with_another_trouble_and_when_x_talks():
         assert least <= wait.total_seconds() <= 1.25 * least
 
 
-def test_each_failure_has_its_trouble():
+def test_each_failure_maps_to_its_backoff():
     assert trouble_of(Unreachable("x")) == "network"
     assert trouble_of(Unavailable("503")) == "http"
     assert trouble_of(Garbage("x")) == "http"
@@ -55,7 +55,7 @@ def test_each_failure_has_its_trouble():
     assert trouble_of(TooManyConnections("429", resets_at=None)) == "limited"
 
 
-def test_the_last_connects_of_a_window_are_spread_over_the_rest_of_it():
+def test_the_last_connections_of_a_window_are_spread_over_its_remaining_time():
     def left(remaining):
         return spacing(WindowSeen("e", 50, remaining, NOW + timedelta(minutes=10), NOW))
 
@@ -71,7 +71,7 @@ def wanted(**values):
     ]
 
 
-def test_missing_rules_are_added_and_ours_that_are_gone_deleted():
+def test_missing_rules_are_added_and_unwanted_own_rules_deleted():
     there = [
         Rule(10, "#a", OURS.tag_of(1)),
         Rule(11, "#gone", OURS.tag_of(2)),
@@ -87,7 +87,7 @@ def test_missing_rules_are_added_and_ours_that_are_gone_deleted():
     assert (todo.others, todo.marked) == (2, 0)
 
 
-def test_a_rule_of_others_with_the_same_text_is_used_and_never_deleted():
+def test_a_foreign_rule_with_the_same_text_is_used_and_never_deleted():
     there = [Rule(10, "cat  dog", ""), Rule(11, "#b", "theirs")]
 
     todo = plan(wanted(s1="cat dog", s2="#b"), there, OURS)
@@ -97,7 +97,7 @@ def test_a_rule_of_others_with_the_same_text_is_used_and_never_deleted():
     assert later.delete == ()
 
 
-def test_another_installation_s_rules_are_left_alone_and_of_two_alike_ours_is_used():
+def test_rules_of_another_installation_are_left_alone_and_of_two_equal_rules_ours_is_used():
     there = [
         Rule(10, "#a", OURS.tag_of(1)),
         Rule(11, "#a ", ANOTHERS.tag_of(1)),
@@ -121,11 +121,11 @@ def test_a_changed_rule_is_deleted_and_added_anew():
     "tag",
     ["", "3", "tweetwatch", OURS.prefix, f"{OURS.prefix}x", f"{OURS.prefix}²", ANOTHERS.tag_of(3)],
 )
-def test_tags_of_others_name_no_source(tag):
+def test_foreign_tags_name_no_source(tag):
     assert OURS.source_of(tag) == 0
 
 
-def test_a_post_is_of_the_sources_of_its_rules_by_number_or_by_tag():
+def test_a_post_belongs_to_the_sources_of_its_rules_by_id_or_tag():
     sources = {one.source: one for one in wanted(s1="#a", s2="#b")}
     listeners = Listeners(sources, {10: [1]}, OURS)
 
@@ -156,7 +156,7 @@ def sorted_out(*items, x_ahead=NONE):
     return sort_out(items, listeners, clock)
 
 
-def test_everything_is_read_up_to_the_birth_of_the_youngest_post_and_not_to_its_reading():
+def test_the_stream_is_read_up_to_the_creation_time_of_the_youngest_post():
     born = NOW - timedelta(seconds=90)
 
     batch = sorted_out(heard(id_at(born - timedelta(seconds=5))), heard(id_at(born)))
@@ -170,13 +170,13 @@ def test_a_post_from_the_future_moves_nothing_beyond_now():
     assert batch.until == NOW - timedelta(seconds=3)
 
 
-def test_a_keep_alive_says_that_all_is_read_when_it_was_waited_for():
+def test_an_awaited_keep_alive_says_that_all_is_read():
     assert sorted_out(Heard(b"", READ_AT, waited=True)).until == NOW
     assert sorted_out(Heard(b"", READ_AT, waited=False)).until is None
     assert sorted_out(Heard(b"", READ_AT, waited=False)).is_empty
 
 
-def test_posts_and_keep_alives_are_signs_of_life_and_nothing_else_is():
+def test_only_posts_and_keep_alives_are_signs_of_life():
     farewell = Heard(b'{"errors":[{"title":"go"}]}', READ_AT, waited=True)
 
     assert sorted_out(heard(1)).alive
@@ -184,7 +184,7 @@ def test_posts_and_keep_alives_are_signs_of_life_and_nothing_else_is():
     assert not sorted_out(farewell, Heard(b"{", READ_AT, waited=True), End()).alive
 
 
-def test_a_batch_has_each_post_once_and_counts_the_rest():
+def test_a_batch_has_each_post_once_and_counts_duplicates_and_garbled_lines():
     one, two, other = heard(1), heard(2), heard(3, rule=99)
 
     batch = sorted_out(one, one, two, other, Heard(b"{", READ_AT, waited=False), End())

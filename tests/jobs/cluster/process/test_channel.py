@@ -153,7 +153,7 @@ def test_a_bounded_channel_holds_one_and_its_writer_waits():
     assert channel.get() == "second"
 
 
-def test_a_stop_does_not_wait_for_room():
+def test_stopping_does_not_wait_for_capacity():
     channel = Channel(maxsize=1)
     channel.put("first")
 
@@ -174,7 +174,7 @@ def test_a_channel_knows_whether_something_waits():
     assert (channel.empty(), channel.qsize()) == (True, 0)
 
 
-def test_an_offer_to_a_full_channel_is_dropped_and_the_newest_is_read():
+def test_an_offer_to_a_full_channel_is_dropped_and_latest_reads_the_newest():
     channel = Channel()
     taken = 0
     while channel.offer(("news", taken)):
@@ -198,7 +198,7 @@ def test_the_largest_message_crosses_and_the_next_larger_is_refused_with_a_sente
         channel.put(largest + b"x")
 
 
-def test_what_cannot_cross_is_given_to_who_was_named_for_it():
+def test_unsendable_messages_go_to_the_given_callback():
     given = []
     channel = Channel(unsendable=lambda message, error: given.append((message, type(error))))
     unpicklable = {"result": (thing for thing in ())}
@@ -211,7 +211,7 @@ def test_what_cannot_cross_is_given_to_who_was_named_for_it():
     assert channel.empty()
 
 
-def test_a_signed_task_that_no_worker_could_get_is_refused():
+def test_a_signed_task_too_large_for_the_channel_is_refused():
     refuse_too_large("x" * (Channel.MOST - GROWTH))
 
     with pytest.raises(MessageTooLargeError, match="Put the data into a table"):

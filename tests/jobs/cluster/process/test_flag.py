@@ -45,7 +45,7 @@ def wait(event, tells):
 
 
 @pytest.mark.parametrize(("kind", "hangs"), [(fork.Event, True), (Flag, False)])
-def test_setting_hangs_after_a_waiter_was_killed_with_the_stock_event_only(start, kind, hangs):
+def test_after_a_killed_waiter_setting_hangs_only_with_the_stock_event(start, kind, hangs):
     event = kind()
     began, tells = fork.Pipe(duplex=False)
     kill_while_it_waits(start(wait, event, tells), began)

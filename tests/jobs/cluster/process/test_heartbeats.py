@@ -14,7 +14,7 @@ from trackers.jobs.models import Worker
 from trackers.jobs.processes.heartbeats import prune_silent_clusters
 
 
-def test_every_process_has_a_row_that_is_renewed(cluster):
+def test_every_process_renews_its_row(cluster):
     assert poll(lambda: len(cluster.find("idle")) == 2)
     everybody = sorted(
         [("main", cluster.pid), ("sentinel", *cluster.find("sentinel"))]
@@ -29,7 +29,7 @@ def test_every_process_has_a_row_that_is_renewed(cluster):
     assert alike
 
 
-def test_a_worker_tells_what_it_is_doing_and_when_it_was_done(cluster):
+def test_a_worker_reports_its_task_and_its_last_end(cluster):
     word = cluster.enqueue("linger", 1)
 
     doing = f"linger {word}"
@@ -50,7 +50,7 @@ def test_a_task_that_failed_is_not_counted_as_done(run):
     assert cluster.rows("max(done_at)") == [(None,)]
 
 
-def test_what_a_killed_worker_did_last_stays_with_main(run):
+def test_the_last_task_of_a_killed_worker_is_kept_by_the_main_process(run):
     # One worker in a cluster that has done nothing: nobody else tells of something done meanwhile.
     cluster = run(workers=1).wait_until_up(workers=1)
     assert cluster.does()
@@ -78,7 +78,7 @@ def test_work_goes_on_while_the_rows_cannot_be_written(cluster):
 
 
 @pytest.mark.django_db
-def test_clusters_that_were_silent_for_an_hour_are_forgotten(django_db_blocker):
+def test_clusters_silent_for_an_hour_are_pruned(django_db_blocker):
     from datetime import timedelta
 
     from django.utils import timezone

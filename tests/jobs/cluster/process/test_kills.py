@@ -70,7 +70,7 @@ def test_a_worker_over_its_time_is_replaced(run):
     assert word not in cluster.noted()
 
 
-def test_nobody_outlives_main(run):
+def test_no_process_outlives_the_main_process(run):
     cluster = run().wait_until_up()
     # One worker is busy, deaf to all but SIGKILL, and the other idle.
     word = cluster.enqueue("hang")
@@ -82,7 +82,7 @@ def test_nobody_outlives_main(run):
     assert poll(cluster.is_gone, seconds=90), cluster.said()
 
 
-def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run):
+def test_no_process_outlives_the_sentinel_and_the_cluster_exits_with_1(run):
     cluster = run().wait_until_up()
     # One worker is busy, deaf to all but SIGKILL, and the other idle.
     word = cluster.enqueue("hang")
@@ -97,7 +97,7 @@ def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run):
     assert cluster.rows() == []
 
 
-def test_a_result_that_cannot_be_handed_on_ends_no_worker(cluster):
+def test_an_unsendable_result_ends_no_worker(cluster):
     assert poll(lambda: len(cluster.find("idle")) == 2)
     workers = cluster.workers()
 
@@ -108,7 +108,7 @@ def test_a_result_that_cannot_be_handed_on_ends_no_worker(cluster):
     assert cluster.workers() == workers
 
 
-def test_a_task_that_no_worker_can_get_is_given_up_and_ends_no_pusher(cluster):
+def test_an_undeliverable_task_is_given_up_and_ends_no_pusher(cluster):
     [pusher] = cluster.find("pusher")
     cluster.enqueue("note", "x" * 5_000_000)
     assert poll(lambda: "Gave up task" in cluster.said())

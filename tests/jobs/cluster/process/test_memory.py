@@ -7,7 +7,7 @@ import re
 from tests.jobs.cluster.running import poll
 
 
-def test_looking_for_garbage_copies_nothing_of_what_the_workers_share(cluster):
+def test_garbage_collection_copies_no_memory_shared_by_workers(cluster):
     word = cluster.enqueue("collect")
     assert poll(lambda: word in cluster.noted()), cluster.said()
 

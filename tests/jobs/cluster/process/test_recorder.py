@@ -32,13 +32,13 @@ def all_of_them():
     return len(job_classes()), 1
 
 
-def test_a_cluster_takes_the_figures_of_every_queue_again_and_again(cluster):
+def test_a_cluster_keeps_recording_statistics_of_every_queue(cluster):
     for _ in range(2):
         at = now(cluster.url)
         assert poll(lambda at=at: taken_since(cluster.url, at) == all_of_them()), cluster.said()
 
 
-def test_another_cluster_goes_on_when_the_one_that_took_them_is_killed(run):
+def test_another_cluster_records_statistics_after_a_kill(run):
     one, two = run().wait_until_up(), run().wait_until_up()
     assert poll(lambda: taken_since(one.url, "-infinity") == all_of_them())
 
@@ -49,7 +49,7 @@ def test_another_cluster_goes_on_when_the_one_that_took_them_is_killed(run):
 
 
 @pytest.mark.more
-def test_a_table_that_is_away_for_a_while_ends_nothing(run):
+def test_a_temporarily_missing_table_does_not_end_the_recorder(run):
     cluster = run().wait_until_up()
     with psycopg.connect(cluster.url) as db:
         db.execute("ALTER TABLE trackers_tweetcensus RENAME TO away")

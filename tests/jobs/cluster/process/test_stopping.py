@@ -63,7 +63,7 @@ def test_a_signal_ends_a_cluster_cleanly(run, send, signum):
     assert cluster.rows() == []
 
 
-def test_a_stop_lets_a_running_task_end_whatever_signals_follow(run):
+def test_stopping_lets_a_running_task_finish_whatever_signals_follow(run):
     cluster = run().wait_until_up()
     word = cluster.enqueue("linger", 2)
     assert poll(lambda: f"{word} begins" in cluster.noted())
@@ -82,7 +82,7 @@ def test_a_stop_lets_a_running_task_end_whatever_signals_follow(run):
     assert cluster.ends(within=0) == 0, cluster.said()
 
 
-def test_a_signal_while_the_cluster_starts_ends_it_cleanly(run):
+def test_a_signal_during_the_start_ends_a_cluster_cleanly(run):
     cluster = run()
     assert poll(lambda: cluster.find("sentinel"), seconds=90)
 
@@ -92,7 +92,7 @@ def test_a_signal_while_the_cluster_starts_ends_it_cleanly(run):
     assert cluster.is_gone()
 
 
-def test_a_task_that_does_not_end_does_not_keep_the_cluster(run):
+def test_an_endless_task_does_not_keep_the_cluster_from_stopping(run):
     cluster = run(timeout=1).wait_until_up()
     # It blocks the alarm; and a cluster that stops has no guard any more to kill it.
     word = cluster.enqueue("hang")
@@ -104,14 +104,14 @@ def test_a_task_that_does_not_end_does_not_keep_the_cluster(run):
     assert cluster.is_gone()
 
 
-def test_run_once_does_what_waits_and_ends(run):
+def test_run_once_does_the_waiting_tasks_and_ends(run):
     cluster = run(arguments=["--run-once"])
 
     assert cluster.ends(within=20) == 0, cluster.said()
     assert cluster.is_gone()
 
 
-def test_a_name_names_the_queue(run):
+def test_the_name_option_selects_the_queue(run):
     cluster = run(arguments=["--name", "other"]).wait_until_up()
 
     assert f"qcluster other: 2 workers, pid {cluster.pid}" in cluster.said()

@@ -38,7 +38,7 @@ def look(timer, tells):
 
 
 @pytest.mark.parametrize(("make", "hangs"), [(lambda: fork.Value("f", -1), True), (Timer, False)])
-def test_a_worker_killed_in_the_lock_freezes_the_guard_with_the_stock_timer_only(make, hangs):
+def test_a_worker_killed_in_the_lock_freezes_the_guard_only_with_the_stock_timer(make, hangs):
     timer = make()
     hears, tells = fork.Pipe(duplex=False)
     worker = fork.Process(target=hold, args=(timer, tells))
@@ -62,7 +62,7 @@ def test_a_timer_is_idle_at_first():
 
 
 @pytest.mark.parametrize("code", [-1, -2, 0])
-def test_codes_are_read_as_they_were_written(code):
+def test_codes_are_read_back_as_written(code):
     timer = Timer()
 
     in_a_worker(timer, 5, code)
@@ -70,7 +70,7 @@ def test_codes_are_read_as_they_were_written(code):
     assert timer.value == code
 
 
-def test_time_runs_down_by_itself_to_exactly_nothing():
+def test_the_timer_runs_down_to_exactly_zero():
     timer = Timer()
 
     in_a_worker(timer, 0.3)
@@ -79,7 +79,7 @@ def test_time_runs_down_by_itself_to_exactly_nothing():
     assert poll(lambda: timer.value == 0)
 
 
-def test_the_worker_can_add_to_what_it_reads():
+def test_the_worker_can_extend_the_remaining_time():
     timer = Timer()
 
     def work():
@@ -93,7 +93,7 @@ def test_the_worker_can_add_to_what_it_reads():
     assert 23 < timer.value <= 33
 
 
-def test_the_guard_cannot_write():
+def test_the_guard_cannot_write_the_timer():
     timer = Timer()
     in_a_worker(timer, 30)
 

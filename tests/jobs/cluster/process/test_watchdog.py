@@ -53,13 +53,13 @@ def owed(*, due=1000, since=1000, lease=LEASE):
         pytest.param(1000, 1000, [owed(due=1), owed()], True, id="one of two"),
     ],
 )
-def test_it_barks_at_work_owed_and_not_done(started, done, overdue, bark):
+def test_the_watchdog_barks_at_overdue_undone_work(started, done, overdue, bark):
     state = ClusterState(NOW, ago(started), done and ago(done), tuple(overdue))
 
     assert bool(barks(state)) is bark
 
 
-def test_the_bark_says_what_and_since_when():
+def test_the_bark_names_the_work_and_since_when():
     assert barks(ClusterState(NOW, ago(1000), ago(500), (owed(due=300),))) == (
         "tweet:update has had work due since 2026-11-21 11:55:00, "
         "and this cluster has finished nothing since 2026-11-21 11:51:40. It stops."
@@ -90,12 +90,12 @@ def since(readings):
         pytest.param([reading(0), reading(5, due=False)], [], id="owed no more"),
     ],
 )
-def test_it_remembers_since_when_work_is_owed(readings, owed_since):
+def test_the_watchdog_remembers_since_when_work_is_overdue(readings, owed_since):
     assert since(readings) == owed_since
 
 
 @pytest.mark.django_db
-def test_what_somebody_has_claimed_is_not_owed():
+def test_claimed_work_is_not_overdue():
     now = timezone.now()
     put(TweetUpdate, 1, now - timedelta(hours=1))
     assert [due.queue for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
@@ -129,7 +129,7 @@ def seen_at(cluster):
     return cluster.rows("max(seen_at)")[0][0]
 
 
-def test_a_stuck_cluster_ends_with_one_and_leaves_nobody(run, url):
+def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
 
@@ -141,7 +141,7 @@ def test_a_stuck_cluster_ends_with_one_and_leaves_nobody(run, url):
 
 
 @pytest.mark.more
-def test_a_stuck_cluster_stays_while_all_is_paused_or_held(run, url):
+def test_a_cluster_without_progress_stays_while_all_is_paused_or_held(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
     owe(url, change="paused = true")

@@ -112,7 +112,7 @@ def test_a_receiver_gets_the_headers_and_no_page_shows_their_values(
     assert secret not in page + edit
 
 
-def test_what_is_changed_changes_and_the_rest_stays(staff):
+def test_a_change_leaves_other_settings_alone(staff):
     hidden = {"signing": ["whsec_x"], "uuid": "u", "headers": {"X-Room": "7", "X-Key": "a"}}
     one = subscriber("shop", ["tweets", "orders"], secrets=hidden)
     acts.pause(one, by_command())

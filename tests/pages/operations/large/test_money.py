@@ -77,7 +77,7 @@ def test_the_month_is_the_sum_of_its_days(staff):
     assert "7,000,0" not in html
 
 
-def test_the_day_is_that_of_xs_clock(staff):
+def test_the_day_follows_the_clock_of_x(staff):
     payer = project(posts_a_day=1000)
     at = datetime(2026, 3, 10, 23, 59, tzinfo=UTC)
     seen = WindowSeen("GET /2/tweets", 900, 899, at + HOUR, at)

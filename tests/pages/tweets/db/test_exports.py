@@ -109,7 +109,7 @@ def test_another_form_is_not_found(rf):
 
 
 @pytest.mark.django_db
-def test_without_pyarrow_the_next_step_is_said(rf, staff, monkeypatch):
+def test_parquet_without_pyarrow_says_what_to_install(rf, staff, monkeypatch):
     monkeypatch.setattr(tables, "find_spec", lambda _name: None)
     request = staff.get("/answers/").wsgi_request
 

@@ -133,7 +133,7 @@ def test_ticked_tweets_are_tagged_with_their_number_before(staff, three):
         pytest.param({"act": "untag", "tag": "x", "all": "1"}, "There is no tag “x”", id="no tag"),
     ],
 )
-def test_what_cannot_be_done_is_said(staff, three, given, says):
+def test_impossible_acts_are_refused_with_a_sentence(staff, three, given, says):
     assert says in told(staff.post(ACT, given, follow=True))
     assert offered_tags() == []
     assert staff.post(ACT, {"act": "eat", "all": "1"}).status_code == 404
