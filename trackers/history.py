@@ -22,6 +22,7 @@ __all__ = [
     "DELETION",
     "Actor",
     "by_api",
+    "by_bus",
     "by_command",
     "in_admin",
     "on_page",
@@ -31,8 +32,8 @@ __all__ = [
 
 # An act on more rows than this is one line, so that the history does not grow with the tweets.
 MAX_LINES = 100
-# The account of commands; nobody logs in as this one. A command does not know which account sits at
-# the terminal, so its lines name the operating system's user.
+# The account of commands and of the bus; nobody logs in as this one. A command does not know which
+# account sits at the terminal, so its lines name the operating system's user.
 COMMANDS_ACCOUNT = "manage.py"
 
 Person = AbstractBaseUser | AnonymousUser
@@ -45,6 +46,14 @@ class Actor:
     user: Person
     # The door, as the end of a sentence: "by the API".
     through: str
+
+    @property
+    def account(self) -> int:
+        return int(self.user.pk or 0)
+
+    def did(self, what: str) -> str:
+        """What was done and how, as a line of the history."""
+        return f"{what}, {self.through}."
 
 
 def on_page(user: Person) -> Actor:
@@ -65,49 +74,41 @@ def by_command() -> Actor:
     )
 
 
-def record(who: Actor | Person, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
+def by_bus(client: str) -> Actor:
+    """`client`: the name of its token."""
+    return Actor(_commands_account(), f"by the bus, with the token {client}")
+
+
+def record(actor: Actor, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
     """A line for each row, or one for all of many. `what`: such as "Paused", without a full stop;
     never a word that might be a secret."""
     if not chosen:
         return
     if len(chosen) > MAX_LINES:
-        record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
+        record_many(actor, type(chosen[0]), len(chosen), what, flag=flag)
         return
-    who_id, what = _account_and_text(who, what)
-    if len(chosen) == 1:
-        LogEntry.objects.log_actions(who_id, chosen, flag, what, single_object=True)
-    else:
-        LogEntry.objects.log_actions(who_id, chosen, flag, what)
+    LogEntry.objects.log_actions(actor.account, chosen, flag, actor.did(what))
 
 
 def record_many(
-    who: Actor | Person,
+    actor: Actor,
     model: type[Model],
     count: int,
     what: str,
     *,
-    more: bool = False,
     flag: int = CHANGE,
 ) -> None:
-    """One line about this many rows of a model, or about `more` than this many; none about none."""
+    """One line about this many rows of a model; none about none."""
     if not count:
         return
-    who_id, what = _account_and_text(who, what)
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
     LogEntry.objects.create(
-        user_id=who_id,
+        user_id=actor.account,
         content_type=ContentType.objects.get_for_model(model, for_concrete_model=False),
-        object_repr=f"{'more than ' if more else ''}{count:,} {name}"[:200],
+        object_repr=f"{count:,} {name}",
         action_flag=flag,
-        change_message=what,
+        change_message=actor.did(what),
     )
-
-
-def _account_and_text(who: Actor | Person, what: str) -> tuple[int, str]:
-    """The account's id and the text. Of a person without a door `what` is the whole text."""
-    if isinstance(who, Actor):
-        return int(who.user.pk or 0), f"{what}, {who.through}."
-    return int(who.pk or 0), what
 
 
 def _commands_account() -> User:

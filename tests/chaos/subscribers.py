@@ -91,7 +91,7 @@ def add_all(callbacks, keys, at_least, every):
     from django.db import transaction
 
     from trackers.events.models import Subscriber
-    from trackers.events.subscribers import subscribe
+    from trackers.events.subscribers.subscriptions import enroll
 
     with transaction.atomic():
         for name, callback in callbacks.items():
@@ -106,18 +106,18 @@ def add_all(callbacks, keys, at_least, every):
                 metric="likes",
                 at_least=at_least,
             )
-            subscribe.add_subscriber(one, ["tweets", "milestones"])
+            enroll(one, ["tweets", "milestones"])
 
 
 def drop_what_waits(name):
     """As a person does on its page; by `manage.py shell`."""
     from django.db import transaction
 
+    from trackers.events.drop import drop_waiting
     from trackers.events.models import Subscriber
-    from trackers.events.subscribers import subscribe
 
     with transaction.atomic():
-        subscribe.drop_waiting(Subscriber.objects.get(name=name))
+        drop_waiting(Subscriber.objects.get(name=name))
 
 
 class Subscribers:

@@ -10,7 +10,7 @@ from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import Delivery, settle_deliveries
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch, Subscriber
-from trackers.events.subscribers import subscribe
+from trackers.events.subscribers.subscriptions import enroll
 from trackers.outbox.models import Event
 from trackers.outbox.publish import NewEvent, publish_events
 
@@ -21,7 +21,7 @@ NOW = timedelta(0)
 def subscriber(name="one", topics=("news",), **knobs):
     given = {"callback": "https://there.example/in", "secrets": {"uuid": "u"}, "timeout_ms": 0}
     made = Subscriber(name=name, **{**given, **knobs})
-    subscribe.add_subscriber(made, topics)
+    enroll(made, topics)
     return made
 
 

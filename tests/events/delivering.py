@@ -22,7 +22,7 @@ from trackers.events.books import read_books
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 from trackers.events.models import Attempt, EventBatch, Subscriber
-from trackers.events.subscribers import subscribe
+from trackers.events.subscribers.subscriptions import enroll
 from trackers.outbox.publish import NewEvent, publish_events
 
 # Longer than any test: what a lease's end brings about, a test brings about by `end_leases`.
@@ -33,7 +33,7 @@ TOPIC = "orders"
 def subscriber(name, receiver, *, uuid="", signing=(), topics=(TOPIC,), **fields):
     secrets = {"uuid": uuid, "signing": [*signing]}
     one = Subscriber(name=name, callback=receiver.url, secrets=secrets, timeout_ms=0, **fields)
-    subscribe.add_subscriber(one, topics)
+    enroll(one, topics)
     return one
 
 

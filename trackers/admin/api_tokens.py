@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import ForeignKey, QuerySet
 from django.forms import ModelChoiceField, TypedChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.defaultfilters import pluralize
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from trackers.admin.actions import RecordedAdmin
+from trackers.acts import Done
+from trackers.admin.actions import ActingAdmin
+from trackers.history import in_admin
 from trackers.tokens import api_tokens
+from trackers.tokens.acts import revoke_tokens
 from trackers.tokens.models import SCOPES, ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(RecordedAdmin):
+class ApiTokenAdmin(ActingAdmin):
     fields = ("user", "name", "scope")
     list_display = ("name", "user", "scope", "made_at", "used_at", "revoked_at")
     list_select_related = ("user",)
@@ -71,11 +72,5 @@ class ApiTokenAdmin(RecordedAdmin):
         return never_cache(super().changeform_view)(*args, **kwargs)
 
     @admin.action(description="Revoke", permissions=["revoke"])
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
-        ids = list(chosen.values_list("pk", flat=True))
-        revoked = api_tokens.revoke_tokens(ids, now=timezone.now())
-        messages.success(
-            request,
-            f"{revoked} revoked. Requests with {pluralize(revoked, 'it,them')} are refused from "
-            "now on.",
-        )
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> Done:
+        return revoke_tokens(list(chosen), in_admin(request.user))

@@ -17,7 +17,7 @@ from django.utils.html import format_html, format_html_join
 
 from trackers.acts import Done
 from trackers.admin import x_sign_in
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.credentials import acts
 from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
@@ -144,7 +144,7 @@ def _utc_text(moment: datetime | None) -> str:
 
 
 @admin.register(Credential)
-class CredentialAdmin(RecordedAdmin):
+class CredentialAdmin(ActingAdmin):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
     list_select_related = ("app__project",)

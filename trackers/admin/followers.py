@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from trackers.acts import Done
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.timelines import acts
 from trackers.timelines.models import Follow, Follower
@@ -16,7 +16,7 @@ from trackers.tokens.acts import revoke_addresses
 
 
 @admin.register(Follower)
-class FollowerAdmin(RecordedAdmin):
+class FollowerAdmin(ActingAdmin):
     """Nobody is removed here: a home ends with its user or team."""
 
     fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")

@@ -14,15 +14,11 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from trackers import history
 from trackers.history import in_admin
-from trackers.jobs import schedules
 from trackers.timelines import settings
-from trackers.timelines.acts import rebuild_all
+from trackers.timelines.acts import expire_unread, rebuild_all
 from trackers.timelines.models import HomeSettings
 from trackers.timelines.statistics import Timelines, timelines
-
-EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
 
 
 @admin.register(HomeSettings)
@@ -109,15 +105,7 @@ class HomeSettingsAdmin(admin.ModelAdmin):
                 "idle_days": django_settings.TIMELINE_IDLE_DAYS,
             }
             return render(request, "admin/trackers/homesettings/expire.html", context)
-        for task in EXPIRY_TASKS:
-            schedules.run_soon(task)
-        what = "Asked for unread homes and timelines to expire"
-        history.record(in_admin(request.user), [settings.home_settings()], what)
-        messages.success(
-            request,
-            "Homes and timelines that have not been read for a long time will expire within half "
-            "a minute.",
-        )
+        messages.success(request, expire_unread(in_admin(request.user)).message)
         return redirect("admin:trackers_homesettings_change", 1)
 
 

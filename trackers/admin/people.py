@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from trackers.acts import Done
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
 from trackers.tokens import acts
@@ -21,7 +21,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class PersonAdmin(RecordedAdmin, UserAdmin):
+class PersonAdmin(ActingAdmin, UserAdmin):
     list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
     actions = ("unlock",)
@@ -70,7 +70,7 @@ def _may_change_user(request: HttpRequest, obj: User | None) -> bool:
 
 
 @admin.register(Group)
-class TeamAdmin(RecordedAdmin, GroupAdmin):
+class TeamAdmin(ActingAdmin, GroupAdmin):
     """A group is a team with a home, or a role, whose permissions `migrate` makes."""
 
     list_display = ("name", "is_role")

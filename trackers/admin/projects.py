@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.acts import Done
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.money import acts
 from trackers.money.projects import App, Project, Spending
@@ -78,7 +78,7 @@ class SpendingInline(admin.TabularInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(RecordedAdmin):
+class ProjectAdmin(ActingAdmin):
     form = ProjectForm
     list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
     readonly_fields = _STATE_COLUMNS

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.acts import Done
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.jobs import acts
 from trackers.jobs.models import Queue
@@ -20,7 +20,7 @@ from trackers.schedule.forms import LengthField
 
 
 @admin.register(Queue)
-class QueueAdmin(RecordedAdmin):
+class QueueAdmin(ActingAdmin):
     list_display = (
         "name", "state", "held", "held_why", "failures",
         "batch", "waits_for_more", "lease_lasts", "arrivals",

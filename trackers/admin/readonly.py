@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.http import HttpRequest
 
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 
 
-class ReadOnlyAdmin(RecordedAdmin):
+class ReadOnlyAdmin(ActingAdmin):
     """No adding, no deleting; every field is shown and none can be edited."""
 
     actions_on_bottom = False

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from trackers.acts import Done
-from trackers.admin.actions import RecordedAdmin
+from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.tweets.tags import acts, ending
 from trackers.tweets.tags.models import Tag
@@ -40,7 +40,7 @@ class TagForm(forms.ModelForm):
 
 
 @admin.register(Tag)
-class TagAdmin(RecordedAdmin):
+class TagAdmin(ActingAdmin):
     form = TagForm
     list_display = ("name", "on", "its_tweets")
     search_fields = ("name__icontains",)

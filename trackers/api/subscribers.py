@@ -37,7 +37,7 @@ from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.rules import NAME
-from trackers.events.subscribers.standings import standing_of, standings
+from trackers.events.subscribers.standings import current_standings, standing_of
 from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.http.refusals import Refused
@@ -50,9 +50,7 @@ _MAX_ATTEMPTS = 500
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with their counts so far."""
     require_permission(request, "trackers.view_subscriber")
-    with transaction.atomic():
-        fan_out_all()
-        rows = standings(now=timezone.now())
+    rows = current_standings(now=timezone.now())
     return {"subscribers": [subscriber_json(row) for row in rows]}
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 from ninja import Router, Status
 
-from trackers.bus import subscribers, tokens, topics
+from trackers.bus import acts, tokens, topics
 from trackers.bus.auth import CLIENT, EITHER, ROOT, Caller, caller_of
 from trackers.bus.bodies import (
     NO_CONTENT,
@@ -26,7 +27,8 @@ from trackers.bus.bodies import (
     TopicOut,
 )
 from trackers.events.subscribers.rules import TOPIC
-from trackers.events.subscribers.standings import Standing
+from trackers.events.subscribers.standings import Standing, current_standings
+from trackers.history import Actor, by_bus
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tokens import idempotency
 from trackers.tokens.idempotency import KeyedRequest, UsedOtherwiseError, half_digest, key_of
@@ -69,14 +71,14 @@ def list_tokens(request: HttpRequest) -> list[dict[str, str]]:
 
 @router.post("/api_tokens", auth=ROOT, response={201: TokenOut})
 def make_token(request: HttpRequest, body: TokenIn) -> Status:
-    token = tokens.make_token(body.name, body.token)
+    token = acts.add_token(body.name, _actor_of(request), token=body.token)
     return Status(201, {"name": body.name, "token": token})
 
 
 @router.delete("/api_tokens/{token}", auth=ROOT, response=NO_CONTENT)
 def revoke_token(request: HttpRequest, token: str) -> None:
     if known := tokens.find_client_token(token):
-        tokens.revoke_token(known)
+        acts.revoke_token(known, _actor_of(request))
 
 
 @router.get("/topics", response=list[TopicOut])
@@ -87,32 +89,38 @@ def list_topics(request: HttpRequest) -> list[topics.ListedTopic]:
 @router.delete("/topics/{name}", response=NO_CONTENT)
 @router.delete("/topic/{name}", response=NO_CONTENT, include_in_schema=False)
 def delete_topic(request: HttpRequest, name: str) -> None:
-    topics.delete_topic(_check_topic_name(name), caller_of(request))
+    acts.delete_topic(_check_topic_name(name), caller_of(request), _actor_of(request))
 
 
 @router.post("/subscription", auth=CLIENT, response=NO_CONTENT)
 @router.post("/subscriber", auth=CLIENT, response=NO_CONTENT, include_in_schema=False)
 def subscribe(request: HttpRequest, body: SubscriptionIn) -> None:
-    subscribers.subscribe(caller_of(request), body)
+    acts.subscribe(caller_of(request), body, _actor_of(request))
 
 
 @router.delete("/subscriber", response=NO_CONTENT)
 @router.delete("/subscription", response=NO_CONTENT, include_in_schema=False)
 def delete_subscriber(request: HttpRequest) -> None:
-    subscribers.remove_subscriber(caller_of(request))
+    acts.remove_subscriber(caller_of(request), _actor_of(request))
 
 
 @router.delete("/subscriber/topics/{name}", response=NO_CONTENT)
 @router.delete("/subscription/topics/{name}", response=NO_CONTENT, include_in_schema=False)
 def unsubscribe(request: HttpRequest, name: str) -> None:
-    subscribers.unsubscribe(caller_of(request), _check_topic_name(name))
+    acts.unsubscribe(caller_of(request), _check_topic_name(name), _actor_of(request))
 
 
 @router.get("/subscribers", response=list[SubscriberOut])
 @router.get("/subscriptions", response=list[SubscriberOut], include_in_schema=False)
 def list_subscribers(request: HttpRequest) -> list[dict[str, Any]]:
     caller = caller_of(request)
-    return [_subscriber_json(standing, caller) for standing in subscribers.list_subscribers()]
+    return [
+        _subscriber_json(standing, caller) for standing in current_standings(now=timezone.now())
+    ]
+
+
+def _actor_of(request: HttpRequest) -> Actor:
+    return by_bus(caller_of(request).name)
 
 
 def _check_topic_name(name: str) -> str:

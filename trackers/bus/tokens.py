@@ -1,4 +1,4 @@
-"""Tokens of the bus, which have no user: created, listed, revoked. Only their digests are kept."""
+"""Tokens of the bus, which have no user: created, listed, found. Only their digests are kept."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import secrets
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from trackers.events.fan_out import fan_out_all
-from trackers.events.models import Subscriber
 from trackers.events.subscribers.rules import NAME, NAME_RULE
-from trackers.events.subscribers.subscribe import retire_subscriber
 from trackers.outbox.models import OUR_PUBLISHER
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
@@ -26,8 +23,10 @@ def bus_tokens() -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(scope__in=[CLIENT, ROOT]).order_by("name")
 
 
-def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT) -> str:
-    """Save a new token, generated unless it is given, and return it: it is shown only once.
+def make_token(
+    name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT
+) -> tuple[ApiToken, str]:
+    """Save a new token, generated unless it is given; return its row, and the token itself.
 
     Raises ValueError with a sentence.
     """
@@ -40,7 +39,7 @@ def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = C
         raise ValueError(f"There is already a token called {name}.")
     try:
         with transaction.atomic():
-            ApiToken.objects.create(
+            row = ApiToken.objects.create(
                 name=name,
                 scope=scope,
                 digest=digest_of(token),
@@ -48,7 +47,7 @@ def make_token(name: str, token: str | None = None, *, scope: ApiToken.Scope = C
             )
     except IntegrityError:
         raise ValueError("This token or name exists already.") from None
-    return token
+    return row, token
 
 
 def _check_name(name: str) -> None:
@@ -91,12 +90,3 @@ def find_client_token(token_or_name: str) -> ApiToken | None:
     clients = bus_tokens().filter(scope=CLIENT)
     by_token = clients.filter(digest=digest_of(token_or_name)).first()
     return by_token or clients.filter(name=token_or_name).first()
-
-
-def revoke_token(token: ApiToken) -> None:
-    """Delete it, its subscriber and what waits for that one."""
-    with transaction.atomic():
-        fan_out_all()
-        for subscriber in Subscriber.objects.filter(token=token):
-            retire_subscriber(subscriber)
-        ApiToken.objects.filter(pk=token.pk).delete()

@@ -1,7 +1,8 @@
-"""When too much waits, the oldest batches are dropped, and their events counted as dropped.
+"""What waits is dropped, and its events counted: for one subscriber, or the oldest of all.
 
-Measured in live bytes, since a table does not shrink when its rows are deleted. Between two marks:
-it begins above the upper and ends below the lower, so that the next event does not start it again.
+The oldest go when too much waits, measured in live bytes, since a table does not shrink when its
+rows are deleted. Between two marks: it begins above the upper and ends below the lower, so that the
+next event does not start it again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
+from trackers.events.models import EventBatch, Subscriber
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 from tweetwatch.statements import statement
@@ -24,6 +28,7 @@ _BATCHES_PER_PIECE = 500
 _USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 
 _DROP = statement(__file__, "drop")
+_DROP_WAITING = statement(__file__, "drop_waiting")
 
 
 @dataclass(slots=True)
@@ -64,3 +69,23 @@ def used_bytes() -> int:
     with cursor() as db:
         row = db.execute(_USED).fetchone()
     return int(row[0]) if row else 0
+
+
+def drop_waiting(subscriber: Subscriber) -> int:
+    """Drop what waits for it; return how many events."""
+    with cursor() as db:
+        row = db.execute(_DROP_WAITING, {"subscriber": subscriber.pk}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def forget_removed() -> int:
+    """Delete removed subscribers that have no more batches on their way; return how many.
+
+    A batch that was on its way at the removal, and failed since, is dropped like the others.
+    """
+    for subscriber in Subscriber.objects.exclude(removed_at=None):
+        drop_waiting(subscriber)
+    gone = Subscriber.objects.exclude(removed_at=None).exclude(
+        Exists(EventBatch.objects.filter(subscriber=OuterRef("pk")))
+    )
+    return gone.delete()[1].get("trackers.Subscriber", 0)

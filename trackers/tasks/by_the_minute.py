@@ -10,13 +10,12 @@ from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
 from trackers.events import prune
-from trackers.events.drop import drop_oldest
+from trackers.events.drop import drop_oldest, forget_removed
 from trackers.events.fan_out import fan_out
 from trackers.events.live.open import forget_silent
 from trackers.events.live.watch import prune_feed
 from trackers.events.minutes import forget_minutes
 from trackers.events.subscribers import standing
-from trackers.events.subscribers.subscribe import forget_removed
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import ahead, ordinary, pausing, queue, schedules, statistics

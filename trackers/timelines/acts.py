@@ -9,8 +9,11 @@ from django.template.defaultfilters import pluralize
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
+from trackers.jobs import schedules
 from trackers.timelines import homes, rebuilding, settings
 from trackers.timelines.models import Follower
+
+_EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
 
 
 def rebuild_all(actor: Actor) -> Done:
@@ -21,6 +24,19 @@ def rebuild_all(actor: Actor) -> Done:
         f"The workers will rebuild {homes:,} home{pluralize(homes)}, the most recently viewed "
         "first. Until then homes are read from the sources.",
         homes,
+    )
+
+
+def expire_unread(actor: Actor) -> Done:
+    """Have the workers delete what nobody has read for a long time."""
+    for task in _EXPIRY_TASKS:
+        schedules.run_soon(task)
+    history.record(
+        actor, [settings.home_settings()], "Asked for unread homes and timelines to expire"
+    )
+    return Done(
+        "Homes and timelines that have not been read for a long time will expire within half a "
+        "minute."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is done to accounts and to secret feed addresses. Never a word of a secret is kept."""
+"""What is done to accounts, tokens and secret feed addresses. Never a word of a secret is kept."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from trackers.acts import Done
 from trackers.history import Actor
 from trackers.timelines.models import Follower
 from trackers.tokens import feed_addresses, wrong_logins
+from trackers.tokens.models import ApiToken
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -43,6 +44,18 @@ def unlock(users: Sequence[User], actor: Actor, *, address: str = "") -> Done:
     history.record(actor, users, "Forgot failed logins")
     names = ", ".join(user.username for user in users)
     return Done(f"The failed logins of {names} no longer count.", len(users))
+
+
+def revoke_tokens(tokens: Sequence[ApiToken], actor: Actor) -> Done:
+    """Refuse programs with these tokens; `count`: how many were valid."""
+    valid = ApiToken.objects.filter(revoked_at=None)
+    revoked = [
+        token for token in tokens if valid.filter(pk=token.pk).update(revoked_at=timezone.now())
+    ]
+    history.record(actor, revoked, "Revoked")
+    count = len(revoked)
+    them = pluralize(count, "it,them")
+    return Done(f"{count:,} revoked. Requests with {them} are refused from now on.", count)
 
 
 def make_address(follower: Follower, actor: Actor) -> str:

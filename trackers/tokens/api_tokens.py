@@ -1,8 +1,7 @@
-"""Tokens of the API, which have a user: created, presented, revoked."""
+"""Tokens of the API, which have a user: created and presented."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -32,7 +31,3 @@ def authenticate_token(secret: str, *, now: datetime) -> ApiToken | None:
     if token.used_at is None or token.used_at < now - _USED_EVERY:
         ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
     return token
-
-
-def revoke_tokens(ids: Iterable[int], *, now: datetime) -> int:
-    return ApiToken.objects.filter(pk__in=ids, revoked_at=None).update(revoked_at=now)

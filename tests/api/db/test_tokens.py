@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from trackers.tokens import api_tokens
+from trackers.history import by_command
+from trackers.tokens.acts import revoke_tokens
 from trackers.tokens.models import ApiToken
 
 pytestmark = pytest.mark.django_db
@@ -42,8 +43,8 @@ def test_a_revoked_token_or_one_of_an_inactive_user_is_refused(program):
     assert program.get("users") != ERROR
 
     [token] = ApiToken.objects.all()
-    assert api_tokens.revoke_tokens([token.pk], now=timezone.now()) == 1
-    assert api_tokens.revoke_tokens([token.pk], now=timezone.now()) == 0
+    assert revoke_tokens([token], by_command()).count == 1
+    assert revoke_tokens([token], by_command()).count == 0
     assert program.get("users") == ERROR
 
 

@@ -14,7 +14,7 @@ from tests.benchmarks.events.receivers import Receivers
 from tests.benchmarks.processes import wait_until
 from trackers.events.books import Books, read_books
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import subscribe
+from trackers.events.subscribers.subscriptions import enroll
 from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.database import cursor
 
@@ -78,7 +78,7 @@ def crowd(topic: str, many: int, receivers: Receivers, **knobs: Any) -> Crowd:
     with transaction.atomic():
         for number, callback in enumerate(callbacks):
             one = Subscriber(name=f"{topic}-{number}", callback=callback, secrets={}, **knobs)
-            subscribe.add_subscriber(one, [topic])
+            enroll(one, [topic])
     return Crowd(topic, receivers, callbacks, range(begin, begin + many))
 
 

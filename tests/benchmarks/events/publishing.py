@@ -112,7 +112,7 @@ def one_by_one(run: Run, to: Crowd) -> None:
 
 
 def poster(run: Run, to: Crowd) -> Callable[[], None]:
-    token = tokens.make_token("poster")
+    _, token = tokens.make_token("poster")
 
     def post_and_receive() -> None:
         begun = time.perf_counter()

@@ -15,7 +15,7 @@ from tests.pages.many import TAGS
 from tests.queues import fill_buckets
 from trackers.dashboards.columns.models import Column
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import subscribe
+from trackers.events.subscribers.subscriptions import enroll
 from trackers.tokens import api_tokens
 from trackers.tokens import feed_addresses as feed_addresses
 from trackers.tokens.models import ApiToken
@@ -102,7 +102,7 @@ def main(*, tweets: int) -> None:
             callback="https://example.com/events",
             secrets={"uuid": "", "signing": []},
         )
-        subscribe.add_subscriber(one, ["orders"])
+        enroll(one, ["orders"])
     run(*DELIVERIES)
 
 

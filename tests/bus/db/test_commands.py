@@ -9,19 +9,22 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from trackers.bus import tokens
-from trackers.bus.auth import EITHER, ROOT
-from trackers.bus.subscribers import list_subscribers as all_of_them
+from trackers.bus import acts, tokens
+from trackers.bus.auth import EITHER, ROOT, Caller
+from trackers.bus.bodies import SubscriptionIn
 from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import Delivery, settle_deliveries
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch, Subscriber, SubscriberState
 from trackers.events.subscribers import signing_keys
+from trackers.events.subscribers.standings import current_standings
+from trackers.history import by_bus
 from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Topic
 from trackers.outbox.publish import NewEvent, publish_events
@@ -267,11 +270,14 @@ def test_a_removed_subscriber_frees_its_name_while_a_batch_is_being_sent():
 def test_listing_many_subscribers_takes_as_many_queries_as_one():
     add("one")
     with CaptureQueriesContext(connection) as few:
-        assert len(all_of_them()) == 1
+        assert len(current_standings(now=timezone.now())) == 1
     for name in ("two", "three"):
         add(name, "--topic", "tweets")
     with CaptureQueriesContext(connection) as many:
-        assert [one.topics for one in all_of_them()] == [["orders"], *[["orders", "tweets"]] * 2]
+        assert [one.topics for one in current_standings(now=timezone.now())] == [
+            ["orders"],
+            *[["orders", "tweets"]] * 2,
+        ]
 
     assert len(many) == len(few)
 
@@ -328,3 +334,28 @@ def taken():
     EventBatch.objects.filter(state="early").update(deadline=timezone.now() - timedelta(hours=1))
     promote()
     return claim_batches(10, timedelta(minutes=1))
+
+
+def test_what_clients_do_is_in_the_history_under_their_tokens():
+    token, _ = tokens.make_token("shop")
+    shop, client, root = Caller("shop", token.pk, False), by_bus("shop"), by_bus("root")
+
+    for topics in (["orders"], [], ["orders", "returns"]):
+        acts.subscribe(shop, SubscriptionIn(topics=topics, callback=CALLBACK), client)
+        assert [row.topics for row in current_standings(now=timezone.now())] == [topics]
+    acts.unsubscribe(shop, "orders", client)
+    acts.delete_topic("returns", Caller("root", 0, True), root)
+    acts.revoke_token(token, root)
+
+    assert not Subscriber.objects.filter(removed_at=None).exists()
+    lines = LogEntry.objects.order_by("pk").values_list("object_repr", "change_message")
+    by = ", by the bus, with the token"
+    assert list(lines) == [
+        ("shop", f"Added{by} shop."),
+        ("shop", f"Changed{by} shop."),
+        ("shop", f"Changed{by} shop."),
+        ("shop", f"Left the topic orders{by} shop."),
+        ("returns", f"Deleted{by} root."),
+        ("shop", f"Removed; events dropped: 0{by} root."),
+        ("shop", f"Removed{by} root."),
+    ]

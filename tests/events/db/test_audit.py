@@ -11,9 +11,8 @@ from django_q.models import Schedule
 from tests.events.conftest import books, deliver, subscriber, take, told
 from trackers import tasks
 from trackers.events.audit import audit, mend
-from trackers.events.drop import drop_some, used_bytes
+from trackers.events.drop import drop_some, drop_waiting, used_bytes
 from trackers.events.models import EventBatch, SubscriberState
-from trackers.events.subscribers.subscribe import drop_waiting
 
 pytestmark = pytest.mark.django_db
 

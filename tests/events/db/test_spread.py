@@ -8,7 +8,8 @@ from tests.events.conftest import books, line, news, subscriber, told
 from tests.factories import TweetFactory
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
-from trackers.events.subscribers import subscribe
+from trackers.events.subscribers import acts
+from trackers.history import by_command
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.schedule import tweet_changes
@@ -131,7 +132,7 @@ def test_our_own_topics_are_recorded_only_while_somebody_subscribes():
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
-    subscribe.retire_subscriber(one)
+    acts.remove(one, by_command())
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
@@ -141,7 +142,7 @@ def test_a_new_subscriber_gets_later_events_and_a_leaving_one_earlier_events():
     news(1)
     late = subscriber("late", timeout_ms=AN_HOUR_MS)
     news(2)
-    subscribe.leave(one, Topic.objects.get(name="news"))
+    acts.leave_topic(one, Topic.objects.get(name="news"), by_command())
     news(3)
     fan_out()
 
@@ -154,7 +155,7 @@ def test_removing_a_subscriber_drops_and_counts_its_waiting_events():
     told(1, 2)
     news(3)
 
-    assert subscribe.retire_subscriber(one) == 3
+    assert acts.remove(one, by_command()).count == 3
 
     assert not EventBatch.objects.exists()
     one.state.refresh_from_db()

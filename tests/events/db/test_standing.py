@@ -10,7 +10,8 @@ from django.db.models import F
 from tests.events.conftest import books, deliver, subscriber, take, told
 from trackers import tasks
 from trackers.events.models import Subscriber, SubscriberState
-from trackers.events.subscribers import standing, subscribe
+from trackers.events.subscribers import acts, standing
+from trackers.history import by_command
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +54,7 @@ def test_a_removed_subscriber_is_pruned_once_no_batch_is_being_sent(delivered):
     one = subscriber()
     told(1)
     [batch] = take()
-    subscribe.retire_subscriber(one)
+    acts.remove(one, by_command())
 
     tasks.tend_subscribers()
     assert Subscriber.objects.count() == 1

@@ -14,12 +14,15 @@ from django.utils import timezone
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.events import redelivery
+from trackers.events.drop import drop_waiting
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import signing_keys, standing, subscribe
+from trackers.events.subscribers import signing_keys, standing
 from trackers.events.subscribers.standings import standing_of
+from trackers.events.subscribers.subscriptions import enroll, join_topics, leave_topics
 from trackers.events.subscribers.terms import TWICE, Terms, locked_subscriber, set_terms
 from trackers.history import Actor
+from trackers.outbox.models import Topic
 
 ADD, CHANGE, _DELETE = (f"trackers.{verb}_subscriber" for verb in ("add", "change", "delete"))
 
@@ -33,7 +36,7 @@ def add(name: str, terms: Terms, actor: Actor) -> tuple[Subscriber, str]:
     subscriber = Subscriber(name=name, secrets={"signing": [key]})
     topics = set_terms(subscriber, terms, topics=list(terms.topics or ()))
     try:
-        subscribe.add_subscriber(subscriber, topics)
+        enroll(subscriber, topics)
     except IntegrityError:
         # Somebody was faster.
         raise ValidationError({"name": TWICE}) from None
@@ -53,7 +56,9 @@ def change(subscriber: Subscriber, terms: Terms, actor: Actor) -> Subscriber:
         topics = set_terms(
             changed, terms, topics=known if terms.topics is None else list(terms.topics)
         )
-        subscribe.save_subscriber(changed, topics)
+        changed.save(force_update=True)
+        leave_topics(changed, Topic.objects.exclude(name__in=topics))
+        join_topics(changed, topics)
     history.record(actor, [changed], "Changed")
     return changed
 
@@ -76,17 +81,34 @@ def resume(subscriber: Subscriber, actor: Actor) -> Done:
 
 def remove(subscriber: Subscriber, actor: Actor) -> Done:
     """Remove it, and drop what waits for it; `count`: how many events."""
-    # Its row gets another name.
-    name, events = str(subscriber), subscribe.retire_subscriber(subscriber)
+    name = str(subscriber)
+    with transaction.atomic():
+        fan_out_all()
+        leave_topics(subscriber, Topic.objects.all())
+        # Its name becomes free. The new name has blanks, so no other subscriber can have it.
+        Subscriber.objects.filter(pk=subscriber.pk).update(
+            name=f"{name[:40]} (removed {subscriber.pk})", removed_at=Now(), token=None
+        )
+        events = drop_waiting(subscriber)
     history.record(
         actor, [subscriber], f"Removed; events dropped: {events:,}", flag=history.DELETION
     )
     return Done(f"{name}: Removed, with {events:,} waiting event{pluralize(events)}.", events)
 
 
+def leave_topic(subscriber: Subscriber, topic: Topic, actor: Actor) -> Done:
+    with transaction.atomic():
+        fan_out_all()
+        is_left = leave_topics(subscriber, Topic.objects.filter(pk=topic.pk))
+    if not is_left:
+        return Done(f"{subscriber} does not subscribe to {topic}.", is_done=False)
+    history.record(actor, [subscriber], f"Left the topic {topic}")
+    return Done(f"{subscriber}: Left the topic {topic}.")
+
+
 def _drop(subscriber: Subscriber, actor: Actor) -> Done:
     """Drop what waits for it; `count`: how many events."""
-    events = subscribe.drop_waiting(subscriber)
+    events = drop_waiting(subscriber)
     history.record(actor, [subscriber], f"Dropped {events:,} waiting events")
     return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
 

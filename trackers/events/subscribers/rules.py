@@ -39,8 +39,8 @@ def check_uuid(uuid: str) -> None:
         raise ValidationError(f"A uuid {_UUID_RULE}")
 
 
-def check_topics(names: list[str]) -> None:
-    if not names:
+def check_topics(names: list[str], *, may_be_none: bool = False) -> None:
+    if not (names or may_be_none):
         raise ValidationError("Choose at least one topic.")
     if len(names) > MOST_TOPICS:
         raise ValidationError(f"There are more than {MOST_TOPICS:,} topics.")

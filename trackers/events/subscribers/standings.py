@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from django.db import transaction
+
 from trackers.events.books import Books, read_books
+from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
 from trackers.outbox.models import Topic
 from tweetwatch.database import cursor
@@ -47,6 +50,13 @@ class Standing:
         """How long the oldest undelivered event has waited."""
         oldest = self.books.oldest
         return (self.now - oldest).total_seconds() if oldest else None
+
+
+def current_standings(*, now: datetime) -> list[Standing]:
+    """As `standings`, with every event so far counted."""
+    with transaction.atomic():
+        fan_out_all()
+        return standings(now=now)
 
 
 def standings(*, now: datetime) -> list[Standing]:

@@ -39,6 +39,7 @@ class Terms:
     uuid: str | None = field(default=None, repr=False)  # None: as it is
     # Absent ones stay, None removes one.
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    may_be_idle: bool = False  # it may have no topic, as on the bus
 
 
 def locked_subscriber(name: str, **known: Any) -> Subscriber:
@@ -60,7 +61,7 @@ def set_terms(subscriber: Subscriber, terms: Terms, *, topics: list[str]) -> lis
     except ValidationError as error:
         faults |= error.message_dict
     try:
-        check_topics(topics)
+        check_topics(topics, may_be_none=terms.may_be_idle)
     except ValidationError as error:
         faults["topics"] = error.messages
     try:

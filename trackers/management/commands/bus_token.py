@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from trackers import history
-from trackers.bus import tokens
+from trackers.bus import acts, tokens
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from tweetwatch.command_line import EXIT_USAGE
 
@@ -40,11 +40,9 @@ class Command(PagelessCommand):
     def do_add(self, options: Mapping[str, Any]) -> None:
         try:
             scope = tokens.ROOT if options["root"] else tokens.CLIENT
-            token = tokens.make_token(options["name"], scope=scope)
+            token = acts.add_token(options["name"], by_command(), scope=scope)
         except ValueError as fault:
             raise CommandError(str(fault), returncode=EXIT_USAGE) from None
-        made = list(tokens.bus_tokens().filter(name=options["name"]))
-        history.record(history.by_command(), made, "Added", flag=history.ADDITION)
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
         else:
@@ -60,10 +58,8 @@ class Command(PagelessCommand):
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        there = list(tokens.bus_tokens().filter(name=name))
-        if not there:
+        token = tokens.bus_tokens().filter(name=name).first()
+        if token is None:
             raise CommandError(f"There is no token called {name}.")
-        tokens.revoke_token(there[0])
-        history.record(history.by_command(), there, "Removed", flag=history.DELETION)
-        line = f"Revoked {name}'s token and removed its subscriber."
-        self.stdout.write(json.dumps({"removed": name}) if options["json"] else line)
+        done = acts.revoke_token(token, by_command())
+        self.stdout.write(json.dumps({"removed": name}) if options["json"] else done.message)

@@ -12,18 +12,16 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers.events import redelivery
 from trackers.events.delivery.attempts import read_attempts
-from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
-from trackers.events.subscribers.standings import standings
+from trackers.events.subscribers.standings import current_standings
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.management.subscribers import (
@@ -98,10 +96,7 @@ class Command(PagelessCommand):
         self.done(options, {"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        with transaction.atomic():
-            fan_out_all()
-            rows = standings(now=timezone.now())
-        for row in rows:
+        for row in current_standings(now=timezone.now()):
             subscriber = subscriber_json(row)
             self.stdout.write(
                 json.dumps(subscriber) if options["json"] else describe_subscriber(subscriber)
