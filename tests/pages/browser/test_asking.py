@@ -31,7 +31,7 @@ def there():
 
 
 @pytest.mark.django_db
-def test_the_server_asks_what_scripts_ask_and_does_nothing_before(staff):
+def test_the_server_asks_the_same_confirmation_as_scripts(staff):
     acts = set()
 
     for page in there():
@@ -72,7 +72,7 @@ def test_without_scripts_a_page_asks_before_a_tweet_is_untracked(staff, live_ser
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_with_scripts_it_is_asked_once(staff, live_server):
+def test_with_scripts_a_confirmation_is_asked_once(staff, live_server):
     tweet = watched()
 
     with looking(staff, live_server) as seen:
@@ -89,7 +89,7 @@ def test_with_scripts_it_is_asked_once(staff, live_server):
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("address", ["/", "/operations/"])
-def test_the_menu_of_a_phone_shows_the_page_one_is_on(staff, live_server, address):
+def test_the_menu_of_a_phone_marks_the_current_page(staff, live_server, address):
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         seen.page.goto(f"{seen.address}{address}")
         item = seen.page.locator(".top nav ul [aria-current]")

@@ -124,7 +124,7 @@ def faults(page, address):
 
 
 @pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
-def test_axe_finds_nothing_and_nothing_sticks_out(staff, live_server, django_user_model, width):
+def test_axe_finds_no_violation_and_no_page_overflows(staff, live_server, django_user_model, width):
     pages = filled(django_user_model.objects.get())
     found = []
 
@@ -142,7 +142,7 @@ def test_axe_finds_nothing_and_nothing_sticks_out(staff, live_server, django_use
         assert found == [], "\n".join(found)
 
 
-def test_without_scripts_nothing_is_shown_that_does_nothing(staff, live_server, django_user_model):
+def test_without_scripts_no_dead_control_is_shown(staff, live_server, django_user_model):
     """What is no link does something as part of a form alone; and nothing is left empty."""
     pages = filled(django_user_model.objects.get())
 

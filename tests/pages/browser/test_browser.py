@@ -30,7 +30,7 @@ CHECKED_AND_DUE = """() => {
 
 
 @pytest.mark.browser
-def test_figures_move_and_are_what_x_answered_at_that_time(demo):
+def test_rows_update_with_the_metrics_that_x_answered(demo):
     # New posts push rows off the page, so every look at it counts.
     seen_rows, latest, moved = [], {}, set()
     with screen(demo) as seen:
@@ -89,7 +89,7 @@ def liveliest(seen):
 
 @pytest.mark.browser
 @pytest.mark.more
-def test_sixty_seconds_become_thirty_with_the_next_look(demo):
+def test_a_changed_interval_applies_with_the_next_check(demo):
     with screen(demo) as seen:
         id = liveliest(seen)
         seen.page.goto(f"{demo.address}/admin/trackers/interval/")
@@ -116,7 +116,7 @@ def test_sixty_seconds_become_thirty_with_the_next_look(demo):
 
 
 @pytest.mark.browser
-def test_a_tweets_page_draws_its_curve_and_follows_it(demo):
+def test_the_page_of_a_tweet_draws_its_curve_and_updates_it(demo):
     with screen(demo, color_scheme="dark") as seen:
         id = liveliest(seen)
         seen.follow(f"#tweet-{id}")
@@ -142,7 +142,7 @@ def test_a_tweets_page_draws_its_curve_and_follows_it(demo):
 
 
 @pytest.mark.browser
-def test_keys_search_and_a_narrow_screen_work_and_a_poll_keeps_the_focus(demo):
+def test_keys_search_and_narrow_screens_work_and_a_refresh_keeps_the_focus(demo):
     with screen(demo, viewport={"width": 390, "height": 844}) as seen:
         page = seen.page
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -171,7 +171,7 @@ def test_keys_search_and_a_narrow_screen_work_and_a_poll_keeps_the_focus(demo):
 
 
 @pytest.mark.browser
-def test_operations_and_every_admin_page_open_without_a_complaint(demo):
+def test_operations_and_every_admin_page_open_without_console_errors(demo):
     with screen(demo) as seen:
         page = seen.page
         page.goto(f"{demo.address}/operations/")
@@ -186,7 +186,7 @@ def test_operations_and_every_admin_page_open_without_a_complaint(demo):
             assert page.goto(f"{demo.address}/admin/trackers/{name}/").ok
 
 
-def test_the_demo_ends_everything_by_an_interrupt_in_the_background_too(tmp_path):
+def test_an_interrupt_ends_all_processes_of_the_demo_in_the_background_too(tmp_path):
     demo = Demo(tmp_path, "--tweets=100", in_background=True)
     try:
         assert len(demo.family) >= 8
@@ -200,7 +200,7 @@ def test_the_demo_ends_everything_by_an_interrupt_in_the_background_too(tmp_path
 
 
 @pytest.mark.more
-def test_a_demo_that_is_killed_leaves_nobody_behind(tmp_path):
+def test_a_killed_demo_leaves_no_process(tmp_path):
     demo = Demo(tmp_path, "--tweets=100")
     try:
         psutil.Process(demo.process.pid).kill()
@@ -212,7 +212,7 @@ def test_a_demo_that_is_killed_leaves_nobody_behind(tmp_path):
 
 
 @pytest.mark.more
-def test_a_worker_cluster_that_dies_is_started_again(tmp_path):
+def test_the_demo_restarts_a_killed_worker_cluster(tmp_path):
     demo = Demo(tmp_path, "--tweets=100")
     try:
         children = psutil.Process(demo.process.pid).children()

@@ -72,7 +72,7 @@ def server(tmp_path, transactional_db):
 
 
 @pytest.mark.browser
-def test_a_dead_server_is_told_within_two_polls_and_so_is_that_it_is_back(server, staff):
+def test_a_dead_server_and_its_return_are_shown_within_two_refreshes(server, staff):
     with looking(staff, server) as seen:
         page = seen.page
         button, notice = page.locator("[data-live]"), page.locator("[data-trouble]")
@@ -116,9 +116,7 @@ def way_to_the_database(relays):
 
 
 @pytest.mark.browser
-def test_a_page_says_that_the_database_is_away_and_comes_back_with_it(
-    tmp_path, transactional_db, staff
-):
+def test_a_page_reports_an_unreachable_database_and_recovers(tmp_path, transactional_db, staff):
     relays = Relays()
     relay, url = way_to_the_database(relays)
     server = Server(tmp_path / "server.txt", url)

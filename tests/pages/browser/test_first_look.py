@@ -42,7 +42,7 @@ def test_every_page_of_an_empty_database_names_the_next_step_and_fits_a_phone(st
     assert (lost, wide) == ([], [])
 
 
-def test_over_a_slow_network_a_page_is_live_and_nothing_is_called_dead(staff, live_server):
+def test_over_a_slow_network_a_page_refreshes_and_no_server_is_called_dead(staff, live_server):
     tweet = watched()
     measure(tweet, 0, likes=1)
 

@@ -65,7 +65,7 @@ def told(client, db, settings):
     return set(re.findall(r"^(tweetwatch_[a-z0-9_]+)", text, re.MULTILINE))
 
 
-def test_each_metric_that_is_named_is_there(told):
+def test_each_metric_named_in_the_files_exists(told):
     expressions = [*dashboard(), *(rule["expr"] for rule in rules())]
     named = {name for one in expressions for name in NAME.findall(one)}
     assert len(named) > 15
@@ -81,7 +81,7 @@ def test_each_alert_says_what_is_wrong_and_what_to_do_next():
             assert rule["annotations"][name].endswith((".", "it."))
 
 
-def test_the_table_of_alerts_says_what_the_rules_say():
+def test_the_documented_alerts_equal_the_rules():
     rows = re.findall(
         r"^\| [^|]+ \| ([^|]*`[^|]*tweetwatch_[^|]+) \|",
         (PROJECT / "docs" / "operations.md").read_text(),

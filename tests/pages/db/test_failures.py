@@ -31,7 +31,7 @@ def spoilt(client, address, *statements, **sent):
 
 
 @pytest.mark.parametrize("address", ["/sources/", "/admin/trackers/source/"])
-def test_a_database_that_lacks_a_table_is_to_be_migrated(calm, address):
+def test_a_missing_table_asks_to_migrate(calm, address):
     status, page = spoilt(calm, address, "ALTER TABLE trackers_source RENAME TO moved_away")
 
     assert status == 503
@@ -39,7 +39,7 @@ def test_a_database_that_lacks_a_table_is_to_be_migrated(calm, address):
     assert "run manage.py migrate" in page
 
 
-def test_what_the_database_stopped_says_so_and_is_not_repeated_by_the_page(calm):
+def test_a_cancelled_statement_is_reported_and_not_retried_by_the_page(calm):
     status, page = spoilt(
         calm,
         "/sources/",
@@ -53,7 +53,7 @@ def test_what_the_database_stopped_says_so_and_is_not_repeated_by_the_page(calm)
     assert "again.js" not in page
 
 
-def test_what_was_sent_may_not_have_been_saved_and_that_is_said(calm):
+def test_a_failed_form_says_that_it_may_not_have_been_saved(calm):
     status, page = spoilt(
         calm,
         "/tweets/views/save",
@@ -67,7 +67,7 @@ def test_what_was_sent_may_not_have_been_saved_and_that_is_said(calm):
     assert "Try again" not in page
 
 
-def test_another_mistake_is_still_a_500(calm):
+def test_another_error_is_still_a_500(calm):
     tweet = watched()
 
     status, page = spoilt(

@@ -16,7 +16,7 @@ def statements(staff, address):
     return [one["sql"] for one in made]
 
 
-def test_a_part_is_what_the_page_shows_of_it(staff):
+def test_a_part_equals_that_of_the_whole_page(staff):
     page = staff.get("/operations/").content.decode()
     part = staff.get("/operations/?part=database").content.decode()
 
@@ -27,19 +27,19 @@ def test_a_part_is_what_the_page_shows_of_it(staff):
     assert 'id="workers-table"' not in part
 
 
-def test_a_part_reads_only_what_it_shows(staff):
+def test_a_part_runs_only_its_own_queries(staff):
     page, part = (statements(staff, f"/operations/{query}") for query in ("", "?part=days"))
 
     assert len(part) < len(page) / 2
     assert sum("trackers_interval" in one for one in page) == 1, "the plan is read once"
 
 
-def test_a_part_that_the_page_does_not_have_is_not_there(staff):
+def test_an_unknown_part_is_404(staff):
     assert staff.get("/operations/?part=x").status_code == 404
     assert staff.get("/operations/?part=").status_code == 404
 
 
-def test_a_part_is_closed_as_its_page_is(client):
+def test_a_part_needs_the_permission_of_its_page(client):
     assert client.get("/operations/?part=database").headers["Location"].startswith("/login/")
     client.force_login(User.objects.create_user("eve"))
     assert client.get("/operations/?part=database").status_code == 403

@@ -50,7 +50,7 @@ def test_a_viewer_needs_no_staff_status(client):
     assert 'href="/admin/"' not in page.content.decode()
 
 
-def test_nobody_is_led_to_another_site(client):
+def test_login_never_redirects_to_another_site(client):
     person(roles.VIEWER)
 
     for elsewhere in ("https://evil.example/", "//evil.example/", "javascript:alert(1)"):
@@ -58,7 +58,7 @@ def test_nobody_is_led_to_another_site(client):
         client.logout()
 
 
-def test_whoever_may_see_nothing_is_told_so_and_who_can_help(client):
+def test_a_user_without_permissions_is_told_who_can_help(client):
     User.objects.create_superuser("root")
     person()
 
@@ -75,7 +75,7 @@ def over(client):
     return client
 
 
-def test_a_page_of_a_session_that_is_over_is_come_back_to(viewer):
+def test_login_returns_to_the_page_of_the_expired_session(viewer):
     login = over(viewer).get("/sources/?page=2").headers["Location"]
     said = viewer.get(login).content.decode()
 
@@ -84,7 +84,7 @@ def test_a_page_of_a_session_that_is_over_is_come_back_to(viewer):
     assert log_in(viewer, login, next="/sources/?page=2").headers["Location"] == "/sources/?page=2"
 
 
-def test_a_poll_of_a_session_that_is_over_leads_the_whole_page_to_the_login(viewer):
+def test_a_refresh_in_an_expired_session_leads_the_page_to_the_login(viewer):
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/?q=moon"}
 
     answer = over(viewer).get("/tweets/?part=rows&q=moon", headers=headers)
@@ -93,7 +93,7 @@ def test_a_poll_of_a_session_that_is_over_leads_the_whole_page_to_the_login(view
     assert answer.headers["HX-Redirect"] == "/login/?next=/%3Fq%3Dmoon&over=1"
 
 
-def test_what_was_sent_when_the_session_was_over_is_not_done_and_that_is_said(viewer):
+def test_a_form_sent_in_an_expired_session_is_not_done_and_says_so(viewer):
     headers = {"Referer": "http://testserver/sources/?page=2"}
 
     login = over(viewer).post("/sources/5/pause", headers=headers).headers["Location"]
@@ -102,7 +102,7 @@ def test_what_was_sent_when_the_session_was_over_is_not_done_and_that_is_said(vi
     assert "What you sent last was not done" in viewer.get(login).content.decode()
 
 
-def test_no_other_site_says_where_one_comes_back_to(client):
+def test_another_site_cannot_set_where_login_returns_to(client):
     for headers in (
         {"HX-Request": "true", "HX-Current-URL": "https://evil.example/"},
         {"HX-Request": "true"},
@@ -113,11 +113,11 @@ def test_no_other_site_says_where_one_comes_back_to(client):
     assert answer.headers["Location"] == "/login/?next=/&lost=1"
 
 
-def test_a_file_for_a_script_is_refused_as_json(client):
+def test_data_for_scripts_is_refused_as_json(client):
     assert client.get("/tweets/5/series.json").json() == {"error": "Log in first."}
 
 
-def test_whoever_logs_out_is_out(viewer):
+def test_logging_out_ends_the_session(viewer):
     assert viewer.get("/logout/").status_code == 405
 
     assert viewer.post("/logout/").headers["Location"] == "/login/"
@@ -125,7 +125,7 @@ def test_whoever_logs_out_is_out(viewer):
     assert viewer.post("/logout/").headers["Location"] == "/login/", "twice is no fault"
 
 
-def test_the_admin_has_no_login_of_its_own(client):
+def test_the_admin_uses_the_login_of_the_pages(client):
     eve = person(roles.OPERATOR)
 
     asked = client.get("/admin/trackers/tweet/").headers["Location"]
@@ -151,7 +151,7 @@ def change(client, old, new):
     return client.post("/account/password/", given)
 
 
-def test_a_password_is_changed_and_other_browsers_are_logged_out(viewer):
+def test_changing_a_password_logs_other_browsers_out(viewer):
     other = Client()
     log_in(other)
     assert other.get("/").status_code == 200
@@ -164,7 +164,7 @@ def test_a_password_is_changed_and_other_browsers_are_logged_out(viewer):
     assert LogEntry.objects.get().change_message == "Changed their own password, on a page."
 
 
-def test_a_password_is_not_guessed_where_it_is_changed(viewer):
+def test_guessing_the_old_password_while_changing_it_is_slowed(viewer):
     for _ in range(BOTH.free):
         assert "entered incorrectly" in change(viewer, "guess", "x").content.decode()
     # The wait of a second would be over on a busy machine before the next request comes.
@@ -177,7 +177,7 @@ def test_a_password_is_not_guessed_where_it_is_changed(viewer):
     assert User.objects.get().check_password(RIGHT)
 
 
-def test_a_form_from_before_the_login_says_what_to_do():
+def test_a_form_from_before_the_login_is_refused_with_what_to_do():
     strict = Client(enforce_csrf_checks=True)
 
     answer = strict.post("/login/", {"username": "eve", "password": RIGHT})

@@ -66,7 +66,7 @@ PAGES = (
 
 
 @pytest.mark.parametrize("what", PAGES)
-def test_a_page_asks_as_often_for_many_rows_as_for_two(read, what):
+def test_a_page_takes_as_many_queries_for_many_rows_as_for_two(read, what):
     # Whoever watches has what happens from then on.
     read(what)
     for number in range(2):

@@ -63,7 +63,7 @@ PAGES = {
 }
 
 
-def test_every_page_says_which_permission_it_takes():
+def test_every_page_declares_its_permission():
     without = [
         one.name
         for one in urls.urlpatterns
@@ -87,7 +87,7 @@ def new_view(settings):
     del sys.modules[module.__name__]
 
 
-def test_a_new_view_is_closed_until_it_says_otherwise(client, new_view):
+def test_a_new_view_is_closed_until_it_declares_a_permission(client, new_view):
     assert client.get(new_view).headers["Location"] == f"/login/?next={new_view}"
 
     client.force_login(User.objects.create_user("eve"))
@@ -95,7 +95,7 @@ def test_a_new_view_is_closed_until_it_says_otherwise(client, new_view):
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_whoever_lacks_the_permission_is_told_which_and_who_gives_it(client, address):
+def test_a_refusal_names_the_missing_permission_and_who_grants_it(client, address):
     User.objects.create_superuser("root")
     eve = User.objects.create_user("eve")
     client.force_login(eve)
@@ -114,7 +114,7 @@ def test_whoever_lacks_the_permission_is_told_which_and_who_gives_it(client, add
     assert allowed.status_code == 200
 
 
-def test_series_and_samples_take_the_permission(client):
+def test_series_and_samples_need_the_permission(client):
     tweet = watched()
     series, samples = f"/tweets/{tweet.id}/series.json", f"/tweets/{tweet.id}/samples.csv"
     some_staff(client)
@@ -133,7 +133,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize("permission", LINKS)
-def test_the_menu_has_only_what_can_be_opened(client, permission):
+def test_the_menu_links_only_to_permitted_pages(client, permission):
     page = some_staff(client, permission).get(sorted(LINKS[permission])[0]).content.decode()
     menu = page[page.index('aria-label="Pages"') : page.index('class="tools"')]
 
@@ -141,7 +141,7 @@ def test_the_menu_has_only_what_can_be_opened(client, permission):
     assert shown == LINKS[permission]
 
 
-def test_a_refusal_links_only_to_what_can_be_opened(client):
+def test_a_refusal_links_only_to_permitted_pages(client):
     some_staff(client, "view_source")
 
     page = client.get("/operations/").content.decode()
@@ -151,7 +151,7 @@ def test_a_refusal_links_only_to_what_can_be_opened(client):
     assert 'href="/"' not in page
 
 
-def test_operations_show_money_and_credentials_to_those_who_may_see_them(client):
+def test_operations_show_money_and_credentials_only_with_permission(client):
     page = some_staff(client, "view_queue").get("/operations/").content.decode()
     for title in ("money-title", "keys-title", "workers-title"):
         assert title not in page
@@ -163,7 +163,7 @@ def test_operations_show_money_and_credentials_to_those_who_may_see_them(client)
         assert title in page
 
 
-def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
+def test_live_events_leave_out_topics_without_permission(client):
     page = some_staff(client, "view_tweet").get("/live/").content.decode()
     assert SOURCES_TOPIC not in page[page.index("data-stream") : page.index("data-rows")]
     assert client.get("/live/?show=sources").status_code == 403
@@ -178,11 +178,11 @@ def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
 @pytest.mark.parametrize(
     "address", ["/", "/tweets/", "/sources/", "/operations/", "/operations/?part=figures"]
 )
-def test_no_proxy_keeps_a_page_of_somebody_who_is_signed_in(staff, address):
+def test_pages_of_a_session_are_not_cached_by_proxies(staff, address):
     assert staff.get(address).headers["Cache-Control"] == "private, no-cache"
 
 
-def test_files_are_not_kept_at_all(staff):
+def test_exports_are_not_cached(staff):
     tweet = watched()
     measure(tweet, 0, likes=1)
     for name in ("samples.csv", "series.json"):
@@ -197,7 +197,7 @@ def test_files_are_not_kept_at_all(staff):
 HUGE = 99999999999999999999
 
 
-def test_an_id_that_no_row_can_have_is_not_there(staff):
+def test_an_impossible_id_is_404(staff):
     """Whatever the page: neither an answer about nothing, nor a fault of ours."""
     addresses = [
         "/" + str(one.pattern).replace("<int:id>", str(HUGE)).replace("<int:team>", str(HUGE))
@@ -213,7 +213,7 @@ def test_an_id_that_no_row_can_have_is_not_there(staff):
     } | {one: 302 for one in asked if one.endswith("/key")}
 
 
-def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
+def test_permissions_on_sources_and_tweets_are_independent(client):
     made = source()
     some_staff(client, "view_source")
     page = client.get(f"/sources/{made.pk}/").content.decode()
@@ -221,13 +221,13 @@ def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
     assert client.get(f"/sources/{made.pk}/?part=rows").status_code == 403
 
 
-def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):
+def test_the_menu_links_to_subscribers_without_the_permission_on_queues(client):
     add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command())
     page = some_staff(client, "view_subscriber").get("/subscribers/").content.decode()
     assert '<a href="/subscribers/" data-key="b">Subscribers</a>' in page
 
 
-def test_who_cannot_open_the_admin_is_shown_no_link_into_it(client):
+def test_links_into_the_admin_are_shown_only_to_staff(client):
     CredentialFactory()
     made = source()
     tweet = watched()

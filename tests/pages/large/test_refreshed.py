@@ -31,7 +31,7 @@ def parts():
 
 
 @pytest.mark.parametrize("part", ["list", "source", "rows", "subscribers", "home"])
-def test_what_says_the_same_is_not_sent_again(staff, parts, part):
+def test_an_unchanged_part_is_not_sent_again(staff, parts, part):
     first = asked(staff, parts[part])
     assert (first.status_code, bool(first.content)) == (200, True)
 
@@ -45,7 +45,7 @@ def test_what_says_the_same_is_not_sent_again(staff, parts, part):
 
 
 @pytest.mark.parametrize("part", ["list", "source"])
-def test_what_says_something_else_is_sent(staff, parts, part):
+def test_a_changed_part_is_sent(staff, parts, part):
     digest = asked(staff, parts[part]).headers["ETag"]
 
     Source.objects.update(yielded=8)
@@ -55,7 +55,7 @@ def test_what_says_something_else_is_sent(staff, parts, part):
     assert answer.headers["ETag"] != digest
 
 
-def test_a_time_that_is_another_counts_as_a_change(staff, parts):
+def test_a_changed_time_changes_the_etag(staff, parts):
     digest = asked(staff, parts["list"]).headers["ETag"]
 
     made = Source.objects.get()
@@ -65,5 +65,5 @@ def test_a_time_that_is_another_counts_as_a_change(staff, parts):
     assert asked(staff, parts["list"], digest).status_code == 200
 
 
-def test_a_whole_page_has_no_digest(staff, parts):
+def test_a_whole_page_has_no_etag(staff, parts):
     assert "ETag" not in staff.get("/sources/").headers

@@ -10,7 +10,7 @@ from tests.pages.sources import now, source
 pytestmark = pytest.mark.django_db
 
 
-def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
+def test_a_refused_act_is_shown_as_an_error_and_a_done_one_as_a_notice(staff):
     tweet = watched(paused=True)
 
     refused = flat(staff.post(f"/tweets/{tweet.pk}/refresh", follow=True))
@@ -21,7 +21,7 @@ def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
     assert '<p class="notice" role="status">' in done
 
 
-def test_a_paused_source_that_is_asked_to_be_polled_says_no_in_red(staff):
+def test_polling_a_paused_source_is_refused_as_an_error(staff):
     paused = source(paused_at=now())
 
     refused = flat(staff.post(f"/sources/{paused.pk}/poll", follow=True))
@@ -29,13 +29,13 @@ def test_a_paused_source_that_is_asked_to_be_polled_says_no_in_red(staff):
     assert '<p class="notice bad" role="alert">' in refused
 
 
-def test_a_paused_tweet_offers_no_refresh_and_one_that_is_kept_fresh_does(staff):
+def test_a_paused_tweet_offers_no_check_and_an_active_one_does(staff):
     paused, fresh = watched(paused=True), watched(1)
 
     assert "Refresh now" not in staff.get(f"/tweets/{paused.pk}/").content.decode()
     assert "Refresh now" in staff.get(f"/tweets/{fresh.pk}/").content.decode()
 
 
-def test_whether_the_server_answers_needs_no_database(client, django_assert_num_queries):
+def test_the_ping_needs_no_database(client, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert client.get("/answers/").status_code == 204

@@ -34,7 +34,7 @@ class Requests:
         )
 
 
-def test_every_kind_of_page_is_found_once_and_no_part_of_one(staff):
+def test_every_kind_of_page_is_found_once_without_its_parts(staff):
     tweet = watched()
     measure(tweet, 0, likes=1)
     there = source("account", "nasa", due_in=60)
@@ -51,7 +51,7 @@ def test_every_kind_of_page_is_found_once_and_no_part_of_one(staff):
     assert not {"tweet-rows", "operations-now", "logout", "metrics", "answers"} & set(pages)
 
 
-def test_what_is_named_first_stands_for_its_kind(staff):
+def test_a_preferred_page_represents_its_kind(staff):
     newer, older = watched(2), watched(1)
 
     pages = found(Requests(staff), HERE, first=[f"/tweets/{older.pk}/"])

@@ -56,7 +56,7 @@ def just_now():
     later(-60)
 
 
-def test_after_some_wrong_passwords_even_the_right_one_is_not_looked_at_at_once(client, ada):
+def test_after_wrong_passwords_even_the_right_one_must_wait(client, ada):
     for _ in range(BOTH.free):
         assert not must_wait(log_in(client, WRONG))
 
@@ -67,7 +67,7 @@ def test_after_some_wrong_passwords_even_the_right_one_is_not_looked_at_at_once(
     assert is_in(log_in(client, RIGHT))
 
 
-def test_each_further_one_costs_twice_as_long_and_what_comes_too_early_costs_nothing(client, ada):
+def test_each_wrong_password_doubles_the_wait_and_early_attempts_add_nothing(client, ada):
     for _ in range(BOTH.free + 3):
         log_in(client, WRONG)
         later(600)
@@ -81,7 +81,7 @@ def test_each_further_one_costs_twice_as_long_and_what_comes_too_early_costs_not
     assert timedelta(seconds=8) < wait <= timedelta(seconds=16)
 
 
-def test_the_right_password_forgets_the_wrong_ones(client, ada):
+def test_the_right_password_resets_the_wait(client, ada):
     for _ in range(BOTH.free - 1):
         log_in(client, WRONG)
     assert is_in(log_in(client, RIGHT))
@@ -90,7 +90,7 @@ def test_the_right_password_forgets_the_wrong_ones(client, ada):
         assert not must_wait(log_in(client, WRONG))
 
 
-def test_its_owner_logs_in_from_elsewhere_while_somebody_tries(client, ada):
+def test_the_owner_can_log_in_from_elsewhere_during_an_attack(client, ada):
     for _ in range(BOTH.free):
         log_in(client, WRONG, address="198.51.100.9")
 
@@ -111,7 +111,7 @@ def test_many_accounts_from_one_address_and_one_account_from_many_are_slowed(cli
     assert must_wait(log_in(client, WRONG, username="bob", address="203.0.113.200"))
 
 
-def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings):
+def test_behind_a_proxy_the_forwarded_address_counts(client, ada, settings):
     settings.BEHIND_PROXY = True
 
     for number in range(BOTH.free):
@@ -124,7 +124,7 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings
     assert is_in(log_in(client, RIGHT, address="127.0.0.1", **other))
 
 
-def test_after_an_hour_it_is_forgotten():
+def test_wrong_passwords_are_forgotten_after_an_hour():
     who, now = login_attempt("ada", "192.0.2.1"), timezone.now()
     for number in range(12):
         at = now + number * timedelta(minutes=6)
@@ -137,7 +137,7 @@ def test_after_an_hour_it_is_forgotten():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_guesses_sent_at_the_same_time_are_counted_before_they_are_looked_at():
+def test_concurrent_guesses_are_counted_before_they_are_checked():
     who, now = login_attempt("ada", "192.0.2.1"), timezone.now()
 
     def guess(_):
@@ -153,7 +153,7 @@ def test_guesses_sent_at_the_same_time_are_counted_before_they_are_looked_at():
     assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free
 
 
-def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada, capsys):
+def test_a_command_unlocks_an_account_for_all_addresses(client, ada, capsys):
     for address in ("192.0.2.1", "198.51.100.9"):
         for _ in range(BOTH.free + 1):
             log_in(client, WRONG, address=address)
@@ -182,7 +182,7 @@ def test_an_administrator_unlocks_an_account_in_the_admin(client, ada):
     assert is_in(log_in(client, RIGHT))
 
 
-def test_however_many_are_tried_the_table_has_a_largest_size():
+def test_the_table_of_attempts_is_bounded():
     everyone = [login_attempt(f"user{n}", f"2001:db8:{n:x}::1") for n in range(99)]
     buckets = {who.bucket(kind) for who in everyone for kind in KINDS}
 
@@ -194,5 +194,5 @@ def test_however_many_are_tried_the_table_has_a_largest_size():
 
 
 @pytest.mark.parametrize("username", ["", "\0", "a" * 300])
-def test_odd_names_are_no_fault_of_ours(client, username):
+def test_odd_names_cause_no_500(client, username):
     assert log_in(client, WRONG, username=username).status_code in (200, 400)

@@ -31,7 +31,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_a_time_is_told_to_scripts_in_utc_and_to_people_in_words():
+def test_a_time_is_utc_for_scripts_and_words_for_people():
     made = Tags(Moment(AT.astimezone(timezone(timedelta(hours=9))), ODD, ODD).html)
 
     told = {"datetime": "2026-11-22T12:00:05+00:00", "data-relative": None, "title": ODD}
@@ -43,7 +43,7 @@ def test_a_time_is_told_to_scripts_in_utc_and_to_people_in_words():
     assert given.keys() >= {"data-ahead", "data-relative"}
 
 
-def test_what_happened_is_never_ahead_however_far_behind_the_clock_of_the_page_is():
+def test_a_past_time_is_never_shown_as_future():
     past = Tags(ago(AT, now=AT - timedelta(seconds=1)).html)
 
     assert "data-past" in past.tags[0][1]
@@ -53,11 +53,11 @@ def test_what_happened_is_never_ahead_however_far_behind_the_clock_of_the_page_i
 @pytest.mark.parametrize(
     ("seconds", "words"), [(5, "in 5 s"), (0, "now"), (-29, "now"), (-300, "due 5 min ago")]
 )
-def test_what_is_overdue_is_not_due_now(seconds, words):
+def test_an_overdue_time_is_not_shown_as_due_now(seconds, words):
     assert due(AT + timedelta(seconds=seconds), now=AT).words == words
 
 
-def test_a_cell_tells_a_figure_and_what_moved_it():
+def test_a_cell_shows_a_metric_and_its_change():
     moved = Tags(figure_cell(Figure("likes", ODD, "1200", "1,200", ODD, falls=True), since=ODD))
     still = Tags(figure_cell(Figure("likes", "Likes", "", "–", "", falls=False), since=""))
 
@@ -71,7 +71,7 @@ def test_a_cell_tells_a_figure_and_what_moved_it():
     assert still.text == "–"
 
 
-def test_a_curve_says_what_it_shows():
+def test_a_curve_has_a_description():
     made = Tags(Sparkline(("3.0,27.0 117.0,3.0", "5.0,5.0"), ("117.0", "3.0"), ODD).html)
 
     assert [tag for tag, _ in made.tags] == ["svg", "title", "polyline", "polyline", "circle"]
@@ -87,7 +87,7 @@ def test_a_curve_says_what_it_shows():
         (7552, "21 Mar 2006 (20 years ago)"),
     ],
 )
-def test_what_is_long_ago_has_its_date(days, words):
+def test_a_time_long_ago_has_its_date(days, words):
     now = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
     told = ago(now - timedelta(days=days), now=now)

@@ -24,11 +24,11 @@ def tags_with(template, attribute):
     return [tag for tag in TAGS.findall(template) if attribute in tag]
 
 
-def test_no_line_is_longer_than_a_person_reads(template):
+def test_no_line_of_a_template_is_over_140_characters(template):
     assert [line for line in template.splitlines() if len(line) > LONGEST] == []
 
 
-def test_no_tick_loads_a_whole_page(template):
+def test_no_refresh_loads_a_whole_page(template):
     """Neither to pick a part of it, nor for want of the name of one."""
     for tag in tags_with(template, "hx-trigger="):
         if re.search(r'hx-trigger="[^"]*\btick\b', tag):
@@ -36,7 +36,7 @@ def test_no_tick_loads_a_whole_page(template):
             assert "?part=" in tag or any(name in tag for name in OF_OTHER_PAGES), tag
 
 
-def test_each_part_that_is_asked_for_is_a_partial_of_the_template(template):
+def test_each_requested_part_is_a_partial_of_its_template(template):
     there = set(re.findall(r"{% partialdef ([\w-]+)", template))
     asked = set(re.findall(r'hx-get="(?:{{ look.here }})?\?part=([\w-]+)', template))
 

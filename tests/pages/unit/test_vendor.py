@@ -17,11 +17,11 @@ SHA256 = {
 
 
 @pytest.mark.parametrize("path", SHA256)
-def test_a_vendored_file_is_the_published_one(path):
+def test_a_vendored_file_equals_the_published_one(path):
     assert sha256((VENDOR / path).read_bytes()).hexdigest() == SHA256[path]
 
 
-def test_no_vendored_file_is_unknown_or_without_its_licence_and_notice():
+def test_every_vendored_file_is_listed_with_licence_and_notice():
     files = {str(path.relative_to(VENDOR)) for path in VENDOR.rglob("*") if path.is_file()}
     notices = (PROJECT / "THIRD_PARTY_NOTICES.md").read_text()
 
@@ -31,6 +31,6 @@ def test_no_vendored_file_is_unknown_or_without_its_licence_and_notice():
         assert f"vendor/{folder.name}/" in notices
 
 
-def test_no_vendored_file_names_a_source_map_that_is_not_there():
+def test_no_vendored_file_names_a_missing_source_map():
     for path in SHA256:
         assert "sourceMappingURL" not in (VENDOR / path).read_text()

@@ -27,24 +27,24 @@ def expected(*, due=3000, windows=20.0, workers=None, demand=10.0, held_for=time
     )  # fmt: skip
 
 
-def test_what_is_due_is_done_with_what_the_plan_leaves_of_the_windows():
+def test_catch_up_uses_the_requests_that_the_plan_leaves():
     found = expected(due=3000, windows=20.0, demand=10.0)
 
     assert (found.state, found.length) == ("soon", timedelta(seconds=300))
 
 
-def test_workers_that_are_slower_than_the_windows_are_the_bound():
+def test_workers_slower_than_the_windows_limit_catch_up():
     assert expected(windows=100.0, workers=20.0).length == timedelta(seconds=300)
 
 
-def test_a_hold_that_ends_is_waited_for_first():
+def test_catch_up_begins_at_the_end_of_a_hold():
     found = expected(held_for=HELD_FOR)
 
     assert found.length == timedelta(seconds=300) + HELD_FOR
     assert not found.after_outage
 
 
-def test_in_an_outage_the_time_begins_when_x_answers_again():
+def test_in_an_outage_catch_up_begins_at_the_return_of_x():
     found = expected(held_for=None)
 
     assert (found.length, found.after_outage) == (timedelta(seconds=300), True)
@@ -54,13 +54,13 @@ def test_in_an_outage_the_time_begins_when_x_answers_again():
     ("windows", "workers", "by"),
     [(10.0, None, "credentials"), (5.0, 30.0, "credentials"), (30.0, 9.0, "workers")],
 )
-def test_no_more_than_the_plan_needs_never_catches_up(windows, workers, by):
+def test_without_spare_requests_there_is_no_catch_up_time(windows, workers, by):
     found = expected(windows=windows, workers=workers)
 
     assert (found.state, found.limited_by, found.length) == ("never", by, None)
 
 
-def test_without_any_bound_nobody_can_tell():
+def test_without_any_limit_the_catch_up_time_is_unknown():
     assert expected(windows=None).state == "unknown"
 
 
@@ -80,7 +80,7 @@ def window(app, limit=900, **given):
 
 
 @on_rows
-def test_the_plan_needs_the_tweets_of_each_tier_once_in_its_interval():
+def test_the_plan_needs_each_tweet_once_per_interval_of_its_tier():
     plan = Plan((Tier(HOUR, MINUTE), Tier(DAY, HOUR)))
     for age, count in ((timedelta(minutes=5), 60), (timedelta(hours=5), 36), (10 * DAY, 500)):
         for low in range(count):
@@ -103,7 +103,7 @@ def test_tokens_of_one_app_share_a_window_and_users_have_their_own():
 
 
 @on_rows
-def test_the_disabled_and_the_stopped_add_nothing():
+def test_disabled_credentials_and_depleted_projects_add_no_requests():
     for name in ("one", "disabled", "stopped"):
         window(CredentialFactory(name=name).app)
     Credential.objects.get(name="disabled").disable("X refused it", now=now())
@@ -127,7 +127,7 @@ PUNCTUAL, LATE = 2, 10
 
 
 @on_rows
-def test_the_workers_best_minute_counts_when_they_were_behind_in_it():
+def test_the_speed_of_workers_is_their_best_overdue_minute():
     minute(30, asked=1200, late_place=PUNCTUAL)
     minute(20, asked=60, late_place=LATE)
     assert capacity(100).workers is None
@@ -154,7 +154,7 @@ def told():
 
 
 @on_rows
-def test_the_figures_of_the_queue_make_the_forecast():
+def test_the_catch_up_time_uses_the_statistics_of_the_queue():
     assert told().state == "fresh"
 
     behind(1000, limit=900)
@@ -165,7 +165,7 @@ def test_the_figures_of_the_queue_make_the_forecast():
 
 
 @on_rows
-def test_a_pause_and_an_outage_change_it():
+def test_a_pause_and_an_outage_change_the_catch_up_time():
     behind(10)
     queue = Queue.objects.filter(pk="tweet:update")
 
@@ -178,7 +178,7 @@ def test_a_pause_and_an_outage_change_it():
 
 
 @on_rows
-def test_with_nobody_to_ask_with_nobody_can_tell():
+def test_without_credentials_the_catch_up_time_is_unknown():
     behind(10)
     Project.objects.update(stopped_until=now() + HOUR)
 
@@ -187,7 +187,7 @@ def test_with_nobody_to_ask_with_nobody_can_tell():
 
 
 @on_rows
-def test_without_a_worker_nothing_is_promised():
+def test_without_workers_there_is_no_catch_up_time():
     behind(10)
     Worker.objects.all().delete()
 

@@ -24,7 +24,7 @@ def told():
     return list(LogEntry.objects.order_by("pk").values_list("object_repr", "change_message"))
 
 
-def test_one_tweet_is_told_by_its_id_and_several_by_their_number(actor):
+def test_one_tweet_is_named_by_id_and_several_by_number(actor):
     one, two = TweetFactory(id=1), TweetFactory(id=2)
     launch = get_or_create_tag("launch")
 
@@ -48,7 +48,7 @@ def test_one_tweet_is_told_by_its_id_and_several_by_their_number(actor):
     ]
 
 
-def test_what_was_done_before_an_interruption_is_in_the_history(actor, monkeypatch):
+def test_acts_done_before_an_interruption_are_in_the_history(actor, monkeypatch):
     monkeypatch.setattr(acts, "TWEETS_PER_PIECE", 1)
     ids = [TweetFactory(id=id).pk for id in (1, 2, 3)]
 

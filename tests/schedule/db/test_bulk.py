@@ -29,7 +29,7 @@ def begin(act="untrack"):
     return bulk.begin_act(act, Tweet.objects.values_list("pk"), by="ada")
 
 
-def test_it_is_done_to_those_that_were_chosen_and_to_no_others():
+def test_a_bulk_act_changes_only_the_chosen_tweets():
     fill()
     act = begin()
     TweetFactory(id=9999)
@@ -43,7 +43,7 @@ def test_it_is_done_to_those_that_were_chosen_and_to_no_others():
     assert [tweet.pk for tweet in Tweet.objects.all()] == [9999]
 
 
-def test_a_task_hands_over_and_one_of_an_earlier_turn_does_nothing():
+def test_a_task_hands_over_and_an_outdated_one_does_nothing():
     fill()
     act = begin()
 
@@ -58,7 +58,7 @@ def test_a_task_hands_over_and_one_of_an_earlier_turn_does_nothing():
     assert not Tweet.objects.exists()
 
 
-def test_one_whose_worker_died_goes_on():
+def test_a_bulk_act_of_a_killed_worker_continues():
     fill()
     act = begin()
     tasks.watch_replanning()
@@ -72,7 +72,7 @@ def test_one_whose_worker_died_goes_on():
     assert not Tweet.objects.exists()
 
 
-def test_those_that_ended_long_ago_are_forgotten():
+def test_old_bulk_acts_are_pruned():
     fill()
     begin()
     run_all()
@@ -90,7 +90,7 @@ def yielded(source, *ids):
     )
 
 
-def test_a_source_goes_when_its_tweets_are_gone_and_keeps_what_came_elsewhere_meanwhile():
+def test_a_source_is_removed_after_its_tweets_and_keeps_those_of_other_sources():
     source, other = (Source.objects.create(kind="search", of=word) for word in ("moon", "mars"))
     fill(came_from=str(source))
     yielded(source, *range(1, MANY + 1))

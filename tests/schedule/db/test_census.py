@@ -53,7 +53,7 @@ def make_older(by):
     row.save()
 
 
-def test_few_tweets_are_counted_when_somebody_asks():
+def test_few_tweets_are_counted_on_request():
     TweetFactory(paused=True)
     TweetFactory(gone_at=current()[0])
     TweetUpdateFactory.create_batch(3)
@@ -64,7 +64,7 @@ def test_few_tweets_are_counted_when_somebody_asks():
     assert found.demand == pytest.approx(3 / 100)
 
 
-def test_what_a_cluster_counted_is_what_is_read_until_it_is_old():
+def test_a_census_of_a_cluster_is_read_until_it_is_old():
     TweetFactory()
     taken()
     TweetFactory()
@@ -86,7 +86,7 @@ def test_many_tweets_are_counted_by_a_cluster():
     assert after.demand == pytest.approx(MANY / 100)
 
 
-def test_without_a_cluster_an_old_count_of_many_is_told_with_its_time():
+def test_without_a_cluster_an_old_census_is_returned_with_its_time():
     fill(MANY)
     taken()
     make_older(LONG)
@@ -98,7 +98,7 @@ def test_without_a_cluster_an_old_count_of_many_is_told_with_its_time():
     assert current()[0] - found.taken_at >= LONG
 
 
-def test_a_count_rests_fifty_times_as_long_as_it_took():
+def test_a_census_pauses_fifty_times_its_duration():
     fill(MANY)
     assert taken()
     took = timedelta(minutes=1)
@@ -112,7 +112,7 @@ def test_a_count_rests_fifty_times_as_long_as_it_took():
 
 
 @pytest.mark.parametrize("analyzed", [True, False])
-def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_tweets(analyzed):
+def test_a_reading_covers_a_bounded_part_of_the_tweets(analyzed):
     fill(100_000)
     with cursor() as db:
         if analyzed:

@@ -30,7 +30,7 @@ def tweets(**given):
 ROWS = [IntervalRow(HOUR, MINUTE), IntervalRow(DAY, HOUR), IntervalRow(30 * DAY, 2 * DAY)]
 
 
-def test_ages_increase_and_reach_beyond_any_tweet():
+def test_ages_of_the_census_increase_from_zero():
     assert list(CENSUS_AGES) == sorted(set(CENSUS_AGES))
     assert CENSUS_AGES[0] == timedelta(0)
 
@@ -46,20 +46,20 @@ def test_ages_increase_and_reach_beyond_any_tweet():
         pytest.param({"m30": 1, "h8": 1, "d7": 2}, 1440 + 24 + 1, 3, id="all together"),
     ],
 )
-def test_a_day_of_todays_tweets(ages, lookups, tweet_days):
+def test_the_cost_of_a_day_of_todays_tweets_is_computed(ages, lookups, tweet_days):
     found = cost(ROWS, tweets(**ages))
 
     assert found.lookups == pytest.approx(lookups)
     assert found.tweet_days == pytest.approx(tweet_days)
 
 
-def test_a_bound_within_an_age_takes_its_share():
+def test_an_interval_bound_within_a_census_age_takes_its_share():
     found = cost([IntervalRow(45 * MINUTE, MINUTE)], tweets(m30=10))
 
     assert found.lookups == pytest.approx(5 * 1440)
 
 
-def test_a_life_is_what_one_tweet_takes_in_all():
+def test_the_cost_of_a_life_is_that_of_one_tweet():
     assert cost(ROWS, None).life == pytest.approx(60 + 23 + 14.5)
     assert cost([*ROWS, IntervalRow(60 * DAY, DAY, enabled=False)], None).life == pytest.approx(
         97.5
@@ -67,7 +67,7 @@ def test_a_life_is_what_one_tweet_takes_in_all():
     assert cost(ROWS, None).lookups is None
 
 
-def test_a_change_is_large_by_whatever_grows_most():
+def test_the_largest_growth_decides_whether_a_change_is_large():
     old, ages = cost(ROWS, tweets(d7=100)), tweets(d7=100)
 
     assert not CostChange(old, old).is_large
@@ -82,7 +82,7 @@ def test_a_change_is_large_by_whatever_grows_most():
 
 
 @pytest.mark.django_db
-def test_the_census_counts_tweets_by_age_without_those_that_rest():
+def test_the_census_counts_tweets_by_age_without_resting_ones():
     now, _ = current()
     for age in (timedelta(seconds=30), 3 * MINUTE, 3 * MINUTE, 40 * DAY):
         TweetFactory(id=id_born(now - age, TweetFactory._meta.model.objects.count()))
@@ -101,7 +101,7 @@ def test_the_census_counts_tweets_by_age_without_those_that_rest():
 ADAPTS = IntervalRow(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * DAY)
 
 
-def test_an_adapting_row_costs_what_the_tweets_of_today_would():
+def test_the_cost_of_an_adapting_row_is_that_of_todays_tweets():
     rate = Rate(looks=6, days=0.5, error=0.1, days_error=0.02)
 
     found = cost([ADAPTS], tweets(d7=10), {30 * DAY: rate})
@@ -111,7 +111,7 @@ def test_an_adapting_row_costs_what_the_tweets_of_today_would():
 
 
 @pytest.mark.django_db
-def test_all_numbers_that_come_from_a_sample_have_their_margin():
+def test_every_number_from_a_sample_has_a_margin():
     rate = Rate(looks=600, days=0.5, error=0.1, days_error=0.02)
     found = cost([ADAPTS], tweets(d7=100_000), {30 * DAY: rate})
 
@@ -124,7 +124,7 @@ def test_all_numbers_that_come_from_a_sample_have_their_margin():
     assert lines["Cost in 30 days, at $0.005 a tweet-day"] == "$7,500.00 ± 2%"
 
 
-def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():
+def test_without_tweets_an_adapting_row_costs_as_for_typical_tweets():
     found = cost([ADAPTS], None)
 
     # By the bench of cadences some 85 looks in 30 days.
@@ -132,14 +132,14 @@ def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():
     assert found.error == 0
 
 
-def test_a_slower_list_asks_for_less():
+def test_slower_intervals_cost_less():
     slow = IntervalRow(30 * DAY, DAY, accuracy=0.1, at_most=MINUTE, at_least=4 * DAY)
 
     assert cost([slow], None).life < 0.7 * cost([ADAPTS], None).life
 
 
 @pytest.mark.django_db
-def test_the_rate_is_that_of_a_sample_with_its_error():
+def test_the_rate_of_a_sample_has_an_error():
     now, _ = current()
     bounds = Bounds(0.05, 60, 4 * 86400)
     for place in range(40):

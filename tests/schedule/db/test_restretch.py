@@ -59,7 +59,7 @@ def room_for(looks, now):
     )
 
 
-def test_the_groups_are_all_tweets_by_age_and_pace():
+def test_groups_cover_all_tweets_by_age_and_pace():
     now, _ = intervals.current()
     tracked(30, age=2 * DAY, pace=0.6 / DAY.total_seconds(), now=now)
     tracked(20, age=20 * DAY, now=now)
@@ -75,7 +75,7 @@ def test_the_groups_are_all_tweets_by_age_and_pace():
     assert adapting[20].pace <= 0.011 / (20 * 86400)
 
 
-def test_the_sample_is_as_large_for_any_number_of_tweets():
+def test_the_sample_size_does_not_depend_on_the_number_of_tweets():
     now, _ = intervals.current()
 
     places = list(chosen_places(PLAN, now=now))
@@ -84,7 +84,7 @@ def test_the_sample_is_as_large_for_any_number_of_tweets():
     assert all(before[2] == after[1] for before, after in pairwise(places))
 
 
-def test_what_the_windows_cannot_carry_is_stretched():
+def test_waits_are_stretched_when_windows_are_short():
     now, _ = intervals.current()
     # Lively, and far more than a request a quarter of an hour can carry.
     tracked(200, age=2 * HOUR, pace=1 / 3600, now=now)
@@ -100,7 +100,7 @@ def test_what_the_windows_cannot_carry_is_stretched():
 
 
 @pytest.mark.parametrize("windows", ["unknown", "wide"])
-def test_without_need_nothing_is_stretched(windows):
+def test_waits_are_not_stretched_without_need(windows):
     now, _ = intervals.current()
     tracked(20, age=2 * HOUR, pace=1 / 3600, now=now)
     if windows == "wide":
@@ -123,7 +123,7 @@ def with_budget(posts):
     CredentialFactory(app=AppFactory(project=ProjectFactory(name="ours", posts_a_day=posts)))
 
 
-def test_what_the_budgets_cannot_pay_is_stretched():
+def test_waits_are_stretched_when_budgets_are_short():
     now, _ = intervals.current()
     tracked(200, age=5 * DAY, pace=0, now=now)
     with_budget(50)
@@ -139,7 +139,7 @@ def test_what_the_budgets_cannot_pay_is_stretched():
     assert intervals.current()[1].day_stretch == row.money
 
 
-def test_new_tweets_cost_what_no_stretch_can_save():
+def test_new_tweets_raise_the_stretch_for_money():
     now, _ = intervals.current()
     tracked(100, age=5 * DAY, pace=0.3 / DAY.total_seconds(), now=now)
     with_budget(60)
@@ -154,7 +154,7 @@ def test_new_tweets_cost_what_no_stretch_can_save():
 
 
 @pytest.mark.parametrize("budget", [None, 100_000])
-def test_with_money_for_all_no_day_is_begun_later(budget):
+def test_with_enough_money_no_tweet_day_is_postponed(budget):
     now, _ = intervals.current()
     tracked(20, age=5 * DAY, now=now)
     with_budget(budget)
@@ -166,7 +166,7 @@ def test_with_money_for_all_no_day_is_begun_later(budget):
     assert intervals.current()[1].day_stretch == 1
 
 
-def test_fixed_rows_begin_no_day_later():
+def test_fixed_rows_never_postpone_a_tweet_day():
     now, _ = intervals.current()
     tracked(20, age=5 * DAY, now=now)
     with_budget(1)
@@ -177,7 +177,7 @@ def test_fixed_rows_begin_no_day_later():
 
 
 @pytest.mark.parametrize("bad", ["NaN", "Infinity", "-1"])
-def test_replanning_goes_by_the_rule(bad):
+def test_replanning_follows_the_rule(bad):
     now, _ = intervals.current()
     Interval.objects.all().delete()
     IntervalFactory(
@@ -211,7 +211,7 @@ def test_replanning_goes_by_the_rule(bad):
         assert wait - 1 <= (job.due_at - now).total_seconds() <= wait + 60
 
 
-def test_replanning_begins_days_later_where_money_is_short():
+def test_replanning_postpones_tweet_days_when_money_is_short():
     now, _ = intervals.current()
     Interval.objects.all().delete()
     adapts = {"accuracy": 0.05, "at_most": 60 * SECOND, "at_least": 4 * DAY}

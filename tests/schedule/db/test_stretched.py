@@ -41,21 +41,21 @@ def test_fixed_rows_are_never_stretched():
     assert said(Plan((Tier(DAY, HOUR),)), windows=3.0) == [ALL_FIXED]
 
 
-def test_before_anybody_looked_nothing_is_said_of_it():
+def test_no_stretch_is_described_before_the_first_computation():
     assert list(sentences(ADAPTS, None)) == [NOT_COMPUTED]
 
 
-def test_without_limits_it_says_what_it_does_not_know():
+def test_without_limits_the_description_names_what_is_unknown():
     assert said() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5% asked, and kept."]
 
 
-def test_where_there_is_room_and_money_for_all():
+def test_enough_windows_and_money_are_described():
     found = said(room=10.0, demand=2.0, days_room=100.0, days_demand=50.0)
 
     assert found[:2] == [ROOM_FOR_ALL, MONEY_FOR_ALL]
 
 
-def test_a_stretch_is_told_with_its_reason_and_what_it_does_to_the_accuracy():
+def test_a_stretch_is_described_with_reason_and_effect_on_accuracy():
     found = said(
         windows=1.4, money=1.8, room=10.0, demand=12.0,
         days_room=62.0, days_demand=100.0, budget="acme: tweet-days a UTC day",
@@ -75,14 +75,14 @@ def test_rows_may_ask_for_different_accuracies():
     )
 
 
-def test_what_is_overdue_may_be_the_reason_alone():
+def test_overdue_checks_alone_can_be_the_reason():
     assert (
         "to make up for 5,000 overdue look-ups"
         in said(windows=1.2, room=10.0, demand=2.0, backlog=5000)[0]
     )
 
 
-def test_where_no_stretch_is_enough_it_says_so():
+def test_an_insufficient_stretch_is_described():
     assert "the oldest are late" in said(windows=1000.0, room=1.0, demand=100.0)[0]
     assert said(money=100.0, days_room=60.0, days_demand=100.0, budget="acme: dollars a month")[
         1
@@ -94,7 +94,7 @@ def test_where_no_stretch_is_enough_it_says_so():
 
 
 @pytest.mark.django_db
-def test_the_largest_of_each_half_hour_is_kept_for_a_day():
+def test_the_largest_stretch_of_each_half_hour_is_kept_for_a_day():
     now, _ = intervals.current()
     began = now.replace(minute=0, second=0, microsecond=0)
     for back, windows, money in ((3 * HOUR, 1.5, 1.0), (3 * HOUR - 10 * MINUTE, 1.1, 2.0)):
@@ -109,7 +109,7 @@ def test_the_largest_of_each_half_hour_is_kept_for_a_day():
 
 
 @pytest.mark.django_db
-def test_each_minute_leaves_a_row():
+def test_each_minute_stores_a_row():
     stretch_intervals()
     stretch_intervals()
 

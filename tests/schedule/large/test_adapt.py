@@ -41,7 +41,7 @@ HOURLY = Bounds(0.05, MINUTE, 3 * HOUR)
         (0, 0, 1, MINUTE),
     ],
 )
-def test_waits(age, pace, stretch, expected):
+def test_adapted_waits_follow_age_pace_and_stretch(age, pace, stretch, expected):
     assert adapted_wait(age, pace, HOURLY, stretch) == pytest.approx(expected)
 
 
@@ -57,7 +57,7 @@ def test_a_wait_stays_within_its_bounds(age, pace, stretch):
 
 
 @given(st.floats(min_value=0, max_value=40 * DAY), FINITE, FINITE, STRETCHES, STRETCHES)
-def test_it_grows_with_the_stretch_and_falls_with_the_pace(age, slow, fast, short, long):
+def test_waits_grow_with_the_stretch_and_fall_with_the_pace(age, slow, fast, short, long):
     slow, fast = sorted((slow, fast))
     short, long = sorted((short, long))
 
@@ -66,7 +66,7 @@ def test_it_grows_with_the_stretch_and_falls_with_the_pace(age, slow, fast, shor
 
 
 @given(st.floats(min_value=0.001, max_value=0.5), st.floats(min_value=0.001, max_value=0.5))
-def test_it_grows_with_the_accuracy(one, other):
+def test_waits_grow_with_the_accuracy(one, other):
     low, high = sorted((one, other))
 
     assert adapted_wait(DAY, 1e-5, HOURLY._replace(accuracy=low)) <= adapted_wait(
@@ -107,12 +107,12 @@ FLEET = [
 ]
 
 
-def test_with_room_for_all_nothing_is_stretched():
+def test_with_enough_windows_waits_are_not_stretched():
     assert needed_stretch(FLEET, room=10 * look_ups_due(FLEET, 1), backlog=0) == 1
 
 
 @pytest.mark.parametrize("share", [0.9, 0.6])
-def test_the_stretch_fills_the_windows_and_no_more(share):
+def test_the_stretch_just_fills_the_windows(share):
     room = share * look_ups_due(FLEET, 1)
 
     stretch = needed_stretch(FLEET, room=room, backlog=0)
@@ -121,11 +121,11 @@ def test_the_stretch_fills_the_windows_and_no_more(share):
     assert look_ups_due(FLEET, stretch / 1.01) > MAX_WINDOW_FILL * room
 
 
-def test_where_the_bounds_hold_no_stretch_is_enough():
+def test_bounds_can_make_every_stretch_insufficient():
     assert needed_stretch(FLEET, room=1, backlog=0) == MAX_STRETCH
 
 
-def test_an_import_takes_half_of_the_room_at_most():
+def test_an_import_takes_at_most_half_of_the_windows():
     room = 2 * look_ups_due(FLEET, 1)
 
     assert needed_stretch(FLEET, room=room, backlog=10**9) == needed_stretch(
@@ -133,5 +133,5 @@ def test_an_import_takes_half_of_the_room_at_most():
     )
 
 
-def test_an_empty_fleet_needs_no_stretch():
+def test_without_tweets_there_is_no_stretch():
     assert needed_stretch([], room=100, backlog=0) == 1

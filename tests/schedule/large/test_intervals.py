@@ -40,21 +40,21 @@ DEFAULTS = ((18 * M, M), (60 * M, 5 * M), (D, H), (7 * D, 6 * H), (30 * D, D))
         pytest.param(-5 * M - TICK, None, id="more than five minutes ahead is a wrong date"),
     ],
 )
-def test_the_age_chooses_the_delay(age, delay):
+def test_the_age_decides_the_interval(age, delay):
     assert intervals.update_delay(NOW - age, now=NOW) == delay
 
 
 @pytest.mark.django_db
-def test_without_a_birthdate_there_is_no_delay():
+def test_without_a_birthdate_there_is_no_interval():
     assert intervals.update_delay(None, now=NOW) is None
 
 
-def test_a_plan_without_tiers_has_no_delay():
+def test_a_plan_without_tiers_has_no_interval():
     assert Plan(()).update_delay(NOW, now=NOW) is None
 
 
 @pytest.mark.django_db
-def test_a_disabled_row_is_as_if_it_were_not_there():
+def test_a_disabled_row_is_ignored():
     Interval.objects.filter(younger_than=18 * M).update(enabled=False)
 
     assert intervals.update_delay(NOW, now=NOW) == 5 * M
@@ -71,7 +71,7 @@ def test_without_any_enabled_row_every_tweet_rests():
 
 
 @pytest.mark.django_db
-def test_the_current_plan_is_that_of_the_rows_in_the_order_of_age():
+def test_the_current_plan_has_the_rows_by_age():
     Interval.objects.all().delete()
     for younger_than, every in reversed(DEFAULTS):
         IntervalFactory(younger_than=younger_than, every=every)
@@ -98,7 +98,7 @@ def test_the_tier_is_the_first_whose_bound_lies_past_the_age(bounds, age):
 @pytest.mark.parametrize(
     ("chance", "seconds"), [(0.0, 95), (0.5, 100), (1.0, 105)], ids=["sooner", "on time", "later"]
 )
-def test_jitter_moves_a_look_up_by_its_share_at_most(chance, seconds):
+def test_jitter_moves_a_look_up_within_its_share(chance, seconds):
     tier = Tier(D, timedelta(seconds=100), 0.05)
 
     assert jittered(tier, chance=chance) == timedelta(seconds=seconds)

@@ -55,7 +55,7 @@ def plan():
     return intervals.current()[1]
 
 
-def test_no_statement_of_stretches_pieces_and_forecasts_walks_over_a_million(plan, capsys):
+def test_no_statement_of_stretches_replans_and_forecasts_scans_a_million_rows(plan, capsys):
     now, _ = intervals.current()
     # A cluster counts these for all readers, and less often the longer it takes.
     record_census(plan, now=now)

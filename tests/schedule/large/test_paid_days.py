@@ -21,11 +21,11 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 NOON = 20_000 * DAY_S + DAY_S / 2
 
 
-def test_a_wait_within_the_day_stays():
+def test_a_wait_within_the_tweet_day_is_kept():
     assert across_days(NOON, 3 * HOUR, day_stretch=5, longest=DAY, chance=0.5) == 3 * HOUR
 
 
-def test_a_day_that_is_paid_for_is_closed():
+def test_the_last_look_up_of_a_paid_tweet_day_is_at_its_end():
     """The next look would be tomorrow: one more today, spread over half an hour."""
     close = 12 * HOUR - LATE_S
     closing = [across_days(NOON, 20 * HOUR, day_stretch=5, longest=DAY, chance=c) for c in (0, 1)]
@@ -35,7 +35,7 @@ def test_a_day_that_is_paid_for_is_closed():
 @pytest.mark.parametrize(
     ("longest", "found"), [(12 * DAY, 10 * DAY), (6 * DAY, 6 * DAY), (DAY, 4 * DAY)]
 )
-def test_a_new_day_is_begun_later_up_to_a_bound(longest, found):
+def test_a_new_tweet_day_is_postponed_up_to_a_bound(longest, found):
     # Four days' wait: too little of it is left of today to close the day.
     assert across_days(NOON, 4 * DAY, day_stretch=2.5, longest=longest, chance=0.5) == found
 
@@ -54,7 +54,7 @@ SHARES = st.floats(min_value=0, max_value=1)
     st.floats(1, 100),
     SHARES,
 )
-def test_no_jitter_carries_a_look_into_a_day_that_is_not_paid_for(
+def test_jitter_never_moves_a_look_up_into_an_unpaid_day(
     now, usual, from_midnight, jitter, day_stretch, chance
 ):
     """A look is due well before midnight, or it is one that begins a day, as late as it should."""
@@ -80,7 +80,7 @@ def test_no_jitter_carries_a_look_into_a_day_that_is_not_paid_for(
 
 
 @pytest.mark.parametrize(("wait", "over"), [(20, 10), (200, 100), (360, 180)])
-def test_looks_that_might_be_late_are_spread_over_the_new_days_first_minutes(wait, over):
+def test_look_ups_near_midnight_are_spread_over_the_first_minutes_of_the_new_day(wait, over):
     """Too late to close the day, they wait for the new one: by half of their wait at most."""
     now = 20_000 * DAY_S - wait - 5
     found = [
@@ -92,7 +92,7 @@ def test_looks_that_might_be_late_are_spread_over_the_new_days_first_minutes(wai
 
 
 @pytest.mark.parametrize("wait", [20, 10 * MINUTE, 3 * HOUR, 8 * HOUR])
-def test_the_looks_of_the_morning_are_spread(wait):
+def test_look_ups_of_the_morning_are_spread(wait):
     chance = random.Random(4)
     midnight = 20_000 * DAY_S
     looks: list[float] = []
@@ -159,7 +159,7 @@ FLEET = [
 ]
 
 
-def test_without_a_stretch_a_tweet_is_paid_for_each_day_or_each_wait():
+def test_without_a_stretch_a_tweet_costs_one_tweet_day_per_day_or_wait():
     few = [Group(10, 20 * DAY, 0, MONTHLY), Group(10, 12 * HOUR, 0, WEEKLY)]
     fixed = Group(10, 0, 0, None, every=2 * DAY)
 
@@ -167,7 +167,7 @@ def test_without_a_stretch_a_tweet_is_paid_for_each_day_or_each_wait():
 
 
 @pytest.mark.parametrize("day_stretch", [1.3, 2.0, 5.0])
-def test_tweet_days_are_those_that_the_rule_takes(day_stretch):
+def test_counted_tweet_days_equal_those_of_the_rule(day_stretch):
     """A hundred tweets a group are walked through 60 days, look by look."""
     chance = random.Random(2)
     for group in FLEET[:-1]:
@@ -196,7 +196,7 @@ def test_tweet_days_are_those_that_the_rule_takes(day_stretch):
 
 @settings(max_examples=20)
 @given(st.floats(min_value=0.3, max_value=1))
-def test_the_stretch_is_enough_and_no_more(share):
+def test_the_stretch_is_just_sufficient(share):
     wanted = tweet_days(FLEET, 1.0) + 500
     allowed = share * wanted
 
@@ -213,11 +213,11 @@ def test_the_stretch_is_enough_and_no_more(share):
 @pytest.mark.parametrize(
     ("allowed", "found"), [(1e9, 1.0), (0.0, MAX_DAY_STRETCH), (10.0, MAX_DAY_STRETCH)]
 )
-def test_with_plenty_nothing_is_stretched_and_with_nothing_as_far_as_may_be(allowed, found):
+def test_the_stretch_is_one_with_plenty_and_maximal_with_nothing(allowed, found):
     assert needed_day_stretch(FLEET, allowed=allowed, arrivals=100) == found
 
 
-def test_an_import_of_a_million_sends_nobody_away_for_weeks():
+def test_an_import_of_a_million_postpones_no_tweet_for_weeks():
     """At once, with hardly any money, at any time of day: three times *at least every* at most."""
     many = [Group(1e6, 20 * DAY, 0.01 / DAY, MONTHLY)]
     day_stretch = needed_day_stretch(many, allowed=1000, arrivals=0, stretch=3)
@@ -237,7 +237,7 @@ def test_an_import_of_a_million_sends_nobody_away_for_weeks():
     assert max(waits) <= 3 * MONTHLY.at_least
 
 
-def test_midnight_is_that_of_utc():
+def test_midnight_is_utc():
     """In SQL as well, whatever the time zone of the connection."""
     at = datetime(2027, 3, 10, 23, 0, tzinfo=UTC) + timedelta(minutes=30)
 

@@ -71,7 +71,7 @@ def due(id):
     return TweetUpdate.objects.values_list("due_at", flat=True).get(key=id)
 
 
-def test_what_waits_is_due_one_interval_after_its_last_look(now):
+def test_a_replanned_tweet_is_due_one_interval_after_its_last_check(now):
     young, old = tweet(now), tweet(now, age=2 * D, looked=2 * H)
 
     assert replan() == (2, 0)
@@ -80,7 +80,7 @@ def test_what_waits_is_due_one_interval_after_its_last_look(now):
     assert due(old) == by_the_second(now + 22 * H)
 
 
-def test_a_resting_tweet_that_the_new_list_covers_comes_back(now):
+def test_a_resting_tweet_covered_by_new_intervals_is_scheduled(now):
     covered, past = tweet(now, due=None), tweet(now, age=30 * D, due=None)
 
     assert replan() == (0, 1)
@@ -89,7 +89,7 @@ def test_a_resting_tweet_that_the_new_list_covers_comes_back(now):
     assert not TweetUpdate.objects.filter(key=past).exists()
 
 
-def test_what_is_in_flight_is_left_to_its_own_save(now):
+def test_claimed_tweets_are_left_to_their_save(now):
     id = tweet(now)
     TweetBucket.objects.update(lease=5)
 
@@ -109,7 +109,7 @@ def test_what_is_in_flight_is_left_to_its_own_save(now):
         pytest.param({"measurements": 0}, id="never looked at"),
     ],
 )
-def test_these_are_neither_moved_nor_woken(now, state):
+def test_some_tweets_are_neither_moved_nor_scheduled(now, state):
     waiting, resting = tweet(now), tweet(now, due=None)
     Tweet.objects.update(**state)
 
@@ -118,7 +118,7 @@ def test_these_are_neither_moved_nor_woken(now, state):
     assert not TweetUpdate.objects.filter(key=resting).exists()
 
 
-def test_what_is_isolated_stays_isolated(now):
+def test_isolated_tweets_stay_isolated(now):
     tweet(now)
     TweetUpdate.objects.update(attempts=4, stamp=None)
 
@@ -136,7 +136,7 @@ def test_a_suspect_keeps_its_strikes(now):
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
-def test_what_is_overdue_by_the_new_list_is_spread_the_youngest_first(now, size):
+def test_tweets_overdue_by_new_intervals_are_spread_youngest_first(now, size):
     Queue.objects.update(arrivals_per_second=2)
     ids = [tweet(now, looked=H) for _ in range(5)]
     later = tweet(now)
@@ -149,7 +149,7 @@ def test_what_is_overdue_by_the_new_list_is_spread_the_youngest_first(now, size)
     assert due(later) == by_the_second(now + 9 * M)
 
 
-def test_without_any_interval_nothing_moves(now):
+def test_without_any_interval_nothing_is_moved(now):
     id = tweet(now)
     Interval.objects.all().delete()
 

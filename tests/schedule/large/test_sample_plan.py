@@ -18,7 +18,7 @@ PLAN = Plan((Tier(30 * DAY, DAY, bounds=Bounds(0.05, 60, 4 * 86400)),))
 
 
 @pytest.mark.parametrize("filled", [fill, fill_what_was_drained])
-def test_the_sample_walks_over_no_table(filled):
+def test_the_sample_scans_no_table(filled):
     filled(20_000)
 
     with reading() as read:

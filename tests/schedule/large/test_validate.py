@@ -26,15 +26,15 @@ def adapts(**given):
     return IntervalRow(H, every, **{**usual, **given})
 
 
-def test_an_adapting_row_has_no_fault_whatever_its_fixed_interval_was():
+def test_an_adapting_row_is_valid_whatever_its_fixed_interval():
     assert faults([adapts()]) == []
 
 
-def test_the_defaults_have_no_fault():
+def test_the_default_intervals_are_valid():
     assert faults(DEFAULTS) == []
 
 
-def test_the_defaults_sixty_times_faster_have_no_fault():
+def test_the_default_intervals_sixty_times_faster_are_valid():
     assert faults([IntervalRow(row.younger_than / 60, row.every / 60) for row in DEFAULTS]) == []
 
 
@@ -70,14 +70,14 @@ def test_the_defaults_sixty_times_faster_have_no_fault():
         pytest.param([adapts(at_least=2 * H)], "longer than the age", id="at least after the age"),
     ],
 )
-def test_a_fault_is_told_in_a_sentence(rows, said):
+def test_an_error_is_a_sentence(rows, said):
     (sentence,) = faults(rows)
 
     assert said in sentence
     assert sentence.endswith(".")
 
 
-def test_every_fault_is_told():
+def test_every_error_is_reported():
     assert (
         len(
             faults(
@@ -96,18 +96,18 @@ def test_every_fault_is_told():
         ("0:01:00", M), ("1:30:00", 90 * M), ("30 00:00:00", 30 * D), ("  5 S ", 5 * S),
     ],
 )  # fmt: skip
-def test_a_length_is_read(text, length):
+def test_a_duration_is_parsed(text, length):
     assert parse(text) == length
 
 
 @pytest.mark.parametrize("text", ["", "60", "m", "1x", "1h-", "nan", "9" * 40 + "d", "²s", "P1D"])
-def test_what_is_no_length_is_refused_with_a_sentence(text):
+def test_a_malformed_duration_is_refused_with_a_sentence(text):
     with pytest.raises(ValueError, match="Write it as 60s"):
         parse(text)
 
 
 @given(st.integers(0, 10**12).map(lambda microseconds: timedelta(microseconds=microseconds)))
-def test_what_is_spelled_is_read_back_the_same(length):
+def test_a_formatted_duration_is_parsed_back(length):
     assert parse(spell(length)) == length
 
 
@@ -119,5 +119,5 @@ def test_what_is_spelled_is_read_back_the_same(length):
         ("754s", "every 12 minutes 34 seconds"), ("1.5s", "every 1.5 seconds"),
     ],
 )  # fmt: skip
-def test_a_sentence_has_durations_in_words(text, sentence):
+def test_sentences_have_durations_in_words(text, sentence):
     assert f"every {spoken_after_every(parse(text))}" == sentence

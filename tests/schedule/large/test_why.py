@@ -147,11 +147,11 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         ),
     ],
 )
-def test_the_reason_is_the_one_that_decided(tier, waiting, room, said):
+def test_the_explanation_names_the_deciding_reason(tier, waiting, room, said):
     assert explain_wait(tier, waiting, room=room) == said
 
 
-def test_the_jitter_is_no_reason():
+def test_jitter_is_not_a_reason():
     for times in (0.951, 1.049):
         assert explain_wait(ADAPTS, usual(7200, 0.2 / 3600, times)).endswith("5% may be missed.")
 
@@ -165,7 +165,7 @@ def test_the_jitter_is_no_reason():
     st.sampled_from([1.0, 1.3, 50.0]),
     st.tuples(*[st.floats(min_value=0, max_value=1)] * 2),
 )
-def test_whatever_the_rule_plans_has_its_own_reason(age, pace, looked_at, windows, money, chances):
+def test_every_plan_of_the_rule_has_its_reason(age, pace, looked_at, windows, money, chances):
     """Never one of those for a look that somebody moved."""
     bounds = ADAPTS.bounds
     planned = adapted_wait(age, pace, bounds, windows) * (1 + 0.05 * (2 * chances[0] - 1))

@@ -109,7 +109,7 @@ def test_a_claim_does_not_wait_for_a_piece_that_holds_all_that_is_due(tweets):
     assert found == set(TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:500])
 
 
-def test_a_piece_holds_no_bucket_that_nobody_could_claim_meanwhile(tweets):
+def test_a_piece_locks_no_bucket_that_could_be_claimed(tweets):
     TweetBucket.objects.update(due_at=intervals.current()[0] + HOUR)
     replan()
 
@@ -120,7 +120,7 @@ def test_a_piece_holds_no_bucket_that_nobody_could_claim_meanwhile(tweets):
     assert free == COUNT / 100
 
 
-def test_only_its_own_piece_waits_for_it(tweets):
+def test_a_locked_piece_delays_only_acts_on_its_own_tweets(tweets):
     old, *_, young = TweetUpdate.objects.order_by("key").values_list("key", flat=True)
     replan()
 
@@ -131,7 +131,7 @@ def test_only_its_own_piece_waits_for_it(tweets):
         assert TweetUpdate.objects.get(key=young).due_at > intervals.current()[0] + HOUR
 
 
-def test_a_refresh_of_what_rests_and_of_what_waits_is_never_waited_for_crosswise(tweets):
+def test_checks_of_resting_and_waiting_tweets_never_deadlock_with_replanning(tweets):
     """The piece wakes the resting one too, and has to wait until that refresh is over."""
     resting, waiting = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:2]
     TweetUpdate.objects.filter(key=resting).delete()
@@ -161,7 +161,7 @@ def is_waited_for():
         return db.fetchone()[0]
 
 
-def test_a_task_plans_for_a_while_and_hands_over_where_it_stands(tweets):
+def test_a_task_plans_for_a_while_and_hands_over(tweets):
     replan()
     assert enqueued() == [(GO_ON, 1)]
 
@@ -172,7 +172,7 @@ def test_a_task_plans_for_a_while_and_hands_over_where_it_stands(tweets):
     assert not replanning_progress().finished
 
 
-def test_what_was_asked_for_is_done_by_whoever_comes(tweets):
+def test_a_requested_replan_is_done_by_any_task(tweets):
     replan()
 
     run_all()
@@ -183,7 +183,7 @@ def test_what_was_asked_for_is_done_by_whoever_comes(tweets):
     assert (replanning_progress().moved, replanning_progress().woken) == (COUNT, 0)
 
 
-def test_a_task_that_comes_twice_does_nothing_the_second_time(tweets):
+def test_a_repeated_task_does_nothing(tweets):
     replan()
     continue_replanning(1, at_most=timedelta(0), size=300)
 
@@ -192,7 +192,7 @@ def test_a_task_that_comes_twice_does_nothing_the_second_time(tweets):
     assert (planned(), turn()) == (300, 2)
 
 
-def test_a_piece_that_is_not_committed_was_never_planned(tweets):
+def test_an_uncommitted_piece_is_planned_again(tweets):
     replan()
     plan_piece(1, size=300)
     with transaction.atomic():
@@ -205,7 +205,7 @@ def test_a_piece_that_is_not_committed_was_never_planned(tweets):
     assert (planned(), replanning_progress().seen) == (COUNT, COUNT)
 
 
-def test_other_intervals_meanwhile_make_it_begin_anew(tweets):
+def test_changed_intervals_restart_the_replan(tweets):
     replan()
     plan_piece(1, size=600)
     Interval.objects.update(every=20 * HOUR)
@@ -216,7 +216,7 @@ def test_other_intervals_meanwhile_make_it_begin_anew(tweets):
     assert replanning_progress().seen == COUNT
 
 
-def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
+def test_asking_again_restarts_the_replan(tweets):
     replan()
     plan_piece(1, size=600)
 
@@ -228,7 +228,7 @@ def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
     assert planned() == COUNT
 
 
-def test_one_that_was_lost_goes_on_and_one_that_lives_is_left_alone(tweets):
+def test_a_lost_replan_continues_and_a_running_one_is_left_alone(tweets):
     replan()
     plan_piece(1, size=300)
     assert not replace_lost()
@@ -246,7 +246,7 @@ def test_one_that_was_lost_goes_on_and_one_that_lives_is_left_alone(tweets):
 
 
 @pytest.mark.parametrize("filled", [fill, fill_what_was_drained])
-def test_each_piece_reads_its_own_rows_alone(filled):
+def test_each_piece_reads_only_its_own_rows(filled):
     filled(40_000)
     replan()
 

@@ -54,7 +54,7 @@ def due_in(id):
     return found and found[0]
 
 
-def test_a_paused_tweet_is_looked_up_no_more():
+def test_a_paused_tweet_is_not_looked_up():
     tracked(1)
 
     assert tweet_changes.pause_tweets([1, 2]) == 1
@@ -64,7 +64,7 @@ def test_a_paused_tweet_is_looked_up_no_more():
     assert Tweet.objects.get().paused
 
 
-def test_pausing_what_is_claimed_ends_the_claim():
+def test_pausing_a_claimed_tweet_ends_the_claim():
     batch = claimed(1)
 
     tweet_changes.pause_tweets([1])
@@ -85,7 +85,7 @@ def test_a_resumed_tweet_is_due_now():
     assert not Tweet.objects.get(id=1).paused
 
 
-def test_refreshing_makes_waiting_and_resting_ones_due_now():
+def test_checking_makes_waiting_and_resting_tweets_due_now():
     tracked(1)
     tracked(2, due=None)
     tracked(3, due=-HOUR)
@@ -100,7 +100,7 @@ def test_refreshing_makes_waiting_and_resting_ones_due_now():
     assert due_in(99) is None
 
 
-def test_refreshing_leaves_a_claim_alone():
+def test_checking_leaves_a_claim_alone():
     batch = claimed(1)
 
     assert tweet_changes.check_now([1]) == 0
@@ -108,7 +108,7 @@ def test_refreshing_leaves_a_claim_alone():
     assert answer(batch).ours == {1}
 
 
-def test_refreshing_leaves_a_paused_tweet_paused():
+def test_checking_leaves_a_paused_tweet_paused():
     tracked(1)
     tweet_changes.pause_tweets([1])
 
@@ -116,7 +116,7 @@ def test_refreshing_leaves_a_paused_tweet_paused():
     assert due_in(1) is None
 
 
-def test_an_isolated_tweet_gets_another_four_tries_when_it_is_refreshed():
+def test_checking_an_isolated_tweet_clears_its_strikes():
     tracked(1)
     tracked(2)
     TweetUpdate.objects.filter(key=1).update(attempts=4)
@@ -128,7 +128,7 @@ def test_an_isolated_tweet_gets_another_four_tries_when_it_is_refreshed():
     assert due_in(2) == HOUR
 
 
-def test_an_untracked_tweet_leaves_nothing_behind():
+def test_untracking_a_tweet_leaves_no_rows():
     for id in (1, 2):
         tracked(id)
         describe([post(id)])
@@ -164,7 +164,7 @@ def test_an_untracked_tweet_leaves_nothing_behind():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_tweet_that_is_described_meanwhile_is_untracked_with_its_text():
+def test_a_tweet_described_during_untracking_loses_its_text():
     tracked(1)
 
     with ThreadPoolExecutor(1) as thread:
@@ -192,7 +192,7 @@ def waits_for_us():
         return db.execute(f"{waiting}pg_blocking_pids(pid))").fetchone() is not None
 
 
-def test_untracking_what_is_claimed_ends_the_claim():
+def test_untracking_a_claimed_tweet_ends_the_claim():
     batch = claimed(1)
 
     tweet_changes.untrack_tweets([1])
@@ -202,7 +202,7 @@ def test_untracking_what_is_claimed_ends_the_claim():
     assert history(1) == []
 
 
-def test_what_a_person_wants_now_does_not_wait_behind_a_backlog():
+def test_a_requested_check_does_not_wait_behind_a_backlog():
     for id in range(1, 31):
         tracked(id, due=-HOUR)
     tracked(99)

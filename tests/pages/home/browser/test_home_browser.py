@@ -38,7 +38,7 @@ def delete(*some):
     Tweet.objects.filter(pk__in=some).update(gone_at=timezone.now())
 
 
-def test_500_are_scrolled_through_while_50_arrive_and_20_are_deleted(staff, live_server):
+def test_500_tweets_are_scrolled_while_50_arrive_and_20_are_deleted(staff, live_server):
     there = [tweet(1, 10 * n) for n in range(500)]
     made = followed(*there)
     young = [tweet(2, n) for n in range(40)]
@@ -95,7 +95,7 @@ def test_500_are_scrolled_through_while_50_arrive_and_20_are_deleted(staff, live
         assert page.locator("a.news").count() == 0
 
 
-def test_a_bar_is_pressed_by_a_key_and_the_newest_is_focused(staff, live_server):
+def test_a_key_shows_the_new_tweets_and_focuses_the_newest(staff, live_server):
     made = followed(tweet(1), tweet(5))
     configure(strategy="sized")
 
@@ -124,7 +124,7 @@ def test_a_bar_is_pressed_by_a_key_and_the_newest_is_focused(staff, live_server)
         assert page.evaluate("document.activeElement.id") == f"tweet-{tweet(5)}"
 
 
-def test_a_bar_that_is_pressed_as_soon_as_it_appears_puts_rows_in(staff, live_server):
+def test_a_click_on_the_bar_as_soon_as_it_appears_inserts_rows(staff, live_server):
     """A press before the script knew the bar would load the page anew, and lose the place."""
     made = followed(tweet(1))
 
@@ -140,7 +140,7 @@ def test_a_bar_that_is_pressed_as_soon_as_it_appears_puts_rows_in(staff, live_se
         assert page.evaluate("window.isPressed"), "the same page as before"
 
 
-def test_who_goes_back_to_a_home_is_as_far_down_as_before(staff, live_server):
+def test_going_back_to_a_home_restores_the_scroll_position(staff, live_server):
     followed(*(tweet(1, n) for n in range(80)))
 
     with looking(staff, live_server) as seen:
@@ -164,7 +164,7 @@ def test_who_goes_back_to_a_home_is_as_far_down_as_before(staff, live_server):
         )
 
 
-def test_columns_are_swiped_and_scrolled_each_by_itself(staff, live_server):
+def test_columns_are_swiped_and_scrolled_separately(staff, live_server):
     made = followed(*(tweet(1, n) for n in range(70)))
     user = Column._meta.get_field("user").related_model.objects.get()
     Column.objects.create(user=user, position=1)
@@ -203,7 +203,7 @@ def test_columns_are_swiped_and_scrolled_each_by_itself(staff, live_server):
         poll(lambda: ids(second)[0] == tweet(2), within=120, what="what is new")
 
 
-def test_a_page_says_that_the_server_is_gone_and_that_it_is_back(staff, live_server):
+def test_a_home_shows_that_the_server_is_gone_and_back(staff, live_server):
     made = followed(tweet(1))
 
     with looking(staff, live_server) as seen:

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 IDS = "rows => rows.map(row => Number(BigInt(row.dataset.id) >> 22n))"
 
 
-def test_a_home_is_read_and_what_is_followed_changed_without_scripts(staff, live_server):
+def test_a_home_and_its_followed_sources_work_without_scripts(staff, live_server):
     made = source("nasa")
     there = [tweet(1, n) for n in range(60)]
     bring(made, *there)

@@ -28,7 +28,7 @@ def after(reply):
     return re.search(r'data-after="(\d+-\d+)"', reply.content.decode())[1]
 
 
-def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
+def test_opening_the_page_records_changes_and_shows_gains_of_tweets(staff):
     tweet = watched(text="Liftoff")
     measure(tweet, 0, likes=3)
     assert rows(staff.get("/live/")) == []
@@ -42,7 +42,7 @@ def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
     assert f'href="/tweets/{tweet.pk}/"' in page.content.decode()
 
 
-def test_an_alert_says_of_what_it_is(staff):
+def test_an_alert_names_its_subject(staff):
     staff.get("/live/")
     for of in ("subscriber", "credential", "project"):
         publish_events(
@@ -60,7 +60,7 @@ def test_an_alert_says_of_what_it_is(staff):
         assert f"{of} main: It broke." in row
 
 
-def test_a_row_of_a_source_shows_its_name_and_leads_to_its_page(staff):
+def test_the_row_of_a_source_links_its_name_to_its_page(staff):
     staff.get("/live/")
     source = Source.objects.create(kind="search", of="liftoff", every=timedelta(hours=1))
     for id in (source.pk, source.pk + 1):
@@ -75,7 +75,7 @@ def test_a_row_of_a_source_shows_its_name_and_leads_to_its_page(staff):
     assert f'href="/sources/{source.pk}/"' in page.content.decode()
 
 
-def test_what_is_over_is_shown_as_back(staff):
+def test_an_ended_alert_is_shown_as_recovered(staff):
     staff.get("/live/")
     for state in ("down", "back"):
         data = {"stream": "filtered", "state": state, "what": "A word."}
@@ -87,7 +87,7 @@ def test_what_is_over_is_shown_as_back(staff):
     assert back.startswith("back Sources Stream filtered: A word.")
 
 
-def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
+def test_the_newest_event_is_on_top_and_shown_events_are_not_repeated(staff):
     tweet = watched()
     measure(tweet, 0, likes=900)
     page = staff.get("/live/")
@@ -105,7 +105,7 @@ def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
     assert [row.split()[0] for row in rows(staff.get("/live/?show=milestones"))] == ["milestone"]
 
 
-def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff):
+def test_a_page_has_at_most_a_hundred_rows_with_escaped_text(staff):
     staff.get("/live/")
     alert = {"subscriber": "<script>1</script>", "what": "Nothing but failures."}
     publish_events([NewEvent("alerts", "create", url="/subscribers/", data=alert)] * 130)
@@ -117,7 +117,7 @@ def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff)
     assert "<script>1" not in page.content.decode()
 
 
-def test_what_is_asked_wrong_is_not_found_and_who_may_not_look_is_refused(staff, client):
+def test_bad_parameters_are_404_and_a_missing_permission_is_refused(staff, client):
     for query in ("show=x", "part=rows", "part=rows&after=1", "part=rows&after=x-1"):
         assert staff.get(f"/live/?{query}").status_code == 404
 
@@ -125,7 +125,7 @@ def test_what_is_asked_wrong_is_not_found_and_who_may_not_look_is_refused(staff,
     assert client.get("/live/").status_code == 403
 
 
-def test_a_page_of_a_hundred_rows_takes_a_fixed_number_of_questions(
+def test_a_page_of_a_hundred_rows_takes_a_fixed_number_of_queries(
     staff, django_assert_max_num_queries
 ):
     staff.get("/live/")

@@ -34,7 +34,7 @@ def ids(*some):
     return ",".join(map(str, some))
 
 
-def test_a_home_has_what_is_followed_and_nothing_else(staff):
+def test_a_home_shows_followed_tweets_only(staff):
     followed(tweet(1), tweet(3))
     followed(tweet(2), tweet(3))
     bring(source(), tweet(4))
@@ -42,7 +42,7 @@ def test_a_home_has_what_is_followed_and_nothing_else(staff):
     assert shown(staff.get("/home/")) == [tweet(3), tweet(2), tweet(1)]
 
 
-def test_each_row_is_that_of_the_page_of_tweets(staff):
+def test_each_row_equals_that_of_the_page_of_tweets(staff):
     followed(tweet(1))
 
     row = flat(staff.get("/home/"))
@@ -54,7 +54,7 @@ def test_each_row_is_that_of_the_page_of_tweets(staff):
     assert 'data-metric="likes"' in row
 
 
-def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staff):
+def test_an_embedded_text_is_shown_and_marked_when_it_has_changed(staff):
     configure(strategy="cache", embed=["text", "author"])
     Author.objects.create(pk=7, name="Ada")
     followed(tweet(1), tweet(2), tweet(3))
@@ -78,20 +78,20 @@ def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staf
     assert rows.count("The name is shown as first seen.") == 1
 
 
-def test_whoever_follows_nothing_is_told_where_to_begin(staff):
+def test_a_home_without_followed_sources_says_where_to_begin(staff):
     page = staff.get("/home/")
 
     assert "You do not follow anything yet" in words(page.content.decode())
     assert "/following/?who=sources" in page.content.decode()
 
 
-def test_a_home_of_which_nothing_was_read_says_so(staff):
+def test_a_home_without_tweets_says_so(staff):
     followed()
 
     assert "No tweets yet" in staff.get("/home/").content.decode()
 
 
-def test_older_rows_follow_each_other_with_none_twice_and_none_left_out(staff):
+def test_older_rows_follow_without_gap_or_repetition(staff):
     made = followed(*(tweet(1, n) for n in range(130)))
     page = staff.get("/home/")
     seen = shown(page)
@@ -105,7 +105,7 @@ def test_older_rows_follow_each_other_with_none_twice_and_none_left_out(staff):
     assert seen == [tweet(1, n) for n in range(129, -1, -1) if n != 1]
 
 
-def test_without_javascript_links_lead_to_the_end_and_back(staff):
+def test_without_javascript_links_page_to_the_end_and_back(staff):
     followed(*(tweet(1, n) for n in range(70)))
     first = staff.get("/home/")
     older = staff.get(f"/home/?before={shown(first)[-1]}")
@@ -126,7 +126,7 @@ def test_without_javascript_links_lead_to_the_end_and_back(staff):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("page", ["/home/", "/home/?part=rows"])
-def test_an_anchor_that_is_none_is_not_there(staff, page, query):
+def test_a_malformed_anchor_is_404(staff, page, query):
     followed(tweet(1))
 
     answer = staff.get(f"{page}?{query}")
@@ -136,7 +136,7 @@ def test_an_anchor_that_is_none_is_not_there(staff, page, query):
 
 
 @pytest.mark.parametrize("clock", ["x", "1/2:1:", "'; --", "9" * 30])
-def test_a_clock_that_is_none_is_not_there(staff, clock):
+def test_a_malformed_clock_is_404(staff, clock):
     followed(tweet(1))
 
     for part in ("now", "new"):
@@ -144,11 +144,11 @@ def test_a_clock_that_is_none_is_not_there(staff, clock):
         assert staff.get("/home/", given).status_code == 404
 
 
-def test_more_rows_than_a_screen_has_are_not_asked_for_at_once(staff):
+def test_a_request_for_more_rows_than_a_screen_is_404(staff):
     assert staff.get("/home/", {"part": "now", "ids": ids(*range(1, 102))}).status_code == 404
 
 
-def test_rows_in_sight_are_told_as_they_are_and_the_deleted_ones_as_gone(staff):
+def test_visible_rows_are_refreshed_and_deleted_ones_shown_as_gone(staff):
     made = followed(tweet(1), tweet(2), tweet(3))
     Tweet.objects.filter(pk=tweet(1)).update(likes=4711)
     Tweet.objects.filter(pk=tweet(2)).update(gone_at=timezone.now())
@@ -162,7 +162,7 @@ def test_rows_in_sight_are_told_as_they_are_and_the_deleted_ones_as_gone(staff):
     assert made
 
 
-def test_what_x_showed_late_is_marked_on_the_page(staff):
+def test_late_tweets_are_marked(staff):
     made = followed(tweet(1), tweet(2))
     SourceTweet.objects.filter(source_id=made, tweet_id=tweet(1)).update(late=True)
 
@@ -172,7 +172,7 @@ def test_what_x_showed_late_is_marked_on_the_page(staff):
     assert page.index("badge late") > page.index(f'data-id="{tweet(1)}"')
 
 
-def test_a_home_that_is_laid_out_anew_says_so_and_shows_the_same(staff):
+def test_a_home_being_rebuilt_says_so_and_shows_the_same_tweets(staff):
     followed(tweet(1))
     configure(strategy="sized")
 
@@ -185,7 +185,7 @@ def test_a_home_that_is_laid_out_anew_says_so_and_shows_the_same(staff):
     assert shown(page) == shown(later) == [tweet(1)]
 
 
-def test_fifty_rows_cost_as_many_queries_as_one(staff):
+def test_fifty_rows_take_as_many_queries_as_one(staff):
     made = followed(tweet(1))
     staff.get("/home/")
     few = queries(staff, ids(tweet(1)))
@@ -206,7 +206,7 @@ def queries(staff, sight):
     return counted
 
 
-def test_a_team_has_a_home_that_its_members_see(staff, client):
+def test_members_see_the_home_of_their_team(staff, client):
     crew = team("Crew", "ada")
     made = followed(tweet(1), follower=Follower.objects.create(team=crew).pk)
 
@@ -221,7 +221,7 @@ def test_a_team_has_a_home_that_its_members_see(staff, client):
 
 
 @pytest.mark.parametrize("id", [1, 2**31, 2**63, 10**30])
-def test_a_team_that_is_none_is_not_there(staff, id):
+def test_an_unknown_team_is_404(staff, id):
     assert staff.get(f"/home/team/{id}/").status_code == 404
 
 

@@ -12,7 +12,7 @@ from tests.pages.sources import words
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_bar_tells_how_many_are_new_and_late(staff):
+def test_a_bar_counts_new_and_late_tweets(staff):
     made = followed(tweet(5))
     page = staff.get("/home/")
     bring(made, tweet(6), tweet(7), tweet(2))
@@ -23,7 +23,7 @@ def test_a_bar_tells_how_many_are_new_and_late(staff):
     assert shown(staff.get("/home/")) == [tweet(7), tweet(6), tweet(5), tweet(2)]
 
 
-def test_a_press_brings_what_came_and_marks_what_is_late(staff):
+def test_the_bar_brings_new_rows_and_marks_late_ones(staff):
     made = followed(tweet(5))
     page = staff.get("/home/")
     bring(made, tweet(6), tweet(2))
@@ -36,7 +36,7 @@ def test_a_press_brings_what_came_and_marks_what_is_late(staff):
     assert words(again.content.decode()) == ""
 
 
-def test_very_many_that_are_new_lead_to_the_home_as_it_is_now(staff):
+def test_very_many_new_tweets_reload_the_home(staff):
     made = followed(tweet(1))
     page = staff.get("/home/")
     bring(made, *(tweet(2, n) for n in range(101)))

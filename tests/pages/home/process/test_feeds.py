@@ -73,7 +73,7 @@ def ids_of(answer):
 
 
 @pytest.mark.parametrize("form", ["atom", "json"])
-def test_a_home_and_a_source_are_read_without_what_was_deleted(client, secret, three, form):
+def test_feeds_of_a_home_and_a_source_leave_out_deleted_tweets(client, secret, three, form):
     came_from, ids = three
 
     for path in ("home", f"sources/{came_from}"):
@@ -83,7 +83,7 @@ def test_a_home_and_a_source_are_read_without_what_was_deleted(client, secret, t
         assert ids_of(client.get(f"/feeds/{secret}/{path}.{form}")) == [ids[0], ids[2]]
 
 
-def test_an_entry_is_whole_whatever_the_tweet_says(client, secret, three):
+def test_an_entry_is_valid_whatever_the_text_contains(client, secret, three):
     _, ids = three
     url = f"https://x.com/i/status/{ids[0]}"
 
@@ -102,7 +102,7 @@ def test_an_entry_is_whole_whatever_the_tweet_says(client, secret, three):
     assert first["authors"] == [{"name": "NASA & <friends> (@nasa)"}]
 
 
-def test_a_feed_does_not_tell_its_own_address(client, secret, three):
+def test_a_feed_does_not_contain_its_own_address(client, secret, three):
     for form in ("atom", "json"):
         answer = client.get(f"/feeds/{secret}/home.{form}")
         assert secret not in answer.content.decode()
@@ -110,7 +110,7 @@ def test_a_feed_does_not_tell_its_own_address(client, secret, three):
         assert answer["Referrer-Policy"] == "no-referrer"
 
 
-def test_who_has_it_already_is_told_so_until_it_changes(client, secret, three):
+def test_an_unchanged_feed_is_304(client, secret, three):
     came_from, ids = three
     path = f"/feeds/{secret}/sources/{came_from}.atom"
     client.get(path)
@@ -131,7 +131,7 @@ def test_who_has_it_already_is_told_so_until_it_changes(client, secret, three):
     assert client.get(path, headers={"If-None-Match": again["ETag"]}).status_code == 304
 
 
-def test_two_changes_within_a_second_are_not_told_as_one(client, secret, three):
+def test_two_changes_within_a_second_have_different_etags(client, secret, three):
     _, ids = three
     path = f"/feeds/{secret}/home.json"
     client.get(path)
@@ -144,7 +144,7 @@ def test_two_changes_within_a_second_are_not_told_as_one(client, secret, three):
     assert not answer.has_header("Last-Modified")
 
 
-def test_an_address_ends_when_it_is_revoked_or_a_new_one_is_made(client, bob, secret):
+def test_an_address_ends_when_it_is_revoked_or_replaced(client, bob, secret):
     paths = ("home.atom", "home.json")
 
     def status(secret):
@@ -172,7 +172,7 @@ def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
         assert client.get(f"/feeds/{secret}/sources/{id}.json").status_code == 404
 
 
-def test_people_make_and_revoke_the_addresses_of_their_homes_and_no_others(staff, bob):
+def test_people_create_and_revoke_only_addresses_of_their_own_homes(staff, bob):
     page = staff.get("/feeds/").content.decode()
     assert "No address yet." in page
     mine = Follower.objects.exclude(pk=bob.pk).get()
@@ -195,7 +195,7 @@ def test_people_make_and_revoke_the_addresses_of_their_homes_and_no_others(staff
     assert not FeedAddress.objects.exists()
 
 
-def test_a_teams_home_that_nobody_looked_at_can_have_an_address_too(staff):
+def test_an_unread_home_of_a_team_can_have_an_address(staff):
     User.objects.get().groups.add(Group.objects.create(name="desk"))
 
     page = staff.get("/feeds/").content.decode()
@@ -205,7 +205,7 @@ def test_a_teams_home_that_nobody_looked_at_can_have_an_address_too(staff):
     assert "desk, as Atom" in staff.post(f"/feeds/make/{team.pk}").content.decode()
 
 
-def test_reading_a_source_asks_as_little_however_much_it_yielded(
+def test_the_feed_of_a_source_takes_as_many_queries_for_any_number_of_tweets(
     client, secret, three, django_assert_num_queries
 ):
     came_from, _ = three
@@ -217,7 +217,7 @@ def test_reading_a_source_asks_as_little_however_much_it_yielded(
         client.get(path)
 
 
-def test_what_is_logged_of_a_feed_has_no_secret(client, secret, caplog):
+def test_log_lines_of_a_feed_have_no_secret(client, secret, caplog):
     caplog.set_level(logging.DEBUG)
     client.get(f"/feeds/{secret}/sources/1.atom")
     client.post(f"/feeds/{secret}/home.atom")

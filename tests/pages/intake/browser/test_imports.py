@@ -68,7 +68,7 @@ def test_a_table_is_shown_before_anything_is_imported_and_then_started(staff):
     assert set(Tweet.objects.values_list("id", flat=True)) == {A, B}
 
 
-def test_another_column_shows_other_tweets_and_is_the_one_that_is_imported(staff):
+def test_choosing_another_column_previews_and_imports_its_tweets(staff):
     address = uploaded(staff, f"tweet_id,answer_to\n{A},{B}\n")
 
     seen = staff.get(address, {"part": "choice", "column": "2"}).content.decode()
@@ -80,7 +80,7 @@ def test_another_column_shows_other_tweets_and_is_the_one_that_is_imported(staff
     assert Tweet.objects.get().id == B
 
 
-def test_a_table_without_a_column_of_tweets_asks_for_one_and_does_not_start_without(staff):
+def test_a_table_without_an_id_column_asks_for_one_before_starting(staff):
     address = uploaded(staff, f"user_id,account_id\n{A},{B}\n")
 
     assert "choose one" in page_of(staff, address)
@@ -91,14 +91,14 @@ def test_a_table_without_a_column_of_tweets_asks_for_one_and_does_not_start_with
 
 
 @pytest.mark.parametrize("column", ["", "x", "0", "9", "-1", "1e3", "²", "99999999999"])
-def test_no_column_of_the_form_breaks_the_page(staff, column):
+def test_invalid_columns_do_not_break_the_page(staff, column):
     address = uploaded(staff, f"tweet_id,answer_to\n{A},{B}\n")
 
     assert staff.get(address, {"part": "choice", "column": column}).status_code == 200
     assert staff.post(address, {"act": "start", "column": column}).status_code == 302
 
 
-def test_referenced_tweets_are_a_choice_of_json_alone(staff):
+def test_only_json_offers_to_import_referenced_tweets(staff):
     page = {"data": [v2_tweet(0)], "includes": {"tweets": [v2_tweet(1)]}}
     address = uploaded(staff, json.dumps(page))
     assert 'name="referenced"' in staff.get(address).content.decode()
@@ -120,7 +120,7 @@ def test_referenced_tweets_are_a_choice_of_json_alone(staff):
         (gzip.compress(b"x", mtime=0)[:12], "damaged"),
     ],
 )
-def test_what_cannot_be_read_is_said_beside_the_form_and_leaves_nothing(staff, data, said):
+def test_an_unreadable_file_is_reported_beside_the_form_and_not_kept(staff, data, said):
     reply = staff.post(FORM, given(data))
 
     assert reply.status_code == 400
@@ -128,11 +128,11 @@ def test_what_cannot_be_read_is_said_beside_the_form_and_leaves_nothing(staff, d
     assert not Source.objects.exists()
 
 
-def test_without_a_file_it_asks_for_one(staff):
+def test_an_upload_without_a_file_asks_for_one(staff):
     assert "Choose a file." in staff.post(FORM, {}).content.decode()
 
 
-def test_a_file_that_nobody_wants_any_more_is_forgotten(staff):
+def test_an_unwanted_upload_is_deleted(staff):
     address = uploaded(staff, f"{A}\n")
 
     staff.post(address, {"act": "forget"})
@@ -142,7 +142,7 @@ def test_a_file_that_nobody_wants_any_more_is_forgotten(staff):
     assert staff.get(address).status_code == 404
 
 
-def test_what_was_started_is_not_forgotten_nor_started_again(staff):
+def test_a_started_import_can_neither_be_deleted_nor_started_again(staff):
     address = uploaded(staff, f"{A}\n")
     staff.post(address, {"act": "start"})
 
@@ -154,7 +154,7 @@ def test_what_was_started_is_not_forgotten_nor_started_again(staff):
     assert ImportPart.objects.count() == ImportJob.objects.count() == 1
 
 
-def test_while_it_runs_the_page_shows_how_far_it_is_and_asks_again(staff):
+def test_a_running_import_shows_its_progress_and_refreshes(staff):
     address = uploaded(staff, "\n".join(str(FIRST + n) for n in range(12_000)))
     staff.post(address, {"act": "start"})
     assert "manage.py qcluster" in page_of(staff, address)
@@ -177,7 +177,7 @@ def test_while_it_runs_the_page_shows_how_far_it_is_and_asks_again(staff):
     assert "Done in" in ended
 
 
-def test_parts_that_failed_are_told_of_and_tried_again(staff):
+def test_failed_parts_are_reported_and_can_be_retried(staff):
     address = uploaded(staff, f"{A}\n")
     staff.post(address, {"act": "start"})
     ImportJob.objects.update(attempts=4)
@@ -189,7 +189,7 @@ def test_parts_that_failed_are_told_of_and_tried_again(staff):
     assert Tweet.objects.count() == 1
 
 
-def test_warnings_are_counted_apart_and_say_what_was_left_out(staff):
+def test_warnings_are_counted_separately_with_what_was_left_out(staff):
     odd = v2_tweet(0, public_metrics={"like_count": 1.0})
     report = imported("\n".join(map(json.dumps, (odd, v2_tweet(1)))))
     address = f"{FORM}{report.pk}/"
@@ -203,7 +203,9 @@ def test_warnings_are_counted_apart_and_say_what_was_left_out(staff):
     assert (rows[1][0], rows[1][2]) == ("1", "like_count is 1.0, taken as 1")
 
 
-def test_what_is_in_a_file_stands_beside_the_limits_and_near_them_a_person_is_told(staff, settings):
+def test_the_contents_of_a_file_are_shown_beside_the_limits_with_a_warning_near_them(
+    staff, settings
+):
     settings.IMPORT_MOST_LINES = 10
     assert "up to 10 lines" in page_of(staff, FORM)
 
@@ -221,7 +223,7 @@ def test_what_is_in_a_file_stands_beside_the_limits_and_near_them_a_person_is_to
     assert Source.objects.count() == 2
 
 
-def test_lines_of_an_archive_are_told_by_their_file(staff):
+def test_lines_of_an_archive_are_named_by_their_file(staff):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("a.txt", f"{A}\n")
@@ -240,7 +242,7 @@ def test_lines_of_an_archive_are_told_by_their_file(staff):
     assert rows[1][:3] == ["b.txt", "2", "bad"]
 
 
-def test_rejected_lines_stand_in_a_table_and_in_a_file(staff):
+def test_rejected_lines_are_in_a_table_and_a_file(staff):
     report = imported("1\n=cmd\nbad,\n<b>x</b>\n")
     address = f"{FORM}{report.pk}/"
 
@@ -283,7 +285,7 @@ ADDRESSES = ("", "{id}/", "{id}/?part=report", "{id}/?part=choice", "{id}/reject
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_whoever_is_not_logged_in_sees_nothing(client, address):
+def test_imports_need_a_login(client, address):
     report = upload(f"{A}\n")
 
     reply = client.get(FORM + address.format(id=report.pk))
@@ -292,12 +294,12 @@ def test_whoever_is_not_logged_in_sees_nothing(client, address):
 
 
 @pytest.mark.parametrize("address", ADDRESSES[1:])
-def test_an_import_that_is_not_there_is_not_found(staff, address):
+def test_an_unknown_import_is_404(staff, address):
     for id in (5, 2**63):
         assert staff.get(FORM + address.format(id=id)).status_code == 404
 
 
-def test_who_may_not_add_sources_imports_nothing_but_reads_reports(client):
+def test_importing_needs_the_permission_to_add_sources_and_reports_do_not(client):
     who = User.objects.create_user("eve", is_staff=True)
     who.user_permissions.add(Permission.objects.get(codename="view_source"))
     client.force_login(who)
@@ -312,7 +314,7 @@ def test_who_may_not_add_sources_imports_nothing_but_reads_reports(client):
     assert client.post(FORM, given(f"{A}\n")).status_code == 302
 
 
-def test_a_post_from_another_site_takes_in_nothing():
+def test_a_post_from_another_site_imports_nothing():
     client = Client(enforce_csrf_checks=True)
     client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
     report = upload(f"{A}\n")

@@ -115,7 +115,7 @@ def wait_for_posts(seen, ids):
     "kind",
     ["account", *(pytest.param(kind, marks=pytest.mark.more) for kind in ("search", "list"))],
 )
-def test_what_is_polled_is_added_and_its_posts_come(world, kind):
+def test_a_polled_source_is_added_and_its_posts_arrive(world, kind):
     of = {
         "account": f"https://x.com/{world.username}",
         "search": "#search",
@@ -141,7 +141,7 @@ def test_what_is_polled_is_added_and_its_posts_come(world, kind):
 
 @pytest.mark.browser
 @pytest.mark.more
-def test_mentions_are_added_and_their_posts_come(world):
+def test_mentions_are_added_and_their_posts_arrive(world):
     with screen(world.demo) as seen:
         add(seen, "mentions", f"@{world.username}", every="5s", backfill="")
         authors = [one["id"] for one in world.x.get("authors")["authors"] if one["steady"]]
@@ -153,7 +153,7 @@ def test_mentions_are_added_and_their_posts_come(world):
 
 
 @pytest.mark.browser
-def test_a_rule_is_added_and_its_posts_come_live(world, stream):
+def test_a_stream_rule_is_added_and_its_posts_arrive_live(world, stream):
     with screen(world.demo) as seen:
         add(seen, "stream", "#live")
         poll(
@@ -170,7 +170,7 @@ def test_a_rule_is_added_and_its_posts_come_live(world, stream):
 
 @pytest.mark.browser
 @pytest.mark.more
-def test_a_file_is_uploaded_and_its_posts_come(world, tmp_path):
+def test_a_file_is_uploaded_and_its_posts_arrive(world, tmp_path):
     posts = world.release("file")
     file = tmp_path / "ids.txt"
     file.write_text("\n".join(posts) + "\nno tweet\n")
@@ -189,7 +189,7 @@ def test_a_file_is_uploaded_and_its_posts_come(world, tmp_path):
 
 
 @pytest.mark.browser
-def test_a_source_is_added_on_the_page_and_a_fault_says_what_is_wrong(world):
+def test_a_source_is_added_on_the_page_and_errors_are_named(world):
     with screen(world.demo, viewport={"width": 390, "height": 844}) as seen:
         page = seen.page
         page.goto(f"{seen.address}/sources/")

@@ -61,7 +61,7 @@ def test_an_account_is_followed_by_its_name(staff, name):
 
 
 @pytest.mark.parametrize("name", ["", "@", "nobody", "a\0b", "x" * 500])
-def test_a_name_that_nobody_has_is_told_to_be_unknown(staff, name):
+def test_an_unknown_name_is_reported(staff, name):
     Author.objects.create(pk=77, username="")
 
     page = act(staff, "follow", account=name)
@@ -78,7 +78,7 @@ def test_a_member_follows_for_a_team(staff):
     assert Follow.objects.get().follower == Follower.objects.get(team=crew)
 
 
-def test_nobody_follows_for_a_team_of_others(staff):
+def test_a_non_member_cannot_follow_for_a_team(staff):
     crew, made = team("Crew"), source()
 
     assert act(staff, "follow", source=made, team=crew.pk).status_code == 403
@@ -92,24 +92,24 @@ def test_nobody_follows_for_a_team_of_others(staff):
         {"author": str(2**63)}, {"source": "0"}, {"source": "1", "team": "x"},
     ],
 )  # fmt: skip
-def test_what_is_not_there_cannot_be_followed(staff, given):
+def test_an_unknown_source_cannot_be_followed(staff, given):
     assert act(staff, "follow", **given).status_code == 404
     assert act(staff, "unfollow", **given).status_code == 404
     assert not Follow.objects.exists()
 
 
-def test_there_is_no_third_act(staff):
+def test_an_unknown_act_is_404(staff):
     assert act(staff, "praise", source=source()).status_code == 404
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example/", "javascript:x"])
-def test_the_way_back_leads_nowhere_else(staff, back):
+def test_a_foreign_return_address_is_ignored(staff, back):
     answer = staff.post("/following/follow", {"source": source(), "back": back})
 
     assert answer.url == "/following/"
 
 
-def test_who_follows_what_is_told_to_everyone(staff):
+def test_everyone_sees_who_follows_what(staff):
     made = followed(tweet(1))
     other = Follower.objects.create(user=User.objects.create_user("grace")).pk
     homes.follow(other, source_id=made)
@@ -127,7 +127,7 @@ def test_who_follows_what_is_told_to_everyone(staff):
     assert of_one.count(" grace ") == 1
 
 
-def test_all_sources_can_be_chosen_from(staff):
+def test_every_source_can_be_chosen(staff):
     Source.objects.create(kind="account", of="nasa")
 
     page = staff.get("/following/?who=sources").content.decode()
@@ -136,7 +136,7 @@ def test_all_sources_can_be_chosen_from(staff):
     assert 'action="/following/follow"' in page
 
 
-def test_a_long_list_has_pages_and_each_follow_is_on_one(staff):
+def test_a_long_list_has_pages_with_each_follow_once(staff):
     me, wanted = home_of(), []
     for n in range(230):
         wanted.append(source(f"number {n:03}"))
@@ -152,7 +152,7 @@ def test_a_long_list_has_pages_and_each_follow_is_on_one(staff):
     assert seen == [f"{n:03}" for n in range(230)]
 
 
-def test_more_follows_cost_no_more_queries(staff):
+def test_more_follows_take_no_more_queries(staff):
     counted = []
     for number in (1, 30):
         for _ in range(number):
@@ -166,7 +166,7 @@ def test_more_follows_cost_no_more_queries(staff):
     assert max(counted) <= 9
 
 
-def test_the_whole_is_a_csv(staff):
+def test_all_follows_are_exported_as_csv(staff):
     made = followed(tweet(1))
     crew = Follower.objects.create(team=team("Crew", "ada")).pk
     Author.objects.create(pk=8, username="=1+1")
@@ -184,6 +184,6 @@ def test_the_whole_is_a_csv(staff):
 
 
 @pytest.mark.parametrize("query", ["who=x", "who=4711", "after=x", "who=all&of=x", "who=-1"])
-def test_a_list_that_is_none_is_not_there(staff, query):
+def test_a_malformed_page_of_the_list_is_404(staff, query):
     assert staff.get(f"/following/?{query}").status_code == 404
     assert staff.get("/following/follows.csv?who=sources").status_code == 404

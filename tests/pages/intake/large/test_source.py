@@ -17,7 +17,7 @@ from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 pytestmark = pytest.mark.django_db
 
 
-def test_the_cursor_is_told_in_words(staff):
+def test_the_cursor_is_described_in_words(staff):
     newest = datetime(2026, 11, 20, 12, 3, 20, tzinfo=UTC)
     made = source(latest_id=id_born(newest), late_by=timedelta(seconds=5), due_in=60)
 
@@ -33,7 +33,7 @@ def test_the_cursor_is_told_in_words(staff):
     assert "has been read, except for the gaps below. Posts up to 5 s late" in told
 
 
-def test_a_reading_under_way_tells_how_far_down_it_is(staff):
+def test_a_running_sweep_shows_its_progress(staff):
     oldest = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
     sweep = asdict(Sweep("poll", None, None, pages_left=6, pages=4, oldest_id=id_born(oldest)))
     made = source(sweep=sweep, due_in=60)
@@ -46,7 +46,7 @@ def test_a_reading_under_way_tells_how_far_down_it_is(staff):
     assert "Not read to the end yet" in told
 
 
-def test_a_gap_tells_from_when_to_when_why_and_what_helps(staff):
+def test_a_gap_shows_its_period_reason_and_advice(staff):
     made = source(due_in=60)
     lost = gap(made, "reach", from_id=None, to_id=id_born(datetime(2026, 3, 1, tzinfo=UTC)))
     filling = gap(made, "budget")
@@ -62,7 +62,7 @@ def test_a_gap_tells_from_when_to_when_why_and_what_helps(staff):
     assert lost.is_lost
 
 
-def test_what_was_given_up_is_not_called_filled_and_what_is_lost_says_of_what(staff):
+def test_given_up_gaps_are_not_called_filled_and_lost_ones_name_their_search(staff):
     made = source(due_in=60)
     gap(made, "quota", closed=True, was_of="#artemis")
     gap(made, "reach", was_of="#artemis")
@@ -82,7 +82,7 @@ def yielded(made, tweet, *, late=False, seen_at=None):
     SourceTweet.objects.create(source=made, tweet_id=tweet.pk, seen_at=seen_at or now(), late=late)
 
 
-def test_the_leak_meter_lists_what_was_late(staff):
+def test_the_leak_meter_lists_late_posts(staff):
     made = source(due_in=60, leaked=1, yielded=2, overlapped_at=now())
     born = now() - timedelta(minutes=30)
     tweet = TweetFactory(id=id_born(born))
@@ -95,13 +95,13 @@ def test_the_leak_meter_lists_what_was_late(staff):
     assert "10 min" in words(page)
 
 
-def test_the_meter_says_when_nothing_was_late_or_nothing_was_measured(staff):
+def test_the_leak_meter_tells_no_leaks_from_no_measurements(staff):
     assert "Not measured yet" in paged(staff, source(of="a", due_in=60))
     measured = source(of="b", due_in=60, overlapped_at=now())
     assert "None: no post appeared more than" in paged(staff, measured)
 
 
-def test_its_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
+def test_the_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
     made, other = source(due_in=60), source(of="other", due_in=60)
     ours, theirs = watched(1, text="Of <ours>"), watched(2, text="Of theirs")
     yielded(made, ours)
@@ -114,7 +114,7 @@ def test_its_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
     assert f'id="row-{ours.pk}"' in staff.get(f"/sources/{made.pk}/?part=rows").content.decode()
 
 
-def test_a_tweets_page_says_where_it_came_from(staff):
+def test_the_page_of_a_tweet_names_its_source(staff):
     one, other = source(of="a"), source("search", "<b>")
     tweet = watched()
     yielded(one, tweet)
@@ -127,7 +127,7 @@ def test_a_tweets_page_says_where_it_came_from(staff):
     assert ", late" in page
 
 
-def test_a_person_polls_pauses_resumes_and_removes_it(staff):
+def test_a_person_polls_pauses_resumes_and_removes_a_source(staff):
     made = source(due_in=500)
 
     staff.post(f"/sources/{made.pk}/poll")
@@ -145,13 +145,13 @@ def test_a_person_polls_pauses_resumes_and_removes_it(staff):
 
 
 @pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
-def test_a_source_that_is_not_there_is_not_found(staff, id):
+def test_an_unknown_source_is_404(staff, id):
     for address in (f"/sources/{id}/", f"/sources/{id}/?part=detail"):
         assert staff.get(address).status_code == 404
     assert staff.post(f"/sources/{id}/pause").status_code == 404
 
 
-def test_who_may_only_look_sees_no_form_and_no_buttons(client):
+def test_view_permission_shows_no_form_and_no_buttons(client):
     looker, made = some_staff(client, "view_source"), source(due_in=60)
 
     assert "What do you want to watch?" not in looker.get("/sources/").content.decode()
@@ -162,7 +162,7 @@ def test_who_may_only_look_sees_no_form_and_no_buttons(client):
         assert looker.post(f"/sources/{made.pk}/{act}").status_code == 403
 
 
-def test_nobody_else_may_look(client):
+def test_the_page_needs_the_view_permission(client):
     made = source()
 
     for address in ("/sources/", "/sources/?part=cost", f"/sources/{made.pk}/"):
@@ -202,7 +202,7 @@ def brought(made, back, **given):
     SourceDay.objects.create(source=made, day=now().date() - timedelta(days=back), **given)
 
 
-def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
+def test_posts_and_their_cost_are_shown_by_day(staff):
     made = source()
     brought(made, 3, posts=300, again=20, billed=310, money=Decimal("1.55"))
     brought(made, 0, posts=100, billed=100, money=Decimal("0.5"))
@@ -216,7 +216,7 @@ def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
     assert "In all $2.05 What reading it cost in the last 4 days." in said
 
 
-def test_a_source_that_brought_nothing_says_so_and_costs_nothing(staff):
+def test_a_source_without_posts_says_so_and_costs_nothing(staff):
     made = source()
 
     said = words(staff.get(f"/sources/{made.pk}/").content.decode())
@@ -226,7 +226,7 @@ def test_a_source_that_brought_nothing_says_so_and_costs_nothing(staff):
     assert "nothing can be compared" in said
 
 
-def test_a_file_costs_nothing(staff):
+def test_an_import_costs_nothing(staff):
     made = source("import", "old.csv")
     brought(made, 0, posts=5)
 
@@ -248,7 +248,7 @@ def test_the_days_can_be_exported(staff, client):
     assert some_staff(client).get(f"/sources/{made.pk}/days.csv").status_code == 403
 
 
-def test_posts_of_a_source_are_compared_with_what_is_usual_for_it(staff):
+def test_posts_of_a_source_are_compared_with_its_benchmark(staff):
     made = source("search", "#moon")
     for number in range(1, 6):
         born = now() - timedelta(days=number + 1)

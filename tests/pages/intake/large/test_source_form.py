@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
         ("stream", "b" * 1024, "b" * 1024),
     ],
 )
-def test_what_people_paste_is_understood(staff, kind, typed, of):
+def test_pasted_names_and_links_are_understood(staff, kind, typed, of):
     page = staff.post("/sources/", {"kind": kind, "of": typed})
 
     made = Source.objects.get()
@@ -68,7 +68,7 @@ def test_what_people_paste_is_understood(staff, kind, typed, of):
         ("account", "<script>alert(1)</script>", "&lt;script&gt;"),
     ],
 )
-def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
+def test_errors_are_shown_and_the_input_is_kept(staff, kind, typed, why):
     page = staff.post("/sources/", {"kind": kind, "of": typed}).content.decode()
 
     assert why in page
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
         ("late_by", "25h", "Give at most 1 day: each poll reads that much again."),
     ],
 )
-def test_a_knob_out_of_bounds_is_refused_and_shown(staff, name, typed, why):
+def test_a_setting_out_of_bounds_is_refused_and_shown(staff, name, typed, why):
     page = staff.post("/sources/", {"kind": "account", "of": "nasa", name: typed})
 
     html = page.content.decode()
@@ -98,7 +98,7 @@ def test_a_knob_out_of_bounds_is_refused_and_shown(staff, name, typed, why):
     assert not Source.objects.exists()
 
 
-def test_knobs_are_taken_as_people_write_them(staff):
+def test_settings_are_accepted_as_people_write_them(staff):
     staff.post(
         "/sources/",
         {
@@ -113,7 +113,7 @@ def test_knobs_are_taken_as_people_write_them(staff):
     assert (made.exclude_retweets, made.exclude_replies) == (True, False)
 
 
-def test_what_a_stream_leaves_out_belongs_into_its_rule(staff):
+def test_exclusions_of_a_stream_are_refused_with_the_rule_to_add(staff):
     page = staff.post("/sources/", {"kind": "stream", "of": "a", "exclude_replies": "on"})
 
     assert "Add -is:reply to the rule" in page.content.decode()
@@ -129,7 +129,7 @@ def test_what_a_stream_leaves_out_belongs_into_its_rule(staff):
         ({"kind": "list", "of": "12"}, "list", "https://x.com/i/lists/12"),
     ],
 )
-def test_what_is_there_already_is_not_read_twice(staff, there, kind, typed):
+def test_an_existing_source_cannot_be_added_again(staff, there, kind, typed):
     made = source(**there)
 
     page = staff.post("/sources/", {"kind": kind, "of": typed}).content.decode()
@@ -154,7 +154,7 @@ def test_a_new_source_is_polled_at_once(staff):
     assert "New" in page.content.decode()
 
 
-def test_the_form_says_what_it_may_cost(staff):
+def test_the_form_shows_the_possible_cost(staff):
     assert "288 polls a day (one every 5 minutes)" in staff.get("/sources/").content.decode()
 
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
@@ -183,7 +183,7 @@ def due(made):
     return SourcePoll.objects.get(key=made.pk).due_at <= now()
 
 
-def test_a_change_takes_effect_now_and_leaves_alone_what_a_poll_wrote(staff):
+def test_a_change_takes_effect_at_once_and_keeps_the_state_of_polls(staff):
     made = source(latest_id=77, yielded=5, due_in=300)
     assert f'href="/sources/{made.pk}/edit/"' in paged(staff, made)
     assert "288 polls a day" in staff.get(f"/sources/{made.pk}/edit/").content.decode()
@@ -198,7 +198,7 @@ def test_a_change_takes_effect_now_and_leaves_alone_what_a_poll_wrote(staff):
     assert LogEntry.objects.get().change_message.startswith("Changed every, owner")
 
 
-def test_what_was_not_touched_moves_no_poll(staff):
+def test_unchanged_settings_keep_the_next_poll(staff):
     made = source(due_in=300)
 
     edit(staff, made)
@@ -207,7 +207,7 @@ def test_what_was_not_touched_moves_no_poll(staff):
     assert not LogEntry.objects.exists()
 
 
-def test_the_same_account_written_otherwise_keeps_what_was_read_and_polls_nothing(staff):
+def test_another_spelling_of_the_account_keeps_its_state_and_polls_nothing(staff):
     made = source(latest_id=77, asked_at_ms=88, account_id=11, username="NASA", due_in=300)
     missing = gap(made)
 
@@ -220,7 +220,7 @@ def test_the_same_account_written_otherwise_keeps_what_was_read_and_polls_nothin
     assert not due(made)
 
 
-def test_another_search_says_which_stretch_is_given_up(staff):
+def test_changing_the_search_says_which_gap_is_given_up(staff):
     since = now() - timedelta(days=4)
     made = source("search", "#artemis", latest_id=id_born(since))
     gap(made, "reach")
@@ -241,7 +241,7 @@ def test_another_search_says_which_stretch_is_given_up(staff):
         ({"of": "esa"}, "It already exists"),
     ],
 )
-def test_a_change_that_is_refused_says_why_and_changes_nothing(staff, changed, why):
+def test_a_refused_change_says_why_and_changes_nothing(staff, changed, why):
     made = source()
     source(of="esa")
 
@@ -257,7 +257,7 @@ def test_a_change_that_is_refused_says_why_and_changes_nothing(staff, changed, w
     ("kind", "has"),
     [("stream", {"of", "priority", "owner"}), ("import", {"priority", "owner"})],
 )
-def test_only_what_a_kind_has_is_in_its_form(staff, kind, has):
+def test_the_form_has_only_settings_of_its_kind(staff, kind, has):
     made = source(kind, "a")
 
     page = staff.get(f"/sources/{made.pk}/edit/").content.decode()
@@ -268,7 +268,7 @@ def test_only_what_a_kind_has_is_in_its_form(staff, kind, has):
     assert (made.of, made.owner) == ("a", "me")
 
 
-def test_whoever_may_not_change_sources_has_no_form(client):
+def test_the_form_needs_the_permission_to_change_sources(client):
     looker, made = some_staff(client, "view_source"), source()
 
     assert "/edit/" not in paged(looker, made)

@@ -34,7 +34,7 @@ def tracked():
     return set(Tweet.objects.values_list("pk", flat=True))
 
 
-def test_the_numbers_are_told_before_and_nothing_is_removed_by_looking(staff, made):
+def test_the_question_shows_the_numbers_and_removes_nothing(staff, made):
     assert f'href="/sources/{made.pk}/remove/"' in paged(staff, made)
 
     told = words(staff.get(f"/sources/{made.pk}/remove/").content.decode())
@@ -43,7 +43,7 @@ def test_the_numbers_are_told_before_and_nothing_is_removed_by_looking(staff, ma
     assert Source.objects.count() == 2
 
 
-def test_it_goes_with_its_tweets_and_its_page_tells_how_far_that_is(staff, made):
+def test_a_source_is_removed_with_its_tweets_and_shows_the_progress(staff, made):
     page = staff.post(f"/sources/{made.pk}/remove/", follow=True)
     assert "2 tweets are being untracked; then it is removed" in words(page.content.decode())
     assert "0 of 2 (0%) have been untracked" in words(paged(staff, made))
@@ -55,13 +55,13 @@ def test_it_goes_with_its_tweets_and_its_page_tells_how_far_that_is(staff, made)
     assert (tracked(), Source.objects.count()) == ({3, 4}, 1)
 
 
-def test_it_goes_alone(staff, made):
+def test_a_source_is_removed_without_its_tweets(staff, made):
     staff.post(f"/sources/{made.pk}/remove")
 
     assert (tracked(), Source.objects.count()) == ({1, 2, 3, 4}, 1)
 
 
-def test_it_takes_both_permissions(client, made):
+def test_removing_with_tweets_needs_both_permissions(client, made):
     editor = some_staff(client, "view_source", "delete_source")
     address = f"/sources/{made.pk}/remove/"
 

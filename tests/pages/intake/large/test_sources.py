@@ -19,7 +19,7 @@ from trackers.jobs.models import Queue
 pytestmark = pytest.mark.django_db
 
 
-def test_without_a_source_the_page_says_what_to_do(staff):
+def test_without_sources_the_page_says_what_to_do(staff):
     page = staff.get("/sources/").content.decode()
 
     assert "Nothing is watched yet" in page
@@ -27,7 +27,7 @@ def test_without_a_source_the_page_says_what_to_do(staff):
     assert "default-src 'self'" in staff.get("/sources/").headers["Content-Security-Policy"]
 
 
-def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
+def test_a_running_source_shows_its_interval_and_next_poll(staff):
     source(due_in=180, yielded=12345, again=67)
 
     told = words(listed(staff))
@@ -50,19 +50,19 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
         ({"owner": "science"}, "owner: science"),
     ],
 )
-def test_the_state_of_a_source_is_told_in_words(staff, given, said):
+def test_the_state_of_a_source_is_described_in_words(staff, given, said):
     source(due_in=180, **given)
 
     assert said in words(listed(staff))
 
 
-def test_a_small_skew_is_not_worth_a_word(staff):
+def test_a_small_clock_skew_is_not_shown(staff):
     source(due_in=180, skew=timedelta(seconds=0.9))
 
     assert "clock" not in listed(staff)
 
 
-def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
+def test_claimed_lost_and_isolated_polls_are_shown_as_such(staff):
     reading, idle, isolated = source(of="a", due_in=60), source(of="b"), source(of="c", due_in=0)
     PollBucket.objects.filter(keys=[reading.pk]).update(lease=7)
     SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
@@ -75,13 +75,13 @@ def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
     assert idle.pk in {row.pk for row in Source.objects.all()}
 
 
-def test_between_two_pages_of_a_poll_it_is_being_read(staff):
+def test_a_source_between_two_pages_of_a_poll_is_shown_as_being_read(staff):
     source(due_in=-600, polled_at=None, sweep=asdict(Sweep("poll", None, None, pages_left=6)))
 
     assert "Reading is being read now" in words(listed(staff))
 
 
-def test_gaps_are_counted_open_and_lost(staff):
+def test_open_and_lost_gaps_are_counted(staff):
     made = source(due_in=60)
     gap(made)
     gap(made, "quota")
@@ -91,14 +91,14 @@ def test_gaps_are_counted_open_and_lost(staff):
     assert "2 open, 1 lost" in listed(staff)
 
 
-def test_a_queue_that_is_paused_is_told_above_the_list(staff):
+def test_a_paused_queue_is_shown_above_the_list(staff):
     Queue.objects.filter(pk="source:poll").update(paused=True)
 
     assert "source:poll is paused" in listed(staff)
     assert "manage.py qcluster" in listed(staff)
 
 
-def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
+def test_the_stream_has_a_card_when_a_source_needs_it(staff):
     assert "The live stream" not in listed(staff)
 
     made = source("stream", "#artemis", polled_at=None, rule_id=7)
@@ -136,7 +136,7 @@ def test_a_stream_that_waits_says_why_and_until_when(staff):
     assert "Waiting to reconnect next try in 4" in told
 
 
-def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
+def test_a_killed_stream_is_not_shown_as_live(staff):
     source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="open", lease=7, lease_until=now() - timedelta(minutes=10))
 
@@ -146,7 +146,7 @@ def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
     assert "Not running no process is listening: start manage.py stream" in told
 
 
-def test_the_list_costs_as_many_queries_however_long_it_is(
+def test_the_list_takes_as_many_queries_for_any_number_of_sources(
     staff, django_assert_num_queries, django_assert_max_num_queries
 ):
     for number in range(30):
@@ -158,7 +158,7 @@ def test_the_list_costs_as_many_queries_however_long_it_is(
         staff.get("/sources/?part=list")
 
 
-def test_of_very_many_the_rest_is_in_the_admin(staff):
+def test_of_very_many_sources_the_rest_is_linked_in_the_admin(staff):
     Source.objects.bulk_create(Source(kind="list", of=str(number)) for number in range(1, 202))
 
     assert "These are the first 200." in words(listed(staff))
@@ -166,7 +166,7 @@ def test_of_very_many_the_rest_is_in_the_admin(staff):
     assert "in the admin" not in words(listed(staff)).split("Poll", 1)[1]
 
 
-def test_many_files_hide_no_source_that_lives(staff):
+def test_many_finished_imports_hide_no_active_source(staff):
     live = source("stream", "#artemis", polled_at=None)
     Source.objects.bulk_create(Source(kind="import", of=f"{n}.csv") for n in range(201))
     unfinished = Source.objects.filter(kind="import").earliest("pk")
@@ -206,14 +206,14 @@ def test_a_paused_queue_is_resumed_by_the_button_beside_the_advice(staff, client
     assert some_staff(client, "view_source").post(address).status_code == 403
 
 
-def test_a_rule_that_x_does_not_know_yet_is_not_called_live(staff):
+def test_a_rule_unknown_to_x_is_not_shown_as_live(staff):
     source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="open", state_since=now(), heard_at=now())
 
     assert "live: #artemis Connecting" in words(listed(staff))
 
 
-def test_trouble_comes_first_then_the_name(staff):
+def test_sources_with_findings_come_first_then_by_name(staff):
     source("search", "zebra", problem="X says no", failures=3)
     gap(source("account", "lost"), "reach")
     gap(source("account", "open"))
@@ -230,7 +230,7 @@ def test_trouble_comes_first_then_the_name(staff):
     ]  # fmt: skip
 
 
-def test_of_very_many_those_in_trouble_are_shown(staff):
+def test_of_very_many_sources_those_with_findings_are_shown(staff):
     Source.objects.bulk_create(
         Source(kind="search", of=f"a{n:03}", priority=2) for n in range(MAX_SOURCES + 1)
     )
@@ -255,7 +255,7 @@ def test_finished_imports_have_a_list_of_their_own(staff):
     assert "new.csv" not in finished
 
 
-def test_finished_imports_alone_are_no_empty_page(staff):
+def test_a_page_with_only_finished_imports_is_not_empty(staff):
     made = source("import", "old.csv")
     Import.objects.create(source=made, uploaded_at=now(), began_at=now(), ended_at=now())
 
@@ -288,7 +288,7 @@ def test_ticked_sources_are_polled_paused_resumed_and_removed_after_a_question(s
 
 
 @pytest.mark.parametrize("ids", [[], ["x"], ["0"], ["99999999999999999999"]])
-def test_without_a_ticked_source_nothing_is_done(staff, ids):
+def test_bulk_acts_need_a_ticked_source(staff, ids):
     source()
 
     page = staff.post("/sources/act", {"act": "pause", "ids": ids}, follow=True)
@@ -297,7 +297,7 @@ def test_without_a_ticked_source_nothing_is_done(staff, ids):
     assert Source.objects.get().paused_at is None
 
 
-def test_ticked_sources_take_the_permission(client):
+def test_acts_on_ticked_sources_need_the_permission(client):
     changer, made = some_staff(client, "view_source", "change_source"), source()
 
     given = {"ids": [made.pk], "sure": "yes"}

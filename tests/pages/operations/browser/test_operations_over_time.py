@@ -31,7 +31,7 @@ def minute(back, **given):
     QueueMinute.objects.create(minute=at, **{**values, **given})
 
 
-def test_before_anything_is_recorded_it_says_what_records_it(staff):
+def test_an_empty_page_says_what_records_the_data(staff):
     page = words(staff.get("/operations/?part=over-time").content.decode())
 
     assert (
@@ -40,7 +40,7 @@ def test_before_anything_is_recorded_it_says_what_records_it(staff):
     assert "Failed and slow tasks None. A task is slow from 10 s on." in page
 
 
-def test_a_queue_has_charts_and_the_same_as_a_table(staff):
+def test_a_queue_has_charts_and_a_table_of_the_same(staff):
     minute(5, due=1234, oldest_due_seconds=75.25, measured=4000, failed=3)
     minute(9, due=10, measured=0, failed=0)
 
@@ -72,7 +72,7 @@ def test_a_month_is_read_from_the_hours(staff):
 
 
 @pytest.mark.parametrize("name", SPANS)
-def test_bars_lie_where_the_database_puts_the_figures(name):
+def test_bars_stand_at_the_times_of_the_database(name):
     """date_bin of PostgreSQL counts from the same epoch."""
     span, at = SPANS[name], datetime(2026, 3, 29, 1, 59, 59, tzinfo=UTC)
 
@@ -111,7 +111,7 @@ def test_isolated_tweets_are_named_with_a_link(staff):
     assert "and more. " in words(page)
 
 
-def test_the_database_tells_how_it_is(staff):
+def test_the_health_of_the_database_is_shown(staff):
     page = words(staff.get("/operations/?part=database").content.decode())
 
     # A verdict on dead rows is of what other tests left behind; that on numbers is not.
@@ -136,7 +136,7 @@ def verdicts(oldest=0.0, **given):
     return {one.label: (one.mood, one.value, one.advice) for one in found}
 
 
-def test_a_healthy_database_needs_nothing():
+def test_a_healthy_database_gives_no_advice():
     found = verdicts()
 
     assert {mood for mood, *_ in found.values()} == {""}
@@ -173,20 +173,20 @@ def test_a_healthy_database_needs_nothing():
         ),
     ],
 )
-def test_each_figure_says_what_to_do_when_it_is_bad(label, given, mood, advice):
+def test_each_bad_figure_of_the_database_gives_advice(label, given, mood, advice):
     found = verdicts(**given)[label]
 
     assert found[0] == mood
     assert advice in found[2]
 
 
-def test_old_rows_that_an_import_brought_are_no_alarm():
+def test_old_rows_of_an_import_give_no_alarm():
     made_ahead = PartitionsOf("s", 3, "s_2026112200", "s_2026112618", 9, 9, "s_default")
 
     assert verdicts(partitions=[made_ahead])["Partitions"][:2] == ("", "rows in s_default")
 
 
-def test_sizes_are_said_in_a_unit_that_fits():
+def test_sizes_are_shown_in_a_fitting_unit():
     assert [format_bytes(one) for one in (0, 1023, 1536, 3 * 2**40)] == [
         "0 bytes", "1,023 bytes", "1.5 kB", "3.0 TB",
     ]  # fmt: skip
@@ -201,7 +201,7 @@ def test_a_locked_table_leaves_the_page_as_it_is(staff, monkeypatch):
     assert "Credentials" in page
 
 
-def test_they_take_the_permission_of_the_page(client):
+def test_charts_need_the_permission_of_the_page(client):
     bob = some_staff(client, "view_tweet")
 
     for address in ("/operations/?part=over-time", "/operations/?part=database"):
@@ -210,7 +210,7 @@ def test_they_take_the_permission_of_the_page(client):
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_a_person_reads_the_day_with_a_click(staff, live_server):
+def test_a_person_opens_the_day_with_a_click(staff, live_server):
     for back in range(1, 300, 3):
         minute(back, due=back, measured=100 * back, oldest_due_seconds=back)
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:

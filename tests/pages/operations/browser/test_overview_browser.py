@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOCUSED = "() => document.activeElement.id"
 
 
-def test_the_overview_and_the_keys(staff, live_server):
+def test_the_overview_refreshes_and_answers_to_keys(staff, live_server):
     CredentialFactory(name="main")
     measure(watched(due_in=600), 0, likes=1)
     first, second = fast(20, 10)
@@ -114,7 +114,7 @@ def test_without_scripts_the_overview_says_the_same(staff, live_server):
         assert page.locator("[data-help]").is_hidden()
 
 
-def test_a_wall_shows_a_dead_server_and_goes_on_when_it_is_back(server, staff):
+def test_the_wall_shows_a_dead_server_and_its_return(server, staff):
     Worker.objects.all().delete()
     # Where all is well, the money of two projects is above the edge.
     worker()

@@ -28,7 +28,7 @@ def running():
     return set(Queue.objects.filter(paused=False).values_list("name", flat=True))
 
 
-def test_it_asks_first_and_says_what_stops(staff):
+def test_pausing_everything_asks_first_and_names_what_stops(staff):
     Queue.objects.filter(pk="import:part").update(paused=True)
 
     page = words(staff.get("/operations/pause/").content.decode())
@@ -39,7 +39,7 @@ def test_it_asks_first_and_says_what_stops(staff):
     assert paused_all() is None
 
 
-def test_it_is_resumed_just_as_it_was(staff):
+def test_resuming_restores_the_former_state(staff):
     Queue.objects.filter(pk="import:part").update(paused=True)
     before = running()
 
@@ -51,7 +51,7 @@ def test_it_is_resumed_just_as_it_was(staff):
     assert "import:part" not in running()
 
 
-def test_while_it_lasts_every_page_says_so_once(staff, client):
+def test_every_page_shows_the_pause_once(staff, client):
     page = staff.post("/operations/pause/", {"because": "the bill"}, follow=True).content.decode()
     assert "“the bill”. No request goes to X, and no queue runs." in words(page)
 
@@ -68,13 +68,13 @@ def test_while_it_lasts_every_page_says_so_once(staff, client):
     assert 'action="/operations/resume"' not in viewer
 
 
-def test_pages_that_are_open_learn_of_it(staff):
+def test_open_pages_learn_of_the_pause(staff):
     assert staff.get("/operations/paused/").content.strip() == b""
     pause_all(by="bob")
     assert "bob paused it" in staff.get("/operations/paused/").content.decode()
 
 
-def test_who_sees_no_tweets_is_not_told(client):
+def test_the_pause_is_shown_only_with_permission_on_tweets(client):
     pause_all(by="ada")
     page = some_staff(client, "view_source").get("/sources/").content.decode()
 
@@ -83,7 +83,7 @@ def test_who_sees_no_tweets_is_not_told(client):
     assert client.get("/operations/paused/").status_code == 403
 
 
-def test_it_takes_a_permission_and_is_in_the_history(staff, client):
+def test_pausing_everything_needs_a_permission_and_is_recorded(staff, client):
     staff.post("/operations/pause/", {"because": "the bill"})
     staff.post("/operations/resume")
     told = list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
@@ -107,7 +107,7 @@ def test_a_second_pause_and_a_second_resume_change_nothing(staff):
     assert "Everything was not paused." in said
 
 
-def test_a_single_queue_is_not_resumed_meanwhile(staff):
+def test_a_single_queue_cannot_be_resumed_during_the_pause(staff):
     pause_all(by="bob")
 
     said = staff.post("/operations/queues/tweet:update/resume", follow=True).content.decode()
@@ -116,7 +116,7 @@ def test_a_single_queue_is_not_resumed_meanwhile(staff):
     assert running() == set()
 
 
-def test_nothing_is_claimed_and_the_stream_and_the_chores_rest(settings):
+def test_the_pause_stops_claims_the_stream_and_periodic_tasks(settings):
     CredentialFactory()
     Author.objects.create(id=7)
     # Nobody listens there: a request would fail, and count as a use of the credential.
@@ -139,7 +139,7 @@ def test_nothing_is_claimed_and_the_stream_and_the_chores_rest(settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_pause_at_once_one_does():
+def test_of_two_concurrent_pauses_one_is_done():
     before = running()
     made = []
 

@@ -77,7 +77,7 @@ def test_a_subscriber_is_added_and_its_key_is_shown_once(staff):
         ("uuid", "a:b", "without a colon"),
     ],
 )
-def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_stored(staff, field, value, says):
+def test_errors_are_shown_beside_their_fields_and_nothing_is_stored(staff, field, value, says):
     reply = staff.post(ADD, {**GIVEN, field: value})
 
     assert reply.status_code == 400
@@ -87,9 +87,7 @@ def test_what_is_wrong_is_told_beside_its_field_and_nothing_is_stored(staff, fie
     assert not Topic.objects.filter(name="orders").exists()
 
 
-def test_a_receiver_gets_the_headers_and_no_page_shows_their_values(
-    staff, settings, transactional_db
-):
+def test_headers_are_sent_to_the_receiver_and_shown_on_no_page(staff, settings, transactional_db):
     settings.EGRESS_PLAIN_HTTP = True
     receiver = Receiver(answers())
     given = {**GIVEN, "callback": receiver.url, "timeout_ms": "0"}
@@ -159,7 +157,7 @@ def test_a_new_key_is_shown_once(staff):
     assert key_in(again) is None
 
 
-def test_a_replay_tells_first_how_many_events_it_is(staff):
+def test_a_replay_first_shows_how_many_events_it_has(staff):
     one = subscriber("shop")
     told(1, 2, 3)
     take()
@@ -184,7 +182,7 @@ def test_a_replay_tells_first_how_many_events_it_is(staff):
     )
 
 
-def test_more_than_can_be_replayed_in_one_go_is_refused(staff, monkeypatch):
+def test_a_replay_over_the_limit_is_refused(staff, monkeypatch):
     one = subscriber("shop")
     told(1, 2, 3)
     monkeypatch.setattr("trackers.events.redelivery.MOST_REPLAYED", 2)
@@ -195,7 +193,7 @@ def test_more_than_can_be_replayed_in_one_go_is_refused(staff, monkeypatch):
     assert Subscriber.objects.get().state.added == 3
 
 
-def test_who_may_only_look_may_neither_add_nor_change(client):
+def test_view_permission_can_neither_add_nor_change(client):
     one = subscriber("shop", secrets={"signing": ["whsec_x"]})
     reader = User.objects.create_user("reader", password="of no account", is_staff=True)
     reader.user_permissions.add(Permission.objects.get(codename="view_subscriber"))

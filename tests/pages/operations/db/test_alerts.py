@@ -83,7 +83,7 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
         ({"to": ", ".join(f"a{n}@here.example" for n in range(11))}, "Enter at most 10 addresses."),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_reason(staff, given, why):
+def test_an_invalid_rule_is_refused_with_the_reason(staff, given, why):
     tweet(1, likes=50)
 
     reply = staff.post(ADD, {**FAST, **given})
@@ -93,7 +93,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(staff, given, why):
     assert not AlertRule.objects.exists()
 
 
-def test_the_pages_of_a_tweet_an_author_and_a_source_lead_there(staff):
+def test_pages_of_tweets_authors_and_sources_link_to_the_rule_form(staff):
     one = tweet(1)
     source = Source.objects.create(kind="search", of="cats")
     for page, about, of in (
@@ -107,7 +107,7 @@ def test_the_pages_of_a_tweet_an_author_and_a_source_lead_there(staff):
     assert staff.get(f"{ADD}?about=tweet&of=é").status_code == 404
 
 
-def test_a_test_reaches_the_addresses_and_the_subscribers_and_says_so(staff, settings):
+def test_a_test_alert_is_sent_to_addresses_and_subscribers(staff, settings):
     one = rule("velocity", metric="likes", at=5, to=["ada@here.example", "bob@here.example"])
     subscribe("alerts")
     box = Box()
@@ -123,7 +123,7 @@ def test_a_test_reaches_the_addresses_and_the_subscribers_and_says_so(staff, set
     assert LogEntry.objects.get().change_message == "Tested, on a page."
 
 
-def test_a_test_that_fails_says_why_and_is_not_tried_again(staff, settings):
+def test_a_failed_test_alert_says_why_and_is_not_retried(staff, settings):
     one = rule("velocity", metric="likes", at=5, to=["ada@here.example"], by_event=False)
     settings.EMAIL_SERVER = server(free_port())
     assert "Nothing listens at 127.0.0.1:" in words(
@@ -136,7 +136,7 @@ def test_a_test_that_fails_says_why_and_is_not_tried_again(staff, settings):
     assert "No e-mail is sent." in reply
 
 
-def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
+def test_a_rule_is_disabled_enabled_and_removed_and_its_log_stays(staff):
     one = rule("velocity", metric="likes", at=5)
     notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
     for act, enabled in (("off", False), ("on", True)):
@@ -151,7 +151,7 @@ def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
     assert "It grows." in words(staff.get("/alerts/log/"))
 
 
-def test_a_rule_whose_tweet_is_gone_says_so_and_what_to_do(staff):
+def test_a_rule_of_an_untracked_tweet_says_so_and_what_to_do(staff):
     rule("velocity", metric="likes", at=5, about="tweet", of=1)
     assert "This tweet is no longer tracked. Track it again, or remove the rule." in words(
         staff.get("/alerts/")
@@ -172,7 +172,7 @@ def test_the_log_has_pages(staff, django_assert_max_num_queries):
     assert staff.get("/alerts/log/?before=x").status_code == 404
 
 
-def test_a_viewer_sees_the_rules_and_changes_none(client):
+def test_a_viewer_sees_the_rules_and_cannot_change_them(client):
     one = rule("velocity", metric="likes", at=5)
     user = User.objects.create_user("vera")
     roles.give(user, "viewer")
@@ -199,7 +199,7 @@ def viewer(client, email="vera@here.example"):
     return user
 
 
-def test_a_person_arranges_and_stops_the_daily_e_mail(client):
+def test_a_person_subscribes_to_and_stops_the_daily_e_mail(client):
     user = viewer(client)
     reply = client.post("/alerts/digest", {"hour": "7", "when_quiet": "on"}, follow=True)
     assert "vera@here.example gets a daily e-mail at 07:00 UTC." in words(reply)
@@ -225,7 +225,7 @@ def test_a_digest_comes_once_a_day_and_on_quiet_days_only_if_wanted(client):
     assert make_digests(now=at(7, 3)) == 1
 
 
-def test_a_digest_says_what_was_alerted_and_what_grew_and_is_sent(client, settings):
+def test_a_digest_lists_alerts_and_gains_and_is_sent(client, settings):
     user = viewer(client)
     AlertDigest.objects.create(user=user, hour=0, when_quiet=True)
     Author.objects.create(id=8, username="nasa")
@@ -245,7 +245,7 @@ def test_a_digest_says_what_was_alerted_and_what_grew_and_is_sent(client, settin
     assert "Daily digest" in words(client.get("/alerts/log/"))
 
 
-def test_who_may_not_see_the_money_does_not_read_of_it(client):
+def test_a_digest_needs_the_permission_on_what_it_reports(client):
     user = User.objects.create_user("nora", "nora@here.example")
     AlertDigest.objects.create(user=user, hour=0, when_quiet=True)
 
@@ -253,7 +253,7 @@ def test_who_may_not_see_the_money_does_not_read_of_it(client):
     assert AlertNotice.objects.get().body == ""
 
 
-def test_the_admin_leads_to_the_page_of_a_rule_and_has_the_log(staff):
+def test_the_admin_links_to_the_page_of_a_rule_and_has_the_log(staff):
     one = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
     where = "/admin/trackers/alertrule/"
     assert staff.get(where)["Location"] == "/alerts/"

@@ -79,7 +79,7 @@ def scraped(client, settings):
 
 
 @pytest.mark.parametrize("address", ["/", "/?part=ahead", "/operations/", "/operations/?part=days"])
-def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address):
+def test_the_page_shows_the_days_and_the_stretch_with_its_reason(staff, now, address):
     days(now)
     stretched(now)
 
@@ -104,7 +104,7 @@ def test_operations_show_each_project_with_its_money(staff, now):
 
 
 @pytest.mark.parametrize("address", ["/?part=ahead", "/operations/?part=days"])
-def test_what_is_not_known_is_said_and_is_no_0(staff, now, address):
+def test_an_unknown_forecast_is_not_shown_as_0(staff, now, address):
     seen = words(staff.get(address))
 
     assert NOT_YET in seen
@@ -114,7 +114,7 @@ def test_what_is_not_known_is_said_and_is_no_0(staff, now, address):
     assert "24 hours" not in seen
 
 
-def test_why_nothing_is_expected_is_said(staff, now):
+def test_the_reason_for_no_forecast_is_shown(staff, now):
     ForecastDay.objects.create(
         day=now.date(), counted_at=now, expected_at=now, looks=5, tweet_days=5, why="Because."
     )
@@ -125,21 +125,21 @@ def test_why_nothing_is_expected_is_said(staff, now):
     assert "Today so far 5 5 Today by midnight – –" in seen
 
 
-def test_a_day_without_a_stretch_is_said_in_a_line(staff, now):
+def test_a_day_without_a_stretch_is_one_line(staff, now):
     stretched(now, windows=1.0)
     StretchMinute.objects.update(windows=1.0)
 
     assert NOT_STRETCHED in words(staff.get("/operations/?part=days"))
 
 
-def test_figures_of_a_cluster_that_ended_are_told_with_their_age(staff, now):
+def test_statistics_of_an_ended_cluster_are_shown_with_their_age(staff, now):
     days(now)
     ForecastDay.objects.filter(day=now.date()).update(counted_at=now - 20 * MINUTE)
 
     assert re.search(r"Last counted \d+ min ago", words(staff.get("/?part=ahead")))
 
 
-def test_status_has_the_same(now):
+def test_status_has_the_same_forecast(now):
     days(now)
     stretched(now)
 
@@ -168,7 +168,7 @@ def test_status_has_the_same(now):
     assert "Stretch      Waits are 1.4 × as long" in lines
 
 
-def test_status_says_what_is_not_known(now):
+def test_status_says_what_is_unknown(now):
     found = json.loads(told("--json"))
 
     assert found["days"]["why"] == NOT_YET
@@ -177,7 +177,7 @@ def test_status_says_what_is_not_known(now):
     assert "Today        not known" in told()
 
 
-def test_prometheus_reads_the_same(scraped, now):
+def test_prometheus_gets_the_same_forecast(scraped, now):
     days(now)
     stretched(now)
 
@@ -190,5 +190,5 @@ def test_prometheus_reads_the_same(scraped, now):
     assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in found
 
 
-def test_prometheus_reads_nothing_that_is_not_known(scraped):
+def test_prometheus_gets_no_unknown_values(scraped):
     assert not [line for line in scraped() if line.startswith("tweetwatch_looks")]

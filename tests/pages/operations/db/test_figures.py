@@ -67,7 +67,7 @@ def readers(staff, settings):
 
 
 @pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
-def test_while_a_cluster_runs_nobody_counts_for_a_page(many, staff, settings, reader):
+def test_while_a_cluster_runs_a_page_counts_nothing(many, staff, settings, reader):
     take_figures()
     before = walked()
 
@@ -77,7 +77,7 @@ def test_while_a_cluster_runs_nobody_counts_for_a_page(many, staff, settings, re
 
 
 @pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
-def test_while_none_runs_a_page_counts_a_bounded_part(many, staff, settings, reader):
+def test_without_a_cluster_a_page_counts_a_bounded_part(many, staff, settings, reader):
     before = walked()
 
     readers(staff, settings)[reader]()
@@ -86,14 +86,14 @@ def test_while_none_runs_a_page_counts_a_bounded_part(many, staff, settings, rea
     assert walked() - before <= 9 * MAX_COUNTED_KEYS
 
 
-def test_a_queue_that_was_never_counted_is_told_so(many, staff):
+def test_a_queue_that_was_never_counted_is_shown_as_such(many, staff):
     page = flat(staff.get("/operations/"))
 
     assert '<dt>Due</dt><dd><data value="10000"' in page
     assert "they have not been counted yet" in page
 
 
-def test_an_old_count_is_told_with_its_age(many, staff):
+def test_an_old_count_is_shown_with_its_age(many, staff):
     take_figures()
     for row in (*QueueFigures.objects.all(), *TweetCensus.objects.all()):
         row.taken_at -= timedelta(minutes=5)
@@ -112,7 +112,7 @@ def test_an_old_count_is_told_with_its_age(many, staff):
     )
 
 
-def test_a_short_queue_needs_no_word_about_its_age(staff):
+def test_a_short_queue_is_shown_without_an_age(staff):
     take_figures()
 
     assert "counted" not in staff.get("/operations/").content.decode()

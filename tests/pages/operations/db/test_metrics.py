@@ -34,9 +34,7 @@ KEY = "a-key-of-twenty-letters"
         ("localhost", "192.0.2.7", 301),
     ],
 )
-def test_only_what_stays_on_this_machine_is_scraped_without_https(
-    client, settings, host, address, status
-):
+def test_scraping_without_https_is_local_only(client, settings, host, address, status):
     settings.METRICS_KEY, settings.ALLOWED_HOSTS = KEY, ["watch.example", "localhost", "[::1]"]
     settings.SECURE_SSL_REDIRECT = True
 
@@ -69,17 +67,17 @@ def scraped(client, settings):
 @pytest.mark.parametrize(
     "brought", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": KEY[:9]}]
 )
-def test_nobody_reads_them_without_the_key(client, settings, brought):
+def test_metrics_need_the_key(client, settings, brought):
     settings.METRICS_KEY = KEY
     assert client.get("/metrics", headers=brought).status_code == 403
 
 
-def test_without_a_key_set_nobody_reads_them_at_all(client, settings):
+def test_metrics_are_closed_while_no_key_is_set(client, settings):
     settings.METRICS_KEY = ""
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 403
 
 
-def test_an_empty_installation_has_figures_too(scraped):
+def test_an_empty_installation_has_metrics(scraped):
     told = scraped()
 
     assert told["tweetwatch_build_info", VERSION] == 1
@@ -88,7 +86,7 @@ def test_an_empty_installation_has_figures_too(scraped):
     assert not [name for name, *_ in told if name.startswith("tweetwatch_source")]
 
 
-def test_that_everything_is_paused_is_told(scraped):
+def test_a_pause_of_everything_is_a_metric(scraped):
     assert scraped()["tweetwatch_paused_all",] == 0
     assert ("tweetwatch_paused_all_since_timestamp_seconds",) not in scraped()
 
@@ -100,7 +98,7 @@ def test_that_everything_is_paused_is_told(scraped):
     assert since == pytest.approx(row.since.timestamp())
 
 
-def test_queues_credentials_money_and_workers_are_told(scraped):
+def test_queues_credentials_money_and_workers_are_metrics(scraped):
     TweetUpdateFactory(key=1, due_at=now() - timedelta(seconds=90))
     TweetUpdateFactory(key=2, due_at=now() + timedelta(hours=1))
     one = CredentialFactory(name="one")
@@ -127,7 +125,7 @@ def test_queues_credentials_money_and_workers_are_told(scraped):
     assert told["tweetwatch_worker_seen_timestamp_seconds", "h", "worker", "7"] > 0
 
 
-def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
+def test_delivery_lag_and_sizes_of_homes_are_metrics(scraped):
     came_from, home = source(), follower()
     homes.follow(home, source_id=came_from)
     homes.strategies()["sized"].rebuild(home)
@@ -145,13 +143,13 @@ def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
     assert told["tweetwatch_home_pages", "buckets"] == 3
 
 
-def test_imports_are_left_out_since_they_pile_up_and_never_change(scraped):
+def test_imports_are_left_out_of_the_metrics(scraped):
     Source.objects.create(kind="import", of="ids.txt", yielded=70)
 
     assert not [name for name, *_ in scraped() if name.startswith("tweetwatch_source_")]
 
 
-def test_leaks_and_gaps_of_each_source_are_told(scraped):
+def test_leaks_and_gaps_of_each_source_are_metrics(scraped):
     source = Source.objects.create(kind="account", of="nasa", yielded=70, again=5, leaked=3)
     source.gaps.create(from_id=1, to_id=9, why=Gap.Why.BUDGET, found_at=now())
     source.gaps.create(from_id=None, to_id=9, why=Gap.Why.REACH, found_at=now())

@@ -35,7 +35,7 @@ def act(staff, one, act, **given):
     return words(staff.post(f"/subscribers/{one.pk}/{act}", given, follow=True))
 
 
-def test_nobody_yet_is_told_what_a_subscriber_gets_and_how_to_add_one(staff):
+def test_an_empty_list_explains_subscribers_and_how_to_add_one(staff):
     page = words(staff.get("/subscribers/"))
 
     assert "No subscribers yet" in page
@@ -43,7 +43,7 @@ def test_nobody_yet_is_told_what_a_subscriber_gets_and_how_to_add_one(staff):
     assert "nobody delivers" not in page
 
 
-def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(staff):
+def test_subscribers_are_shown_with_state_and_counters_and_without_secrets(staff):
     secret = {"secrets": {"uuid": "a-secret", "signing": ["whsec_x"]}}
     hidden = {"callback": "https://there.example/a-secret-path", **secret}
     one = subscriber("fine", **hidden)
@@ -65,7 +65,7 @@ def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(s
         assert not re.search("a-secret|whsec", html)
 
 
-def test_topics_have_a_rate_and_each_has_its_last_hour_as_a_curve(staff):
+def test_topics_show_their_rate_and_a_curve_of_the_last_hour(staff):
     one = subscriber()
     told(1, 2, 3)
     deliver(take())
@@ -80,7 +80,7 @@ def test_topics_have_a_rate_and_each_has_its_last_hour_as_a_curve(staff):
     assert "nothing delivered" not in page
 
 
-def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_them(staff):
+def test_a_missing_delivery_process_is_reported_while_events_wait(staff):
     one = subscriber(**LONG)
     told(1)
     EventBatch.objects.update(first_at=F("first_at") - timedelta(hours=1))
@@ -94,7 +94,7 @@ def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_t
     assert "Start manage.py deliver" in words(staff.get("/subscribers/?part=list"))
 
 
-def test_the_page_of_one_tells_what_waits_and_why_and_what_came_back(staff):
+def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
     one = subscriber(max_events=2)
     told(1, 2, 3)
     first, second = take()
@@ -137,7 +137,7 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert not Subscriber.objects.filter(removed_at=None).exists()
 
 
-def test_who_may_only_look_may_not_act(client):
+def test_view_permission_allows_no_acts(client):
     one = subscriber()
     reader = User.objects.create_user("reader", password="of no account", is_staff=True)
     reader.user_permissions.add(Permission.objects.get(codename="view_subscriber"))
@@ -152,7 +152,7 @@ def test_who_may_only_look_may_not_act(client):
     assert client.get(f"/subscribers/{one.pk}/pause").status_code == 405
 
 
-def test_a_page_takes_the_same_queries_however_many_there_are(staff):
+def test_a_page_takes_as_many_queries_for_any_number_of_subscribers(staff):
     def asked(address):
         with CaptureQueriesContext(connection) as queries:
             staff.get(address)

@@ -46,7 +46,7 @@ def page(staff):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", apart)), html
 
 
-def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff):
+def test_the_money_of_today_is_a_gauge_with_reservations(staff):
     payer = project(posts_a_day=5000, money_a_day=Decimal("25"))
     spend(payer, posts=2000, posts_reserved=100, users=10, users_reserved=2, money=Decimal("10.1"))
 
@@ -92,7 +92,7 @@ def test_the_day_follows_the_clock_of_x(staff):
     assert 'value="321"' in page(staff)[1]
 
 
-def test_without_a_budget_the_admin_is_a_click_away(staff):
+def test_without_a_budget_the_page_links_to_the_admin(staff):
     payer = project()
     spend(payer, posts=12)
 
@@ -104,7 +104,7 @@ def test_without_a_budget_the_admin_is_a_click_away(staff):
     assert '<meter min="0" max="' not in html
 
 
-def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
+def test_a_day_without_a_budget_has_what_the_month_leaves(staff):
     project(money_a_month=Decimal("3100"))
 
     words, _ = page(staff)
@@ -145,14 +145,14 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
         ({}, "1,000 tweet-days are left today; what the day needs is not known yet."),
     ],
 )  # fmt: skip
-def test_whether_the_money_lasts_is_a_sentence(staff, given, sentence):
+def test_a_sentence_says_whether_the_money_lasts(staff, given, sentence):
     reckoned = now() if given else None
     project(**{"posts_a_day": 1000, "rationed_at": reckoned, **given})
 
     assert sentence in page(staff)[0]
 
 
-def test_a_project_without_an_enabled_credential_is_short_of_nothing(staff):
+def test_a_project_without_an_enabled_credential_is_not_short_of_money(staff):
     project(posts_a_day=600, rationed_at=now(), needs=1858, waiting=1258)
     Credential.objects.update(disabled_at=now())
 
@@ -163,7 +163,7 @@ def test_a_project_without_an_enabled_credential_is_short_of_nothing(staff):
     assert "needed" not in words
 
 
-def test_a_forecast_that_nobody_renewed_is_not_told_as_if_it_were_of_now(staff):
+def test_an_outdated_forecast_is_not_shown_as_current(staff):
     project(posts_a_day=1000, rationed_at=now() - HOUR, needs=5, waiting=0)
 
     words, _ = page(staff)
@@ -172,7 +172,7 @@ def test_a_forecast_that_nobody_renewed_is_not_told_as_if_it_were_of_now(staff):
     assert "Enough for today" not in words
 
 
-def test_a_stopped_project_says_until_when_and_what_x_said(staff):
+def test_a_depleted_project_says_until_when_and_what_x_said(staff):
     said = "402 Payment Required: credits depleted"
     project(stopped_until=now() + HOUR, stopped_because=said, stops=1)
 
@@ -187,7 +187,7 @@ def test_a_stopped_project_says_until_when_and_what_x_said(staff):
     assert "The project acme is stopped." in staff.get("/operations/strip/").content.decode()
 
 
-def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff, client):
+def test_a_button_retries_a_depleted_project(staff, client):
     made = project(stopped_until=now() + HOUR, stopped_because="402", stops=1)
     Queue.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
     address = f"/operations/projects/{made.pk}/ask"
@@ -203,7 +203,7 @@ def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff,
     assert some_staff(client, "view_project").post(address).status_code == 403
 
 
-def test_xs_own_count_is_shown_with_its_drift_and_the_cap(staff):
+def test_the_count_of_x_is_shown_with_its_drift_and_the_cap(staff):
     project(
         usage_read_at=now(), usage_of_month=10_050, ours_of_month=10_000, cap=2_000_000,
         cap_reset_day=15,
@@ -224,13 +224,13 @@ def test_xs_own_count_is_shown_with_its_drift_and_the_cap(staff):
     assert "could not be read: 403 Client Forbidden" in page(staff)[0]
 
 
-def test_the_rule_of_x_stands_under_the_credentials(staff):
+def test_the_terms_of_x_are_shown_below_the_credentials(staff):
     project()
 
     assert "one app per use case" in page(staff)[0]
 
 
-def test_more_projects_cost_no_more_queries(staff, django_assert_num_queries):
+def test_more_projects_take_no_more_queries(staff, django_assert_num_queries):
     CredentialFactory(name="a")
     with CaptureQueriesContext(connection) as one:
         staff.get("/operations/")

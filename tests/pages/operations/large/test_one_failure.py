@@ -55,7 +55,7 @@ def everywhere(staff):
     return [read(staff, address) for address in (*addresses, f"/sources/{rule.pk}/?part=detail")]
 
 
-def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
+def test_every_page_reports_a_disabled_credential_in_one_sentence(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
     said = (
         "No credential is enabled (main: disabled by ada). Enable one in the admin, or with "
@@ -85,7 +85,7 @@ def test_without_any_credential_every_page_says_to_add_one(staff):
     assert selection.select_credential().why == listening() == sentences.NONE_YET
 
 
-def test_a_stopped_project_is_told_once_and_alike(staff):
+def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     CredentialFactory(name="main")
     Project.objects.update(stopped_until=now() + HOUR, stopped_because="402 depleted", stops=1)
     said = sentences.stopped("main", "402 depleted")
@@ -99,7 +99,7 @@ def test_a_stopped_project_is_told_once_and_alike(staff):
     assert "is stopped: " not in operations
 
 
-def test_another_hold_is_told_for_its_queue(staff):
+def test_another_hold_is_shown_for_its_queue(staff):
     CredentialFactory()
     hold("X answered 503.")
 
@@ -114,7 +114,7 @@ def dry(**given):
     return source(due_in=3600, problem=sentence, sweep=sweep, poll_at=None, **given), sentence
 
 
-def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
+def test_a_source_without_money_waits_only_for_money(staff):
     made, sentence = dry()
 
     listed, paged = (
@@ -149,7 +149,7 @@ def test_a_stream_without_money_waits_for_money(staff):
     assert "Waits for money" in read(staff, f"/sources/{made.pk}/?part=detail")
 
 
-def test_what_x_does_not_find_is_not_found(staff):
+def test_a_source_missing_at_x_is_reported_as_not_found(staff):
     made = source(due_in=60, hidden_because="not_found", problem="X has no such account or list.")
 
     page = read(staff, f"/sources/{made.pk}/?part=detail")
@@ -169,5 +169,5 @@ def test_budgets_of_several_projects_are_named():
     assert not sentences.is_spent(sentences.NONE_YET)
 
 
-def test_a_command_in_a_sentence_is_code_and_nothing_else_is_markup():
+def test_only_commands_in_a_sentence_become_markup():
     assert with_code("Run `a <b>` <i>.") == "Run <code>a &lt;b&gt;</code> &lt;i&gt;."

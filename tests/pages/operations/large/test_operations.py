@@ -35,7 +35,7 @@ def test_without_workers_and_credentials_the_pages_say_what_to_do(staff):
         assert "/admin/trackers/credential/add/" in page
 
 
-def test_a_silent_worker_is_flagged_and_does_not_count_as_running(staff):
+def test_a_silent_worker_is_flagged_and_not_counted_as_running(staff):
     worker(seen_at=now() - timedelta(minutes=2))
 
     page = staff.get("/operations/").content.decode()
@@ -44,7 +44,7 @@ def test_a_silent_worker_is_flagged_and_does_not_count_as_running(staff):
     assert "Workers not running" in page
 
 
-def test_a_worker_tells_what_it_does_since_when(staff):
+def test_a_worker_is_shown_with_its_task_and_since_when(staff):
     worker(doing="tweet:update, 100 keys", doing_since=now() - timedelta(seconds=3))
 
     page = staff.get("/operations/").content.decode()
@@ -53,7 +53,7 @@ def test_a_worker_tells_what_it_does_since_when(staff):
     assert "Workers not running" not in page
 
 
-def test_the_figures_are_those_of_the_queue(staff):
+def test_the_statistics_are_those_of_the_queue(staff):
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
     TweetUpdateFactory.create_batch(2, due_at=now() + timedelta(seconds=900))
 
@@ -67,7 +67,7 @@ def test_the_figures_are_those_of_the_queue(staff):
     )
 
 
-def test_the_minutes_are_bars(staff):
+def test_minutes_are_shown_as_bars(staff):
     this = now().replace(second=0, microsecond=0)
     given = {"queue": "tweet:update", "host": "h", "pid": 1, "batches": 1, "late": []}
     Tally.objects.create(minute=this, measured=1500, **given)
@@ -92,7 +92,7 @@ def test_a_credential_shows_its_window_and_never_a_secret(staff):
     assert "planted-secret" not in page
 
 
-def test_a_lost_field_key_does_not_take_the_page_away(staff):
+def test_the_page_opens_without_the_field_key(staff):
     credential = CredentialFactory()
     credential.disable("X refused it", now=now())
     with connection.cursor() as cursor:
@@ -103,7 +103,7 @@ def test_a_lost_field_key_does_not_take_the_page_away(staff):
     assert "X refused it" in page
 
 
-def test_a_pause_and_a_hold_are_told_with_their_reason(staff):
+def test_a_pause_and_a_hold_are_shown_with_their_reasons(staff):
     CredentialFactory()
     Queue.objects.filter(pk="tweet:update").update(
         held_until=now() + timedelta(minutes=2), held_because="X answered 503"
@@ -129,14 +129,14 @@ def behind(count=60, age=timedelta(minutes=5)):
     worker()
 
 
-def test_while_nothing_is_behind_the_card_says_fresh(staff):
+def test_the_card_says_fresh_while_nothing_is_overdue(staff):
     page = flat(staff.get("/operations/"))
 
     assert '<dt>Catch-up</dt><dd><data value="0 s" title="0 s">fresh</data>' in page
     assert "Behind." not in page
 
 
-def test_when_all_is_fresh_again_is_told_on_the_card_and_in_a_sentence(staff):
+def test_the_catch_up_time_is_on_the_card_and_in_a_sentence(staff):
     behind(60)  # Once a minute each: one a second.
     told_window(18)  # Two a second.
 
@@ -148,7 +148,7 @@ def test_when_all_is_fresh_again_is_told_on_the_card_and_in_a_sentence(staff):
     assert "60 tweets are due; all are fresh again about 1 min from now." in page
 
 
-def test_while_something_is_behind_it_says_how_the_youngest_fare(staff):
+def test_during_catch_up_the_page_shows_the_state_of_the_youngest(staff):
     behind(60)
     TweetUpdateFactory(due_at=now() - timedelta(seconds=20), urgent=True)
 
@@ -160,7 +160,7 @@ def test_while_something_is_behind_it_says_how_the_youngest_fare(staff):
     assert 15 <= int(waited) < 90
 
 
-def test_why_nothing_is_asked_is_said_once_on_the_page(staff):
+def test_the_reason_for_no_look_ups_is_shown_once(staff):
     behind(60)
     CredentialFactory(name="main").disable("disabled by ada", now=now())
 
@@ -171,7 +171,7 @@ def test_why_nothing_is_asked_is_said_once_on_the_page(staff):
     assert "60 tweets are due, and there is no forecast. See above." in page
 
 
-def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):
+def test_in_an_outage_the_catch_up_time_counts_from_the_return_of_x(staff):
     behind(60)
     told_window(18)
     Queue.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_because="503")
@@ -179,7 +179,7 @@ def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):
     assert "about 1 min after X answers again." in staff.get("/operations/").content.decode()
 
 
-def test_that_the_credentials_are_too_few_is_said(staff):
+def test_too_few_credentials_are_reported(staff):
     behind(60)
     told_window(5)
 
@@ -189,7 +189,7 @@ def test_that_the_credentials_are_too_few_is_said(staff):
     assert '<data value="never" title="never">never</data>' in page
 
 
-def test_that_the_workers_are_too_few_is_said(staff):
+def test_too_few_workers_are_reported(staff):
     behind(60)
     told_window(900)
     late = [0] * 10 + [30] + [0] * 3

@@ -48,7 +48,7 @@ def worker():
     return Worker.objects.create(**given, started_at=now(), seen_at=now())
 
 
-def test_nothing_is_called_fresh_while_nobody_checks(staff):
+def test_without_workers_the_overview_does_not_say_fresh(staff):
     TweetUpdateFactory(due_at=now() + HOUR)
     idle = "No tweet is late yet, but no worker is running."
     assert idle in read(staff)
@@ -79,7 +79,7 @@ def test_a_new_installation_has_a_list_of_first_steps(staff):
     assert "First steps" not in read(staff)
 
 
-def test_whoever_may_not_add_gets_the_sentence_without_the_link(client):
+def test_without_permission_a_first_step_has_no_link(client):
     page = some_staff(client, "view_tweet").get("/?part=now").content.decode()
     assert "There is no credential for X yet" in page
     assert "credential/add" not in page
@@ -102,7 +102,7 @@ def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, m
     assert "The most overdue tweet should have been checked" in words(page)
 
 
-def test_what_was_claimed_and_given_back_is_owed_since_it_was_first_due(staff):
+def test_a_released_check_is_overdue_since_it_was_first_due(staff):
     tweet = watched(due_in=600)
     measure(tweet, 0, likes=1)
     TweetUpdateFactory._meta.model.bucket.objects.update(owed_since=now() - 2 * HOUR)
@@ -110,7 +110,7 @@ def test_what_was_claimed_and_given_back_is_owed_since_it_was_first_due(staff):
     assert re.search(r"(2 h|1 h 5. min) late", read(staff))
 
 
-def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
+def test_the_cards_show_due_checked_late_and_failed_with_reasons(staff):
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=2))
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2], late[8] = 90, 10
@@ -130,7 +130,7 @@ def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
     assert "Failed this hour 7 of 107 checks; they are tried again. X answered 503." in page
 
 
-def test_isolated_tweets_are_told_while_there_are_any(staff):
+def test_isolated_tweets_are_shown_while_there_are_any(staff):
     assert "Isolated" not in read(staff)
     TweetUpdateFactory(attempts=4)
     page = staff.get("/?part=now")
@@ -138,7 +138,7 @@ def test_isolated_tweets_are_told_while_there_are_any(staff):
     assert 'href="/tweets/?state=isolated"' in page.content.decode()
 
 
-def test_dead_workers_a_disabled_credential_and_its_budget_are_told_once(staff):
+def test_dead_workers_disabled_credentials_and_budgets_are_reported_once(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
     measure(watched(due_in=-600), 0, likes=1)
     Project.objects.update(posts_a_day=0, rationed_at=now(), waiting=12, needs=12, runs_dry_at=None)
@@ -152,7 +152,7 @@ def test_dead_workers_a_disabled_credential_and_its_budget_are_told_once(staff):
     assert page.count("It pays for nothing now: none of its credentials is enabled.") == 1
 
 
-def test_nothing_is_called_fresh_while_tweets_wait_for_money(staff):
+def test_while_tweets_wait_for_money_the_overview_does_not_say_fresh(staff):
     CredentialFactory(name="main")
     worker()
     measure(watched(due_in=600), 0, likes=1)
@@ -167,7 +167,7 @@ def test_nothing_is_called_fresh_while_tweets_wait_for_money(staff):
     assert "Everything is fresh" in read(staff)
 
 
-def test_credentials_are_gauges_of_what_x_still_allows(staff):
+def test_credentials_are_gauges_of_remaining_requests(staff):
     one = CredentialFactory(name="main")
     for endpoint, left in (("GET /2/tweets", 30), ("GET /2/users/:id/tweets", 800)):
         Limits.objects.create(
@@ -183,14 +183,14 @@ def test_credentials_are_gauges_of_what_x_still_allows(staff):
     assert "1,342 of 3,500 left" in read(staff)
 
 
-def test_money_and_credentials_are_for_those_who_may_see_them(client):
+def test_money_and_credentials_need_their_permissions(client):
     page = some_staff(client, "view_tweet").get("/").content.decode()
     assert "credentials-title" not in page
     assert "money-title" not in page
     assert 'href="/operations/"' not in page
 
 
-def test_the_next_hour_is_a_chart_with_a_table_under_it(staff):
+def test_the_next_hour_is_a_chart_with_a_table(staff):
     at = now() + timedelta(minutes=2)
     TweetUpdateFactory.create_batch(4, due_at=at)
     TweetUpdateFactory.create(due_at=now() + 3 * HOUR)
@@ -221,7 +221,7 @@ def order(page):
     return [int(id) for id in re.findall(r'id="fast-(\d+)"', page.content.decode())]
 
 
-def test_what_grows_fastest_is_a_list_by_window_and_metric(staff):
+def test_the_fastest_growing_tweets_are_listed_by_window_and_metric(staff):
     slow, quick = fast(5, 1234)
     [liked] = fast(7, first=200, metric="likes", window=Window.QUARTER)
 
@@ -236,7 +236,7 @@ def test_what_grows_fastest_is_a_list_by_window_and_metric(staff):
     )
 
 
-def test_arrows_say_who_rose_since_some_minutes_ago(staff):
+def test_arrows_show_changes_of_rank_since_some_minutes_ago(staff):
     first, second, third = fast(30, 20, 10)
     start = now() - timedelta(minutes=12)
     store_places(now=start)
@@ -253,7 +253,7 @@ def test_arrows_say_who_rose_since_some_minutes_ago(staff):
     assert f"since {start:%H:%M} UTC" in page
 
 
-def test_the_page_of_the_fastest_has_fifty_and_the_overview_ten(staff):
+def test_the_page_of_the_fastest_lists_fifty_and_the_overview_ten(staff):
     fast(*range(1, 13))
     assert len(order(staff.get("/"))) == 10
     assert "Show the first 50" in read(staff, "/")
@@ -263,7 +263,7 @@ def test_the_page_of_the_fastest_has_fifty_and_the_overview_ten(staff):
 
 
 @pytest.mark.parametrize("address", ["/", "/fastest/", "/operations/"])
-def test_a_wall_has_no_menu_and_keeps_polling(staff, address):
+def test_the_wall_has_no_menu_and_keeps_refreshing(staff, address):
     page = staff.get(f"{address}?kiosk=1").content.decode()
     assert 'aria-label="Pages"' not in page
     assert "kiosk.css" in page
@@ -274,7 +274,7 @@ def test_a_wall_has_no_menu_and_keeps_polling(staff, address):
 
 
 @pytest.mark.parametrize("part", ["/?part=now", "/?part=ahead", "/?part=fastest"])
-def test_an_idle_poll_is_empty_and_no_part_is_large(staff, part):
+def test_an_idle_refresh_is_empty_and_no_part_is_large(staff, part):
     worker()
     CredentialFactory()
     measure(watched(due_in=1200), 0, likes=1)
@@ -287,7 +287,7 @@ def test_an_idle_poll_is_empty_and_no_part_is_large(staff, part):
     assert len(first.content) < 9_000
 
 
-def test_the_page_reads_no_more_rows_however_many_tweets_there_are(staff, monkeypatch):
+def test_the_page_reads_as_many_rows_for_any_number_of_tweets(staff, monkeypatch):
     large_tables.fill(30_000)
     fast(3, 2, 1)
 

@@ -68,11 +68,11 @@ def test_an_author_without_posts_says_so(staff, ada):
     assert "No source reads this account" in said
 
 
-def test_what_is_usual_is_the_median_of_the_posts_at_the_same_age(staff, ada, usual_ones):
+def test_the_benchmark_is_the_median_of_posts_at_the_same_age(staff, ada, usual_ones):
     assert "have 300 views or more after 24 hours; the middle half has 200 to 400." in page(staff)
 
 
-def test_each_post_is_compared_with_the_usual(staff, ada, usual_ones):
+def test_each_post_is_compared_with_the_benchmark(staff, ada, usual_ones):
     tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
     measured(tweet, 23 * HOUR, views=1400)
 
@@ -96,24 +96,24 @@ def test_each_post_is_compared_with_the_usual(staff, ada, usual_ones):
         (230, 100, "2.3 times the usual"),
     ],
 )
-def test_how_far_above_is_said_in_words(count, median, said):
+def test_the_score_is_said_in_words(count, median, said):
     assert compared_with(count, median)[0] == said
 
 
-def test_where_x_shows_no_views_likes_are_compared(staff, ada):
+def test_likes_are_compared_where_views_are_unknown(staff, ada):
     for number in range(5):
         measured(posted_tweet(ada, (3 + number) * DAY, number), 23 * HOUR, likes=40)
 
     assert "have 40 likes or more after 24 hours" in page(staff)
 
 
-def test_too_few_posts_say_how_many_are_lacking(staff, ada):
+def test_with_too_few_posts_the_page_says_how_many_are_lacking(staff, ada):
     measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, views=9)
 
     assert "The usual is known once 3 more posts have been measured" in page(staff)
 
 
-def test_what_came_in_is_told_by_the_day(staff, ada):
+def test_new_posts_are_shown_by_day(staff, ada):
     for low in range(3):
         posted_tweet(ada, HOUR / 60, low)
     posted_tweet(ada, 40 * DAY)
@@ -124,7 +124,7 @@ def test_what_came_in_is_told_by_the_day(staff, ada):
     assert "Tracked posts a day · 3 in 30 days" in said
 
 
-def test_more_than_are_counted_is_said_as_that(staff, ada, monkeypatch):
+def test_counts_over_the_limit_are_shown_as_more_than(staff, ada, monkeypatch):
     monkeypatch.setattr(posted, "MAX_COUNTED_TWEETS", 2)
     monkeypatch.setattr("trackers.dashboards.authors.views.MAX_COUNTED_TWEETS", 2)
     for low in range(4):
@@ -136,21 +136,21 @@ def test_more_than_are_counted_is_said_as_that(staff, ada, monkeypatch):
     assert "In 30 days 2 or more" in said
 
 
-def test_its_source_and_its_page_lead_to_each_other(staff, ada):
+def test_the_pages_of_an_author_and_its_source_link_to_each_other(staff, ada):
     made = source("account", "ada", account_id=7, username="ada")
 
     assert f'href="/sources/{made.pk}/"' in staff.get("/authors/7/").content.decode()
     assert 'href="/authors/7/"' in staff.get(f"/sources/{made.pk}/").content.decode()
 
 
-def test_names_of_authors_lead_to_their_page(staff):
+def test_names_of_authors_link_to_their_pages(staff):
     tweet = watched(author_id=7)
 
     for address in ("/tweets/", f"/tweets/{tweet.pk}/", "/authors/7/"):
         assert 'class="author"' in staff.get(address).content.decode(), address
 
 
-def test_who_is_not_there_is_a_404_and_a_permission_is_needed(staff, client, ada):
+def test_an_unknown_author_is_404_and_a_permission_is_needed(staff, client, ada):
     for address in (
         "/authors/8/",
         "/authors/99999999999999999999/?part=rows",
@@ -176,7 +176,7 @@ def test_the_posts_can_be_exported(staff, ada, usual_ones):
     assert 'href="/authors/7/posts.jsonl"' in staff.get("/authors/7/").content.decode()
 
 
-def test_more_posts_cost_no_more_queries(staff, ada, usual_ones):
+def test_more_posts_take_no_more_queries(staff, ada, usual_ones):
     staff.get("/authors/7/")
     with CaptureQueriesContext(connection) as few:
         staff.get("/authors/7/")
@@ -190,7 +190,7 @@ def test_more_posts_cost_no_more_queries(staff, ada, usual_ones):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_on_the_page_grows_with_the_number_of_tweets():
+def test_no_query_of_the_page_grows_with_the_number_of_tweets():
     fill(20_000)
     [(busiest,)] = asked(
         "SELECT author_id FROM trackers_tweet GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"

@@ -18,7 +18,7 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff, live_server):
+def test_the_curve_is_redrawn_on_changes_and_keeps_its_view(staff, live_server):
     tweet, lone = watched(), watched(1)
     for minute in range(5):
         measure(tweet, 60 * minute, likes=minute, views=100 * minute)

@@ -123,7 +123,9 @@ def said():
 
 
 @pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
-def test_each_reason_is_told_without_scripts_and_axe_finds_nothing(staff, live_server, said, width):
+def test_each_explanation_is_shown_without_scripts_and_without_axe_violations(
+    staff, live_server, said, width
+):
     size = {"width": width, "height": 844}
 
     with looking(staff, live_server, viewport=size, java_script_enabled=False) as seen:

@@ -90,7 +90,7 @@ def test_a_zoom_is_kept_while_new_measurements_arrive(staff, live_server):
         assert "scale=log" in page.url
 
 
-def test_tweets_are_compared_and_taken_away_as_a_picture(staff, live_server):
+def test_tweets_are_compared_and_saved_as_a_picture(staff, live_server):
     ids = [steady(number, number).pk for number in range(1, 6)]
 
     with looking(staff, live_server, viewport={"width": 1280, "height": 1200}) as seen:

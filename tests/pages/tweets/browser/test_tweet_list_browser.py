@@ -43,7 +43,7 @@ def test_orders_filters_and_columns_are_chosen_and_saved_as_a_view(staff, live_s
         assert page.locator("#rows tr").count() == 1
 
 
-def test_a_check_that_is_late_was_due_some_time_ago_with_scripts_too(staff, live_server):
+def test_an_overdue_check_is_shown_in_the_past_with_scripts_too(staff, live_server):
     # Half an hour until it would be six.
     tweet = watched(due_in=-5.5 * 3600)
     with looking(staff, live_server) as seen:
@@ -92,7 +92,7 @@ def test_without_scripts_rows_are_ticked_compared_and_tagged(staff, live_server,
         assert page.locator("#rows tr").count() == 1
 
 
-def test_without_scripts_the_same_is_done_by_buttons(staff, live_server, two):
+def test_without_scripts_buttons_do_the_same(staff, live_server, two):
     _, high = two
     with looking(staff, live_server, java_script_enabled=False) as seen:
         page = seen.page

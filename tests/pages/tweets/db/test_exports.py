@@ -48,7 +48,7 @@ def sent(rf, form, rows=ROWS):
     return told
 
 
-def test_csv_is_in_the_dialect_of_the_commands_and_harmless_to_spreadsheets(rf):
+def test_csv_has_the_format_of_the_commands_and_is_safe_in_spreadsheets(rf):
     told = sent(rf, "csv").decode()
 
     assert told.splitlines()[0] == "tweet_id,text,likes,velocity,paused,measured_until"
@@ -76,7 +76,7 @@ def test_parquet_keeps_the_types(rf):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_is_a_file_without_rows(rf, form):
+def test_an_empty_export_has_no_rows(rf, form):
     told = sent(rf, form, rows=[])
 
     if form == "parquet":
@@ -86,7 +86,7 @@ def test_nothing_is_a_file_without_rows(rf, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
+def test_rows_are_read_as_they_are_sent(rf, form):
     read = 0
 
     def rows():
@@ -103,7 +103,7 @@ def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
     assert read <= 4 * ROWS_PER_GROUP
 
 
-def test_another_form_is_not_found(rf):
+def test_an_unknown_format_is_404(rf):
     with pytest.raises(Http404):
         as_file(rf.get("/"), Table("tweets", COLUMNS, ROWS), "xlsx")
 
@@ -120,7 +120,7 @@ def test_parquet_without_pyarrow_says_what_to_install(rf, staff, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_few_files_are_sent_at_once_and_the_page_says_when_to_try_again(staff):
+def test_concurrent_exports_are_limited_and_say_when_to_retry(staff):
     paths = ("/tweets/export.csv", "/operations/queues.jsonl", "/following/follows.csv")
     held = [staff.get(path) for path in paths[: sending.MAX_FILES_SENT]]
     for path in paths:
@@ -142,7 +142,7 @@ def test_few_files_are_sent_at_once_and_the_page_says_when_to_try_again(staff):
 
 
 @pytest.mark.django_db
-def test_a_file_of_a_page_and_one_of_the_api_share_the_places(staff):
+def test_exports_of_pages_and_the_api_share_the_limit(staff):
     owner = Program(staff, User.objects.get(username="ada"))
     held = [staff.get("/tweets/export.csv"), owner.raw("exports/tweets")]
 

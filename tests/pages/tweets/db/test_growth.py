@@ -43,7 +43,7 @@ def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="wor
     return made
 
 
-def test_a_change_says_since_when_it_is_counted(staff):
+def test_a_change_names_its_period(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * H)
     for seconds, likes in ((-3660, 5), (-30, 100), (0, 120)):
@@ -58,7 +58,7 @@ def test_a_change_says_since_when_it_is_counted(staff):
     assert f'and <time datetime="{born().isoformat()}"' in page
 
 
-def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(staff):
+def test_a_change_over_another_period_than_an_hour_names_it(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 9 * H)
     measure(tweet, -4 * 3600, likes=5)
@@ -70,7 +70,7 @@ def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(sta
     assert "Changes over 4 h: measured at" in page
 
 
-def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):
+def test_a_projection_of_a_day_names_its_method_and_past_error(staff):
     earlier(12)
     tweet = watched()
     measure(tweet, 300, views=150)
@@ -83,7 +83,7 @@ def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):
     assert "half were off by less than 0%" in page
 
 
-def test_without_enough_of_the_author_others_are_taken_and_said_so(staff):
+def test_with_too_few_posts_of_the_author_others_are_used_and_named(staff):
     earlier(12, author_id=8, late=400)
     tweet = watched()
     measure(tweet, 300, views=150)
@@ -94,7 +94,7 @@ def test_without_enough_of_the_author_others_are_taken_and_said_so(staff):
     assert "12 of the newest earlier tweets" in page
 
 
-def test_what_cannot_be_told_yet_says_so(staff):
+def test_a_missing_projection_says_why(staff):
     tweet, unmeasured = watched(), watched(1)
     measure(tweet, 60, views=1)
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_told_yet_says_so(staff):
     assert "it has not been measured" in page_of(staff, unmeasured)
 
 
-def test_after_a_day_it_says_what_was_measured_then(staff):
+def test_after_a_day_the_measured_value_is_shown(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * D)
     for hours, views in ((-47, 10), (-25, 80), (-1, 100)):
@@ -120,7 +120,7 @@ def test_after_a_day_it_says_what_was_measured_then(staff):
     assert "23 h for half of its 100 views so far" in page
 
 
-def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
+def test_the_benchmark_is_of_earlier_posts_of_the_author(staff):
     made = earlier(6)
     TweetText.objects.filter(tweet=made[0]).update(retweeted=1)
     earlier(6, author_id=8, early=1)
@@ -144,11 +144,11 @@ def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
         (21, "more than usual"), (5, "less than usual: 0.3 × the median"), (0, "less than usual"),
     ],
 )  # fmt: skip
-def test_a_standing_is_said_in_words(count, words):
+def test_a_comparison_with_the_benchmark_is_said_in_words(count, words):
     assert compare_to_usual(count, Middle(10, 15, 20, 9)) == words
 
 
-def test_what_happened_is_a_list_and_marks(staff):
+def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):
     tweet = watched(tracked_at=born() + timedelta(seconds=1), text="hopefuly")
     Milestone.objects.create(metric="likes", at=7)
     for seconds, likes in ((60, 5), (120, 9), (180, 3), (240, 8)):
@@ -175,7 +175,7 @@ def test_what_happened_is_a_list_and_marks(staff):
     assert marks[2]["at"] == (born() + timedelta(seconds=120)).timestamp()
 
 
-def test_what_x_never_showed_is_not_said_to_be_gone_from_a_curve(staff):
+def test_metrics_that_x_never_showed_are_not_called_missing(staff):
     page = page_of(staff, watched(missing_since=born(), missing_because="protected"))
 
     assert "X did not show it" in page
@@ -189,7 +189,7 @@ def test_what_x_never_showed_is_not_said_to_be_gone_from_a_curve(staff):
         ("days", "Likes grew most on", "<th scope=\"col\">Day</th>", "+9"),
     ],
 )  # fmt: skip
-def test_a_view_has_its_sentence_its_table_and_its_files(staff, view, said, head, shown):
+def test_each_view_has_a_sentence_a_table_and_files(staff, view, said, head, shown):
     tweet = watched()
     for minutes, likes in ((0, 1), (2, 5), (4, 9)):
         measure(tweet, 60 * minutes, likes=likes)
@@ -208,7 +208,7 @@ def test_a_view_has_its_sentence_its_table_and_its_files(staff, view, said, head
     assert f"samples.parquet?range=all&view={view}" in page
 
 
-def test_a_view_and_a_scale_stay_in_the_links(staff):
+def test_view_and_scale_are_kept_in_links(staff):
     page = flat(staff.get(f"/tweets/{watched().id}/?view=rate&scale=log&range=7d"))
 
     assert '<a href="?range=24h&amp;view=rate&amp;scale=log"' in page

@@ -39,14 +39,14 @@ def page(viewer, **given):
     return unescape(viewer.get("/tweets/7/").content.decode())
 
 
-def test_a_fixed_row(staff):
+def test_a_fixed_interval_explains_the_next_check(staff):
     Interval.objects.all().delete()
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
 
     assert "Why then: tweets younger than 1 day are checked every hour." in page(staff, wait=3600)
 
 
-def test_an_overdue_one_says_why_nobody_looks(staff):
+def test_an_overdue_check_says_why_it_is_not_done(staff):
     shown = page(staff, wait=-300)
 
     assert "It waits, because no worker is running." in shown
@@ -54,7 +54,7 @@ def test_an_overdue_one_says_why_nobody_looks(staff):
     assert "Why then" not in shown
 
 
-def test_an_adapting_row(staff):
+def test_an_adapting_interval_explains_the_next_check(staff):
     Interval.objects.all().delete()
     IntervalFactory(
         younger_than=DAY,
@@ -71,7 +71,7 @@ def test_an_adapting_row(staff):
     assert "Why then: it grows by 20% an hour, and 5% may be missed." in shown
 
 
-def test_one_that_waits_for_money(staff):
+def test_a_tweet_waiting_for_money_says_so(staff):
     Interval.objects.all().delete()
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
     page(staff, wait=30 * 3600)
@@ -95,11 +95,11 @@ MIDNIGHT = datetime(2027, 3, 10, tzinfo=UTC)
         (MIDNIGHT + HOUR, MIDNIGHT + HOUR / 10, MORNING),
     ],
 )
-def test_which_money_it_waits_for(now, due_at, said):
+def test_a_tweet_waiting_for_money_names_the_budget(now, due_at, said):
     assert explain_next_check(Tweet(), due_at, Plan(()), now=now, waits_for_money=True) == said
 
 
-def test_one_whose_next_day_is_begun_later(staff):
+def test_a_postponed_tweet_day_is_explained(staff):
     Interval.objects.all().delete()
     adapts = {"accuracy": 0.05, "at_most": timedelta(seconds=60), "at_least": timedelta(hours=20)}
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0, **adapts)
@@ -121,7 +121,7 @@ def adapts(**given):
 USUAL = adapted_wait(7200, 0.2 / 3600, Bounds(0.05, 60, 10800))
 
 
-def test_the_share_of_looks_is_the_same_on_all_pages(staff):
+def test_the_share_of_look_ups_is_the_same_on_all_pages(staff):
     row = adapts(windows=1.4, demand=10.0, room=8.35)
 
     shown = page(staff, wait=1.4 * USUAL, pace=0.2 / 3600)
@@ -130,7 +130,7 @@ def test_the_share_of_looks_is_the_same_on_all_pages(staff):
     assert "71%" in of_windows(row)
 
 
-def test_the_stretch_is_that_of_when_it_was_planned(staff):
+def test_the_explanation_uses_the_stretch_of_its_planning(staff):
     """There is room for all again, and money is short since."""
     adapts(windows=1.0, demand=10.0, room=50.0, money=3.0, days_demand=100.0, days_room=25.0)
     now, _ = current()
@@ -149,7 +149,7 @@ def test_the_stretch_is_that_of_when_it_was_planned(staff):
     assert "2.0 times the usual, since it was put off" in told(1.0)
 
 
-def test_a_tweet_that_x_does_not_show_has_no_such_reason(staff):
+def test_a_missing_tweet_has_no_such_explanation(staff):
     now, _ = current()
 
     assert "Why then" not in page(staff, wait=60, missing_since=now, missing_because="not_found")

@@ -36,7 +36,7 @@ def test_a_name_is_found_in_any_case_and_by_its_beginning(staff):
     assert found(staff, "@nobody") == []
 
 
-def test_a_name_that_is_whole_is_not_taken_for_the_beginning_of_another(staff):
+def test_a_whole_name_does_not_match_longer_names(staff):
     ann = watched(1, author_id=8, username="ann")
     watched(2, author_id=9, username="anna")
 
@@ -52,7 +52,7 @@ def test_an_author_is_found_by_a_word_of_the_name(staff):
     assert found(staff, "brews") == [tweet.id]
 
 
-def test_texts_and_authors_are_merged_the_newest_first(staff):
+def test_matches_in_texts_and_authors_are_merged_newest_first(staff):
     ids = [
         watched(low, text="of grace" if low % 3 else "of none", author_id=7 + low % 2,
                 username=("grace", "ada")[low % 2]).id
@@ -69,7 +69,7 @@ def test_texts_and_authors_are_merged_the_newest_first(staff):
     assert found(staff, "grace", after=second[0]) == first
 
 
-def test_of_many_authors_the_first_are_taken_and_it_is_said(staff):
+def test_of_many_matching_authors_the_first_are_used_and_the_page_says_so(staff):
     for low in range(25):
         watched(low, author_id=low + 1, username=f"bob{low:02}", text="hello")
 
@@ -79,7 +79,7 @@ def test_of_many_authors_the_first_are_taken_and_it_is_said(staff):
     assert "Enter @name" in text_of(staff, "bob")
 
 
-def test_every_state_has_its_tweets_and_no_others(staff):
+def test_every_state_filter_has_its_tweets_only(staff):
     now = datetime.now(UTC)
     ids = {name: watched(low).id for low, name in enumerate(("fresh", "missing", "gone"))}
     ids["paused"] = TweetFactory(paused=True).id
@@ -103,7 +103,7 @@ def test_every_state_has_its_tweets_and_no_others(staff):
         assert badge in staff.get("/tweets/", {"q": str(id)}).content.decode()
 
 
-def test_words_are_looked_for_within_a_state(staff):
+def test_words_are_searched_within_a_state(staff):
     watched(1, text="night train")
     paused = watched(2, text="night bus", paused=True)
     resting = watched(3, text="night ferry")
@@ -128,7 +128,7 @@ def test_resting_tweets_below_many_fresh_ones_are_found_at_once(staff):
     assert shown(staff.get("/tweets/", {"state": "resting", "after": fresh[0]})) == []
 
 
-def test_a_gone_tweet_is_not_found_by_what_it_said(staff):
+def test_a_gone_tweet_is_not_found_by_its_text(staff):
     tweet = watched(text="Regretted words", username="ada")
     Tweet.objects.filter(pk=tweet.id).update(gone_at=datetime.now(UTC))
 
@@ -156,7 +156,7 @@ def test_a_rare_word_is_found_however_old_it_is(staff, monkeypatch, words):
     assert found(staff, words, after=rare[0]) == [rare[2], rare[1]]
 
 
-def test_a_word_that_was_frequent_long_ago_is_found_by_looking_further(staff, monkeypatch):
+def test_a_once_frequent_word_is_found_by_searching_further_back(staff, monkeypatch):
     narrow(monkeypatch)
     monkeypatch.setattr(texts, "MAX_RARE_MATCHES", 10)
     old = [watched(low, text="the cup").id for low in range(40)]
@@ -182,7 +182,7 @@ def narrow(monkeypatch):
 
 
 @pytest.mark.parametrize("words", ["…", "@", "https://t.co/aBc", '""', "-night"])
-def test_without_a_word_it_says_so(staff, words):
+def test_a_search_without_a_word_says_so(staff, words):
     watched(text="night")
 
     assert "It contains no word to search for" in text_of(staff, words)

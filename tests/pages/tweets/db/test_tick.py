@@ -45,7 +45,7 @@ def tweet():
     return found
 
 
-def test_while_nothing_is_new_the_samples_are_not_read(staff, tweet, django_assert_num_queries):
+def test_a_refresh_without_news_does_not_read_the_samples(staff, tweet, django_assert_num_queries):
     shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
     before = reads()
 
@@ -67,7 +67,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_is_new_comes_with_the_next_tick(staff, tweet, change):
+def test_new_samples_come_with_the_next_refresh(staff, tweet, change):
     shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
 
     change(tweet)
@@ -85,7 +85,7 @@ def test_a_page_that_names_no_version_gets_everything(staff, tweet):
     assert 'id="samples-body"' in answer.content.decode()
 
 
-def test_the_holes_of_a_curve_cost_little():
+def test_gaps_in_a_curve_are_cheap_to_compute():
     runs = [Run(1, born(), born(), 1, 0, 0, place, 0, 0, 0) for place in range(15_000)]
     none, many = Curve(runs, frozenset()), Curve(runs, frozenset(range(3, 15_000, 5)))
 
@@ -105,7 +105,7 @@ def seconds(curve):
     return min(taken)
 
 
-def test_that_nobody_looks_comes_with_a_tick_and_goes_with_one(staff, tweet):
+def test_a_refresh_shows_and_removes_the_warning_that_checks_stand_still(staff, tweet):
     """The tweet itself stays as it is."""
     TweetUpdate.objects.update(due_at=timezone.now() - timedelta(minutes=5))
     now = timezone.now()

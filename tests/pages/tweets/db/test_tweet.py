@@ -23,7 +23,7 @@ def epoch(seconds):
     return (born() + timedelta(seconds=seconds)).timestamp()
 
 
-def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
+def test_the_series_has_the_measurements_and_nulls_for_gaps(staff):
     tweet = watched()
     measure(tweet, 0, views=5, likes=1)
     measure(tweet, 60, views=9, likes=1)
@@ -39,7 +39,7 @@ def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
     assert (series["runs"], series["drawn"]) == (3, 3)
 
 
-def test_a_range_leaves_out_what_ended_before_it(staff):
+def test_a_range_leaves_out_earlier_samples(staff):
     tweet = watched()
     Tweet.objects.filter(pk=tweet.id).update(created_at=born() - timedelta(seconds=7500))
     measure(tweet, -7200, likes=1)
@@ -52,7 +52,7 @@ def test_a_range_leaves_out_what_ended_before_it(staff):
     assert all["times"] == [epoch(-7200), epoch(-3600), epoch(0)]
 
 
-def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
+def test_the_table_and_the_caption_describe_the_curve(staff):
     tweet = watched()
     measure(tweet, 0, views=1000, likes=4)
     measure(tweet, 60, views=2500, likes=3)
@@ -73,7 +73,7 @@ def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
         pytest.param("like_count is a text", "(like_count is a text)", id="broken"),
     ],
 )
-def test_of_what_x_tells_nothing_the_page_says_since_when_and_why(staff, because, said):
+def test_an_unreadable_tweet_says_since_when_and_why(staff, because, said):
     tweet = watched(unclear_since=born(), unclear_because=because)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
@@ -82,7 +82,7 @@ def test_of_what_x_tells_nothing_the_page_says_since_when_and_why(staff, because
     assert f'{said}, since <time datetime="{born().isoformat()}"' in page
 
 
-def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
+def test_an_edited_tweet_shows_its_earlier_texts_and_when_they_were_seen(staff):
     tweet = watched(text="hopefuly")
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
@@ -101,7 +101,7 @@ def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
     assert staff.get(f"/tweets/{second}/").url == f"/tweets/{tweet.id}/"
 
 
-def test_what_x_tells_besides_is_on_the_page(staff):
+def test_the_description_of_x_is_on_the_page(staff):
     tweet = watched(text="words", withheld="DE FR copyright")
     TweetText.objects.update(
         conversation_id=31, replied_to=32, quoted=33, retweeted=None, media_keys=["3_1", "7_2"]
@@ -116,7 +116,7 @@ def test_what_x_tells_besides_is_on_the_page(staff):
     assert "Retweet of" not in page
 
 
-def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
+def test_a_separately_tracked_version_names_its_tweet(staff):
     first, second = watched(1, tracked_at=born()), watched(2, due_in=60)
     edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
     learn([SeenVersion(edited, born())])
@@ -150,9 +150,7 @@ def test_the_csv_has_the_whole_history(staff):
     assert rows == expected
 
 
-def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
-    staff, django_assert_num_queries
-):
+def test_a_page_takes_as_many_queries_for_any_length_of_history(staff, django_assert_num_queries):
     tweet = watched()
     for seconds in range(0, 600, 60):
         measure(tweet, seconds, likes=seconds)
@@ -168,11 +166,11 @@ def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
 
 
 @pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
-def test_a_tweet_that_is_not_tracked_is_not_found(staff, id):
+def test_an_untracked_tweet_is_404(staff, id):
     assert staff.get(f"/tweets/{id}/").status_code == 404
 
 
-def test_a_person_pauses_resumes_and_hurries_a_tweet(staff):
+def test_a_person_pauses_resumes_and_checks_a_tweet(staff):
     tweet = watched(due_in=3000)
 
     staff.post(f"/tweets/{tweet.id}/refresh")
@@ -188,7 +186,7 @@ def test_a_person_pauses_resumes_and_hurries_a_tweet(staff):
     assert TweetUpdate.objects.get().pk == tweet.id
 
 
-def test_a_person_untracks_a_tweet_and_its_history_goes(staff):
+def test_untracking_a_tweet_deletes_its_history(staff):
     tweet = watched()
     measure(tweet, 0, likes=1)
     measure(tweet, 60, likes=2)
@@ -216,7 +214,7 @@ def test_an_act_needs_a_post_and_the_permission(client, act):
     assert "Untrack" not in client.get(f"/tweets/{tweet.id}/").content.decode()
 
 
-def test_a_range_keeps_the_curves_that_were_chosen(staff):
+def test_a_range_keeps_the_chosen_curves(staff):
     tweet = watched()
 
     page = flat(staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense"))

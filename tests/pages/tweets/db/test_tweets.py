@@ -34,7 +34,7 @@ def test_an_empty_page_says_what_to_do(staff):
     assert f'<a href="{reverse("sources")}">add a source</a>' in page
 
 
-def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
+def test_a_row_shows_every_metric_and_its_last_change(staff):
     tweet = watched(text="Something & <b>more</b>")
     measure(tweet, 60, views=1_234_567, likes=12, quotes=5)
     measure(tweet, 120, views=1_240_000, likes=10, quotes=5)
@@ -50,7 +50,7 @@ def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
     assert "next <time" in page
 
 
-def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
+def test_an_unknown_metric_is_a_dash_and_not_a_zero(staff):
     tweet = watched()
     measure(tweet, 60, views=None, likes=3)
 
@@ -60,7 +60,7 @@ def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
     assert '<data value="3">3</data>' in page
 
 
-def test_a_sparkline_tells_its_course_in_words(staff):
+def test_a_sparkline_is_described_in_words(staff):
     tweet = watched()
     measure(tweet, 60, views=100)
     measure(tweet, 120, views=250)
@@ -71,7 +71,7 @@ def test_a_sparkline_tells_its_course_in_words(staff):
     assert page.count("<polyline") == 1
 
 
-def test_a_sparkline_is_broken_where_nobody_looked(staff):
+def test_a_sparkline_is_broken_where_checks_are_missing(staff):
     tweet = watched()
     for seconds in (0, 60, 400, 460):
         measure(tweet, seconds, views=seconds + 1)
@@ -79,7 +79,7 @@ def test_a_sparkline_is_broken_where_nobody_looked(staff):
     assert staff.get("/tweets/").content.decode().count("<polyline") == 2
 
 
-def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries):
+def test_fifty_rows_take_as_many_queries_as_one(staff, django_assert_num_queries):
     for low in range(50):
         tweet = watched(low, author_id=low + 1, username=f"author_{low}")
         measure(tweet, 60, views=1)
@@ -94,7 +94,7 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries
     assert len(shown(page)) == 50
 
 
-def test_pages_follow_each_other_without_gap_or_overlap(staff):
+def test_pages_follow_without_gap_or_overlap(staff):
     ids = sorted((watched(low).id for low in range(120)), reverse=True)
 
     first = staff.get("/tweets/")
@@ -119,7 +119,7 @@ def test_pages_follow_each_other_without_gap_or_overlap(staff):
         pytest.param("nowhere", [], id="nothing"),
     ],
 )
-def test_search_finds(staff, words, found):
+def test_search_matches(staff, words, found):
     tweets = {
         "a": watched(1, text="The night train left"),
         "b": watched(2, text="100% sure", author_id=8, username="grace"),
@@ -137,7 +137,7 @@ def test_search_finds_a_tweet_by_its_id_and_by_its_link(staff):
 
 
 @pytest.mark.parametrize("words", ["9" * 19, "\0", "%", "'", "@", "https://x.com/a/status/"])
-def test_search_survives_anything(staff, words):
+def test_any_search_text_is_answered(staff, words):
     watched()
 
     assert (
@@ -145,7 +145,7 @@ def test_search_survives_anything(staff, words):
     )
 
 
-def test_the_states_share_out_all_tweets(staff):
+def test_every_tweet_is_in_one_state(staff):
     now = datetime.now(UTC)
     fresh = watched(1)
     resting = TweetFactory(measured=True)
@@ -184,14 +184,14 @@ def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
         assert "deleted" in page.content.decode()
 
 
-def test_a_claimed_tweet_is_said_to_be_being_checked(staff):
+def test_a_claimed_tweet_is_shown_as_being_checked(staff):
     tweet = watched()
     TweetBucket.objects.filter(keys=[tweet.id]).update(lease=77)
 
     assert "being checked" in staff.get("/tweets/").content.decode()
 
 
-def test_an_isolated_tweet_is_said_to_be_so(staff):
+def test_an_isolated_tweet_is_shown_as_such(staff):
     tweet = TweetFactory(measured=True)
     TweetUpdateFactory(key=tweet.id, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
@@ -201,7 +201,7 @@ def test_an_isolated_tweet_is_said_to_be_so(staff):
     assert "no check planned" in page
 
 
-def test_an_author_whose_name_is_known_is_shown_by_it(staff):
+def test_an_author_is_shown_by_a_known_name(staff):
     watched(author_id=7, username="ada")
     Author.objects.filter(pk=7).update(name="Ada Lovelace")
 
@@ -211,7 +211,7 @@ def test_an_author_whose_name_is_known_is_shown_by_it(staff):
     assert "@ada" in page
 
 
-def test_nothing_in_a_page_needs_what_the_policy_forbids(staff):
+def test_the_page_complies_with_the_content_security_policy(staff):
     measure(watched(), 60, views=1)
 
     for address in ("/tweets/", f"/tweets/{Tweet.objects.get().pk}/", "/operations/"):

@@ -32,7 +32,7 @@ def only():
     return Column.objects.get().pk
 
 
-def test_a_person_without_columns_is_told_how_to_get_one(staff):
+def test_a_page_without_columns_says_how_to_add_one(staff):
     assert "No columns yet" in staff.get("/columns/").content.decode()
 
 
@@ -89,14 +89,14 @@ def test_a_column_is_moved_and_removed(staff):
     assert names(staff.get("/columns/")) == ["c", "b"]
 
 
-def test_the_same_is_no_column_twice(staff):
+def test_the_same_column_cannot_be_added_twice(staff):
     add(staff, "home:")
 
     assert "already" in words(add(staff, "home:").content.decode())
     assert Column.objects.count() == 1
 
 
-def test_there_is_an_end_to_columns(staff):
+def test_the_number_of_columns_is_limited(staff):
     for _ in range(MAX_COLUMNS + 1):
         page = add(staff, f"source:{source()}")
 
@@ -108,12 +108,12 @@ def test_there_is_an_end_to_columns(staff):
     "shows",
     ["", "source:", "source:x", "source:4711", "cat:1", "home:x", "home:4711", f"source:{2**63}"],
 )
-def test_what_is_not_there_is_no_column(staff, shows):
+def test_an_unknown_home_or_source_cannot_be_a_column(staff, shows):
     assert add(staff, shows).status_code == 404
     assert not Column.objects.exists()
 
 
-def test_nobody_sees_a_team_that_they_left(staff):
+def test_a_former_member_no_longer_sees_the_column_of_the_team(staff):
     crew = team("Crew", "ada")
     add(staff, f"home:{crew.pk}")
 
@@ -125,7 +125,7 @@ def test_nobody_sees_a_team_that_they_left(staff):
 
 
 @pytest.mark.parametrize("kind", ["home", "source"])
-def test_a_column_is_scrolled_with_none_twice_and_none_left_out(staff, kind):
+def test_a_column_is_scrolled_without_gap_or_repetition(staff, kind):
     made = followed(*(tweet(1, n) for n in range(70)))
     page = add(staff, "home:" if kind == "home" else f"source:{made}")
     seen = shown(page)
@@ -140,7 +140,7 @@ def test_a_column_is_scrolled_with_none_twice_and_none_left_out(staff, kind):
 
 
 @pytest.mark.parametrize("kind", ["home", "source"])
-def test_a_column_by_itself_leads_to_its_end_and_back_without_javascript(staff, kind):
+def test_a_single_column_pages_to_its_end_and_back_without_javascript(staff, kind):
     made = followed(*(tweet(1, n) for n in range(70)))
     add(staff, "home:" if kind == "home" else f"source:{made}")
     address = f"/columns/{only()}/"
@@ -155,7 +155,7 @@ def test_a_column_by_itself_leads_to_its_end_and_back_without_javascript(staff, 
     assert staff.get(f"{address}?part=new&clock=x").status_code == 404
 
 
-def test_a_source_tells_what_is_new_and_late_and_what_is_gone(staff):
+def test_a_source_column_shows_new_late_and_gone_tweets(staff):
     made = source()
     bring(made, tweet(5), tweet(6))
     page = add(staff, f"source:{made}")
@@ -175,7 +175,7 @@ def test_a_source_tells_what_is_new_and_late_and_what_is_gone(staff):
     assert home_of()
 
 
-def test_a_source_that_is_removed_is_no_column_any_more(staff):
+def test_the_column_of_a_removed_source_is_removed(staff):
     made = followed(tweet(1))
     add(staff, f"source:{made}")
 
@@ -185,7 +185,7 @@ def test_a_source_that_is_removed_is_no_column_any_more(staff):
     assert names(staff.get("/columns/")) == []
 
 
-def test_more_rows_cost_no_more_queries(staff):
+def test_more_rows_take_no_more_queries(staff):
     made, counted = followed(tweet(1)), []
     for shows in ("home:", f"source:{made}"):
         add(staff, shows)

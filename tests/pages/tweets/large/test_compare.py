@@ -58,7 +58,7 @@ def cells(page):
     ][:-1]  # fmt: skip
 
 
-def test_tweets_stand_beside_each_other_at_the_same_ages(staff):
+def test_tweets_are_compared_at_the_same_ages(staff):
     one, other = steady(1, 10), steady(2, 30)
 
     page = page_of(staff, f"ids={one.id},{other.id}&until=7d")
@@ -76,7 +76,7 @@ def test_tweets_stand_beside_each_other_at_the_same_ages(staff):
     assert all(len(line["values"]) == len(series["ages"]) for line in series["tweets"])
 
 
-def test_what_was_not_measured_around_an_age_is_no_number(staff):
+def test_an_age_without_measurements_has_no_number(staff):
     late, early = grown(1, {2000: 70, 8000: 90}), grown(2, {10: 5, 40: 8})
 
     page = page_of(staff, f"ids={late.id}&ids={early.id}")
@@ -90,7 +90,7 @@ def test_what_was_not_measured_around_an_age_is_no_number(staff):
     assert "Nothing can be compared yet" in page
 
 
-def test_a_young_tweet_says_that_it_is_not_that_old(staff):
+def test_ages_beyond_a_young_tweet_say_so(staff):
     old, young = steady(1, 10), watched()
     record([Measured(young.id, born() + 5 * M, figures(3, views=50), H)])
 
@@ -134,7 +134,7 @@ def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
     assert "7 d after posting, the middle half of the last 5 tweets of @nasa" in page
 
 
-def test_a_tweet_that_was_gone_before_its_first_check_is_not_promised_one(staff):
+def test_a_tweet_gone_before_its_first_check_is_not_shown_as_awaiting_it(staff):
     known, lost = steady(1, 1), watched(2)
     Tweet.objects.filter(pk=lost.pk).update(gone_at=born(), missing_since=born())
 
@@ -165,7 +165,7 @@ def test_a_tweet_that_was_gone_before_its_first_check_is_not_promised_one(staff)
         ("metric=x&until=y", "Nothing to compare yet"),
     ],
 )
-def test_what_is_wrong_with_an_address_is_said_with_the_next_step(staff, query, said):
+def test_an_invalid_address_is_explained_with_the_next_step(staff, query, said):
     known, unmeasured = steady(1, 1), watched(2)
     query = query.format(known=known.id, unmeasured=unmeasured.id)
 
@@ -173,7 +173,7 @@ def test_what_is_wrong_with_an_address_is_said_with_the_next_step(staff, query, 
     assert staff.get(f"/compare/series.json?{query}").status_code == 200
 
 
-def test_links_and_blanks_are_taken_and_the_address_is_written_in_one_way():
+def test_links_and_blanks_are_accepted_and_the_address_is_normalised():
     given = QueryDict(mutable=True)
     given.setlist(
         "ids", ["https://x.com/a/status/20?s=1, 21", "22\nx.com/i/status/23/photo/1", "21"]
@@ -204,7 +204,7 @@ def test_the_curves_are_a_file(staff, form):
         assert text.startswith("tweet_id,author,age_minutes,measured_at,views\n")
 
 
-def test_six_tweets_and_a_band_cost_as_many_queries_as_two(staff):
+def test_six_tweets_and_a_band_take_as_many_queries_as_two(staff):
     tweets = [steady(number, number) for number in range(1, 10)]
     ids = [str(one.id) for one in tweets]
     counts = []

@@ -21,7 +21,7 @@ def yielded(made, *tweets):
     )
 
 
-def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
+def test_a_source_filter_lists_only_its_tweets_also_with_words_and_state(staff):
     made, other = source(yielded=2), source(of="other")
     moon, mars = watched(1, text="The moon"), watched(2, text="Mars", paused=True)
     theirs = watched(3, text="The moon as well")
@@ -38,7 +38,7 @@ def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
     assert shown(staff.get(f"/tweets/?part=rows&source={made.pk}")) == [mars.pk, moon.pk]
 
 
-def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
+def test_the_filtered_page_names_its_source_and_the_source_links_to_it(staff):
     made = source(yielded=1)
     yielded(made, watched(1))
 
@@ -52,7 +52,7 @@ def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
     )
 
 
-def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
+def test_many_imports_hide_no_source_in_the_filter(staff, monkeypatch):
     monkeypatch.setattr("trackers.dashboards.tweets.list_views.MAX_SOURCES_OFFERED", 3)
     made, first, *_ = source(), *(source(kind="import", of=f"{n}.txt") for n in range(4))
 
@@ -65,7 +65,7 @@ def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
     assert choices(f"source={first.pk}")[3:] == [str(first.pk)]
 
 
-def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
+def test_pages_of_a_source_filter_continue_by_ids(staff):
     made = source(yielded=60)
     tweets = [watched(n) for n in range(LIST_PAGE_SIZE + 5)]
     yielded(made, *tweets)
@@ -79,7 +79,7 @@ def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "0", "9" * 30])
-def test_what_is_no_source_is_as_if_it_were_not_there(staff, given):
+def test_an_unknown_source_filter_is_ignored(staff, given):
     tweet = watched(1)
 
     assert shown(staff.get(f"/tweets/?source={given}")) == [tweet.pk]

@@ -61,7 +61,7 @@ def test_a_tweet_is_tagged_on_its_page_and_the_tag_is_removed(staff, three):
     assert tagging.tags_of(three) == {}
 
 
-def test_whoever_may_only_look_sees_tags_and_changes_none(client, three):
+def test_view_permission_sees_tags_and_cannot_change_them(client, three):
     put("launch", three[0])
     viewer = some_staff(client, "view_tweet")
 
@@ -74,7 +74,7 @@ def test_whoever_may_only_look_sees_tags_and_changes_none(client, three):
     assert tagging.tags_of(three) == {three[0]: ["launch"]}
 
 
-def test_the_list_is_narrowed_to_a_tag_and_shows_tags_in_a_column(staff, three):
+def test_the_list_is_filtered_by_tag_and_has_a_tags_column(staff, three):
     put("launch", three[0], three[2])
     put("b-side", three[2])
 
@@ -109,7 +109,7 @@ def test_a_view_keeps_its_tag_and_the_file_has_the_tags(staff, three):
     assert [row["tags"] for row in rows] == ["", "", "launch"]
 
 
-def test_ticked_tweets_are_tagged_with_their_number_before(staff, three):
+def test_tagging_ticked_tweets_first_shows_their_number(staff, three):
     ids = [str(id) for id in three[:2]]
     page = told(staff.get(MANY, {"ids": ids, "query": "sort=likes"}))
     assert "<h1>2 tweets ticked</h1>" in page
@@ -139,7 +139,7 @@ def test_impossible_acts_are_refused_with_a_sentence(staff, three, given, says):
     assert staff.post(ACT, {"act": "eat", "all": "1"}).status_code == 404
 
 
-def test_all_that_match_are_paused_resumed_and_untracked_after_a_question(staff, three):
+def test_all_matches_are_paused_resumed_and_untracked_after_a_question(staff, three):
     query = {"all": "1", "query": "author=ann"}
     assert "<h1>2 tweets match</h1>" in told(staff.get(MANY, query))
 
@@ -156,7 +156,7 @@ def test_all_that_match_are_paused_resumed_and_untracked_after_a_question(staff,
     assert [tweet.pk for tweet in Tweet.objects.all()] == [three[1]]
 
 
-def test_who_may_not_delete_tweets_untracks_none(client, three):
+def test_untracking_matches_needs_the_permission_to_delete_tweets(client, three):
     operator = some_staff(client, "view_tweet", "change_tweet")
 
     assert "Untrack" not in told(operator.get(MANY, {"all": "1"}))
@@ -165,7 +165,7 @@ def test_who_may_not_delete_tweets_untracks_none(client, three):
     assert Tweet.objects.count() == 3
 
 
-def test_very_many_are_tagged_by_the_workers_in_pieces_that_can_be_stopped(staff):
+def test_very_many_matches_are_tagged_by_workers_in_pieces_that_can_be_stopped(staff):
     Tweet.objects.bulk_create(TweetFactory.build(id=id) for id in range(1, 2501))
 
     page = told(staff.get(MANY, {"all": "1"}))
@@ -199,7 +199,7 @@ def test_very_many_are_tagged_by_the_workers_in_pieces_that_can_be_stopped(staff
         "q=words&state=paused&author=ann",
     ],
 )  # fmt: skip
-def test_all_that_match_are_those_of_the_list(staff, three, query):
+def test_all_matches_equal_those_of_the_list(staff, three, query):
     put("launch", three[0], three[2])
     there = source("account", "nasa")
     SourceTweet.objects.create(source=there, tweet_id=three[0], seen_at=timezone.now())
@@ -213,7 +213,7 @@ def test_all_that_match_are_those_of_the_list(staff, three, query):
     assert found.count() == len(listed)
 
 
-def test_an_id_of_the_list_is_matched(three):
+def test_a_search_by_id_is_a_match(three):
     found = matching_tweets(parse_query(QueryDict(f"q={three[1]}")), now=timezone.now())
 
     assert [tweet.pk for tweet in found] == [three[1]]

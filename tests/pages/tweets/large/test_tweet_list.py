@@ -71,7 +71,7 @@ def grow(tweet, *figures):
         pytest.param({"lang": "??", "age": "x", "min_likes": "-1"}, [2, 1, 0], id="nonsense"),
     ],
 )
-def test_each_filter_keeps_what_it_says(staff, three, query, kept):
+def test_each_filter_keeps_its_matches(staff, three, query, kept):
     assert shown(staff.get(LIST, query)) == [three[place] for place in kept]
 
 
@@ -98,11 +98,11 @@ def test_a_period_ends_the_search_at_its_end(staff, three):
         pytest.param({"sort": "height"}, [2, 1, 0], id="nonsense"),
     ],
 )
-def test_every_column_sorts(staff, three, query, order):
+def test_the_list_sorts_by_every_column(staff, three, query, order):
     assert shown(staff.get(LIST, query)) == [three[place] for place in order]
 
 
-def test_of_many_tweets_the_highest_are_listed_and_the_rest_is_said(staff, three, monkeypatch):
+def test_of_many_tweets_the_highest_are_listed_and_the_page_says_so(staff, three, monkeypatch):
     monkeypatch.setattr(sorts, "MAX_SORTED", 2)
     update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
 
@@ -117,7 +117,7 @@ def test_of_many_tweets_the_highest_are_listed_and_the_rest_is_said(staff, three
     assert shown(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
 
 
-def test_what_grows_fastest_says_how_much_and_in_which_time(staff):
+def test_the_fastest_growing_tweets_show_gain_and_window(staff):
     slow, fast = watched(1, text="slow"), watched(2, text="fast")
     grow(slow, 5, 6, 7)
     grow(fast, 1, 50, 116)
@@ -132,7 +132,7 @@ def test_what_grows_fastest_says_how_much_and_in_which_time(staff):
     assert "Nothing grew" in staff.get(LIST, {"sort": "gain-quotes-60"}).content.decode()
 
 
-def test_orders_have_numbered_pages(staff):
+def test_ordered_lists_have_numbered_pages(staff):
     tweets = [watched(low, author_id=8) for low in range(60)]
     for low, tweet in enumerate(tweets):
         grow_by = low + 1
@@ -148,7 +148,7 @@ def test_orders_have_numbered_pages(staff):
         assert shown(staff.get(f"{LIST}?{second.replace('&amp;', '&')}")) == in_order[50:]
 
 
-def test_a_heading_leads_to_its_order_and_then_to_the_reverse(staff, three):
+def test_a_heading_links_to_its_order_and_then_the_reverse(staff, three):
     page = staff.get(LIST, {"sort": "likes", "author": "ann"}).content.decode()
 
     assert 'aria-sort="descending"' in page
@@ -167,7 +167,7 @@ def test_only_the_chosen_columns_are_shown(staff, three):
     assert page.count('<th scope="col"') == 3
 
 
-def test_it_says_how_many_there_are_where_that_is_known(staff, three):
+def test_the_list_shows_the_number_of_matches_where_known(staff, three):
     assert 'id="known">3 tweets<' in staff.get(LIST).content.decode()
     assert (
         'id="known">2 tweets<'
@@ -202,7 +202,7 @@ def test_a_search_replaces_the_address_by_a_short_one(staff, three):
     assert answer["HX-Replace-Url"] == "/tweets/?q=one&columns=likes"
 
 
-def test_a_view_is_saved_replaced_and_removed_for_its_person_alone(staff, three, client):
+def test_a_view_is_saved_replaced_and_removed_for_its_owner_only(staff, three, client):
     query = "author=ann&sort=likes"
     for _ in range(2):
         staff.post("/tweets/views/save", {"name": " Of Ann ", "query": f"{query}&nonsense=1"})
@@ -221,7 +221,7 @@ def test_a_view_is_saved_replaced_and_removed_for_its_person_alone(staff, three,
     assert SavedView.objects.count() == 0
 
 
-def test_a_view_needs_a_name_and_there_are_not_endlessly_many(staff):
+def test_a_view_needs_a_name_and_their_number_is_limited(staff):
     assert (
         "needs a name"
         in staff.post(
@@ -236,7 +236,7 @@ def test_a_view_needs_a_name_and_there_are_not_endlessly_many(staff):
     assert SavedView.objects.count() == MAX_SAVED_VIEWS
 
 
-def test_what_is_pasted_is_tracked_and_what_is_wrong_is_named(staff):
+def test_pasted_tweets_are_tracked_and_bad_lines_named(staff):
     told = staff.post(
         "/tweets/track",
         {"lines": "https://x.com/a/status/1834567890123456789\nnonsense\n1834567890123456790"},
@@ -252,7 +252,7 @@ def test_what_is_pasted_is_tracked_and_what_is_wrong_is_named(staff):
     )
 
 
-def test_whoever_may_only_look_has_no_box(client):
+def test_view_permission_shows_no_box_to_track(client):
     viewer = some_staff(client, "view_tweet")
 
     assert 'id="track"' not in viewer.get(LIST).content.decode()
@@ -274,7 +274,7 @@ def exported(staff, **query):
     return list(csv.DictReader(io.StringIO(told, newline="")))
 
 
-def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, monkeypatch):
+def test_the_export_has_all_matches_in_the_order_of_the_page(staff, monkeypatch):
     monkeypatch.setattr("trackers.listing.export.ROWS_PER_READ", 7)
     tweets = [watched(low, author_id=8 + low % 2, username="ab"[low % 2], text="=1+1")
               for low in range(60)]  # fmt: skip
@@ -290,7 +290,7 @@ def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, mo
     assert row["created_at"] == f"{born():%Y-%m-%dT%H:%M:%S}.000000Z"
 
 
-def test_the_file_in_an_order_reads_the_list_once(staff):
+def test_an_ordered_export_reads_the_list_once(staff):
     def statements():
         with CaptureQueriesContext(connection) as asked:
             told = exported(staff, sort="likes")
@@ -306,7 +306,7 @@ def test_the_file_in_an_order_reads_the_list_once(staff):
     assert statements() == (120, few[1])
 
 
-def test_the_file_of_what_grows_has_the_gains(staff):
+def test_the_export_of_growing_tweets_has_their_gains(staff):
     tweet = watched()
     grow(tweet, 1, 116)
 

@@ -52,11 +52,11 @@ def run(start, end=None, measurements=1, likes=None):
         pytest.param([run(d * D) for d in (40, 41, 42, 49)], [3], id="past the last tier, a hole"),
     ],
 )
-def test_a_hole_is_much_longer_than_the_usual_step(runs, expected):
+def test_a_gap_in_a_curve_is_much_longer_than_the_usual_step(runs, expected):
     assert sorted(holes(runs, usual)) == expected
 
 
-def test_an_interval_that_was_shortened_since_leaves_no_holes_in_the_past():
+def test_a_later_shorter_interval_leaves_no_gaps_in_the_past():
     steady = [run(place * M) for place in range(10)]
     held = [run(0 * S, 4 * M, 5), run(5 * M, 8 * M, 4), run(9 * M, 11 * M, 3), run(12 * M)]
     broken = [*steady, *(run((20 + place) * M) for place in range(10))]
@@ -66,14 +66,14 @@ def test_an_interval_that_was_shortened_since_leaves_no_holes_in_the_past():
     assert holes(broken, lambda at: 10 * S) == {10}
 
 
-def test_an_interval_that_was_shortened_in_the_middle_leaves_no_hole():
+def test_an_interval_shortened_in_the_middle_leaves_no_gap():
     slow = [run(place * M) for place in range(7)]
     fast = [run(6 * M + place * 10 * S) for place in range(1, 7)]
 
     assert holes([*slow, *fast], lambda at: 10 * S) == frozenset()
 
 
-def test_very_many_runs_are_thinned_but_never_their_holes_nor_their_ends():
+def test_long_curves_are_thinned_keeping_gaps_and_ends():
     runs = [run(place * S) for place in range(10_000)]
 
     kept = runs_to_draw(Curve(runs, frozenset({4001})))
@@ -89,10 +89,10 @@ def test_very_many_runs_are_thinned_but_never_their_holes_nor_their_ends():
         (3 * H + 4 * M, "3 h 4 min"), (2 * D + 5 * H, "2 d 5 h"), (-5 * S, "0 s"),
     ],
 )  # fmt: skip
-def test_a_length_is_said_in_its_largest_units(length, words):
+def test_a_duration_is_said_in_its_largest_units(length, words):
     assert lasting(length) == words
 
 
 @pytest.mark.parametrize(("number", "words"), [(1234, "+1,234"), (-5, "−5"), (0, "")])
-def test_a_change_carries_its_sign(number, words):
+def test_a_change_has_its_sign(number, words):
     assert signed(number) == words

@@ -22,7 +22,7 @@ def likes(steps):
     return [step.per_hour("likes") for step in steps]
 
 
-def test_a_rate_is_what_was_gained_between_two_measurements_per_hour():
+def test_a_rate_is_the_hourly_gain_between_two_measurements():
     runs = [run(0 * H, 0), run(H, 10), run(3 * H, 10, 5 * H), run(6 * H, 4)]
 
     found = hourly_steps(runs, frozenset())
@@ -31,7 +31,7 @@ def test_a_rate_is_what_was_gained_between_two_measurements_per_hour():
     assert [step.per_hour("bookmarks") for step in found] == [None] * 4
 
 
-def test_a_hole_has_no_rate():
+def test_a_gap_in_a_curve_has_no_rate():
     runs = [run(0 * H, 0), run(H, 10), run(9 * H, 90), run(10 * H, 95)]
 
     found = hourly_steps(runs, frozenset({2}))
@@ -43,7 +43,7 @@ def test_a_hole_has_no_rate():
     assert hourly_steps([], frozenset()) == hourly_steps([run(H, 1)], frozenset()) == []
 
 
-def test_steps_of_seconds_are_joined_so_that_a_rate_is_no_noise():
+def test_steps_of_seconds_are_joined_to_smooth_rates():
     runs = [run(place * M / 10, place) for place in range(101)]
 
     found = hourly_steps(runs, frozenset())
@@ -52,7 +52,7 @@ def test_steps_of_seconds_are_joined_so_that_a_rate_is_no_noise():
     assert likes(found) == pytest.approx([600] * 5)
 
 
-def test_a_day_is_what_it_ends_with_beyond_what_it_began_with():
+def test_the_gain_of_a_day_is_from_its_beginning_to_its_end():
     runs = [run(H, 5), run(3 * H, 8), run(20 * H, 20), run(30 * H, 21)]
 
     found = daily_steps(runs, frozenset(), born=BORN)
@@ -63,7 +63,7 @@ def test_a_day_is_what_it_ends_with_beyond_what_it_began_with():
     assert daily_steps([], frozenset(), born=BORN) == []
 
 
-def test_a_day_of_which_a_part_was_not_measured_says_so():
+def test_a_partly_measured_day_says_so():
     runs = [run(H, 5), run(20 * H, 20), run(30 * H, 21), run(31 * H, 22)]
 
     found = daily_steps(runs, frozenset({1}), born=BORN)
@@ -72,7 +72,7 @@ def test_a_day_of_which_a_part_was_not_measured_says_so():
     assert [step.gained["likes"] for step in found] == [5, 15, 2]
 
 
-def test_a_fall_is_drawn_however_few_points_there_are():
+def test_a_fall_is_drawn_even_with_few_points():
     runs = [run(place * M, place) for place in range(5000)]
     runs[3333] = run(3333 * M, 17)
 
