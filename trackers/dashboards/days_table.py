@@ -1,4 +1,4 @@
-"""Looks and tweet-days of yesterday, today and tomorrow in a table, and what stretches waits."""
+"""Look-ups and tweet-days of yesterday, today and tomorrow in a table, and what stretches waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_STRETCHED = "No wait was stretched in the last 24 hours."
 @dataclass(frozen=True, slots=True)
 class DayRow:
     what: str
-    looks: str
+    lookups: str
     tweet_days: str
     off: tuple[str, str] = ("", "")  # how far the forecast was off
 
@@ -91,28 +91,28 @@ def _counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
 def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
     today, tomorrow, yesterday = days.today, days.tomorrow, days.yesterday
     return (
-        DayRow("Today so far", _rounded(today.looks), _rounded(today.tweet_days)),
+        DayRow("Today so far", _rounded(today.lookups), _rounded(today.tweet_days)),
         DayRow(
             "Today by midnight",
-            _rounded(today.expected_looks),
+            _rounded(today.expected_lookups),
             _rounded(today.expected_tweet_days),
         ),
         DayRow(
             "Tomorrow",
-            _rounded(tomorrow.expected_looks),
+            _rounded(tomorrow.expected_lookups),
             _rounded(tomorrow.expected_tweet_days),
         ),
         DayRow(
             "Yesterday, forecast",
-            _rounded(yesterday.foreseen_looks),
+            _rounded(yesterday.foreseen_lookups),
             _rounded(yesterday.foreseen_tweet_days),
         ),
         DayRow(
             "Yesterday, actual",
-            _rounded(yesterday.looks),
+            _rounded(yesterday.lookups),
             _rounded(yesterday.tweet_days),
             off=(
-                _forecast_error(yesterday.looks, yesterday.foreseen_looks),
+                _forecast_error(yesterday.lookups, yesterday.foreseen_lookups),
                 _forecast_error(yesterday.tweet_days, yesterday.foreseen_tweet_days),
             ),
         ),

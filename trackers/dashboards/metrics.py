@@ -164,20 +164,20 @@ def _money_metrics(status: Status) -> Iterator[Metric]:
 def _day_metrics(status: Status) -> Iterator[Metric]:
     """What is not known is left out."""
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
-    looks = _gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
+    lookups = _gauge("lookups", "Answers of X about one tweet each, by UTC day.", "day", "kind")
     days = _gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
-    for day, kind, of_looks, of_days in (
-        ("today", "came", today.looks, today.tweet_days),
-        ("today", "expected", today.expected_looks, today.expected_tweet_days),
-        ("tomorrow", "expected", tomorrow.expected_looks, tomorrow.expected_tweet_days),
-        ("yesterday", "came", yesterday.looks, yesterday.tweet_days),
-        ("yesterday", "foreseen", yesterday.foreseen_looks, yesterday.foreseen_tweet_days),
+    for day, kind, of_lookups, of_days in (
+        ("today", "came", today.lookups, today.tweet_days),
+        ("today", "expected", today.expected_lookups, today.expected_tweet_days),
+        ("tomorrow", "expected", tomorrow.expected_lookups, tomorrow.expected_tweet_days),
+        ("yesterday", "came", yesterday.lookups, yesterday.tweet_days),
+        ("yesterday", "foreseen", yesterday.foreseen_lookups, yesterday.foreseen_tweet_days),
     ):
-        if of_looks is not None:
-            looks.add([day, kind], of_looks)
+        if of_lookups is not None:
+            lookups.add([day, kind], of_lookups)
         if of_days is not None:
             days.add([day, kind], of_days)
-    yield from (looks, days)
+    yield from (lookups, days)
     if (row := status.stretch) is None:
         return
     stretch = _gauge("stretch_ratio", "How much longer adapting waits are; 1: not at all.", "for")

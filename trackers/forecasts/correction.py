@@ -1,7 +1,7 @@
 """By how much forecasts were off: those of the last days against what happened. Pure.
 
-Paces cool, X answers late, people request looks: what the walk leaves out hardly changes from one
-day to the next.
+Paces cool, X answers late, people request look-ups: what the walk leaves out hardly changes from
+one day to the next.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Looks and tweet-days for the rest of today and for tomorrow. Pure.
+"""Look-ups and tweet-days for the rest of today and for tomorrow. Pure.
 
 tweets by age and growth ─ walk ─┐
 those of the last day ─ curve ───┼─ room, money ─> two Days: the rest of today, and tomorrow
@@ -29,7 +29,7 @@ class Known:
     room: float | None = None  # look-ups a second that X's windows allow; None: unknown
     # Tweet-days that each project may still spend today and tomorrow; None: no limit.
     left: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
-    looks_correction: float = 1.0  # as the next, multiplies what the walk finds (`learn`)
+    lookups_correction: float = 1.0  # as the next, multiplies what the walk finds (`learn`)
     days_correction: float = 1.0
 
 
@@ -37,8 +37,8 @@ class Known:
 class Day:
     """A forecast for the tweets known now, and for those that arrive before the day is over."""
 
-    known_looks: float
-    new_looks: float
+    known_lookups: float
+    new_lookups: float
     known_days: float
     new_days: float
     newcomers: float
@@ -46,8 +46,8 @@ class Day:
     projects: Mapping[int, float] = field(default_factory=dict)
 
     @property
-    def looks(self) -> float:
-        return self.known_looks + self.new_looks
+    def lookups(self) -> float:
+        return self.known_lookups + self.new_lookups
 
     @property
     def tweet_days(self) -> float:
@@ -57,7 +57,7 @@ class Day:
 def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     """The rest of today, which ends in `to_midnight` seconds, and tomorrow."""
     ends = (to_midnight, to_midnight + DAY_S)
-    walked = [(cell, _looks_of(cell, known, ends)) for cell in known.cells]
+    walked = [(cell, _lookups_of(cell, known, ends)) for cell in known.cells]
     come = curve(known.cells, known.rows, stretch=known.stretch)
     days = []
     since = 0.0
@@ -65,10 +65,10 @@ def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
         period = {"come_for": until, "since": since, "until": until}
         days.append(
             _limited(
-                [(cell, looks[place]) for cell, looks in walked],
+                [(cell, lookups[place]) for cell, lookups in walked],
                 known,
                 place,
-                new_looks=known.arrivals.looks(come, **period),
+                new_lookups=known.arrivals.lookups(come, **period),
                 new_days=known.arrivals.days(come, **period),
                 lasts=until - since,
             )
@@ -77,7 +77,7 @@ def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     return days[0], days[1]
 
 
-def _looks_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
+def _lookups_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
     if cell.is_gone:
         return walk_gone(cell, known.gone_every, ends)
     return walk(cell, known.rows, ends, stretch=known.stretch, day_stretch=known.day_stretch)
@@ -88,7 +88,7 @@ def _limited(
     known: Known,
     place: int,
     *,
-    new_looks: float,
+    new_lookups: float,
     new_days: float,
     lasts: float,
 ) -> Day:
@@ -97,31 +97,31 @@ def _limited(
     money = sum(one for one in left.values() if one is not None)
     if not left or None in left.values():
         money = float("inf")
-    looks = days = 0.0
-    new_looks *= known.looks_correction
+    lookups = days = 0.0
+    new_lookups *= known.lookups_correction
     wanted: dict[int | None, float] = defaultdict(float)
     paid_new = min(new_days, money)
     money -= paid_new
     for cell, each in sorted(walked, key=lambda one: one[0].age):
         if not each:
             continue
-        asked = cell.tweets * each * known.looks_correction
+        asked = cell.tweets * each * known.lookups_correction
         if cell.is_gone or (cell.is_paid and place == 0):
-            looks += asked
+            lookups += asked
             continue
         # X bills a tweet once a day, however often it is looked at.
         costs = cell.tweets * known.days_correction
         paid = min(costs, money)
         money -= paid
         days += paid
-        looks += asked * (paid / costs)
+        lookups += asked * (paid / costs)
         wanted[cell.payer] += paid
-    new_looks *= paid_new / new_days if new_days else 1.0
-    if known.room is not None and looks + new_looks > (most := known.room * lasts):
-        share = most / (looks + new_looks)
-        looks, new_looks = looks * share, new_looks * share
+    new_lookups *= paid_new / new_days if new_days else 1.0
+    if known.room is not None and lookups + new_lookups > (most := known.room * lasts):
+        share = most / (lookups + new_lookups)
+        lookups, new_lookups = lookups * share, new_lookups * share
     newcomers = known.arrivals.a_second * lasts
-    return Day(looks, new_looks, days, paid_new, newcomers, _by_project(wanted, paid_new, left))
+    return Day(lookups, new_lookups, days, paid_new, newcomers, _by_project(wanted, paid_new, left))
 
 
 def _by_project(

@@ -7,32 +7,32 @@ from django.db.models import F
 
 
 class ForecastDay(models.Model):
-    """Looks and tweet-days of a UTC day.
+    """Look-ups and tweet-days of a UTC day.
 
     `foreseen_at` and what follows come from the first run after its midnight, and never change.
-    `expected_…` is recomputed every few minutes, first on the day before. `looks` and `tweet_days`
-    are the actual numbers, up to `counted_at`.
+    `expected_…` is recomputed every few minutes, first on the day before. `lookups` and
+    `tweet_days` are the actual numbers, up to `counted_at`.
     """
 
     day = models.DateField(primary_key=True)
 
     foreseen_at = models.DateTimeField(null=True)
-    known_looks = models.FloatField(null=True, help_text="Of tweets that were known by then.")
-    new_looks = models.FloatField(null=True, help_text="Of tweets expected to arrive.")
+    known_lookups = models.FloatField(null=True, help_text="Of tweets that were known by then.")
+    new_lookups = models.FloatField(null=True, help_text="Of tweets expected to arrive.")
     known_days = models.FloatField(null=True)
     new_days = models.FloatField(null=True)
     newcomers = models.FloatField(null=True, help_text="Expected new tweets.")
     # The factors by which the walk was multiplied, learned from the days before.
-    looks_correction = models.FloatField(default=1.0)
+    lookups_correction = models.FloatField(default=1.0)
     days_correction = models.FloatField(default=1.0)
 
     expected_at = models.DateTimeField(null=True)
-    expected_looks = models.FloatField(null=True)
+    expected_lookups = models.FloatField(null=True)
     expected_tweet_days = models.FloatField(null=True)
     why = models.TextField(blank=True, help_text="Why nothing is expected, or what is left out.")
 
     counted_at = models.DateTimeField(null=True)
-    looks = models.BigIntegerField(null=True)
+    lookups = models.BigIntegerField(null=True)
     tweet_days = models.BigIntegerField(null=True)
     newcomers_came = models.FloatField(null=True, help_text="Once the day is over.")
 
@@ -43,10 +43,10 @@ class ForecastDay(models.Model):
         return f"{self.day}"
 
     @property
-    def foreseen_looks(self) -> float | None:
-        if self.known_looks is None or self.new_looks is None:
+    def foreseen_lookups(self) -> float | None:
+        if self.known_lookups is None or self.new_lookups is None:
             return None
-        return self.known_looks + self.new_looks
+        return self.known_lookups + self.new_lookups
 
     @property
     def foreseen_tweet_days(self) -> float | None:

@@ -1,7 +1,7 @@
-"""Looks at tweets yet to arrive, assuming as many, and of the same ages, as recently. Pure.
+"""Look-ups of tweets yet to arrive, assuming as many, and of the same ages, as recently. Pure.
 
 They will be looked at as often as today's tweets are at each age. The sum over the ages that a
-newcomer passes through gives its looks.
+newcomer passes through gives its look-ups.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trackers.tweets.pace import strangers_pace
 AGE_STEPS = (0.0, *(2 ** (step / 2) for step in range(52)))
 # An age with fewer tweets is averaged with its neighbours, since so few say little.
 _MIN_TWEETS_OF_AGE = 100.0
-# The looks are averaged over this many parts of a period.
+# The look-ups are averaged over this many parts of a period.
 _PARTS = 48
 
 
@@ -29,18 +29,18 @@ def age_step(age: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Looks at a tweet from its creation to each of AGES."""
+    """Look-ups of a tweet from its creation to each of AGES."""
 
-    looks: Sequence[float]
+    lookups: Sequence[float]
 
     def at(self, age: float) -> float:
         place = min(age_step(max(age, 0.0)), len(AGE_STEPS) - 2)
         since, until = AGE_STEPS[place], AGE_STEPS[place + 1]
         share = min(1.0, (age - since) / (until - since))
-        return self.looks[place] + share * (self.looks[place + 1] - self.looks[place])
+        return self.lookups[place] + share * (self.lookups[place + 1] - self.lookups[place])
 
     def of_newcomer(self, age: float, passed: float) -> float:
-        """Looks at a tweet that arrived at this age, `passed` seconds ago; the first is at once."""
+        """Look-ups of a tweet that arrived at this age, `passed` seconds ago; the first at once."""
         # On average, half of the next wait has passed.
         return max(1.0, 0.5 + self.at(age + passed) - self.at(age))
 
@@ -50,17 +50,17 @@ def curve(cells: Sequence[Cell], rows: Sequence[IntervalRow], *, stretch: float)
     for cell in cells:
         if not cell.is_gone and cell.age < AGE_STEPS[-1]:
             steps[age_step(cell.age)].append(cell)
-    looks = [0.0]
+    lookups = [0.0]
     for place, (since, until) in enumerate(pairwise(AGE_STEPS)):
-        alike, total = _neighbours(steps, place), looks[-1]
+        alike, total = _neighbours(steps, place), lookups[-1]
         # The row may change within a step.
         cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
         for begin, end in pairwise(cuts):
             age = (begin + end) / 2
             if (row := _row_at(age, rows)) is not None:
                 total += (end - begin) * _mean_rate(alike, age, row, stretch=stretch)
-        looks.append(total)
-    return Curve(looks)
+        lookups.append(total)
+    return Curve(lookups)
 
 
 def _neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
@@ -77,14 +77,14 @@ def _neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
 
 
 def _mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: float) -> float:
-    """Looks a second at one of these tweets at this age; without any, at a tweet never measured."""
+    """Look-ups a second of one of these tweets at this age; without any, of an unmeasured one."""
     if not cells:
         return 1 / wait_at(age, strangers_pace(age) * age, row, stretch)
-    looks = sum(
+    lookups = sum(
         cell.tweets / wait_at(age, cooled(cell.growth, cell.age, age), row, stretch)
         for cell in cells
     )
-    return looks / sum(cell.tweets for cell in cells)
+    return lookups / sum(cell.tweets for cell in cells)
 
 
 def _row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
@@ -98,8 +98,8 @@ class Arrivals:
     a_second: float
     ages: Mapping[int, float]
 
-    def looks(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
-        """Looks from `since` to `until` seconds from now at tweets that arrive evenly during the
+    def lookups(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
+        """Look-ups from `since` to `until` seconds from now of tweets that arrive evenly during the
         next `come_for` seconds."""
         whole = sum(self.ages.values())
         if not whole or come_for <= 0 or until <= since:
@@ -120,5 +120,5 @@ class Arrivals:
         come = self.a_second * max(0.0, come_for)
         if since <= 0:
             return come if until > 0 else 0.0
-        looks = self.looks(curve, come_for=come_for, since=since, until=until)
-        return min(come, looks)
+        lookups = self.lookups(curve, come_for=come_for, since=since, until=until)
+        return min(come, lookups)

@@ -33,7 +33,7 @@ _POPULATION = statement(
     quarters=_QUARTERS,
     slot_s=_SLOT_S,
 )
-# Tweets tracked between two times that still have a next look.
+# Tweets tracked between two times that still have a next look-up.
 _CAME = f"""
     WITH {COUNTED}
     SELECT coalesce(sum(c.weight), 0)
@@ -51,14 +51,14 @@ SAMPLE = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The tweets with a next look."""
+    """The tweets with a next look-up."""
 
     cells: list[Cell]
     arrivals: Arrivals  # those of the last day
 
 
 def population(*, now: datetime, day: date) -> Population:
-    """All tweets that have a next look. `day`: X's day, for which some are paid already."""
+    """All tweets that have a next look-up. `day`: X's day, for which some are paid already."""
     params = {**SAMPLE, "now": now, "now_ms": now.timestamp() * 1000, "day": day}
     cells: list[Cell] = []
     ages: dict[int, float] = {}

@@ -40,7 +40,7 @@ FORECASTS_KEPT_FOR = timedelta(days=400)
 PAUSED = "The queue of tweets is paused."
 NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
 
-_LOOKS = """
+_LOOKUPS_TODAY = """
     SELECT coalesce(sum(asked), 0) FROM trackers_tally
     WHERE minute >= %(since)s AND minute < %(until)s AND queue = %(queue)s
 """
@@ -78,20 +78,20 @@ def _begins(day: date) -> datetime:
 
 
 def _count_day(day: date, *, now: datetime) -> dict[int, int]:
-    """Record the looks and tweet-days of the day so far; return its tweet-days by project.
+    """Record the look-ups and tweet-days of the day so far; return its tweet-days by project.
 
     If there are already more than were expected by midnight, at least these are expected.
     """
     given = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "queue": TWEET_UPDATE}
     with cursor() as db:
-        [looks] = db.execute(_LOOKS, given).fetchone() or (0,)
+        [lookups] = db.execute(_LOOKUPS_TODAY, given).fetchone() or (0,)
         paid: dict[int, int] = dict(db.execute(_SPENT, {"day": day}).fetchall())
     tweet_days = sum(paid.values())
     ForecastDay.objects.filter(day=day).update(
         counted_at=now,
-        looks=looks,
+        lookups=lookups,
         tweet_days=tweet_days,
-        expected_looks=_at_least("expected_looks", looks),
+        expected_lookups=_at_least("expected_lookups", lookups),
         expected_tweet_days=_at_least("expected_tweet_days", tweet_days),
     )
     for project, its_days in paid.items():
@@ -118,22 +118,22 @@ def _expect(
     known, why = _forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
     for one in (row, tomorrow):
         one.expected_at, one.why = now, why
-        one.expected_looks = one.expected_tweet_days = None
+        one.expected_lookups = one.expected_tweet_days = None
     ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
     if known is not None:
         rest, next_day = foresee(
             known, to_midnight=(_begins(row.day + _ONE_DAY) - now).total_seconds()
         )
-        row.expected_looks = (row.looks or 0) + rest.looks
+        row.expected_lookups = (row.lookups or 0) + rest.lookups
         row.expected_tweet_days = (row.tweet_days or 0) + rest.tweet_days
-        tomorrow.expected_looks = next_day.looks
+        tomorrow.expected_lookups = next_day.lookups
         tomorrow.expected_tweet_days = next_day.tweet_days
         if row.foreseen_at is None:
-            row.known_looks = (row.looks or 0) + rest.known_looks
-            row.new_looks, row.new_days = rest.new_looks, rest.new_days
+            row.known_lookups = (row.lookups or 0) + rest.known_lookups
+            row.new_lookups, row.new_days = rest.new_lookups, rest.new_days
             row.known_days = (row.tweet_days or 0) + rest.known_days
             row.newcomers = rest.newcomers
-            row.looks_correction = known.looks_correction
+            row.lookups_correction = known.lookups_correction
             row.days_correction = known.days_correction
         _of_projects(row, rest.projects, balances, paid, is_first=row.foreseen_at is None)
         _of_projects(tomorrow, next_day.projects, balances, {}, is_first=False)
@@ -168,7 +168,7 @@ def _forecast_input(
         else (float(purse.left), float(purse.left + paid.get(purse.project, 0)))
         for purse in usable
     }
-    of_looks, of_days = _corrections(today)
+    of_lookups, of_days = _corrections(today)
     known = Known(
         tweets.cells,
         interval_rows(plan),
@@ -178,7 +178,7 @@ def _forecast_input(
         gone_every=gone_every.total_seconds(),
         room=room.windows,
         left=left,
-        looks_correction=of_looks,
+        lookups_correction=of_lookups,
         days_correction=of_days,
     )
     return known, "" if room.windows is not None else NO_WINDOWS
@@ -195,10 +195,10 @@ def _usual_arrivals(a_second: float, *, now: datetime) -> float:
 
 
 def _corrections(today: date) -> tuple[float, float]:
-    """Corrections of looks and of tweet-days, from the last days with a whole-day forecast."""
-    looks, days = [], []
+    """Corrections of look-ups and of tweet-days, from the last days with a whole-day forecast."""
+    lookups, days = [], []
     past = ForecastDay.objects.filter(day__lt=today, day__gte=today - _ONE_DAY * DAYS)
-    for forecast in past.exclude(newcomers_came=None).exclude(known_looks=None):
+    for forecast in past.exclude(newcomers_came=None).exclude(known_lookups=None):
         if (
             forecast.foreseen_at is None
             or forecast.foreseen_at - _begins(forecast.day) > _AT_MIDNIGHT
@@ -206,11 +206,11 @@ def _corrections(today: date) -> tuple[float, float]:
             continue
         # Scaled to the new tweets that really came: more of them are not an error of the walk.
         more = (forecast.newcomers_came or 0.0) / forecast.newcomers if forecast.newcomers else 1.0
-        foreseen = (forecast.known_looks or 0.0) + (forecast.new_looks or 0.0) * more
-        looks.append((foreseen / forecast.looks_correction, float(forecast.looks or 0)))
+        foreseen = (forecast.known_lookups or 0.0) + (forecast.new_lookups or 0.0) * more
+        lookups.append((foreseen / forecast.lookups_correction, float(forecast.lookups or 0)))
         old = (forecast.tweet_days or 0) - (forecast.new_days or 0.0) * more
         days.append(((forecast.known_days or 0.0) / forecast.days_correction, max(0.0, old)))
-    return correction(looks), correction(days)
+    return correction(lookups), correction(days)
 
 
 def _of_projects(

@@ -1,7 +1,7 @@
-"""The looks at a tweet in the days ahead: the rule, walked from its next look on. Pure.
+"""The look-ups of a tweet in the days ahead: the rule, walked from its next look-up on. Pure.
 
-A tweet is known by its age, its growth and the time of its next look. Growth is pace times age; it
-falls slowly, since the pace falls as a tweet ages.
+A tweet is known by its age, its growth and the time of its next look-up. Growth is pace times age;
+it falls slowly, since the pace falls as a tweet ages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trackers.schedule.paid_days import DAY_S, across_days
 _STRIDE = 0.02
 _STRIDE_LEAST_S = 1.0
 # Growth cools with the root of the age, from an hour on. In the fake's world, no cooling at all
-# would foresee 7 % too many looks, and cooling in proportion to the age 3 % too few.
+# would foresee 7 % too many look-ups, and cooling in proportion to the age 3 % too few.
 _COOLS_FROM_S = 3600.0
 
 
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
     due: float  # seconds until they are looked up next
     payer: int | None = None  # the project that paid for them last
     is_paid: bool = False  # X has billed them today
-    # X no longer shows them, so looks at them cost nothing and have an interval of their own.
+    # X no longer shows them, so look-ups of them cost nothing and have an interval of their own.
     is_gone: bool = False
 
 
@@ -69,11 +69,11 @@ def walk(
     stretch: float = 1.0,
     day_stretch: float = 1.0,
 ) -> list[float]:
-    """Looks at a tweet from now to the first of `ends` (s), from there to the second, and so on.
+    """Look-ups of a tweet from now to the first of `ends` (s), from there to the second, and so on.
 
-    The ends are midnights. Past the last row's age there are no looks.
+    The ends are midnights. Past the last row's age there are no look-ups.
     """
-    looks = [0.0] * len(ends)
+    lookups = [0.0] * len(ends)
     at, age, growth = cell.due, cell.age, cell.growth
     row = 0
     for place, end in enumerate(ends):
@@ -82,14 +82,14 @@ def walk(
             while row < len(rows) and now >= rows[row].below:
                 row += 1
             if row == len(rows):
-                return looks
+                return lookups
             below, _, bounds = rows[row]
             wait = wait_at(now, cooled(growth, age, now), rows[row], stretch)
-            # All looks that fall before this; the last one's wait may end after it.
+            # All look-ups that fall before this; the last one's wait may end after it.
             many = max(1, ceil((min(end, below - age) - at) / wait))
             if bounds is not None:
                 many = min(many, int(_STRIDE * max(now, _STRIDE_LEAST_S) / wait) or 1)
-            looks[place] += many
+            lookups[place] += many
             at += (many - 1) * wait
             if bounds is not None and day_stretch > 1:
                 wait = across_days(
@@ -100,14 +100,14 @@ def walk(
                     chance=0.5,
                 )
             at += wait
-    return looks
+    return lookups
 
 
 def walk_gone(cell: Cell, every: float, ends: Sequence[float]) -> list[float]:
-    """Looks at a tweet that X no longer shows, in case it comes back."""
-    looks, at = [0.0] * len(ends), cell.due
+    """Look-ups of a tweet that X no longer shows, in case it comes back."""
+    lookups, at = [0.0] * len(ends), cell.due
     for place, end in enumerate(ends):
         if at < end:
-            looks[place] = ceil((end - at) / every)
-            at += looks[place] * every
-    return looks
+            lookups[place] = ceil((end - at) / every)
+            at += lookups[place] * every
+    return lookups

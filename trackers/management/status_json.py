@@ -68,7 +68,7 @@ def _pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
 
 
 def _days_json(status: Status) -> dict[str, Any]:
-    """Looks and tweet-days; null where nothing is known, and `why` says so."""
+    """Look-ups and tweet-days; null where nothing is known, and `why` says so."""
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     return {
         "counted_at": iso(today.counted_at),
@@ -78,7 +78,7 @@ def _days_json(status: Status) -> dict[str, Any]:
         "tomorrow": _expected_json(tomorrow),
         "yesterday": {
             **_counted_json(yesterday),
-            "foreseen_looks": _rounded(yesterday.foreseen_looks),
+            "foreseen_lookups": _rounded(yesterday.foreseen_lookups),
             "foreseen_tweet_days": _rounded(yesterday.foreseen_tweet_days),
         },
         "projects": [
@@ -96,12 +96,12 @@ def _days_json(status: Status) -> dict[str, Any]:
 
 
 def _counted_json(day: ForecastDay) -> dict[str, int | None]:
-    return {"looks": day.looks, "tweet_days": day.tweet_days}
+    return {"lookups": day.lookups, "tweet_days": day.tweet_days}
 
 
 def _expected_json(day: ForecastDay) -> dict[str, int | None]:
     return {
-        "expected_looks": _rounded(day.expected_looks),
+        "expected_lookups": _rounded(day.expected_lookups),
         "expected_tweet_days": _rounded(day.expected_tweet_days),
     }
 

@@ -93,10 +93,10 @@ def _day_lines(row: Figures) -> Iterator[str]:
         day = row[name]
         came = [
             in_words(day[what])
-            for what, in_words in (("looks", _lookups_text), ("tweet_days", _tweet_days_text))
+            for what, in_words in (("lookups", _lookups_text), ("tweet_days", _tweet_days_text))
             if day.get(what) is not None
         ]
-        expected = [day[f"{words}_{what}"] for what in ("looks", "tweet_days")]
+        expected = [day[f"{words}_{what}"] for what in ("lookups", "tweet_days")]
         foreseen = (
             f"{called}: {_lookups_text(expected[0])} and {_tweet_days_text(expected[1])}"
             if None not in expected

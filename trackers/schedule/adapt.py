@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-# Between 0.1 and 0.3 the errors hardly differ; a lower value looks less often at reviving tweets.
+# Between 0.1 and 0.3 the errors hardly differ; a lower value looks up reviving tweets less often.
 _ALLOWANCE = 0.2
 # However little room there is, *at least every* grows no more than this.
 MAX_AT_LEAST_STRETCH = 3.0
@@ -56,9 +56,9 @@ def usual_bounds(younger_than: timedelta) -> Bounds:
 
 
 def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) -> float:
-    """Seconds until the next look at a tweet `age` seconds old that grows by `pace` a second.
+    """Seconds until the next look-up of a tweet `age` seconds old that grows by `pace` a second.
 
-    `stretch`, 1 or more, lengthens all waits alike when there is no room for all looks.
+    `stretch`, 1 or more, lengthens all waits alike when there is no room for all look-ups.
     """
     accuracy, at_most, at_least = bounds
     wait = accuracy * stretch / (pace + _ALLOWANCE / (age if age > 1.0 else 1.0))

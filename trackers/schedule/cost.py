@@ -34,7 +34,7 @@ class Rate:
     """Look-ups and tweet-days of one tweet a day; the errors: the shares by which they may be off,
     since they come from a sample."""
 
-    looks: float
+    lookups: float
     days: float
     error: float = 0.0
     days_error: float = 0.0
@@ -88,25 +88,25 @@ def _tiers_of(rows: Iterable[IntervalRow], rates: Mapping[timedelta, Rate]) -> l
     for row in ordered:
         length = row.younger_than - since
         if (asked := bounds(row.accuracy, row.at_most, row.at_least)) is None:
-            looks, life = A_DAY / row.every, length / row.every
-            rate = Rate(looks, min(1.0, looks))
+            lookups, life = A_DAY / row.every, length / row.every
+            rate = Rate(lookups, min(1.0, lookups))
         else:
-            life = _usual_looks(since, row.younger_than, asked)
-            looks = life * (A_DAY / length)
-            rate = rates.get(row.younger_than) or Rate(looks, min(1.0, looks))
+            life = _usual_lookups(since, row.younger_than, asked)
+            lookups = life * (A_DAY / length)
+            rate = rates.get(row.younger_than) or Rate(lookups, min(1.0, lookups))
         tiers.append(CostTier(since, row.younger_than, rate, life))
         since = row.younger_than
     return tiers
 
 
-def _usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
+def _usual_lookups(since: timedelta, until: timedelta, asked: Bounds) -> float:
     """Look-ups from one age to another of a tweet that grows like most tweets of its age."""
-    age, end, looks = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
+    age, end, lookups = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
     while age < end:
         step = min(age * (_AGE_STEP - 1), end - age)
-        looks += step / adapted_wait(age, strangers_pace(age), asked)
+        lookups += step / adapted_wait(age, strangers_pace(age), asked)
         age += step
-    return looks
+    return lookups
 
 
 def cost(
@@ -126,9 +126,9 @@ def cost(
             shared = min(until, tier.until) - max(since, tier.since)
             if count and shared > timedelta(0):
                 tweets = count * (shared / (until - since))
-                lookups += tweets * tier.rate.looks
+                lookups += tweets * tier.rate.lookups
                 tweet_days += tweets * tier.rate.days
-                off += tweets * tier.rate.looks * tier.rate.error
+                off += tweets * tier.rate.lookups * tier.rate.error
                 days_off += tweets * tier.rate.days * tier.rate.days_error
     if not lookups:
         return Cost(life, lookups, tweet_days)

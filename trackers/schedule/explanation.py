@@ -10,10 +10,10 @@ from trackers.schedule.durations import spell_share, spoken, spoken_after_every
 from trackers.schedule.intervals import Tier
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 
-# Allows for due times in whole seconds, rounded up, and for the batch that a look waits for.
+# Allows for due times in whole seconds, rounded up, and for the batch that a look-up waits for.
 TOLERANCE_S = 3.0
 # The last checks of a day come within this time of midnight.
-_LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
+_CLOSES_DAY_S = LATE_S + SPREAD_S + TOLERANCE_S
 # Growth in an hour below this is not visible to a person.
 _HARDLY_GROWS = 0.0005
 
@@ -36,21 +36,21 @@ class ExplainedWait:
     def closes_the_day(self) -> bool:
         left = DAY_S - (self.looked_at + self.wait) % DAY_S
         return (
-            not self.is_for_another_day and left + TOLERANCE_S >= LATE_S and left <= _LAST_LOOKS_S
+            not self.is_for_another_day and left + TOLERANCE_S >= LATE_S and left <= _CLOSES_DAY_S
         )
 
 
 @dataclass(frozen=True, slots=True)
 class StretchesThen:
-    """The stretches by which the look was planned, 1 where there was room or money for all.
+    """The stretches by which the look-up was planned, 1 where there was room or money for all.
 
-    `looks`: the share of all look-ups for which X's windows have room, and `days`, of all
+    `lookups`: the share of all look-ups for which X's windows have room, and `days`, of all
     tweet-days that the budgets allow; None where that is unknown, or has changed since.
     """
 
     windows: float = 1.0
     money: float = 1.0
-    looks: float | None = None
+    lookups: float | None = None
     days: float | None = None
 
     def reason(self, *, by_windows: bool, by_money: bool) -> str:
@@ -59,8 +59,8 @@ class StretchesThen:
         if by_windows:
             short.append(
                 "X's windows had too little room"
-                if self.looks is None
-                else f"X's windows have room for {self.looks:.0%} of the look-ups"
+                if self.lookups is None
+                else f"X's windows have room for {self.lookups:.0%} of the look-ups"
             )
         if by_money:
             short.append(
@@ -127,12 +127,12 @@ def _explain_longer_wait(
     return room.reason(by_windows=stretched > usual, by_money=by_money)
 
 
-# Where money is short: X bills a tweet once a day, so this look is paid for already.
+# Where money is short: X bills a tweet once a day, so this look-up is paid for already.
 CLOSES = "it is a last check on a day that is paid for, since money is short."
 TOMORROW = "it waits for tomorrow's money, since today's is spent or kept for younger tweets."
 MORNING = "it waits for its turn with the new day's money."
 EVENING = "it waits for what is left of today's money in the evening."
-# A sample came in from a poll or the stream, a person asked for a look, or X names a newer version.
+# A poll or the stream brought a sample, a person asked for a check, or X names a newer version.
 EARLIER = "it was planned from earlier figures or other intervals, or was moved up."
 # Its request failed, or found no room.
 PUT_OFF = "it was put off, or planned with other intervals"

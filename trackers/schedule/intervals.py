@@ -19,7 +19,7 @@ from tweetwatch.database import fetch_together
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
 _CLOCKS_DIFFER = timedelta(minutes=5)
-# A look may be as late as this in ordinary times: due times are whole seconds, and a batch fills.
+# How late a look-up may be in ordinary times: due times are whole seconds, and a batch fills.
 _LATE = timedelta(seconds=10)
 
 
@@ -33,7 +33,7 @@ class Tier:
     bounds: Bounds | None = None
 
     def longest(self, stretch: float = 1.0) -> timedelta:
-        """The longest wait for the next look, jitter aside."""
+        """The longest wait for the next look-up, jitter aside."""
         if self.bounds is None:
             return self.every
         return timedelta(seconds=self.bounds.at_least * min(stretch, MAX_AT_LEAST_STRETCH))

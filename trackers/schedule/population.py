@@ -64,13 +64,13 @@ def rates(plan: Plan, *, now: datetime) -> dict[timedelta, Rate]:
 
 
 def rate_of(sampled: Sequence[Group]) -> Rate:
-    looks = [
+    lookups = [
         (group.tweets, DAY_S / adapted_wait(group.age, group.pace, group.bounds))
         for group in sampled
         if group.bounds
     ]
-    a_day, error = _mean(looks)
-    days, days_error = _mean([(tweets, min(1.0, rate)) for tweets, rate in looks])
+    a_day, error = _mean(lookups)
+    days, days_error = _mean([(tweets, min(1.0, rate)) for tweets, rate in lookups])
     return Rate(a_day, days, error, days_error)
 
 

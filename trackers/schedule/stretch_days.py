@@ -17,7 +17,7 @@ MAX_DAY_STRETCH = 100.0
 # Plan this share more than the budgets allow: an estimate that is too high would otherwise leave
 # money unspent. What turns out too much waits, the oldest first (`updater.ration`).
 MARGIN = 0.05
-# A day's first look comes at any time, and waits vary with jitter and age. So the mean is taken
+# A day's first look-up comes at any time, and waits vary with jitter and age. So the mean is taken
 # over times of day, places in the half hours, and waits around the group's.
 _TIMES = tuple(
     ((0.5 + place) / 16, (0.5 + 5 * place % 16) / 16, 0.8 + 0.4 * (0.5 + 11 * place % 16) / 16)
@@ -58,8 +58,8 @@ def _days_between(wait: float, *, day_stretch: float, longest: float) -> float:
 def _days_until_next(
     now: float, wait: float, *, day_stretch: float, longest: float, chance: float
 ) -> int:
-    """Days from one whose first look is at `now` (s since midnight) to the next with a look."""
-    # The looks in the middle of the day are all alike.
+    """Days from one first looked up at `now` (s since midnight) to the next with a look-up."""
+    # The look-ups in the middle of the day are all alike.
     now += wait * max(0, int((DAY_S - now) / wait) - 2)
     while now < DAY_S:
         now += across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)

@@ -1,4 +1,4 @@
-"""How much longer all adapting waits must be, so that all looks fit into the available room.
+"""How much longer all adapting waits must be, so that all look-ups fit into the available room.
 
 The tweets are groups of similar age and pace; a group that does not adapt has a wait of its own.
 """
@@ -32,31 +32,31 @@ class Group(NamedTuple):
     every: float = 0.0
 
 
-def look_ups_due(groups: Sequence[Group], stretch: float) -> float:
-    """Looks that fall due in a quarter of an hour."""
-    looks = 0.0
+def lookups_due(groups: Sequence[Group], stretch: float) -> float:
+    """Look-ups that fall due in a quarter of an hour."""
+    lookups = 0.0
     for tweets, age, pace, bounds, every in groups:
-        looks += tweets / (adapted_wait(age, pace, bounds, stretch) if bounds else every)
-    return WINDOW_S * looks
+        lookups += tweets / (adapted_wait(age, pace, bounds, stretch) if bounds else every)
+    return WINDOW_S * lookups
 
 
 def needed_stretch(groups: Sequence[Group], *, room: float, backlog: float) -> float:
-    """The smallest stretch, 1 or more, with which all looks fit into `room` looks a quarter hour.
+    """The smallest stretch, 1 or more, with which all look-ups of a quarter hour fit into `room`.
 
     `backlog` tweets are overdue. 1,000 if no stretch is enough, since bounds limit it or all
     intervals are fixed.
     """
     room_left = MAX_WINDOW_FILL * room - min(backlog / _BACKLOG_WINDOWS, _BACKLOG_SHARE * room)
-    if look_ups_due(groups, 1.0) <= room_left:
+    if lookups_due(groups, 1.0) <= room_left:
         return 1.0
     low, high = 1.0, 2.0
-    while high < MAX_STRETCH and look_ups_due(groups, high) > room_left:
+    while high < MAX_STRETCH and lookups_due(groups, high) > room_left:
         low, high = high, high * 2
     if high >= MAX_STRETCH:
         return MAX_STRETCH
     while high / low > 1 + STRETCH_PRECISION:
         middle = (low * high) ** 0.5
-        if look_ups_due(groups, middle) > room_left:
+        if lookups_due(groups, middle) > room_left:
             low = middle
         else:
             high = middle

@@ -1,4 +1,4 @@
-"""Once a minute: if X's windows or the budgets have no room for all looks, stretch adapting waits.
+"""Once a minute: if windows or budgets have no room for all look-ups, stretch adapting waits.
 
 census, sample ─> groups ─┬─> needed_stretch, for the windows ───────┐
 windows of X ─> room ─────┤                                          ├─> one row, read with the
@@ -23,7 +23,7 @@ from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.population import groups
 from trackers.schedule.stretch_days import needed_day_stretch, tweet_days
-from trackers.schedule.stretch_solve import WINDOW_S, Group, look_ups_due, needed_stretch
+from trackers.schedule.stretch_solve import WINDOW_S, Group, lookups_due, needed_stretch
 
 
 def update_stretch(plan: Plan, *, now: datetime) -> Stretch:
@@ -37,7 +37,7 @@ def update_stretch(plan: Plan, *, now: datetime) -> Stretch:
     if plan.adapts and counted.tiers is not None:
         windows = capacity(Queue.objects.get(pk=TWEET_UPDATE).request_keys).windows
         fleet = groups(plan, counted.tiers, now=now)
-        row.demand, row.room = look_ups_due(fleet, 1.0) / WINDOW_S, windows
+        row.demand, row.room = lookups_due(fleet, 1.0) / WINDOW_S, windows
         row.backlog = queue_summary(TWEET_UPDATE).due
         if windows:
             row.windows = needed_stretch(fleet, room=windows * WINDOW_S, backlog=row.backlog)

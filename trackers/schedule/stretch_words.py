@@ -48,7 +48,7 @@ def of_windows(row: Stretch) -> str:
             "oldest are late."
         )
     if share >= 1:
-        # There is room for all looks, but not for the backlog too.
+        # There is room for all look-ups, but not for the backlog too.
         return (
             f"Waits are {times(row.windows)} as long, to make up for {row.backlog:,} overdue "
             "look-ups."
@@ -78,7 +78,7 @@ def _of_money(row: Stretch) -> str:
 
 
 def room(row: Stretch) -> float | None:
-    """The share of the looks for which there is room: windows are filled to 85 % at most."""
+    """The share of the look-ups for which there is room: windows are filled to 85 % at most."""
     return MAX_WINDOW_FILL * row.room / row.demand if row.room and row.demand else None
 
 

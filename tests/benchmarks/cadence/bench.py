@@ -21,7 +21,7 @@ from tests.benchmarks.workshop import Size, Workshop
 
 WORLD_SEED, UNSEEN_SEED = 1, 2
 TWEETS, UNSEEN_TWEETS, LEAST_TWEETS = 240, 120, 24
-# Of a fleet: with fewer, a window has room for so few looks that chance decides who waits.
+# Of a fleet: with fewer, a window has room for so few look-ups that chance decides who waits.
 BIRTHS_A_DAY, FORESEEN_BIRTHS = 120, 1500
 BUDGETS = (0.5, 0.35, 0.25)
 FAKES, UNSEEN, WAVES = "the fake's", "not seen before", "late second waves"
@@ -88,7 +88,7 @@ def extent(size: Size) -> Extent:
 
 
 def run(shop: Workshop) -> Result:
-    # Millions of looks are kept, and none of them in a cycle: a collection would walk them all.
+    # Millions of look-ups are kept, and none of them in a cycle: a collection would walk them all.
     gc.disable()
     try:
         return judged(shop)

@@ -1,4 +1,4 @@
-"""Cadences: given a tweet's age and what the looks have shown, how long until the next one."""
+"""Cadences: given a tweet's age and what the look-ups have shown, how long until the next one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACCURACY = 0.05
 
 @dataclass(slots=True)
 class State:
-    """What a cadence may know of a tweet: its last look, and the pace after it."""
+    """What a cadence may know of a tweet: its last look-up, and the pace after it."""
 
     last: Look | None = None
     pace: float | None = None
@@ -78,10 +78,10 @@ def adaptive(
     return wait
 
 
-def looks(
+def lookups(
     tweet: Tweet, cadence: Cadence, chance: random.Random, *, day_stretch: float | None = None
 ) -> list[Look]:
-    """All looks at one tweet, when there is room for all; with `day_stretch`, money is short."""
+    """All look-ups of one tweet, when there is room for all; with `day_stretch`, money is short."""
     found: list[Look] = []
     state = State()
     age = tweet.found

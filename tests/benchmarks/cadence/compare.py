@@ -6,24 +6,24 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tests.benchmarks.cadence.cadences import Cadence, looks
+from tests.benchmarks.cadence.cadences import Cadence, lookups
 from tests.benchmarks.cadence.errors import Errors, days
 from tests.benchmarks.cadence.world import Tweet
 from tests.benchmarks.results import Value
 
 LOOKS_SEED = 7
-# Halvings of the range in which a cadence of as many looks is sought: to half a percent.
+# Halvings of the range in which a cadence of as many look-ups is sought: to half a percent.
 HALVINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Looks and tweet-days a tweet; errors of the curve and of now, share of time that is off.
+    """Look-ups and tweet-days a tweet; errors of the curve and of now, share of time that is off.
 
-    Of a fleet, all its looks, and by how many seconds those of the first row were late.
+    Of a fleet, all its look-ups, and by how many seconds those of the first row were late.
     """
 
-    looks: float
+    lookups: float
     errors: tuple[float, float, float]
     days: float | None = None
     late: float | None = None
@@ -44,7 +44,7 @@ class Part:
             {
                 "world": self.world,
                 "cadence": cadence,
-                "look-ups": one.looks,
+                "look-ups": one.lookups,
                 "tweet-days": one.days,
                 "curve %": curve,
                 "now %": now,
@@ -76,26 +76,26 @@ def ratio(one: float, base: float) -> float | None:
 def alone(
     world: Sequence[Tweet], cadence: Cadence, *, day_stretch: float | None = None
 ) -> Measured:
-    """Tweet by tweet: there is room for all looks."""
+    """Tweet by tweet: there is room for all look-ups."""
     chance = random.Random(LOOKS_SEED)
     errors, many, billed = Errors(), 0, 0
     for tweet in world:
-        found = looks(tweet, cadence, chance, day_stretch=day_stretch)
+        found = lookups(tweet, cadence, chance, day_stretch=day_stretch)
         many += len(found)
         billed += days(tweet, found)
         errors.add(tweet, found)
     return Measured(many / len(world), errors.means(), billed / len(world))
 
 
-def mean_looks(world: Sequence[Tweet], cadence: Cadence) -> float:
+def mean_lookups(world: Sequence[Tweet], cadence: Cadence) -> float:
     chance = random.Random(LOOKS_SEED)
-    return sum(len(looks(tweet, cadence, chance)) for tweet in world) / len(world)
+    return sum(len(lookups(tweet, cadence, chance)) for tweet in world) / len(world)
 
 
 def mean_days(world: Sequence[Tweet], cadence: Cadence, day_stretch: float | None = None) -> float:
     chance = random.Random(LOOKS_SEED)
     return sum(
-        days(tweet, looks(tweet, cadence, chance, day_stretch=day_stretch)) for tweet in world
+        days(tweet, lookups(tweet, cadence, chance, day_stretch=day_stretch)) for tweet in world
     ) / len(world)
 
 

@@ -33,8 +33,8 @@ UNKNOWN: Look = (0.0, (0, 0, 0))
 class Errors:
     """Sums over time; each of the five bands of age counts alike, whatever its length.
 
-    `now`: of the newest look; `curve`: of the straight line between looks; `off`: the time in which
-    some figure of the newest look is off by more than a tenth.
+    `now`: of the newest look-up; `curve`: of the straight line between look-ups; `off`: the time in
+    which some figure of the newest look-up is off by more than a tenth.
     """
 
     now: list[float] = field(default_factory=lambda: [0.0] * len(BANDS))
@@ -43,24 +43,24 @@ class Errors:
     time: list[float] = field(default_factory=lambda: [0.0] * len(BANDS))
 
     def add(
-        self, tweet: Tweet, looks: Sequence[Look], *, since: float = 0.0, until: float = math.inf
+        self, tweet: Tweet, lookups: Sequence[Look], *, since: float = 0.0, until: float = math.inf
     ) -> None:
-        """Compare a tweet's looks, by age, with its truth, from the first look on.
+        """Compare a tweet's look-ups, by age, with its truth, from the first look-up on.
 
-        With `since` from that age, even when it had no look by then: what is not known is 0.
+        With `since` from that age, even when it had no look-up by then: what is not known is 0.
         """
-        first = bisect_left(AGES, since or looks[0][0])
+        first = bisect_left(AGES, since or lookups[0][0])
         last = bisect_right(AGES, until)
-        # What is known at first, and the looks after it.
-        known = bisect_right(looks, AGES[first], key=itemgetter(0)) if first < last else 0
-        newest = [looks[known - 1] if known else UNKNOWN, *looks[known:]]
+        # What is known at first, and the look-ups after it.
+        known = bisect_right(lookups, AGES[first], key=itemgetter(0)) if first < last else 0
+        newest = [lookups[known - 1] if known else UNKNOWN, *lookups[known:]]
         # The places of AGES from which each of them is the newest.
-        places = [0, *(bisect_left(AGES, age) for age, _ in looks[known:]), len(AGES)]
+        places = [0, *(bisect_left(AGES, age) for age, _ in lookups[known:]), len(AGES)]
         for number, (begin, end) in enumerate(pairwise(places)):
             begin, end = max(begin, first), min(end, last)
             if begin >= end:
                 continue
-            # Until the first look there is no line either.
+            # Until the first look-up there is no line either.
             has_next = newest[number] is not UNKNOWN and number + 1 < len(newest)
             following = newest[number + 1] if has_next else None
             for band, left, right in by_band(begin, end):
@@ -69,7 +69,7 @@ class Errors:
     def add_piece(
         self, tweet: Tweet, band: int, begin: int, end: int, newest: Look, following: Look | None
     ) -> None:
-        """From one place of AGES to another, in one band, between two looks."""
+        """From one place of AGES to another, in one band, between two look-ups."""
         lengths = LENGTHS[begin:end]
         far_from = end
         unsteady: list[Sequence[float]] = []
@@ -111,7 +111,7 @@ def by_band(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
 def beside_line(
     curve: Curve, begin: int, end: int, newest: tuple[float, int], following: Look, figure: int
 ) -> float:
-    """The error of a straight line between two looks, times its length."""
+    """The error of a straight line between two look-ups, times its length."""
     taken, known = newest
     gap = (following[0] - taken) or 1.0
     slope = (following[1][figure] - known) / gap
@@ -125,6 +125,6 @@ def mean(values: Iterable[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def days(tweet: Tweet, looks: Iterable[Look]) -> int:
-    """UTC days with a look: what X bills."""
-    return len({int((tweet.born + age) // DAY) for age, _ in looks})
+def days(tweet: Tweet, lookups: Iterable[Look]) -> int:
+    """UTC days with a look-up: what X bills."""
+    return len({int((tweet.born + age) // DAY) for age, _ in lookups})

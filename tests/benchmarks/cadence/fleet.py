@@ -36,23 +36,23 @@ class Member:
 
     tweet: Tweet
     born: float
-    looks: list[Look] = field(default_factory=list)
+    lookups: list[Look] = field(default_factory=list)
     state: State = field(default_factory=State)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The errors, and by how many seconds the looks of the first row were late on average."""
+    """The errors, and by how many seconds the look-ups of the first row were late on average."""
 
     errors: Errors
-    looks: int
+    lookups: int
     late: float
     stretch: float
 
 
 @dataclass(slots=True)
 class Windows:
-    """Looks at the fleet with `room` looks a quarter of an hour, those due first first.
+    """Look-ups of the fleet with `room` look-ups a quarter of an hour, those due first first.
 
     With `bounds`, those of the adapting rows, waits are stretched. `young_first`, as in the queue:
     those of the first row come at any time, and the others evenly over each window.
@@ -77,7 +77,7 @@ class Windows:
     used: int = 0
     stretch: float = 1.0
     stretches: list[float] = field(default_factory=list)
-    # Of the looks in the first row: by how much each was late.
+    # Of the look-ups in the first row: by how much each was late.
     late: list[float] = field(default_factory=list)
 
     def run(self) -> None:
@@ -113,7 +113,7 @@ class Windows:
             heapq.heappush(self.young if is_young else self.waiting, (due_at, place))
 
     def spend(self, now: int) -> None:
-        """Look at as many as the window has room for."""
+        """Look up as many as the window has room for."""
         even = self.room
         if self.young_first:
             even = (now % WINDOW_S / WINDOW_S + AHEAD) * self.room
@@ -133,7 +133,7 @@ class Windows:
         look = age, member.tweet.at(age)
         wait = self.cadence(age, look, member.state, self.stretch)
         member.state.last = look
-        member.looks.append(look)
+        member.lookups.append(look)
         again = now + wait * (1 + JITTER * (2 * self.chance.random() - 1))
         if again - member.born < LAST_AGE:
             heapq.heappush(self.ahead, (again, place))
@@ -174,10 +174,10 @@ class Windows:
             since = max(member.tweet.found, BEGIN - member.born)
             until = min(LAST_AGE, END - member.born)
             if since < until:
-                errors.add(member.tweet, member.looks, since=since, until=until)
+                errors.add(member.tweet, member.lookups, since=since, until=until)
         return Outcome(
             errors,
-            sum(member.born + age >= BEGIN for member in self.members for age, _ in member.looks),
+            sum(member.born + age >= BEGIN for member in self.members for age, _ in member.lookups),
             mean(self.late),
             mean(self.stretches),
         )
@@ -217,7 +217,7 @@ def groups(
         pace, last = member.state.pace, member.state.last
         if pace is None or last is None:
             continue
-        # A pace falls with age: it was that of the last look.
+        # A pace falls with age: it was that of the last look-up.
         share = pace * max(last[0], 1.0)
         counted[row(age), int(age).bit_length(), int(share * 1024).bit_length()] += 1
     return [

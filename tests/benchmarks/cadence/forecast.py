@@ -1,6 +1,6 @@
 """Forecasts made at midnight against the days that came: the product's own, in the fake's world.
 
-Tweets are born all the time, and found at every age. There is room and money for all looks. The
+Tweets are born all the time, and found at every age. There is room and money for all look-ups. The
 first days only teach the correction.
 """
 
@@ -51,14 +51,14 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    known_looks: int
-    new_looks: int
+    known_lookups: int
+    new_lookups: int
     tweet_days: int
     newcomers: int
 
     @property
-    def looks(self) -> int:
-        return self.known_looks + self.new_looks
+    def lookups(self) -> int:
+        return self.known_lookups + self.new_lookups
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Error:
     """The shares by which a forecast was off; given how many new tweets came."""
 
     day: str
-    known_looks: float
-    looks: float
+    known_lookups: float
+    lookups: float
     tweet_days: float
 
 
@@ -100,23 +100,23 @@ def known_at(
     """What the product knows at this midnight, with how many new ones come; and what comes."""
     cells = []
     ages = Counter[int]()
-    newcomers = known_looks = new_looks = days = 0
+    newcomers = known_lookups = new_lookups = days = 0
     for born, one in fleet:
         age = midnight - born
-        # Looks before midnight, and before the next.
+        # Look-ups before midnight, and before the next.
         before = bisect_left(one.ages, age)
         until = bisect_left(one.ages, age + DAY)
         days += until > before
         if before == 0:
             newcomers += until > 0
-            new_looks += until
+            new_lookups += until
             continue
-        known_looks += until - before
+        known_lookups += until - before
         ages[age_step(one.ages[0])] += one.ages[0] >= age - DAY
         if before < len(one.ages):
             cells.append(Cell(1, age, one.growths[before - 1], one.ages[before] - age))
     known = Known(cells, rows, Arrivals(newcomers / DAY, ages))
-    return known, Came(known_looks, new_looks, days, newcomers)
+    return known, Came(known_lookups, new_lookups, days, newcomers)
 
 
 def measured(
@@ -129,7 +129,7 @@ def measured(
         known, came = known_at(tweets, rows, number * DAY)
         day, _ = foresee(known, to_midnight=DAY)
         lately = past[-TAUGHT_DAYS:]
-        of_looks = correction([(one.looks, float(fact.looks)) for one, fact in lately])
+        of_lookups = correction([(one.lookups, float(fact.lookups)) for one, fact in lately])
         of_days = correction(
             [(one.known_days, float(fact.tweet_days - fact.newcomers)) for one, fact in lately]
         )
@@ -137,8 +137,8 @@ def measured(
         if len(lately) == TAUGHT_DAYS:
             yield Error(
                 f"day {number - FIRST_DAY}",
-                day.known_looks * of_looks / came.known_looks - 1,
-                day.looks * of_looks / came.looks - 1,
+                day.known_lookups * of_lookups / came.known_lookups - 1,
+                day.lookups * of_lookups / came.lookups - 1,
                 (day.known_days * of_days + day.new_days) / came.tweet_days - 1,
             )
 
@@ -152,8 +152,8 @@ def forecasts(
         {
             "world": "the fake's",
             "cadence": f"forecast at midnight, adapting rows: {one.day}",
-            "known look-ups off %": 100 * one.known_looks,
-            "all look-ups off %": 100 * one.looks,
+            "known look-ups off %": 100 * one.known_lookups,
+            "all look-ups off %": 100 * one.lookups,
             "tweet-days off %": 100 * one.tweet_days,
         }
         for one in found
@@ -164,7 +164,7 @@ def forecasts(
 
     bars = [
         Bar("forecast: tweet-days", worst(one.tweet_days for one in found), 0.03, "at most"),
-        Bar("forecast: known look-ups", worst(one.known_looks for one in found), 0.04, "at most"),
-        Bar("forecast: all look-ups", worst(one.looks for one in found), 0.05, "at most"),
+        Bar("forecast: known look-ups", worst(one.known_lookups for one in found), 0.04, "at most"),
+        Bar("forecast: all look-ups", worst(one.lookups for one in found), 0.05, "at most"),
     ]
     return rows, bars

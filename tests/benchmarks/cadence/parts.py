@@ -20,7 +20,7 @@ from tests.benchmarks.cadence.compare import (
     Part,
     alone,
     mean_days,
-    mean_looks,
+    mean_lookups,
     sought,
 )
 from tests.benchmarks.cadence.world import DAY, HOUR, Tweet
@@ -36,22 +36,24 @@ WATCHFUL = (*AT_LEAST[:3], 12 * HOUR, DAY)
 
 
 def with_room(name: str, world: Sequence[Tweet], *, others: bool) -> Part:
-    """As many looks as the fixed rows take, and half of them; with `others` what else one does."""
+    """As many look-ups as the fixed rows take, and half; with `others` what else one does."""
     part = Part(name)
     base = alone(world, fixed())
     part.tell("fixed rows", base, base)
     if others:
         part.tell("fixed rows, twice as long", alone(world, fixed(longer=2)), base)
-        share = sought(lambda share: mean_looks(world, by_age_alone(share)), base.looks, 0.01, 0.5)
+        share = sought(
+            lambda share: mean_lookups(world, by_age_alone(share)), base.lookups, 0.01, 0.5
+        )
         part.tell(f"{share:.1%} of the age", alone(world, by_age_alone(share)), base)
     part.tell(f"adapts, {ACCURACY:.1%}", alone(world, adaptive()), base)
 
-    accuracy, equal = of_as_many_looks(world, base.looks)
+    accuracy, equal = of_as_many_lookups(world, base.lookups)
     part.tell(f"adapts, {accuracy:.1%}: equal look-ups", equal, base)
     part.judge("equal look-ups", equal, base, ("now", "off", "curve", "tweet-days"))
 
     twice = [2 * each for each in AT_LEAST]
-    accuracy, half = of_as_many_looks(world, base.looks / 2, at_least=twice)
+    accuracy, half = of_as_many_lookups(world, base.lookups / 2, at_least=twice)
     part.tell(f"adapts, {accuracy:.1%}: half the look-ups", half, base)
     part.judge("half the look-ups", half, base, ("now", "tweet-days"))
     return part
@@ -62,21 +64,21 @@ def after_second_waves(name: str, world: Sequence[Tweet]) -> Part:
     part = Part(name)
     base = alone(world, fixed())
     part.tell("fixed rows", base, base)
-    _, usual = of_as_many_looks(world, base.looks)
+    _, usual = of_as_many_lookups(world, base.lookups)
     part.tell("adapts: equal look-ups", usual, base)
-    _, watchful = of_as_many_looks(world, base.looks, at_least=WATCHFUL)
+    _, watchful = of_as_many_lookups(world, base.lookups, at_least=WATCHFUL)
     part.tell("adapts, at least every 12 h and 1 d: equal look-ups", watchful, base)
     part.judge("late second waves", watchful, base, ("curve", "now"))
     return part
 
 
-def of_as_many_looks(
+def of_as_many_lookups(
     world: Sequence[Tweet], wanted: float, *, at_least: Sequence[float] = AT_LEAST
 ) -> tuple[float, Measured]:
-    """The accuracy with which it comes to so many looks a tweet."""
+    """The accuracy with which it comes to so many look-ups a tweet."""
 
     def many(accuracy: float) -> float:
-        return mean_looks(world, adaptive(accuracy, at_least=at_least))
+        return mean_lookups(world, adaptive(accuracy, at_least=at_least))
 
     accuracy = sought(many, wanted, 0.01, 0.5)
     return accuracy, alone(world, adaptive(accuracy, at_least=at_least))
@@ -97,15 +99,15 @@ def short_of_windows(name: str, world: Sequence[Tweet], *, births_a_day: int, ot
     ) -> tuple[Measured, float]:
         members = fleet.fleet(world, births_a_day=births_a_day, seed=FLEET_SEED)
         done = fleet.run(members, cadence, room=room, bounds=adapting, young_first=young_first)
-        return Measured(done.looks, done.errors.means(), late=done.late), done.stretch
+        return Measured(done.lookups, done.errors.means(), late=done.late), done.stretch
 
     enough, _ = together(fixed(), 1e9)
     part.tell("fleet: fixed rows, room for all", enough, enough)
-    wanted = enough.looks / (fleet.MEASURED_DAYS * DAY / WINDOW_S)
+    wanted = enough.lookups / (fleet.MEASURED_DAYS * DAY / WINDOW_S)
     for share in ROOMS:
         room = share * wanted
         tiers, _ = together(fixed(), room)
-        # As a person would: until the looks fill the windows no further than ours do.
+        # As a person would: until the look-ups fill the windows no further than ours do.
         by_hand, _ = together(fixed(longer=1 / (share * MAX_WINDOW_FILL)), room)
         ours, stretch = together(adaptive(), room, bounds, young_first=True)
         part.tell(f"fleet: fixed rows, room for {share:.0%}", tiers, tiers)

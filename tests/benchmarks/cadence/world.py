@@ -74,7 +74,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Tweet:
-    """`found` is its age at the first look, `born` the second of the UTC day of its birth."""
+    """`found` is its age at the first look-up, `born` the second of the UTC day of its birth."""
 
     at: Callable[[float], Figures]
     found: float
@@ -114,7 +114,7 @@ def figures_of(traits: Traits) -> Callable[[float], Figures]:
 
 
 def found(chance: random.Random) -> float:
-    """The age at the first look."""
+    """The age at the first look-up."""
     if chance.random() < FOUND_YOUNG:
         return chance.uniform(*YOUNG)
     return math.exp(chance.uniform(*map(math.log, FOUND_LATE)))

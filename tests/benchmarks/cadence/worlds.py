@@ -120,7 +120,7 @@ UNSEEN: dict[str, World] = {
     "slow burners": slow_burners,
 }
 # Every tweet does what few do. These are told and not judged: there is no quiet tweet from which
-# looks could be taken.
+# look-ups could be taken.
 EXTREMES: dict[str, World] = {"all jump": all_jump, "all burn slowly": all_slow}
 
 

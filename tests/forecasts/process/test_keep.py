@@ -85,13 +85,13 @@ def test_today_is_the_past_look_ups_plus_those_of_the_rule_until_midnight(creden
 
     row = run()
 
-    assert (row.looks, row.tweet_days) == (400, 42)
+    assert (row.lookups, row.tweet_days) == (400, 42)
     # At 13 and 19 o'clock.
-    assert row.expected_looks == 420
+    assert row.expected_lookups == 420
     assert row.expected_tweet_days == 52
     assert row.why == ""
     tomorrow = ForecastDay.objects.get(day=TODAY + DAY)
-    assert (tomorrow.expected_looks, tomorrow.expected_tweet_days) == (40, 10)
+    assert (tomorrow.expected_lookups, tomorrow.expected_tweet_days) == (40, 10)
     [project] = ForecastOfProject.objects.filter(day=TODAY)
     assert (project.tweet_days, project.expected) == (42, 52)
 
@@ -103,19 +103,19 @@ def test_tweet_days_paid_today_cost_nothing_more(credential):
     row = run()
 
     assert row.expected_tweet_days == 0
-    assert row.expected_looks == 2 * 4 + 3
+    assert row.expected_lookups == 2 * 4 + 3
 
 
 def test_the_forecast_of_an_adapting_tweet_follows_its_pace(credential):
     bounds = Bounds(0.05, 60, 4 * 86400)
     plan = Plan((Tier(30 * DAY, DAY, bounds=bounds),))
     tracked(1, pace=1.0 / (5 * 86400))
-    [quick] = [run(plan=plan).expected_looks]
+    [quick] = [run(plan=plan).expected_lookups]
     ForecastDay.objects.all().delete()
     TweetUpdate.objects.all().delete()
     tracked(1, age=5 * DAY + HOUR, pace=0.0)
 
-    assert quick > run(plan=plan).expected_looks >= 1
+    assert quick > run(plan=plan).expected_lookups >= 1
 
 
 def test_the_first_forecast_of_a_day_is_kept(credential):
@@ -125,9 +125,9 @@ def test_the_first_forecast_of_a_day_is_kept(credential):
     soon = run(NOON + 9 * MINUTE)
     later = run(NOON + 10 * MINUTE)
 
-    assert first.foreseen_looks == soon.expected_looks == 0
-    assert later.expected_looks == 20
-    assert (later.foreseen_at, later.foreseen_looks) == (NOON, 0)
+    assert first.foreseen_lookups == soon.expected_lookups == 0
+    assert later.expected_lookups == 20
+    assert (later.foreseen_at, later.foreseen_lookups) == (NOON, 0)
 
 
 def test_a_forecast_is_never_below_what_has_happened(credential):
@@ -137,8 +137,8 @@ def test_a_forecast_is_never_below_what_has_happened(credential):
 
     soon = run(NOON + 2 * MINUTE)
 
-    assert (soon.expected_at, soon.foreseen_looks) == (NOON, 0)
-    assert (soon.expected_looks, soon.expected_tweet_days) == (30, 20)
+    assert (soon.expected_at, soon.foreseen_lookups) == (NOON, 0)
+    assert (soon.expected_lookups, soon.expected_tweet_days) == (30, 20)
     # A project of which nothing was foreseen expects nothing until it is.
     other = Spending.objects.create(project=ProjectFactory(name="new"), day=TODAY, posts=5)
     run(NOON + 3 * MINUTE)
@@ -156,8 +156,8 @@ def test_after_midnight_a_day_is_closed_with_what_came(credential):
 
     yesterday = ForecastDay.objects.get(day=TODAY)
     assert yesterday.newcomers_came == 5
-    assert yesterday.looks == 450
-    assert today.looks == 0
+    assert yesterday.lookups == 450
+    assert today.lookups == 0
     assert today.foreseen_at == MIDNIGHT
     # They came within the day: as many again are expected.
     assert today.newcomers == pytest.approx(5, rel=0.01)
@@ -170,27 +170,28 @@ def test_a_batch_that_is_counted_after_midnight_still_counts(credential):
 
     run(MIDNIGHT + 5 * MINUTE)
 
-    assert ForecastDay.objects.get(day=TODAY).looks == 50
+    assert ForecastDay.objects.get(day=TODAY).lookups == 50
 
 
 def kept(day, **given):
     began = datetime.combine(day, datetime.min.time(), UTC)
     row = {
-        "foreseen_at": began + MINUTE, "known_looks": 100.0, "new_looks": 0.0, "known_days": 50.0,
-        "new_days": 10.0, "newcomers": 10.0, "looks": 90, "tweet_days": 50, "newcomers_came": 0.0,
+        "foreseen_at": began + MINUTE, "known_lookups": 100.0, "new_lookups": 0.0,
+        "known_days": 50.0, "new_days": 10.0, "newcomers": 10.0, "lookups": 90,
+        "tweet_days": 50, "newcomers_came": 0.0,
     }  # fmt: skip
     return ForecastDay.objects.create(day=day, **{**row, **given})
 
 
 def test_errors_of_earlier_days_correct_today(credential):
     kept(TODAY - DAY)
-    kept(TODAY - 2 * DAY, looks=70, newcomers_came=0.0)
+    kept(TODAY - 2 * DAY, lookups=70, newcomers_came=0.0)
     tracked(10)
 
     row = run()
 
-    assert row.looks_correction == pytest.approx(0.8)
-    assert row.expected_looks == pytest.approx(20 * 0.8)
+    assert row.lookups_correction == pytest.approx(0.8)
+    assert row.expected_lookups == pytest.approx(20 * 0.8)
     assert row.days_correction == pytest.approx(1.0)
 
 
@@ -199,7 +200,7 @@ def test_errors_of_earlier_days_correct_today(credential):
     [
         {"foreseen_at": NOON - DAY},
         {"newcomers_came": None},
-        {"known_looks": None},
+        {"known_lookups": None},
         {"day": TODAY - 4 * DAY},
     ],
     ids=["made late", "not over", "nothing foreseen", "long ago"],
@@ -207,14 +208,14 @@ def test_errors_of_earlier_days_correct_today(credential):
 def test_a_partly_forecast_day_corrects_nothing(credential, given):
     kept(**{"day": TODAY - DAY, **given})
 
-    assert run().looks_correction == 1
+    assert run().lookups_correction == 1
 
 
 def test_a_day_corrects_only_once(credential):
     """What was foreseen was corrected already."""
-    kept(TODAY - DAY, known_looks=80.0, looks_correction=0.8, looks=80)
+    kept(TODAY - DAY, known_lookups=80.0, lookups_correction=0.8, lookups=80)
 
-    assert run().looks_correction == pytest.approx(0.8)
+    assert run().lookups_correction == pytest.approx(0.8)
 
 
 def test_an_import_is_not_expected_to_repeat(credential):
@@ -241,8 +242,8 @@ def test_without_a_credential_the_forecast_says_so_instead_of_0():
 
     row = run()
 
-    assert (row.looks, row.expected_looks, row.expected_tweet_days) == (5, None, None)
-    assert row.foreseen_looks is None
+    assert (row.lookups, row.expected_lookups, row.expected_tweet_days) == (5, None, None)
+    assert row.foreseen_lookups is None
     assert row.why == NONE_YET
     assert stored_forecast(now=NOON).why == NONE_YET
 
@@ -250,7 +251,7 @@ def test_without_a_credential_the_forecast_says_so_instead_of_0():
 def test_while_the_queue_is_paused_nothing_is_expected(credential):
     Queue.objects.filter(pk=TWEET_UPDATE).update(paused=True)
 
-    assert (run().why, run().expected_looks) == (PAUSED, None)
+    assert (run().why, run().expected_lookups) == (PAUSED, None)
 
 
 def test_without_windows_the_forecast_is_what_the_intervals_ask_for(credential):
@@ -259,7 +260,7 @@ def test_without_windows_the_forecast_is_what_the_intervals_ask_for(credential):
 
     row = run()
 
-    assert (row.expected_looks, row.why) == (20, NO_WINDOWS)
+    assert (row.expected_lookups, row.why) == (20, NO_WINDOWS)
 
 
 def test_the_reason_for_a_missing_forecast_is_cleared_when_it_is_known(credential):
@@ -275,7 +276,7 @@ def test_there_is_no_forecast_before_the_first_run():
 
     assert found.why == NOT_YET
     assert not found.is_fresh
-    assert (found.today.looks, found.today.expected_looks) == (None, None)
+    assert (found.today.lookups, found.today.expected_lookups) == (None, None)
 
 
 def test_the_periodic_task_stores_today_and_tomorrow(credential):
@@ -317,7 +318,7 @@ def test_of_two_concurrent_clusters_one_computes_the_forecast(credential):
         first.result(60)
 
     row = ForecastDay.objects.get(day=TODAY)
-    assert (row.foreseen_at, row.expected_at, row.expected_looks) == (NOON, NOON, 20)
+    assert (row.foreseen_at, row.expected_at, row.expected_lookups) == (NOON, NOON, 20)
     assert ForecastDay.objects.count() == 2
 
 
@@ -332,7 +333,7 @@ def test_a_run_reads_as_much_for_any_number_of_tweets(credential, monkeypatch):
         update_forecasts(plan, now=now, gone_every=DAY)
 
     row = ForecastDay.objects.get(day=now.date())
-    assert row.expected_looks > 60_000
+    assert row.expected_lookups > 60_000
     assert row.why == ""
     assert read.walked == {TWEETS: 0, QUEUE: 0}
     # Once for the forecast, once for those that came yesterday.

@@ -32,15 +32,15 @@ def test_look_ups_of_fixed_rows_are_counted_exactly():
 
 
 def one_by_one(cell, rows, end):
-    looks, at = 0, cell.due
+    lookups, at = 0, cell.due
     while at < end:
         age = cell.age + at
         row = next((row for row in rows if age < row.below), None)
         if row is None:
             break
-        looks += 1
+        lookups += 1
         at += wait_at(age, cooled(cell.growth, cell.age, age), row, 1.0)
-    return looks
+    return lookups
 
 
 def test_look_ups_counted_in_bulk_equal_those_counted_singly():
@@ -60,9 +60,9 @@ def test_the_count_is_quick_even_with_a_look_up_each_second(monkeypatch):
     steps = []
     monkeypatch.setattr(walking, "wait_at", lambda *given: steps.append(given) or wait_at(*given))
 
-    [looks] = walk(Cell(1, 0, 5, 0), [IntervalRow(DAY, 0, Bounds(0.001, 1, 1))], [DAY])
+    [lookups] = walk(Cell(1, 0, 5, 0), [IntervalRow(DAY, 0, Bounds(0.001, 1, 1))], [DAY])
 
-    assert looks == pytest.approx(DAY, abs=2)
+    assert lookups == pytest.approx(DAY, abs=2)
     assert len(steps) < 2000
 
 
@@ -89,7 +89,7 @@ def test_a_tweet_costs_each_tweet_day_once_and_today_only_if_unpaid():
 
     rest, tomorrow = foresee(Known(cells, FIXED, NOBODY, gone_every=DAY), to_midnight=HOUR / 2)
 
-    assert (rest.looks, rest.tweet_days) == (6, 3)
+    assert (rest.lookups, rest.tweet_days) == (6, 3)
     assert tomorrow.tweet_days == 5
 
 
@@ -101,8 +101,8 @@ def test_money_of_each_project_goes_to_its_youngest_tweets_first():
 
     assert rest.tweet_days == 15
     assert rest.projects == {1: 10, 2: 3}
-    # Of the old, five were paid for: one look each, and one each at the young.
-    assert rest.looks == 15
+    # Of the old, five were paid for: one look-up each, and one each of the young.
+    assert rest.lookups == 15
     assert tomorrow.projects == {1: 10, 2: 10}
 
 
@@ -132,7 +132,7 @@ def test_windows_limit_the_look_ups():
 
     rest, _ = foresee(known, to_midnight=10 * HOUR)
 
-    assert rest.looks == pytest.approx(360)
+    assert rest.lookups == pytest.approx(360)
 
 
 def test_new_tweets_are_looked_up_from_their_arrival_on():
@@ -140,22 +140,22 @@ def test_new_tweets_are_looked_up_from_their_arrival_on():
 
     assert rest.newcomers == tomorrow.newcomers == pytest.approx(10)
     # Every hour for half a day on average.
-    assert rest.new_looks == pytest.approx(125, rel=0.03)
+    assert rest.new_lookups == pytest.approx(125, rel=0.03)
     assert (rest.tweet_days, tomorrow.tweet_days) == (pytest.approx(10), pytest.approx(20))
     # Those of today every hour and then every six, those of tomorrow as today.
-    assert tomorrow.new_looks == pytest.approx(125 + 120 + 20, rel=0.03)
+    assert tomorrow.new_lookups == pytest.approx(125 + 120 + 20, rel=0.03)
 
 
 def test_new_tweets_are_looked_up_as_often_as_others_of_their_age():
     quick = [Cell(500, age, 2.0, 60) for age in AGE_STEPS[1:40]]
     quiet = [Cell(500, age, 0.01, 60) for age in AGE_STEPS[1:40]]
-    looks = [curve(cells, ADAPTS, stretch=1).at(DAY) for cells in (quick, [], quiet)]
+    lookups = [curve(cells, ADAPTS, stretch=1).at(DAY) for cells in (quick, [], quiet)]
 
-    assert looks == sorted(looks, reverse=True)
-    assert looks[-1] > 25, "even the quietest are looked at every quarter of their age"
-    assert curve(quick, ADAPTS, stretch=2).at(DAY) < looks[0]
+    assert lookups == sorted(lookups, reverse=True)
+    assert lookups[-1] > 25, "even the quietest are looked at every quarter of their age"
+    assert curve(quick, ADAPTS, stretch=2).at(DAY) < lookups[0]
     one = [Cell(1, 0.7 * DAY, 0.01, 60)]
-    assert curve(one, ADAPTS, stretch=1).at(DAY) < looks[1], "a neighbour says more than nobody"
+    assert curve(one, ADAPTS, stretch=1).at(DAY) < lookups[1], "a neighbour says more than nobody"
 
 
 def test_ages_have_the_same_steps_as_in_sql():
@@ -173,7 +173,7 @@ def test_corrections_stay_within_bounds():
 def test_the_correction_does_not_lift_a_day_over_its_budget():
     cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
     known = Known(
-        cells, FIXED, NOBODY, left={1: (8.0, 8.0)}, days_correction=1.5, looks_correction=1.5
+        cells, FIXED, NOBODY, left={1: (8.0, 8.0)}, days_correction=1.5, lookups_correction=1.5
     )
 
     rest, _ = foresee(known, to_midnight=HOUR)

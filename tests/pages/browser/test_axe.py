@@ -80,7 +80,7 @@ def filled(user):
     )
     Stretch.objects.create(pk=Stretch.ONLY, windows=1.4, money=2.0, taken_at=minute)
     StretchMinute.objects.create(minute=minute, windows=1.4, money=2.0)
-    ForecastDay.objects.create(day=minute.date(), looks=3, tweet_days=2, why="Nobody knows.")
+    ForecastDay.objects.create(day=minute.date(), lookups=3, tweet_days=2, why="Nobody knows.")
     noted = {"took": timedelta(seconds=11), "host": "h", "pid": 1, "reason": "X answered 503"}
     NotedTask.objects.create(name="a", failed=True, **noted)
     SourceDay.objects.create(source=there, day=minute.date(), posts=3, billed=3)

@@ -55,7 +55,7 @@ def told(client, db, settings):
         queue="tweet:update", minute=now.replace(second=0, microsecond=0),
         pid=1, host="h", batches=1, asked=1, late=late,
     )  # fmt: skip
-    ForecastDay.objects.create(day=now.date(), looks=1, tweet_days=1)
+    ForecastDay.objects.create(day=now.date(), lookups=1, tweet_days=1)
     hour = timedelta(hours=1)
     Interval.objects.filter(younger_than__gt=hour).update(
         accuracy=0.05, at_most=hour, at_least=hour

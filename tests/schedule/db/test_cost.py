@@ -102,7 +102,7 @@ ADAPTS = IntervalRow(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * 
 
 
 def test_the_cost_of_an_adapting_row_is_that_of_todays_tweets():
-    rate = Rate(looks=6, days=0.5, error=0.1, days_error=0.02)
+    rate = Rate(lookups=6, days=0.5, error=0.1, days_error=0.02)
 
     found = cost([ADAPTS], tweets(d7=10), {30 * DAY: rate})
 
@@ -112,7 +112,7 @@ def test_the_cost_of_an_adapting_row_is_that_of_todays_tweets():
 
 @pytest.mark.django_db
 def test_every_number_from_a_sample_has_a_margin():
-    rate = Rate(looks=600, days=0.5, error=0.1, days_error=0.02)
+    rate = Rate(lookups=600, days=0.5, error=0.1, days_error=0.02)
     found = cost([ADAPTS], tweets(d7=100_000), {30 * DAY: rate})
 
     lines = {line.what: line.after for line in lines_of(CostChange(found, found))}
@@ -127,7 +127,7 @@ def test_every_number_from_a_sample_has_a_margin():
 def test_without_tweets_an_adapting_row_costs_as_for_typical_tweets():
     found = cost([ADAPTS], None)
 
-    # By the bench of cadences some 85 looks in 30 days.
+    # By the bench of cadences some 85 look-ups in 30 days.
     assert 20 < found.life < 200
     assert found.error == 0
 
@@ -156,7 +156,7 @@ def test_the_rate_of_a_sample_has_an_error():
     [rate] = rates(Plan((Tier(30 * DAY, DAY, bounds=bounds),)), now=now).values()
 
     quiet, lively = (86400 / adapted_wait(2 * 86400, each / 86400, bounds) for each in (0.06, 0.6))
-    assert rate.looks == pytest.approx((quiet + lively) / 2, rel=0.2)
+    assert rate.lookups == pytest.approx((quiet + lively) / 2, rel=0.2)
     assert 0.05 < rate.error < 0.5
     assert rate.days_error == 0, "all of them are looked at each day"
 

@@ -47,14 +47,14 @@ def tracked(many, *, age, pace=None, now):
         queue.schedule(TWEET_UPDATE, id, HOUR)
 
 
-def room_for(looks, now):
+def room_for(lookups, now):
     """A window of X with this many look-ups, of a hundred tweets each, in a quarter of an hour."""
     credential = CredentialFactory()
     Window.objects.create(
         app=credential.app,
         endpoint="GET /2/tweets",
-        limit=looks,
-        remaining=looks,
+        limit=lookups,
+        remaining=lookups,
         resets_at=now + HOUR,
     )
 

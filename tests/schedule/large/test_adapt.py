@@ -14,7 +14,7 @@ from trackers.schedule.stretch_solve import (
     MAX_STRETCH,
     MAX_WINDOW_FILL,
     Group,
-    look_ups_due,
+    lookups_due,
     needed_stretch,
 )
 from tweetwatch.database import cursor
@@ -108,17 +108,17 @@ FLEET = [
 
 
 def test_with_enough_windows_waits_are_not_stretched():
-    assert needed_stretch(FLEET, room=10 * look_ups_due(FLEET, 1), backlog=0) == 1
+    assert needed_stretch(FLEET, room=10 * lookups_due(FLEET, 1), backlog=0) == 1
 
 
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_the_stretch_just_fills_the_windows(share):
-    room = share * look_ups_due(FLEET, 1)
+    room = share * lookups_due(FLEET, 1)
 
     stretch = needed_stretch(FLEET, room=room, backlog=0)
 
-    assert look_ups_due(FLEET, stretch) <= MAX_WINDOW_FILL * room
-    assert look_ups_due(FLEET, stretch / 1.01) > MAX_WINDOW_FILL * room
+    assert lookups_due(FLEET, stretch) <= MAX_WINDOW_FILL * room
+    assert lookups_due(FLEET, stretch / 1.01) > MAX_WINDOW_FILL * room
 
 
 def test_bounds_can_make_every_stretch_insufficient():
@@ -126,7 +126,7 @@ def test_bounds_can_make_every_stretch_insufficient():
 
 
 def test_an_import_takes_at_most_half_of_the_windows():
-    room = 2 * look_ups_due(FLEET, 1)
+    room = 2 * lookups_due(FLEET, 1)
 
     assert needed_stretch(FLEET, room=room, backlog=10**9) == needed_stretch(
         FLEET, room=room * (MAX_WINDOW_FILL - 0.5) / MAX_WINDOW_FILL, backlog=0

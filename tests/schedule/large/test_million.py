@@ -88,7 +88,7 @@ def test_no_statement_of_stretches_replans_and_forecasts_scans_a_million_rows(pl
     assert 0 < piece.found[TWEETS] <= 1.1 * TWEETS_PER_PIECE
     # Found to be locked, to be changed, and to be there.
     assert TWEETS_PER_PIECE <= piece.found[QUEUE] <= 4 * TWEETS_PER_PIECE
-    assert ForecastDay.objects.get(day=now.date()).expected_looks > 0
+    assert ForecastDay.objects.get(day=now.date()).expected_lookups > 0
     # Once for the forecast, once for those that came yesterday.
     assert 0 < foreseen.found[TWEETS] <= 2 * (EXACTLY + MAX_SAMPLE)
     assert 0 < foreseen.found[QUEUE] <= 2 * (EXACTLY + MAX_SAMPLE)

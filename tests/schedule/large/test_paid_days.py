@@ -26,7 +26,7 @@ def test_a_wait_within_the_tweet_day_is_kept():
 
 
 def test_the_last_look_up_of_a_paid_tweet_day_is_at_its_end():
-    """The next look would be tomorrow: one more today, spread over half an hour."""
+    """The next look-up would be tomorrow: one more today, spread over half an hour."""
     close = 12 * HOUR - LATE_S
     closing = [across_days(NOON, 20 * HOUR, day_stretch=5, longest=DAY, chance=c) for c in (0, 1)]
     assert closing == [close - SPREAD_S, close]
@@ -57,7 +57,7 @@ SHARES = st.floats(min_value=0, max_value=1)
 def test_jitter_never_moves_a_look_up_into_an_unpaid_day(
     now, usual, from_midnight, jitter, day_stretch, chance
 ):
-    """A look is due well before midnight, or it is one that begins a day, as late as it should."""
+    """A look-up is due well before midnight, or begins a day, as late as it should."""
     wait = usual * (1 + jitter)
     if from_midnight is not None:
         # It would be due just before midnight, or just after.
@@ -95,19 +95,19 @@ def test_look_ups_near_midnight_are_spread_over_the_first_minutes_of_the_new_day
 def test_look_ups_of_the_morning_are_spread(wait):
     chance = random.Random(4)
     midnight = 20_000 * DAY_S
-    looks: list[float] = []
+    lookups: list[float] = []
     for _ in range(2000):
-        # Looked at before, at any time of the last wait; those for which a closing look is due
+        # Looked at before, at any time of the last wait; those for which a closing look-up is due
         # have it first.
         now = midnight - wait * chance.random()
         while now < midnight:
             now += across_days(now, wait, day_stretch=1.2, longest=3 * wait, chance=chance.random())
-        looks.append(now - midnight)
+        lookups.append(now - midnight)
 
     slot = max(1.0, min(SPREAD_S, wait) / 10)
-    fullest = max(Counter(int(look / slot) for look in looks).values())
-    assert fullest <= len(looks) / 3, "never all at once"
-    assert sum(look < 1 for look in looks) <= len(looks) / 4
+    fullest = max(Counter(int(look / slot) for look in lookups).values())
+    assert fullest <= len(lookups) / 3, "never all at once"
+    assert sum(look < 1 for look in lookups) <= len(lookups) / 4
 
 
 @pytest.mark.django_db
@@ -168,7 +168,7 @@ def test_without_a_stretch_a_tweet_costs_one_tweet_day_per_day_or_wait():
 
 @pytest.mark.parametrize("day_stretch", [1.3, 2.0, 5.0])
 def test_counted_tweet_days_equal_those_of_the_rule(day_stretch):
-    """A hundred tweets a group are walked through 60 days, look by look."""
+    """A hundred tweets a group are walked through 60 days, look-up by look-up."""
     chance = random.Random(2)
     for group in FLEET[:-1]:
         bounds = group.bounds

@@ -69,7 +69,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
-            StretchesThen(windows=1.4, looks=0.71),
+            StretchesThen(windows=1.4, lookups=0.71),
             "it grows by 20% an hour; the wait is 1.4 times the usual, since X's windows "
             "have room for 71% of the look-ups.",
         ),
@@ -84,7 +84,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 2),
-            StretchesThen(windows=1.4, money=5, looks=0.71, days=0.4),
+            StretchesThen(windows=1.4, money=5, lookups=0.71, days=0.4),
             "it grows by 20% an hour; the wait is 2.0 times the usual, since "
             f"{STRETCHED_OTHERWISE}.",
         ),
@@ -114,11 +114,11 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
-            StretchesThen(windows=1.5, money=1.4, looks=0.5, days=0),
+            StretchesThen(windows=1.5, money=1.4, lookups=0.5, days=0),
             "its figures hardly change; the wait is 2.0 times the usual, since X's windows "
             "have room for 50% of the look-ups and the budgets allow 0% of the tweet-days.",
         ),
-        # The new day's looks are spread over its first half hour.
+        # The new day's look-ups are spread over its first half hour.
         (
             ADAPTS,
             ExplainedWait(7200, 0.2 / 3600, 900, looked_at=DAY_S - 600),
@@ -136,7 +136,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
         (
             ADAPTS,
             ExplainedWait(80_000, 0, 4 * 3600, looked_at=DAY_S - 4 * 3600 - LATE_S - 60),
-            StretchesThen(windows=3, money=2, looks=0.3),
+            StretchesThen(windows=3, money=2, lookups=0.3),
             CLOSES,
         ),
         (
@@ -166,7 +166,7 @@ def test_jitter_is_not_a_reason():
     st.tuples(*[st.floats(min_value=0, max_value=1)] * 2),
 )
 def test_every_plan_of_the_rule_has_its_reason(age, pace, looked_at, windows, money, chances):
-    """Never one of those for a look that somebody moved."""
+    """Never one of those for a look-up that somebody moved."""
     bounds = ADAPTS.bounds
     planned = adapted_wait(age, pace, bounds, windows) * (1 + 0.05 * (2 * chances[0] - 1))
     wait = planned

@@ -41,7 +41,7 @@ COUNT = 1000
 
 @pytest.fixture
 def tweets():
-    """A thousand that are due now, and by the list an hour from their last look: at once."""
+    """A thousand that are due now, and by the list an hour from their last look-up: at once."""
     fill(COUNT)
     Interval.objects.all().delete()
     IntervalFactory(younger_than=30 * DAY, every=10 * HOUR)

@@ -80,7 +80,7 @@ def _room_at(at: datetime) -> StretchesThen:
     ).first()
     if row is None:
         return NOT_STRETCHED
-    looks = room_for(row)
+    lookups = room_for(row)
     days = (
         row.days_room / row.days_demand if row.days_room is not None and row.days_demand else None
     )
@@ -88,7 +88,7 @@ def _room_at(at: datetime) -> StretchesThen:
         row.windows_then,
         row.money_then,
         # With room for all there is a stretch to make up for a backlog.
-        looks if looks and looks < 1 and _are_alike(row.windows, row.windows_then) else None,
+        lookups if lookups and lookups < 1 and _are_alike(row.windows, row.windows_then) else None,
         days if _are_alike(row.money, row.money_then) else None,
     )
 

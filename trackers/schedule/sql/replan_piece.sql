@@ -22,7 +22,7 @@ piece AS MATERIALIZED (
 -- A tweet's tier is the first whose bound exceeds its age; one from up to five minutes in the
 -- future has age 0, as in the pure rule. It is due one interval after its last look-up. The wait of
 -- an adapting row is counted from then, with the age and the pace at that time; where money is
--- short, a wait that does not end on the day of the last look is stretched.
+-- short, a wait that does not end on the day of the last look-up is stretched.
 wished AS MATERIALIZED (
     SELECT t.id,
            t.measured_until + CASE WHEN tier.accuracy IS NULL OR w.chance IS NULL THEN w.wait

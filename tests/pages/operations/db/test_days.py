@@ -1,4 +1,4 @@
-"""Looks and tweet-days by the day, and the stretch: on pages and in figures."""
+"""Look-ups and tweet-days by the day, and the stretch: on pages and in figures."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def days(now):
     today = now.date()
     given = {"expected_at": now, "counted_at": now}
     ForecastDay.objects.create(
-        day=today, looks=12_345, tweet_days=2_003, expected_looks=20_100.4,
+        day=today, lookups=12_345, tweet_days=2_003, expected_lookups=20_100.4,
         expected_tweet_days=2_950.0, **given,
     )  # fmt: skip
     ForecastDay.objects.create(
-        day=today + DAY, expected_looks=21_000.0, expected_tweet_days=3_000.0, expected_at=now
+        day=today + DAY, expected_lookups=21_000.0, expected_tweet_days=3_000.0, expected_at=now
     )
     ForecastDay.objects.create(
-        day=today - DAY, known_looks=6_000.0, new_looks=14_000.0, known_days=2_500.0,
-        new_days=400.0, looks=19_600, tweet_days=2_900, **given,
+        day=today - DAY, known_lookups=6_000.0, new_lookups=14_000.0, known_days=2_500.0,
+        new_days=400.0, lookups=19_600, tweet_days=2_900, **given,
     )  # fmt: skip
     project = AppFactory(project=ProjectFactory(name="acme")).project
     ForecastOfProject.objects.create(day=today, project=project, tweet_days=2_003, expected=2_950)
@@ -116,7 +116,7 @@ def test_an_unknown_forecast_is_not_shown_as_0(staff, now, address):
 
 def test_the_reason_for_no_forecast_is_shown(staff, now):
     ForecastDay.objects.create(
-        day=now.date(), counted_at=now, expected_at=now, looks=5, tweet_days=5, why="Because."
+        day=now.date(), counted_at=now, expected_at=now, lookups=5, tweet_days=5, why="Because."
     )
 
     seen = words(staff.get("/?part=ahead"))
@@ -146,12 +146,12 @@ def test_status_has_the_same_forecast(now):
     found = json.loads(told("--json"))
 
     assert found["days"]["today"] == {
-        "looks": 12_345, "tweet_days": 2_003,
-        "expected_looks": 20_100, "expected_tweet_days": 2_950,
+        "lookups": 12_345, "tweet_days": 2_003,
+        "expected_lookups": 20_100, "expected_tweet_days": 2_950,
     }  # fmt: skip
     assert found["days"]["yesterday"] == {
-        "looks": 19_600, "tweet_days": 2_900,
-        "foreseen_looks": 20_000, "foreseen_tweet_days": 2_900,
+        "lookups": 19_600, "tweet_days": 2_900,
+        "foreseen_lookups": 20_000, "foreseen_tweet_days": 2_900,
     }  # fmt: skip
     assert found["days"]["projects"] == [
         {
@@ -172,7 +172,7 @@ def test_status_says_what_is_unknown(now):
     found = json.loads(told("--json"))
 
     assert found["days"]["why"] == NOT_YET
-    assert found["days"]["today"]["expected_looks"] is None
+    assert found["days"]["today"]["expected_lookups"] is None
     assert (found["stretch"]["windows"], found["stretch"]["why"]) == (None, [ALL_FIXED])
     assert "Today        not known" in told()
 
@@ -183,12 +183,12 @@ def test_prometheus_gets_the_same_forecast(scraped, now):
 
     found = scraped()
 
-    assert 'tweetwatch_looks{day="today",kind="expected"} 20100.4' in found
-    assert 'tweetwatch_looks{day="yesterday",kind="foreseen"} 20000.0' in found
+    assert 'tweetwatch_lookups{day="today",kind="expected"} 20100.4' in found
+    assert 'tweetwatch_lookups{day="yesterday",kind="foreseen"} 20000.0' in found
     assert 'tweetwatch_tweet_days{day="tomorrow",kind="expected"} 3000.0' in found
     assert 'tweetwatch_stretch_ratio{for="windows"} 1.4' in found
     assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in found
 
 
 def test_prometheus_gets_no_unknown_values(scraped):
-    assert not [line for line in scraped() if line.startswith("tweetwatch_looks")]
+    assert not [line for line in scraped() if line.startswith("tweetwatch_lookups")]
