@@ -118,15 +118,15 @@ def array(values: Iterable[float | str | None]) -> str:
 class DatabaseClock:
     """The database's time, advanced by our monotonic clock."""
 
-    told: datetime  # as last read
+    last_read: datetime  # as last read
     asked_at: float  # time.monotonic() from before the reading, so that this clock is never behind
 
     def now(self) -> datetime:
-        return self.told + timedelta(seconds=time.monotonic() - self.asked_at)
+        return self.last_read + timedelta(seconds=time.monotonic() - self.asked_at)
 
     def monotonic_at(self, when: datetime) -> float:
         """The time.monotonic() of that time, or of a little before it."""
-        return self.asked_at + (when - self.told).total_seconds()
+        return self.asked_at + (when - self.last_read).total_seconds()
 
 
 def retry_while_lost(act: Callable[[], T], *, until: float) -> T:

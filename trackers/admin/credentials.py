@@ -76,11 +76,11 @@ class CredentialForm(forms.ModelForm):
             return
         self.fields["app"].required = False
         self.fields["app"].help_text += " Leave empty to create one with the credential's name."
-        self.kept, unreadable = _stored_secrets(self.instance)
-        self.kept_kind = self.instance.kind
+        self.stored_secrets, unreadable = _stored_secrets(self.instance)
+        self.stored_kind = self.instance.kind
         for kind, names in _SECRET_FIELDS.items():
             for field, name in names.items():
-                is_set = name in self.kept and kind == self.kept_kind
+                is_set = name in self.stored_secrets and kind == self.stored_kind
                 state = "Set. Leave empty to keep it." if is_set else "Not set."
                 self.fields[field].help_text = (
                     "Cannot be decrypted with FIELD_KEYS. Enter it again." if unreadable else state
@@ -94,8 +94,11 @@ class CredentialForm(forms.ModelForm):
         for field in typed.keys() - ours.keys():
             self.add_error(field, f"A {kind} credential has no {_SECRET_OF_FIELD[field]}.")
         # The model's own clean() says what is missing, by name and never by value.
-        self.given = {ours[field]: value for field, value in typed.items() if field in ours}
-        self.instance.secrets = {**(self.kept if kind == self.kept_kind else {}), **self.given}
+        self.typed_secrets = {ours[field]: value for field, value in typed.items() if field in ours}
+        self.instance.secrets = {
+            **(self.stored_secrets if kind == self.stored_kind else {}),
+            **self.typed_secrets,
+        }
         return cleaned
 
 
@@ -225,7 +228,7 @@ class CredentialAdmin(ActingAdmin):
             return
         fields = [*_EDITABLE_FIELDS]
         # Written only then: a worker may have saved new tokens since this page was loaded.
-        if form.given or obj.kind != form.kept_kind:
+        if form.typed_secrets or obj.kind != form.stored_kind:
             obj.forget_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)

@@ -39,7 +39,7 @@ class EntryIn(Strict):
 class Entries(Strict):
     entries: list[EntryIn] = Field(max_length=MAX_ITEMS)
 
-    def given(self) -> list[Entry]:
+    def to_entries(self) -> list[Entry]:
         return [entry.entry() for entry in self.entries]
 
 
@@ -49,7 +49,7 @@ class EntriesOrName(Strict):
     entries: list[EntryIn] | None = Field(default=None, max_length=MAX_ITEMS)
     source: StrictStr | None = Field(default=None, alias="from")
 
-    def given(self) -> list[Entry] | None:
+    def to_entries(self) -> list[Entry] | None:
         """None if `from` is given."""
         if (self.entries is None) == (self.source is None):
             raise ValueError("Give either entries, or from, the name of a timeline.")

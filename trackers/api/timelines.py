@@ -38,7 +38,7 @@ def append(request: HttpRequest, body: Append) -> Status:
     """Adds to each timeline that exists; a missing one stays missing."""
     require_write(request, *body.timelines)
     _refuse_too_many(len(body.entries) * len(body.timelines))
-    store.append(body.given(), body.timelines)
+    store.append(body.to_entries(), body.timelines)
     return Status(204, None)
 
 
@@ -99,7 +99,7 @@ def get_since(
 def replace(request: HttpRequest, name: str, body: Entries) -> Status:
     """Replaces the timeline's entries with these, except those deleted from it."""
     require_write(request, name)
-    store.set(name, body.given())
+    store.set(name, body.to_entries())
     return Status(204, None)
 
 
@@ -107,7 +107,7 @@ def replace(request: HttpRequest, name: str, body: Entries) -> Status:
 def merge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     """Adds new entries; a missing timeline stays missing."""
     require_write(request, name)
-    entries = body.given()
+    entries = body.to_entries()
     if entries is None:
         require_read(request, source := body.source or "")
         _require_timeline(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
@@ -120,7 +120,7 @@ def merge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
 def unmerge(request: HttpRequest, name: str, body: EntriesOrName) -> Status:
     """Removes entries by their ids; a merge can bring them back."""
     require_write(request, name)
-    entries = body.given()
+    entries = body.to_entries()
     if entries is None:
         require_read(request, source := body.source or "")
         _require_timeline(store.unmerge_from(name, source), source)

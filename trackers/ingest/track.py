@@ -15,7 +15,7 @@ from itertools import islice
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC

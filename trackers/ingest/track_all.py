@@ -11,7 +11,7 @@ from itertools import islice
 
 from django.db import DatabaseError, DataError, IntegrityError
 
-from trackers.ingest.found import FoundTweet, Rejected
+from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.track import CHUNK, track_chunk
 from trackers.tweets.versions import KnownTweet
 

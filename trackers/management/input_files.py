@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from trackers.ingest.files.archive import Archive
 from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check_first_bytes, first_bytes
 from trackers.ingest.files.opening import packer_of
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 
 STDIN = "-"
 AT_TERMINAL = "Reading from this terminal: one id or address per line. End with Ctrl-D."

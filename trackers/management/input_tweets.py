@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import lines_of
-from trackers.ingest.found import FoundTweet, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.found_tweets import FoundTweet, Options, Rejected, UnreadableError, id_of
 from trackers.management.input_files import inspect_input, open_input, require_input
 from tweetwatch.command_line import EXIT_USAGE
 
@@ -39,7 +39,9 @@ class InputTweets:
                 ) from None
 
     def in_file(self, name: str) -> Iterator[int]:
-        chosen = Options(column=self.column, tell=lambda sentence: self.say(f"{name}: {sentence}"))
+        chosen = Options(
+            column=self.column, on_note=lambda sentence: self.say(f"{name}: {sentence}")
+        )
         with open_input(name) as file:
             if warning := inspect_input(name, file):
                 self.say(warning)

@@ -464,7 +464,7 @@ class Migration(migrations.Migration):
             ('format', models.CharField(max_length=10)),
             ('column', models.CharField(blank=True, max_length=200)),
             ('referenced', models.BooleanField(default=False)),
-            ('told', models.TextField(blank=True)),
+            ('note', models.TextField(blank=True)),
             ('header', models.TextField(blank=True)),
             ('bytes', models.BigIntegerField(default=0)),
             ('parts', models.IntegerField(default=0)),

@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 
 from tests.factories import TweetFactory, figures, post
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.track import track_chunk
 from trackers.schedule import tweet_changes
 from trackers.tweets.models import Tweet, TweetVersion

@@ -45,7 +45,7 @@ class Listened:
         """As a process that has just begun, and knows what the database tells it."""
         with cursor() as db:
             db.execute("UPDATE trackers_stream SET lease = NULL")
-        self.listening = Listening(self.settings, tell=self.told.append)
+        self.listening = Listening(self.settings, log=self.told.append)
         self.lease = stream_lease.take_lease(self.settings.lease)
         assert isinstance(self.lease, Lease)
         self.synced = Synced()

@@ -10,7 +10,7 @@ from django.db import transaction
 from tests.factories import post
 from trackers.arrivals.arrive import arrive
 from trackers.arrivals.models import TimelineDelivery
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Source
 from trackers.ingest.track import track_chunk
 from trackers.jobs import queue

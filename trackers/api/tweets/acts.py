@@ -15,7 +15,7 @@ from trackers.api.wire.auth import act_on, actor_of
 from trackers.api.wire.fields import MAX_ITEMS, Id, UnsignedId
 from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut
 from trackers.ingest.files.acts import track_found
-from trackers.ingest.found import FoundTweet, id_of, is_rounded
+from trackers.ingest.found_tweets import FoundTweet, id_of, is_rounded
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS
 from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict

@@ -12,7 +12,7 @@ from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.imports import Import
 from trackers.jobs.models import Worker
 

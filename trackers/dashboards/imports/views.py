@@ -41,7 +41,7 @@ from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.limits import Limits, size
 from trackers.ingest.files.preview import columns
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.imports import Import
 from trackers.schedule.intervals import current

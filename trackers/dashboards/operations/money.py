@@ -59,7 +59,7 @@ class ProjectBlock:
     outlook: str  # whether the day's budget will last
     binds: str
     mood: str  # as in a card
-    told: BilledUsage | None
+    billed: BilledUsage | None
     usage_problem: str
 
 
@@ -78,7 +78,7 @@ def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
         outlook=outlook,
         binds=_tightest_limit(books),
         mood=mood,
-        told=_billed_usage(project, now=now),
+        billed=_billed_usage(project, now=now),
         usage_problem=project.usage_problem,
     )
 

@@ -57,7 +57,7 @@ class GapRow:
     since: str
     until: str
     why: str
-    found: Moment
+    found_at: Moment
     state: str
     mood: str
     closed: Moment | None
@@ -138,7 +138,7 @@ def _gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
         since="the beginning" if not gap.from_id else exactly(born_at(gap.from_id)),
         until=exactly(born_at(gap.to_id)),
         why=gap.get_why_display(),
-        found=ago(gap.found_at, now=now),
+        found_at=ago(gap.found_at, now=now),
         state=state,
         mood=mood,
         closed=ago(gap.closed_at, now=now) if gap.closed_at else None,

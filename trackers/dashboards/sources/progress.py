@@ -40,9 +40,7 @@ class SweepUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class ReadingProgress:
-    """through: everything up to here is read; None until the first poll has finished."""
-
-    through: Moment | None
+    through: Moment | None  # everything up to here is read; None until the first poll has finished
     newest: Moment | None
     k: str
     sweeping: SweepUnderWay | None

@@ -58,14 +58,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class LeakMeter:
-    """The leak meter: posts that appeared below a cursor that had already passed them.
-
-    rate: a share in words, empty without leaks. checked: the last overlap.
-    """
+    """The leak meter: posts that appeared below a cursor that had already passed them."""
 
     count: Number
-    rate: str
-    checked: Moment | None
+    rate: str  # a share in words, empty without leaks
+    checked: Moment | None  # the last overlap
     mood: str
 
 

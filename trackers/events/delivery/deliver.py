@@ -38,7 +38,7 @@ from tweetwatch.database import LOST
 logger = logging.getLogger(__name__)
 
 _RECOVER_EVERY = 1.0
-_TOLD_EVERY = 10.0
+_LOG_EVERY = 10.0
 # Seconds in which the last results may be settled when the process is asked to end.
 _LAST_WORDS = 5.0
 # How many batches a claim takes at a time; how many of their events are loaded at a time, since a
@@ -92,7 +92,7 @@ class Deliverer:
         self._ended: list[Delivery] = []
         self._unsent: list[Claimed] = []
         self._count = Count()
-        self._recovered = self._told = float("-inf")
+        self._recovered = self._logged_at = float("-inf")
 
     def stop(self) -> None:
         """Claim no more, and end once what is on its way has ended."""
@@ -131,7 +131,7 @@ class Deliverer:
             self._recovered = time.monotonic()
         claimed = await self._claim()
         await self._send(sender)
-        self._tell()
+        self._log_counts()
         if claimed == _MOST_CLAIMED:
             return 0.0
         # Even when idle it looks again: a subscriber's wait may have ended.
@@ -244,10 +244,10 @@ class Deliverer:
                 await self._database.disconnect()
                 await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
-    def _tell(self) -> None:
-        if time.monotonic() - self._told < _TOLD_EVERY:
+    def _log_counts(self) -> None:
+        if time.monotonic() - self._logged_at < _LOG_EVERY:
             return
-        self._told = time.monotonic()
+        self._logged_at = time.monotonic()
         count, self._count = self._count, Count()
         if count != Count():
             logger.info(

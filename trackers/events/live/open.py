@@ -44,7 +44,7 @@ class StreamPlaces(models.Model):
 
 
 # Losing it in a crash of the server costs nothing: the setting ends with the statement.
-_TELL = """
+_REPORT_PLACES = """
     INSERT INTO trackers_streamplaces (host, pid, open, places, seen_at)
     SELECT %(host)s, %(pid)s, %(open)s, %(places)s, now()
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
@@ -72,26 +72,28 @@ class PlacesReporter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told = 0
+        self._reported = 0
         self._again_at = 0.0
 
-    def tell(self, most: int) -> None:
+    def report(self, most: int) -> None:
         """Record how many are open, if that has changed; skipped while the database is away."""
         with self._lock:
             now, taken = time.monotonic(), places.taken
-            if taken == self._told and (not taken or now < self._again_at):
+            if taken == self._reported and (not taken or now < self._again_at):
                 return
-            self._told, self._again_at = taken, now + _EVERY
+            self._reported, self._again_at = taken, now + _EVERY
             params = {"open": taken, "places": most}
             try:
                 with cursor() as db:
-                    db.execute(_TELL, {"host": socket.gethostname(), "pid": os.getpid(), **params})
+                    db.execute(
+                        _REPORT_PLACES, {"host": socket.gethostname(), "pid": os.getpid(), **params}
+                    )
             except LOST as error:
-                self._told = -1
+                self._reported = -1
                 logger.warning("cannot tell how many streams are open (%s)", type(error).__name__)
 
 
-teller = PlacesReporter()
+reporter = PlacesReporter()
 
 
 def streams() -> Streams:

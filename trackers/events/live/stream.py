@@ -19,7 +19,7 @@ from django.db import connection
 from trackers.events.delivery.formats import Shape
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.lookout import lookout
-from trackers.events.live.open import teller
+from trackers.events.live.open import reporter
 from trackers.events.live.places import place
 from trackers.events.live.read import Read, Wanted, first_read, read_on
 from tweetwatch.clock_times import iso
@@ -62,7 +62,7 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
             "a live stream ends: the database cannot be reached (%s)", type(error).__name__
         )
     finally:
-        teller.tell(terms.places)
+        reporter.report(terms.places)
         connection.close()
 
 
@@ -87,7 +87,7 @@ def _write_stream(
                 connection.close()
                 yield _in_words(read, shape)
                 sent_at = time.monotonic()
-        teller.tell(terms.places)
+        reporter.report(terms.places)
         connection.close()
         if _is_over(until):
             break

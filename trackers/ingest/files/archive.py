@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 from trackers.ingest.files.firstbytes import ZIP, check_first_bytes, head_of
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 
 # Each is opened and its beginning read.
 _MOST_FILES = 200
@@ -36,7 +36,7 @@ class Member:
     """A file of the archive that seems to be text."""
 
     name: str
-    told: str = ""  # a note about its encoding, if any
+    note: str = ""  # a note about its encoding, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Archive:
                 limits.check_ratio(packed=self._size, unpacked=taken.bytes)
                 yield line
 
-    def told_of_left_out(self) -> str:
+    def left_out_note(self) -> str:
         """What was left out, in a sentence; empty when all files are read."""
         if not self.left_out:
             return ""

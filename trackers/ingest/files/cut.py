@@ -21,7 +21,13 @@ from trackers.ingest.files.table import (
     records,
 )
 from trackers.ingest.files.tablehead import head_of
-from trackers.ingest.found import MAX_QUOTED_LENGTH, Numbered, Rejected, UnreadableError, id_of
+from trackers.ingest.found_tweets import (
+    MAX_QUOTED_LENGTH,
+    Numbered,
+    Rejected,
+    UnreadableError,
+    id_of,
+)
 
 # A longer list in one line is not one line of many, but a whole document without line ends.
 _LONGEST_LIST = 1 << 20

@@ -11,7 +11,7 @@ from trackers.ingest.files.cut import Cut, cut
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.files.table import Record, cells_of, delimiter_of
-from trackers.ingest.found import (
+from trackers.ingest.found_tweets import (
     FoundTweet,
     Options,
     Rejected,
@@ -40,8 +40,8 @@ def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut,
             continue
         first = first or look
         names.append(member.name)
-        messages += [member.told] if member.told and member.told not in messages else []
-    left_out = archive.told_of_left_out()
+        messages += [member.note] if member.note and member.note not in messages else []
+    left_out = archive.left_out_note()
     if first is None:
         raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
     files: list[tuple[str, int]] = []

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trackers.ingest.files.objects import found_in, not_json
-from trackers.ingest.found import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected
+from trackers.ingest.found_tweets import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
 _BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
@@ -67,14 +67,14 @@ class Values:
                 if self._may_go_on(fault):
                     self._feed()
                     continue
-                yield Rejected(self._number(), self._shown(), not_json(fault))
+                yield Rejected(self._number(), self._quote(), not_json(fault))
                 self._skip()
                 continue
             if end >= len(self._text) and not self._over and not isinstance(value, dict | list):
                 # More digits of the number may follow.
                 self._feed()
                 continue
-            yield Value(self._number(), self._shown(), value)
+            yield Value(self._number(), self._quote(), value)
             self._at = end
 
     def _go_to_next(self) -> bool:
@@ -136,5 +136,5 @@ class Values:
     def _number(self) -> int:
         return self._numbers[bisect_right(self._starts, self._at) - 1]
 
-    def _shown(self) -> str:
+    def _quote(self) -> str:
         return self._text[self._at : self._at + MAX_QUOTED_LENGTH]

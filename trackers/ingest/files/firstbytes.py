@@ -13,7 +13,7 @@ from trackers.ingest.files.opening import (
     packer_of,
     unpacked,
 )
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 
 LOOKED_AT = 1 << 16
 ZIP = b"PK\x03\x04"

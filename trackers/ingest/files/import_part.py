@@ -16,7 +16,7 @@ from trackers.arrivals.arrive import arrive
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import keep_rejected
-from trackers.ingest.found import FoundTweet, Rejected
+from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.sources import days
 from trackers.ingest.sources.imports import Import, ImportPart
 from trackers.ingest.track_all import TrackedAll, track_all

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from trackers.ingest.files.preview import columns
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
 from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.jobs import queue

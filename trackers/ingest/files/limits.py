@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.template.defaultfilters import filesizeformat
 
-from trackers.ingest.found import TooLargeError
+from trackers.ingest.found_tweets import TooLargeError
 
 # Tweets are packed to a tenth or a twentieth, nothing but zeros to a thousandth.
 _MOST_RATIO, _RATIO_MATTERS_FROM = 200, 1 << 20

@@ -21,7 +21,7 @@ from trackers.ingest.files.table import (
     kind_of,
     read_csv,
 )
-from trackers.ingest.found import (
+from trackers.ingest.found_tweets import (
     MAX_QUOTED_LENGTH,
     ROUNDED_THERE,
     FoundTweet,

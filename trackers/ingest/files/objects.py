@@ -13,7 +13,14 @@ from typing import Any
 import orjson
 
 from trackers.ingest.files.lenient import understood
-from trackers.ingest.found import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected, id_of
+from trackers.ingest.found_tweets import (
+    MAX_QUOTED_LENGTH,
+    FoundTweet,
+    Numbered,
+    Options,
+    Rejected,
+    id_of,
+)
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time

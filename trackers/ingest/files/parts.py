@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from trackers.ingest.files.rejected import Rejects
 from trackers.ingest.files.table import Record
-from trackers.ingest.found import Rejected
+from trackers.ingest.found_tweets import Rejected
 
 # Some tenths of a second of work: little is repeated after a crash, and many workers can help.
 # A quarter of this size costs a third more in statements and commits; and it would have fewer

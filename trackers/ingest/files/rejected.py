@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trackers.ingest.found import MAX_QUOTED_LENGTH, Rejected
+from trackers.ingest.found_tweets import MAX_QUOTED_LENGTH, Rejected
 from tweetwatch.database import cursor
 
 _KEPT = 1000

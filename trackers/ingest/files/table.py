@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from trackers.ingest.found import (
+from trackers.ingest.found_tweets import (
     MAX_QUOTED_LENGTH,
     ROUNDED_THERE,
     FoundTweet,
@@ -81,7 +81,7 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejecte
             "We could not tell which column holds the tweets. Give its name or number with "
             f"--column. The first line is: {sample[0][1].strip()[:MAX_QUOTED_LENGTH]}"
         )
-    options.tell(f"column {place.name} holds the tweets")
+    options.on_note(f"column {place.name} holds the tweets")
     for number, line in sample[: place.head - place.has_header]:
         yield Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")
     yield from read_rows(chain(sample[place.head :], lines), place)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trackers.ingest.files.table import Place, cells_of, delimiter_of, place_of_ids
-from trackers.ingest.found import id_of
+from trackers.ingest.found_tweets import id_of
 
 
 @dataclass(frozen=True, slots=True)

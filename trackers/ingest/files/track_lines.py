@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from trackers.ingest.files.lines import read_tweets
-from trackers.ingest.found import FoundTweet, Rejected
+from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.track_all import Chunk, track_stream
 
 

@@ -20,7 +20,7 @@ from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.parts import pack, parts
 from trackers.ingest.files.preview import has_tweets, preview
 from trackers.ingest.files.rejected import Rejects, keep_rejected
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
 from trackers.ingest.sources.imports import Import, ImportPart
 from trackers.ingest.sources.models import Source
@@ -32,11 +32,11 @@ def upload_file(
     """Store a file that can seek. If it raises UnreadableError, nothing is kept of it."""
     taken = Taken()
     if is_zip(file):
-        cuts, told = cut_archive(Archive(file), limits=limits, taken=taken)
+        cuts, note = cut_archive(Archive(file), limits=limits, taken=taken)
     else:
-        told = check_first_bytes(first_bytes(file))
+        note = check_first_bytes(first_bytes(file))
         cuts = cut(lines_of(file, passed=_nobody_counts, limits=limits, taken=taken))
-    report = _new_import(cuts, name=name, owner=owner, size=size, told=told)
+    report = _new_import(cuts, name=name, owner=owner, size=size, note=note)
     try:
         _store(report, cuts, taken)
     except BaseException:
@@ -49,7 +49,7 @@ def _nobody_counts(_taken: int) -> None:
     """For callers that do not track progress."""
 
 
-def _new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Import:
+def _new_import(cuts: Cut, *, name: str, owner: str, size: int, note: str) -> Import:
     with transaction.atomic():
         source = Source.objects.create(
             kind=Source.Kind.IMPORT, of=name.replace("\0", "")[:1024], owner=owner[:60]
@@ -60,7 +60,7 @@ def _new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Im
             header=cuts.header,
             column=str(cuts.column or ""),
             bytes=size,
-            told=told,
+            note=note,
         )
 
 

@@ -6,7 +6,7 @@ import io
 import lzma
 from typing import Any
 
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 
 XZ = b"\xfd7zXZ\x00"
 # `xz -9` needs 65 MB.

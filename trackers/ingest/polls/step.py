@@ -127,7 +127,7 @@ def _read_next_page(
     batch: Batch, source: Source, polling: Polling, clock: DatabaseClock, *, plan: intervals.Plan
 ) -> Polled:
     """Ask for the next page of the reading, and store it."""
-    now = clock.told
+    now = clock.last_read
     sweep, rules, of = sweep_of(source), rules_of(source, polling), asked_of(source)
     assert sweep is not None
     assert of is not None

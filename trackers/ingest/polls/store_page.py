@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.polls.begin import passed_id_of
 from trackers.ingest.polls.next_sweep import NO_DELAY, begin_next, end_sweep, stands_back
 from trackers.ingest.polls.pages import Done, Hidden, More, Short, follow, wanted

@@ -45,29 +45,23 @@ class ReadingRules:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a source is read.
+    """How far a source is read."""
 
-    latest_id: the newest id stored, or where the first poll began. asked_at_ms: when the last poll
-    that read to its end began, by X's clock; None when X gave no time. passed_id: the highest
-    `since_id` of such polls: what appears below it slipped through.
-    """
-
-    latest_id: int
+    latest_id: int  # the newest id stored, or where the first poll began
+    # When the last poll that read to its end began, by X's clock; None when X gave no time.
     asked_at_ms: int | None = None
+    # The highest `since_id` of such polls: what appears below it slipped through.
     passed_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Posts that were not read: from_id < id < to_id; without from_id, all older ones.
-
-    token: where a list continues, as lists know no ids.
-    """
+    """Posts that were not read: from_id < id < to_id; without from_id, all older ones."""
 
     from_id: int | None
     to_id: int
     why: Why
-    token: str | None = None
+    token: str | None = None  # where a list continues, as lists know no ids
 
     @property
     def is_lost(self) -> bool:
@@ -77,23 +71,17 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A reading under way, as of its last stored page.
-
-    since_id, until_id: the exclusive bounds of every page. through_id: everything up to here was
-    read before. newest_id, oldest_id: of the pages so far. asked_at_ms: when the first page was
-    asked for, by X's clock. passed: roughly how many posts X has counted down to here. pages_left:
-    until the budget is used up. is_deep: the weekly overlap.
-    """
+    """A reading under way, as of its last stored page."""
 
     purpose: Purpose
-    since_id: int | None
+    since_id: int | None  # exclusive bounds of every page
     until_id: int | None
-    pages_left: int
-    through_id: int | None = None
+    pages_left: int  # until the budget is used up
+    through_id: int | None = None  # everything up to here was read before
     pages: int = 0
-    newest_id: int | None = None
-    oldest_id: int | None = None
-    asked_at_ms: int | None = None
-    passed: int = 0
+    newest_id: int | None = None  # of the pages so far
+    oldest_id: int | None = None  # of the pages so far
+    asked_at_ms: int | None = None  # when the first page was asked for, by X's clock
+    passed: int = 0  # roughly how many posts X has counted down to here
     token: str | None = None
-    is_deep: bool = False
+    is_deep: bool = False  # the weekly overlap

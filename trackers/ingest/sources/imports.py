@@ -20,8 +20,8 @@ class Import(models.Model):
     format = models.CharField(max_length=10)
     column = models.CharField(max_length=200, blank=True)
     referenced = models.BooleanField(default=False)
-    # What the user was told about the guesses before starting it.
-    told = models.TextField(blank=True)
+    # What was guessed or left out; shown before a person starts it.
+    note = models.TextField(blank=True)
     # A table's header is put before the lines of each part.
     header = models.TextField(blank=True)
     bytes = models.BigIntegerField(default=0)

@@ -202,5 +202,5 @@ class OpenStream:
 def _how_far(lease: Lease) -> tuple[datetime | None, datetime]:
     """The time up to which everything is stored, by X's clock; and the database's clock."""
     with cursor() as db:
-        row: tuple[datetime | None, datetime] = db.execute(_HOW_FAR, lease.given).fetchall()[0]
+        row: tuple[datetime | None, datetime] = db.execute(_HOW_FAR, lease.params).fetchall()[0]
     return row

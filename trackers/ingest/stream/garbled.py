@@ -16,15 +16,15 @@ _EVERY_SECONDS = 60.0
 @dataclass(slots=True)
 class GarbledLog:
     count: int = 0
-    told: float = float("-inf")
+    logged_at: float = float("-inf")
 
     def add(self, batch: StreamBatch) -> None:
         self.count += batch.garbled
-        if not batch.garbled or time.monotonic() - self.told < _EVERY_SECONDS:
+        if not batch.garbled or time.monotonic() - self.logged_at < _EVERY_SECONDS:
             return
         logger.warning(
             "lines of the stream that could not be read: %d (%s); search looks for what they held",
             self.count,
             batch.why,
         )
-        self.count, self.told = 0, time.monotonic()
+        self.count, self.logged_at = 0, time.monotonic()

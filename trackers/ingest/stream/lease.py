@@ -77,7 +77,7 @@ class Lease:
     lasts: timedelta
 
     @property
-    def given(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Any]:
         return {"name": STREAM_NAME, "token": self.token, "lasts": self.lasts}
 
 
@@ -95,7 +95,7 @@ class Holder:
 def take_lease(lasts: timedelta) -> Lease | Holder:
     """The lease, or who has it; it is valid for `lasts`, renewed by each write."""
     lease = Lease(secrets.randbits(63), lasts)
-    params = {**lease.given, "host": socket.gethostname()[:255], "pid": os.getpid()}
+    params = {**lease.params, "host": socket.gethostname()[:255], "pid": os.getpid()}
     params["mark"] = new_mark()
     with cursor() as db:
         db.execute(MAKE, params)
@@ -150,10 +150,10 @@ def fence(lease: Lease) -> None:
 def give_lease_back(lease: Lease, because: str) -> None:
     """Give the lease back, if it is still ours."""
     with cursor() as db:
-        db.execute(_LEAVE, {**lease.given, "because": because[:300]})
+        db.execute(_LEAVE, {**lease.params, "because": because[:300]})
 
 
 def written(sql: str, lease: Lease, **given: Any) -> None:
     with cursor() as db:
-        if db.execute(sql, {**lease.given, **given}).rowcount == 0:
+        if db.execute(sql, {**lease.params, **given}).rowcount == 0:
             raise DeposedError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.stream.clock import StreamClock
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import End, Heard
@@ -19,25 +19,21 @@ _SNOWFLAKES_FROM = 30_000_000_000
 
 @dataclass(slots=True)
 class StreamBatch:
-    """What is stored together.
+    """What is stored together."""
 
-    found: each post once; sources: whose it is. until: by X's clock, everything sent up to then is
-    in this batch or an earlier one. again: how many lines were repeats within it. others: posts
-    that were billed but belong to no source. alive: a post or a keep-alive came; a farewell or half
-    a line is no sign of life. end: no more will come.
-    """
-
-    found: dict[int, FoundTweet] = field(default_factory=dict)
-    sources: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    others: set[int] = field(default_factory=set)
+    posts: dict[int, FoundTweet] = field(default_factory=dict)  # each once
+    sources: dict[int, tuple[int, ...]] = field(default_factory=dict)  # whose it is
+    others: set[int] = field(default_factory=set)  # posts that were billed but belong to no source
     lines: int = 0
-    again: int = 0
+    again: int = 0  # how many lines were repeats within it
     garbled: int = 0
     why: str = ""
+    # By X's clock, everything sent up to then is in this batch or an earlier one.
     until: datetime | None = None
+    # A post or a keep-alive came; a farewell or half a line is no sign of life.
     alive: bool = False
     farewell: str = ""
-    end: End | None = None
+    end: End | None = None  # no more will come
 
     @property
     def is_empty(self) -> bool:
@@ -78,10 +74,10 @@ def _keep_event(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: 
     if not sources:
         batch.others.add(event.id)
         return
-    if event.id in batch.found:
+    if event.id in batch.posts:
         batch.again += 1
         sources = tuple(sorted({*sources, *batch.sources[event.id]}))
-    batch.found[event.id] = FoundTweet(event.id, event.post, at)
+    batch.posts[event.id] = FoundTweet(event.id, event.post, at)
     batch.sources[event.id] = sources
 
 

@@ -46,7 +46,7 @@ class Listening:
     settings: Settings
     # Ends it, after storing what was read.
     stop: threading.Event = field(default_factory=threading.Event)
-    tell: Callable[[str], None] = logger.info
+    log: Callable[[str], None] = logger.info
     _ladder: Ladder = field(default_factory=Ladder)
     _synced: Synced = field(default_factory=Synced)
     _garbled: GarbledLog = field(default_factory=GarbledLog)
@@ -64,7 +64,7 @@ class Listening:
                 continue
             if isinstance(taken, Lease):
                 last_said = ""
-                self.tell("this process listens to the stream now")
+                self.log("this process listens to the stream now")
                 self._hold(taken)
             else:
                 last_said = self._stand_by(taken, last_said)
@@ -72,7 +72,7 @@ class Listening:
     def _stand_by(self, holder: Holder, told: str) -> str:
         sentence = f"another stream process holds it: {holder}"
         if sentence != told:
-            self.tell(sentence)
+            self.log(sentence)
         self.stop.wait(min(_STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
         return sentence
 
@@ -87,7 +87,7 @@ class Listening:
                     self._away(error)
             stream_lease.give_lease_back(lease, "it was asked to stop")
         except DeposedError:
-            self.tell("another stream process took over; this one stands by")
+            self.log("another stream process took over; this one stands by")
         except DATABASE_AWAY:
             # The lease simply runs out.
             logger.warning("the database could not be reached as the stream ended")
@@ -142,7 +142,7 @@ class Listening:
         return Pause(error.reason, wait)
 
     def _listen(self, asker: Asker, wanted: dict[int, WantedRule], opened: Opened) -> Pause:
-        self.tell(f"connected with {asker.who.name}, rules: {len(self._synced.rules)}")
+        self.log(f"connected with {asker.who.name}, rules: {len(self._synced.rules)}")
         rules = KeptRules(asker, wanted, self._synced)
         try:
             return OpenStream(asker, self.stop, rules, opened, self._ladder, self._garbled).listen()
@@ -171,7 +171,7 @@ class Listening:
     def _say_waiting(self, lease: Lease, pause: Pause, wait: timedelta) -> None:
         row = Stream.objects.get(name=stream_lease.STREAM_NAME)
         if (row.state, row.because) != (Stream.State.WAITING, pause.because[:300]):
-            self.tell(f"not connected: {pause.because}")
+            self.log(f"not connected: {pause.because}")
         stream_lease.say(
             lease,
             Stream.State.WAITING,

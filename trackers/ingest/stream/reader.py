@@ -26,14 +26,11 @@ _A_LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A line, empty for a keep-alive, and time.monotonic() when it was read.
-
-    waited: the socket was empty before it, so everything X had sent before has been read.
-    """
+    """A line, empty for a keep-alive, and time.monotonic() when it was read."""
 
     line: bytes
     at: float
-    waited: bool
+    waited: bool  # the socket was empty before it, so everything X had sent before has been read
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _is_missing(wanted: WantedRule, synced: Synced) -> bool:
 def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
     """When X's rules were last read, and now; both by X's clock."""
     with cursor() as db:
-        row: tuple[datetime | None, datetime] = db.execute(_READ_AT, lease.given).fetchall()[0]
+        row: tuple[datetime | None, datetime] = db.execute(_READ_AT, lease.params).fetchall()[0]
     return row
 
 

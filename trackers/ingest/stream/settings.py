@@ -10,22 +10,19 @@ from trackers.ingest.stream.gaps import Hole
 
 @dataclass(frozen=True, slots=True)
 class RuleAsking:
-    """How X is asked. silence: the longest wait for a line of the stream. rules_every: how often
-    its rules are read again while it is open."""
+    """How X is asked."""
 
     base_url: str
     timeout: timedelta
-    silence: timedelta
-    rules_every: timedelta
+    silence: timedelta  # the longest wait for a line of the stream
+    rules_every: timedelta  # how often its rules are read again while it is open
 
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """late_by: how much later than its id says a post may come, and how much later a poll fills a
-    hole. acts_after: how long X takes before a rule or a connection brings everything."""
-
+    # How much later than its id says a post may come, and how much later a poll fills a gap.
     late_by: timedelta
-    acts_after: timedelta
+    acts_after: timedelta  # how long X takes before a rule or a connection brings everything
 
     def around(self, begins: datetime, ends: datetime) -> Hole:
         return Hole(begins - self.late_by, ends + self.acts_after)

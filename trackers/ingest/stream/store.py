@@ -14,7 +14,7 @@ from datetime import date, datetime
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources import days
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
 from trackers.ingest.stream.gaps import open_gaps
@@ -88,20 +88,20 @@ def store(
             hole = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
             open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
         # X bills older versions separately from those that are followed: count each, to be sure.
-        seen = [] if ids_alone else edits(batch.found.values(), now=x_now)
+        seen = [] if ids_alone else edits(batch.posts.values(), now=x_now)
         batch, older = _by_tweet(batch)
         pairs = _hold(batch)
         new = _yielded(pairs)
         tweets = sorted({tweet for _, tweet in pairs})
         if tweets:
-            found = [batch.found[tweet] for tweet in tweets]
+            found = [batch.posts[tweet] for tweet in tweets]
             found = bare(found) if ids_alone else found
             tracked = track_chunk(found, came_from="the stream", learns=False)
             learn(seen, and_lock=tweets)
         reasons = [listeners.name(batch.sources[tweet])[:200] for tweet in tweets]
         day = x_now.date()
         # A garbled line was billed too, if it held a post.
-        posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
+        posts = len(batch.others | (batch.posts.keys() - set(tweets))) + batch.garbled + older
         posts += _pay(tweets, reasons, day=day, project=project)
         if pairs:
             _count_yield(pairs, new, day=day, project=project)
@@ -123,17 +123,17 @@ def store(
 
 def _by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
     """The batch by tweet instead of version; and how many older versions it holds."""
-    versions = known_as(batch.found, histories(batch.found.values()))
+    versions = known_as(batch.posts, histories(batch.posts.values()))
     if not versions:
         return batch, 0
     by_tweet_id: dict[int, FoundTweet] = {}
     sources: dict[int, tuple[int, ...]] = {}
-    for id, one in sorted(batch.found.items()):
+    for id, one in sorted(batch.posts.items()):
         tweet = versions[id].tweet_id if id in versions else id
         by_tweet_id[tweet] = replace(one, id=tweet)
         sources[tweet] = tuple(sorted({*sources.get(tweet, ()), *batch.sources[id]}))
     older = sum(id != known.newest for id, known in versions.items())
-    return replace(batch, found=by_tweet_id, sources=sources), older
+    return replace(batch, posts=by_tweet_id, sources=sources), older
 
 
 def _hold(batch: StreamBatch) -> list[tuple[int, int]]:

@@ -27,14 +27,12 @@ class Refusal:
 
 @dataclass(slots=True)
 class Synced:
-    """rules: by source. refused: kept so that X is not asked over and over. others: how many rules
-    are not ours. trouble: why some could not be requested."""
-
-    rules: dict[int, int] = field(default_factory=dict)
+    rules: dict[int, int] = field(default_factory=dict)  # by source
+    # Kept so that X is not asked over and over.
     refused: dict[int, Refusal] = field(default_factory=dict)
     mark: Mark = NOBODYS
-    others: int = 0
-    trouble: XError | NoTurnError | None = None
+    others: int = 0  # how many rules are not ours
+    trouble: XError | NoTurnError | None = None  # why some could not be requested
 
     def listeners(self, wanted: Mapping[int, WantedRule]) -> Listeners:
         by_rule: dict[int, list[int]] = {}

@@ -113,16 +113,16 @@ class WorkerReporter:
 
     def rest(self) -> None:
         """Report that the worker is idle."""
-        self._tell("")
+        self._report("")
 
     def _begin(self, task: dict[str, Any], **_: Any) -> None:
-        self._tell(str(task["name"])[:_MAX_DOING_LENGTH])
+        self._report(str(task["name"])[:_MAX_DOING_LENGTH])
 
     def _end(self, task: dict[str, Any], **_: Any) -> None:
         # Reported with what comes next, a task or idleness: half as many statements under load.
         self._done |= bool(task.get("success"))
 
-    def _tell(self, doing: str) -> None:
+    def _report(self, doing: str) -> None:
         try:
             with cursor() as db:
                 db.execute(_REPORT_WORKER, {**self._me, "doing": doing, "done": self._done})

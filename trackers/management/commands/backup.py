@@ -62,11 +62,11 @@ class Command(PagelessCommand):
             result = {"file": str(target), "removed": len(removed), "rows": manifest.rows}
             self.stdout.write(json.dumps({**result, "bytes": os.stat(target).st_size}))
             return
-        self.tell(target, manifest)
+        self.report(target, manifest)
         for path in removed:
             self.stdout.write(f"Removed {path}.")
 
-    def tell(self, target: Path, manifest: Manifest) -> None:
+    def report(self, target: Path, manifest: Manifest) -> None:
         tweets = manifest.tables["public.trackers_tweet"].rows
         self.stdout.write(
             f"{target}: {filesizeformat(os.stat(target).st_size)}, {tweets:,} "

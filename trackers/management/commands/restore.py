@@ -57,7 +57,9 @@ class Command(BaseCommand):
             refuse_unfit(manifest, without_keys=options["without_keys"])
             verify(options["file"], manifest)
             if options["check"]:
-                self.tell(options, manifest, f"{options['file']} is complete and can be restored.")
+                self.report(
+                    options, manifest, f"{options['file']} is complete and can be restored."
+                )
                 return
             self.make_sure(options, existing())
             with TableBar("Restoring") as bar:
@@ -71,7 +73,7 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(str(error)) from None
         self.bring_up_to_date(manifest)
-        self.tell(options, manifest, f"Restored {options['file']}.")
+        self.report(options, manifest, f"Restored {options['file']}.")
         if not options["json"]:
             self.stdout.write(NEXT_STEPS)
 
@@ -103,7 +105,7 @@ class Command(BaseCommand):
         what = f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC"
         history.record_many(by_command(), Tweet, tweets, what)
 
-    def tell(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
+    def report(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
         if options["json"]:
             result = {"made_at": manifest.made_at.isoformat(), "version": manifest.version}
             self.stdout.write(json.dumps({**result, "rows": manifest.rows}))

@@ -127,7 +127,7 @@ class Command(PagelessCommand):
         if options["dry_run"]:
             of_it, alone = brought(source).count(), rows.count()
             result = {"id": str(source.pk), "tweets": of_it, "only_from_there": alone}
-            self.tell(
+            self.report(
                 options,
                 result,
                 f"{tweet_count_text(of_it)} came from {source}, {alone:,} of them only from there.",
@@ -158,7 +158,7 @@ class Command(PagelessCommand):
             else "; its tweets stay tracked"
         )
         result = {"id": str(source.pk), "removed": name, "untracked": untracked}
-        self.tell(options, result, f"Removed {name}{more}.")
+        self.report(options, result, f"Removed {name}{more}.")
 
     def show(self, sources: Sequence[Source], options: Mapping[str, Any]) -> None:
         for standing in standings(sources, now=timezone.now()):
@@ -166,7 +166,7 @@ class Command(PagelessCommand):
                 json.dumps(source_json(standing)) if options["json"] else describe_source(standing)
             )
 
-    def tell(self, options: Mapping[str, Any], result: Mapping[str, Any], sentence: str) -> None:
+    def report(self, options: Mapping[str, Any], result: Mapping[str, Any], sentence: str) -> None:
         self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
     def say(self, sentence: str) -> None:

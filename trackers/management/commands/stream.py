@@ -45,7 +45,7 @@ class Command(PagelessCommand):
             raise CommandError(f"A process is listening for this database: {taken}. Stop it first.")
         streams = list(Stream.objects.all()[:1])
         history.record(by_command(), streams, "Chose a new mark for its rules")
-        self.tell(f"our rules are now marked {taken}; rules with other marks are left alone")
+        self.report(f"our rules are now marked {taken}; rules with other marks are left alone")
 
     def listen(self) -> None:
         listening = Listening(
@@ -58,7 +58,7 @@ class Command(PagelessCommand):
                 ),
                 Margins(settings.STREAM_LATE_BY, settings.STREAM_ACTS_AFTER),
             ),
-            tell=self.tell,
+            log=self.report,
         )
 
         def end(number: int, _frame: FrameType | None) -> None:
@@ -69,7 +69,7 @@ class Command(PagelessCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, end)
         listening.run()
-        self.tell("ended")
+        self.report("ended")
 
-    def tell(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
         self.announce(f"stream: {sentence}")

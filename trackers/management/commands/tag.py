@@ -52,7 +52,7 @@ class Command(PagelessCommand):
         ids = self.chosen(options)
         tag = get_or_create_tag(options["tag"])
         done = sum(act_in_pieces(BulkAct.Act.TAG, ids, by_command(), tag=tag))
-        self.tell(options, ids, done, f"Tagged {tweet_count_text(done)} “{tag}”.")
+        self.report(options, ids, done, f"Tagged {tweet_count_text(done)} “{tag}”.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         tag = find_tag(options["tag"])
@@ -60,7 +60,7 @@ class Command(PagelessCommand):
             raise CommandError(f"There is no tag {options['tag']!r}. `tag list` names them all.")
         ids = self.chosen(options)
         done = sum(act_in_pieces(BulkAct.Act.UNTAG, ids, by_command(), tag=tag))
-        self.tell(options, ids, done, f"Removed the tag “{tag}” from {tweet_count_text(done)}.")
+        self.report(options, ids, done, f"Removed the tag “{tag}” from {tweet_count_text(done)}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for tag in Tag.objects.live().by_name().iterator(chunk_size=500):
@@ -79,7 +79,7 @@ class Command(PagelessCommand):
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
 
-    def tell(self, options: Mapping[str, Any], ids: Ids, done: int, sentence: str) -> None:
+    def report(self, options: Mapping[str, Any], ids: Ids, done: int, sentence: str) -> None:
         result = {"tweets": len(ids), "changed": done}
         if not ids:
             sentence = "None of these tweets is tracked."

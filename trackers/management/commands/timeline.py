@@ -101,7 +101,7 @@ class Command(PagelessCommand):
             raise CommandError("Give the ids of followers, or --all.", returncode=EXIT_USAGE)
         if options["all"]:
             done = rebuild_all(by_command())
-            self.tell(options, {"enqueued": done.count}, done.message)
+            self.report(options, {"enqueued": done.count}, done.message)
             return
         known = set(Follower.objects.filter(pk__in=chosen).values_list("pk", flat=True))
         if unknown := [str(id) for id in chosen if id not in known]:
@@ -109,7 +109,7 @@ class Command(PagelessCommand):
         for follower_id in chosen:
             homes.rebuild(follower_id)
         history.record_many(by_command(), Follower, len(chosen), "Rebuilt homes")
-        self.tell(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
+        self.report(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
         days = settings.TIMELINE_IDLE_DAYS if options["days"] is None else options["days"]
@@ -121,7 +121,7 @@ class Command(PagelessCommand):
             raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=EXIT_USAGE)
         expired = store.expire(idle)
         history.record_many(by_command(), Timeline, expired, "Expired", flag=history.DELETION)
-        self.tell(
+        self.report(
             options,
             {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
             f"Expired {expired} timelines not read for {days:g} days. Their tombstones "
@@ -136,19 +136,19 @@ class Command(PagelessCommand):
             sys.stdout.buffer.flush()
             self.stderr.write(sentence, lambda text: text)
         else:
-            self.tell(options, {"timelines": timelines}, sentence)
+            self.report(options, {"timelines": timelines}, sentence)
 
     def do_restore(self, options: Mapping[str, Any]) -> None:
         file = sys.stdin.buffer if options["file"] == "-" else options["file"]
         timelines = store.restore(file)
         history.record_many(by_command(), Timeline, timelines, "Restored from a snapshot")
-        self.tell(
+        self.report(
             options,
             {"timelines": timelines},
             f"Restored {timelines} timelines, except what was deleted since.",
         )
 
-    def tell(self, options: Mapping[str, Any], result: dict[str, int], sentence: str) -> None:
+    def report(self, options: Mapping[str, Any], result: dict[str, int], sentence: str) -> None:
         self.stdout.write(json.dumps(result) if options["json"] else sentence)
 
 

@@ -24,7 +24,7 @@ from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.lines import READERS, read_tweets
 from trackers.ingest.files.opening import lines_of, packer_of
 from trackers.ingest.files.track_lines import TrackedLines
-from trackers.ingest.found import (
+from trackers.ingest.found_tweets import (
     FoundTweet,
     Options,
     Rejected,
@@ -109,7 +109,7 @@ class Command(PagelessCommand):
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],
-                tell=lambda sentence: _write_note(f"{name}: {sentence}"),
+                on_note=lambda sentence: _write_note(f"{name}: {sentence}"),
             )
             try:
                 for lines in progress.texts_of(file):
@@ -136,12 +136,12 @@ class Command(PagelessCommand):
             self.total.already += chunk.already
             for rejected in chunk.rejected:
                 self.rejected += 1
-                self.tell(rejected)
+                self.reject(rejected)
             for odd in chunk.odd:
                 self.warnings += 1
                 self.warn(odd)
 
-    def tell(self, rejected: Rejected) -> None:
+    def reject(self, rejected: Rejected) -> None:
         if self.rejected <= MAX_LINES_SHOWN:
             _write_note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
         elif self.rejected == MAX_LINES_SHOWN + 1:
@@ -207,7 +207,7 @@ class FileProgress:
     def __init__(self, name: str, size: int | None, limits: Limits) -> None:
         self._name, self._size, self._lines, self._taken = name, size, 0, 0
         self._limits, self._read, self._warned = limits, Taken(), False
-        self._began = self._told = time.monotonic()
+        self._began = self._shown_at = time.monotonic()
         self._bar = tqdm(
             total=size, unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()
         )
@@ -239,7 +239,7 @@ class FileProgress:
             _write_note(f"{self._name}: {member.name}")
             self._taken, is_empty = 0, False
             yield self._counted(archive.lines(member.name, **limited))
-        left_out = archive.told_of_left_out()
+        left_out = archive.left_out_note()
         if is_empty:
             raise UnreadableError(f"{NO_TWEETS_IN_ARCHIVE} {left_out}".strip())
         if left_out:
@@ -249,7 +249,7 @@ class FileProgress:
         for line in lines:
             self._lines += 1
             if self._lines % 1000 == 0:
-                self._tell()
+                self._show()
             yield line
 
     def _passed(self, taken: int) -> None:
@@ -257,15 +257,15 @@ class FileProgress:
             self._bar.update(taken - self._taken)
             self._taken = taken
 
-    def _tell(self) -> None:
+    def _show(self) -> None:
         if not self._warned and (near := self._limits.near(self._read)):
             self._warned = True
             _write_note(f"{self._name}: {near}")
         rate = self._lines / max(time.monotonic() - self._began, 0.001)
         if not self._bar.disable:
             self._bar.set_postfix_str(f"{self._lines:,} lines, {rate:,.0f}/s", refresh=False)
-        elif time.monotonic() - self._told > PROGRESS_EVERY_SECONDS:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._shown_at > PROGRESS_EVERY_SECONDS:
+            self._shown_at = time.monotonic()
             part = f"{self._taken / self._size:.0%}, " if self._size else ""
             _write_note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
 

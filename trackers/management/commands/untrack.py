@@ -54,7 +54,7 @@ class Command(PagelessCommand):
         ids = self.chosen(options)
         counts = {"tweets": len(ids), "untracked": 0}
         if options["dry_run"]:
-            self.tell(options, counts, f"{tweet_count_text(len(ids))} would be untracked.")
+            self.report(options, counts, f"{tweet_count_text(len(ids))} would be untracked.")
         elif ids:
             confirm_or_stop(
                 f"Untrack {tweet_count_text(len(ids))} and delete their whole history?",
@@ -69,9 +69,9 @@ class Command(PagelessCommand):
                     "untracked."
                 )
                 sys.exit(INTERRUPTED)
-            self.tell(options, counts, f"Untracked {tweet_count_text(counts['untracked'])}.")
+            self.report(options, counts, f"Untracked {tweet_count_text(counts['untracked'])}.")
         else:
-            self.tell(options, counts, "None of these tweets is tracked.")
+            self.report(options, counts, "None of these tweets is tracked.")
         if not ids:
             sys.exit(1)
 
@@ -91,7 +91,7 @@ class Command(PagelessCommand):
         input_tweets = InputTweets(self.say, format=options["format"], column=options["column"])
         return tracked_ids(id_array(input_tweets.ids(options["what"])))
 
-    def tell(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
+    def report(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
         self.stdout.write(json.dumps(counts) if options["json"] else sentence)
 
     def say(self, sentence: str) -> None:

@@ -58,23 +58,23 @@ class Command(PagelessCommand):
                 acts.add_user(user, password, by_command(), role=options["role"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
-        self.tell(options, user)
+        self.report(options, user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
         acts.set_role(user, None if options["role"] == NO_ROLE else options["role"], by_command())
-        self.tell(options, user)
+        self.report(options, user)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for user in User.objects.exclude(username=history.COMMANDS_ACCOUNT).order_by("username"):
-            self.tell(options, user)
+            self.report(options, user)
 
     def do_unlock(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
         done = acts.unlock([user], by_command(), address=options["address"])
-        self.tell(options, user, done.message)
+        self.report(options, user, done.message)
 
-    def tell(self, options: Mapping[str, Any], user: User, sentence: str = "") -> None:
+    def report(self, options: Mapping[str, Any], user: User, sentence: str = "") -> None:
         result = {
             "name": user.username,
             "roles": roles.roles_of(user),

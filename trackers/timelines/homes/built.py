@@ -138,7 +138,7 @@ class Built(ABC):
             return self.on_read(ask, stands)
         reading = HomeReading(self, ask, state, stands.undelivered)
         page = build_page(ask, reading.candidates, served_by=self.served_by, clock=stands.clock)
-        return page if reading.stands_still else self.on_read(ask, stands)
+        return page if reading.is_unchanged else self.on_read(ask, stands)
 
     def on_read(
         self,

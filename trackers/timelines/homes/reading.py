@@ -13,7 +13,7 @@ from trackers.timelines.homes.progress import BuildState, build_state
 from tweetwatch.database import array, cursor
 
 
-class LaidOut(Protocol):
+class BuiltHome(Protocol):
     """Where ids are read from; each page checks whether they are shown."""
 
     STATE: ClassVar[str]
@@ -32,13 +32,13 @@ class LaidOut(Protocol):
 class HomeReading:
     """Reads one page from what is built, what is undelivered, and what is below the floor."""
 
-    of: LaidOut
+    built: BuiltHome
     ask: Ask
     state: BuildState
     undelivered: Sequence[int]
     # False if the home was rebuilt or cut since `state` was read, or more is followed; then what
     # was read may be incomplete.
-    stands_still: bool = True
+    is_unchanged: bool = True
 
     def candidates(self, anchor: int, limit: int) -> Sequence[Candidate]:
         return (self.older if self.ask.way == "older" else self.newer)(anchor, limit)
@@ -47,26 +47,30 @@ class HomeReading:
         follower, floor = self.ask.follower_id, self.state.floor
         tweets: list[Candidate] = []
         if anchor > floor:
-            here = self.of.older(follower, anchor, floor, limit)
+            here = self.built.older(follower, anchor, floor, limit)
             more = [one for one in self.on_read(anchor, limit) if one.id >= floor]
-            tweets = self.shown(_merged(here, more, limit, newest_first=True))
+            tweets = self.check_shown(_merged(here, more, limit, newest_first=True))
         if len(tweets) < limit and floor:
             below = on_read.candidates(follower, "older")
             tweets += below(min(anchor, floor), limit - len(tweets))
         return tweets
 
     def newer(self, anchor: int, limit: int) -> Sequence[Candidate]:
-        here = self.of.newer(self.ask.follower_id, anchor, limit)
-        return self.shown(_merged(here, self.on_read(anchor, limit), limit, newest_first=False))
+        here = self.built.newer(self.ask.follower_id, anchor, limit)
+        return self.check_shown(
+            _merged(here, self.on_read(anchor, limit), limit, newest_first=False)
+        )
 
-    def shown(self, ids: Sequence[int]) -> list[Candidate]:
+    def check_shown(self, ids: Sequence[int]) -> list[Candidate]:
         """The same ids, with whether each is shown in the home now. The same statement checks that
         the home's state is still as it was."""
-        named = self.of.named(self.ask.follower_id)
+        named = self.built.named(self.ask.follower_id)
         with cursor() as db:
-            rows = db.execute(still_shown(self.of.STATE), {**named, "ids": array(ids)}).fetchall()
+            rows = db.execute(
+                still_shown(self.built.STATE), {**named, "ids": array(ids)}
+            ).fetchall()
         state = build_state(*rows[0][2:]) if rows else None
-        self.stands_still = self.stands_still and state == self.state
+        self.is_unchanged = self.is_unchanged and state == self.state
         return [Candidate(id, is_shown) for id, is_shown, *_ in rows if id is not None]
 
     def on_read(self, anchor: int, limit: int) -> Sequence[Candidate]:

@@ -16,7 +16,7 @@ from tests.ingest.files.uploads import FIRST, A, B, C, bad_lines, counts, upload
 from trackers.ingest.files import importing
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.upload import upload_file
-from trackers.ingest.found import TooLargeError, UnreadableError
+from trackers.ingest.found_tweets import TooLargeError, UnreadableError
 from trackers.ingest.sources.imports import ImportPart
 from trackers.ingest.sources.models import Source
 from trackers.tweets.models import Tweet
@@ -100,7 +100,7 @@ def test_only_posts_are_read_from_the_archive_of_x():
     assert set(Tweet.objects.values_list("id", flat=True)) == {A, B, C}
     names = [name for name, _ in report.files]
     assert names == ["data/tweets.js", "data/tweets-part2.js", "data/tweets-part10.js"]
-    assert "4 others (of X's archive, without posts)" in report.told
+    assert "4 others (of X's archive, without posts)" in report.note
 
 
 def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
@@ -130,8 +130,8 @@ def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
         ("other.csv", "with other columns, upload it by itself"),
         ("sheet.pdf", "it is a PDF"),
     ):
-        assert f"{name} ({why}" in report.told
-    assert "MACOSX" not in report.told
+        assert f"{name} ({why}" in report.note
+    assert "MACOSX" not in report.note
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from trackers.ingest.files import importing
 from trackers.ingest.files.archive import OPEN_DOCUMENT
 from trackers.ingest.files.opening import LONGEST_LINE
 from trackers.ingest.files.upload import upload_file
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.imports import ImportJob, ImportPart
 from trackers.ingest.sources.models import Source
 from trackers.jobs import queue

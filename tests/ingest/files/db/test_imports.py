@@ -24,7 +24,7 @@ from tests.ingest.files.uploads import (
 )
 from trackers.ingest.files import importing
 from trackers.ingest.files.preview import preview
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.imports import ImportJob, ImportPart
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.jobs import queue
@@ -177,7 +177,7 @@ def test_bytes_of_an_old_encoding_cost_no_tweet_and_are_reported():
     report = imported(f"text,tweet_id\nGrüße,{A}\n".encode("latin-1"))
 
     assert counts(report) == (1, 1, 0, 0)
-    assert "UTF-8" in report.told
+    assert "UTF-8" in report.note
 
 
 def test_a_lone_surrogate_and_a_nul_are_harmless():

@@ -10,7 +10,7 @@ import pytest
 from tests.ingest.files.uploads import FIRST, A, bad_lines, counts, imported, v2_tweet
 from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.track_lines import track_lines
-from trackers.ingest.found import Rejected
+from trackers.ingest.found_tweets import Rejected
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at

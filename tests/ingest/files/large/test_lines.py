@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import READERS, FoundTweet, Rejected, id_of, read_tweets
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.found_tweets import UnreadableError
 
 ID = 1212092628029698048
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import CutOff, lines_of
-from trackers.ingest.found import FoundTweet, Options, Rejected
+from trackers.ingest.found_tweets import FoundTweet, Options, Rejected
 
 ID = 1212092628029698048
 METRICS = {"retweet_count": 1, "reply_count": 2, "like_count": 3, "quote_count": 4}

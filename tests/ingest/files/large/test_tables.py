@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import read_tweets
-from trackers.ingest.found import FoundTweet, Options, UnreadableError
+from trackers.ingest.found_tweets import FoundTweet, Options, UnreadableError
 
 A, B, C = 1212092628029698048, 1212092628029698049, 1212092628029698050
 LINK = "https://x.com/someone/status/"
@@ -20,7 +20,7 @@ def told(text, **options):
     """Ids, numbers of the rejected lines, and what was said before."""
     said = []
     all = list(
-        read_tweets(io.StringIO(text), format="csv", options=Options(tell=said.append, **options))
+        read_tweets(io.StringIO(text), format="csv", options=Options(on_note=said.append, **options))
     )
     return (
         [one.id for one in all if isinstance(one, FoundTweet)],

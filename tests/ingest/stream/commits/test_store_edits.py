@@ -9,7 +9,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from tests.factories import ProjectFactory, post
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.ingest.stream.lease import take_lease
@@ -36,7 +36,7 @@ def heard():
 
     def hear(*posts):
         batch = StreamBatch(
-            found={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
+            posts={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
             sources={one.id: (source.pk,) for one in posts},
             lines=len(posts),
         )

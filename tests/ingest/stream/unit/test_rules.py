@@ -189,6 +189,6 @@ def test_a_batch_has_each_post_once_and_counts_duplicates_and_garbled_lines():
 
     batch = sorted_out(one, one, two, other, Heard(b"{", READ_AT, waited=False), End())
 
-    assert sorted(batch.found) == [1, 2]
+    assert sorted(batch.posts) == [1, 2]
     assert (batch.lines, batch.again, batch.garbled, batch.others) == (5, 1, 1, {3})
     assert batch.end == End()

@@ -26,7 +26,7 @@ from tests.timelines.homes.world import (
 from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.arrivals.arrive import arrive
 from trackers.arrivals.models import Arrival, Origin, TimelineDelivery
-from trackers.ingest.found import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Source
 from trackers.ingest.stream import store as stream
 from trackers.ingest.stream.lease import take_lease
@@ -99,7 +99,7 @@ def test_the_stream_notes_what_its_sources_and_followed_accounts_brought():
     homes.follow(me, author_id=77)
     posts = [post(tweet(1), author_id=77), post(tweet(2), author_id=78)]
     batch = StreamBatch(
-        found={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
+        posts={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
         sources={tweet(1): (rules[0].pk, rules[1].pk), tweet(2): (rules[1].pk,)},
         lines=2,
     )

@@ -55,7 +55,7 @@ class Options:
     column: str | None = None  # a table's, by name or number; None means guess it
     referenced: bool = False  # also the tweets that those in the file retweet, quote or answer
     # Gets a sentence about what was guessed, before the first tweet.
-    tell: Callable[[str], None] = _nobody_listens
+    on_note: Callable[[str], None] = _nobody_listens
 
 
 # The lines of a file that are not empty, with their numbers.
