@@ -28,7 +28,7 @@ def signed(x, method: str, path: str, *, base: str = "", data=None, host=None, *
     return x.session.send(prepared)
 
 
-def test_a_signature_over_the_address_that_is_asked_is_good(x):
+def test_a_signature_over_the_requested_address_is_accepted(x):
     x.fake("POST", "credentials", {"kind": "oauth1", "name": "us", "app": "ours", **KEYS})
     ids = ",".join(x.live_ids(3))
 
@@ -40,7 +40,7 @@ def test_a_signature_over_the_address_that_is_asked_is_good(x):
 
 
 @pytest.mark.parametrize("base", ["https://api.twitter.com", "https://api.x.com", "other port"])
-def test_a_signature_over_another_address_is_not(x, base):
+def test_a_signature_over_another_address_is_refused(x, base):
     x.fake("POST", "credentials", {"kind": "oauth1", **KEYS})
     if base == "other port":
         base = x.url.rpartition(":")[0]
@@ -48,7 +48,7 @@ def test_a_signature_over_another_address_is_not(x, base):
     assert signed(x, "GET", "/2/tweets?ids=1", base=base).status_code == 401
 
 
-def test_the_host_that_is_asked_is_the_one_of_the_host_header(x):
+def test_the_host_header_decides_the_requested_host(x):
     x.fake("POST", "credentials", {"kind": "oauth1", **KEYS})
     base = "http://api.x.com"
 
@@ -86,7 +86,7 @@ def test_any_wrong_key_is_unauthorized(x, wrong):
     assert "x-rate-limit-limit" not in reply.headers
 
 
-def test_a_form_is_part_of_the_signature(x):
+def test_form_fields_are_part_of_the_signature(x):
     x.fake("POST", "credentials", {"kind": "oauth1", **KEYS})
     path, form = "/1.1/statuses/lookup.json", {"id": ",".join(x.live_ids(2))}
 
@@ -98,13 +98,13 @@ def test_a_form_is_part_of_the_signature(x):
     assert bad.json()["errors"][0]["code"] == 32
 
 
-def test_nobody_is_unauthorized_in_both_versions(x):
+def test_a_request_without_credentials_is_unauthorized_in_both_versions(x):
     assert x.tweets(["1"], token="").status_code == 401
     old = x.get("/1.1/statuses/lookup.json", id="1", token="")
     assert (old.status_code, old.json()["errors"][0]["code"]) == (400, 215)
 
 
-def test_the_log_names_a_token_without_telling_it(x):
+def test_the_log_names_a_token_without_its_secret(x):
     x.tweets(["1"], token="a-secret-token")
 
     entry = x.entry()

@@ -115,7 +115,7 @@ def test_requests_that_x_refuses_cost_nothing(ours):
     ("kind", "paid"),
     [("reset", 0), ("lose_answer", 4), ("truncated", 4), ("bad_chunk", 4), ("slow", 4)],
 )
-def test_an_answer_that_x_made_is_billed_though_it_gets_lost(ours, kind, paid):
+def test_a_lost_answer_is_billed(ours, kind, paid):
     ids = ours.live_ids(4)
     ours.fake("PUT", "faults", [{"kind": kind, "params": {"ms": 1}}])
 
@@ -153,7 +153,7 @@ def test_users_have_a_price_of_their_own_and_prices_can_be_set(ours):
     assert shown["spent_micro"] == 3 * 10_000 + 2 * 7
 
 
-def test_terms_without_a_name_are_those_of_all_projects(ours):
+def test_terms_without_a_project_apply_to_all(ours):
     first, second = ours.live_ids(2)
     ours.tweets([first], token="a")
     ours.fake("PUT", "projects", {"price_post_micro": 1_000})
@@ -165,7 +165,7 @@ def test_terms_without_a_name_are_those_of_all_projects(ours):
     assert project(ours, "theirs")["spent_micro"] == 1_000
 
 
-def test_version_one_is_not_sold_by_the_post(ours):
+def test_version_one_is_not_billed_by_the_post(ours):
     ours.get("/1.1/statuses/lookup.json", id=",".join(ours.live_ids(3)), token="a")
 
     assert posts(ours) == 0
@@ -173,7 +173,7 @@ def test_version_one_is_not_sold_by_the_post(ours):
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("depleted", ["credits", "credits-depleted"])
-def test_too_few_credits_are_a_402_of_the_shape_chosen(ours, depleted, host):
+def test_too_few_credits_are_a_402_in_the_chosen_form(ours, depleted, host):
     ours.fake("PUT", "world", {"depleted": depleted, "problem_host": host})
     ours.fake("PUT", "projects/ours", {"credits_micro": 25_000})
     ids = ours.live_ids(6)
@@ -200,7 +200,7 @@ def test_too_few_credits_are_a_402_of_the_shape_chosen(ours, depleted, host):
     assert (posts(ours), project(ours)["refused"]) == (0, 1)
 
 
-def test_what_is_paid_for_goes_on_when_the_credits_have_run_out(ours):
+def test_posts_paid_today_are_shown_after_credits_ran_out(ours):
     ours.fake("PUT", "projects/ours", {"credits_micro": 15_000})
     paid, new = (ids := ours.live_ids(4))[:3], ids[3:]
 
@@ -237,7 +237,7 @@ def test_a_reached_cap_is_a_429_with_room_in_the_window(ours):
     assert ours.fake("GET", "totals")["over_window"] == 0
 
 
-def test_what_others_read_today_counts_in_cap_and_money(ours):
+def test_reads_of_other_apps_count_in_cap_and_money(ours):
     ours.fake("PUT", "projects/ours", {"monthly_cap": 100, "credits_micro": 1_000_000})
 
     ours.fake("PUT", "projects/ours", {"others_today": 90})
@@ -252,7 +252,7 @@ def test_what_others_read_today_counts_in_cap_and_money(ours):
 @pytest.mark.parametrize(
     "terms", [{"colour": 1}, {"price_post_micro": None}, {"monthly_cap": -1}, {"usage_lag_s": 9999}]
 )
-def test_impossible_terms_are_refused_whole(ours, terms):
+def test_invalid_terms_are_refused_whole(ours, terms):
     reply = ours.session.put(f"{ours.url}/_fake/projects/ours", json={"usage_drift": 5, **terms})
 
     assert reply.status_code == 400

@@ -16,7 +16,7 @@ def date_of(reply) -> float:
 
 
 @pytest.mark.parametrize("ahead_s", [-7200, -5, 5, 7200])
-def test_the_date_is_of_xs_own_clock(x, ahead_s):
+def test_the_date_header_follows_the_own_clock(x, ahead_s):
     x.fake("PUT", "clock", {"ahead_s": ahead_s})
 
     began = time.time()
@@ -26,7 +26,7 @@ def test_the_date_is_of_xs_own_clock(x, ahead_s):
     assert all(began + ahead_s - 1 <= date <= ended + ahead_s for date in dates)
 
 
-def test_the_clock_tells_how_far_it_is_ahead_and_can_be_set_right(x):
+def test_the_clock_reports_its_offset_and_can_be_corrected(x):
     ahead = x.fake("PUT", "clock", {"ahead_s": 2.5})
     right = x.fake("PUT", "clock", {"ahead_s": 0})
 
@@ -35,7 +35,7 @@ def test_the_clock_tells_how_far_it_is_ahead_and_can_be_set_right(x):
     assert abs(date_of(x.tweets(["1"])) - time.time()) < SLACK_S
 
 
-def test_windows_end_by_xs_own_clock(x):
+def test_windows_end_by_the_own_clock(x):
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 2, "app": None, "window": 900}})
     x.fake("PUT", "clock", {"ahead_s": 3600})
 
@@ -50,7 +50,7 @@ def test_windows_end_by_xs_own_clock(x):
     assert [reply.status_code for reply in (full, next_window)] == [429, 200]
 
 
-def test_a_read_is_billed_on_the_day_of_xs_own_clock(x):
+def test_a_read_is_billed_on_the_day_of_the_own_clock(x):
     [tweet_id] = x.live_ids(1)
     x.fake("PUT", f"tweets/{tweet_id}", {"state": "live"})
     x.fake("DELETE", "projects")
@@ -63,7 +63,7 @@ def test_a_read_is_billed_on_the_day_of_xs_own_clock(x):
     assert x.entry()["at_ms"] / 1000 == pytest.approx(time.time() + 864_000, abs=SLACK_S)
 
 
-def test_the_world_is_that_of_xs_own_clock_and_never_younger_than_its_start(x):
+def test_the_world_follows_the_own_clock_and_never_precedes_its_start(x):
     [tweet_id] = x.live_ids(1)
     x.fake("PUT", f"tweets/{tweet_id}", {"state": "live"})
     start_ms = x.fake("GET", "world")["start_ms"]
@@ -79,7 +79,7 @@ def test_the_world_is_that_of_xs_own_clock_and_never_younger_than_its_start(x):
     assert 0 <= views[0] <= views[1] <= views[2]
 
 
-def test_a_request_with_an_instant_of_its_own_is_of_that_instant_all_the_same(x):
+def test_a_request_with_its_own_instant_is_answered_for_that_instant(x):
     x.fake("PUT", "clock", {"ahead_s": 5, "allow_fake_now": True})
 
     assert date_of(x.tweets(["1"], now_ms=1_900_000_000_000)) == 1_900_000_000

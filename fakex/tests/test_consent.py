@@ -69,7 +69,7 @@ def test_a_code_gives_tokens_once_that_are_refreshed_later(x):
 @pytest.mark.parametrize(
     "wrong", [{"code_verifier": "another"}, {"redirect_uri": f"{BACK}2"}, {"code": "x"}]
 )
-def test_a_code_is_for_its_verifier_and_its_address(x, wrong):
+def test_a_code_is_bound_to_its_verifier_and_redirect_address(x, wrong):
     given = {"code": code_of(x), **wrong}
     refused = exchange(x, **given)
     assert (refused.status_code, refused.json()["error"]) == (400, "invalid_request")
@@ -79,7 +79,7 @@ def test_without_offline_access_there_is_no_refresh_token(x):
     assert "refresh_token" not in exchange(x, code_of(x, scope="tweet.read")).json()
 
 
-def test_a_client_with_a_secret_brings_it(x):
+def test_a_client_with_a_secret_must_send_it(x):
     x.fake("POST", "clients", {"client_id": "client", "client_secret": "s3cret"})
     assert exchange(x, code_of(x)).status_code == 401
     assert exchange(x, code_of(x), auth=("client", "s3cret")).status_code == 200
@@ -88,6 +88,6 @@ def test_a_client_with_a_secret_brings_it(x):
 @pytest.mark.parametrize(
     "wrong", [{"response_type": "token"}, {"code_challenge_method": "plain"}, {"state": ""}]
 )
-def test_a_page_that_asks_for_something_else_is_refused(x, wrong):
+def test_an_invalid_authorization_request_is_refused(x, wrong):
     refused = authorize(x, **wrong)
     assert (refused.status_code, "Something went wrong" in refused.text) == (400, True)

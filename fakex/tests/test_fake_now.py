@@ -21,7 +21,7 @@ def stay_live(x, count):
     return ids
 
 
-def test_an_instant_of_ones_own_is_refused_until_it_is_allowed(x):
+def test_a_chosen_instant_is_refused_until_allowed(x):
     before = x.tweets(["1"], now_ms=NOON)
     allow(x)
     after, unreadable = x.tweets(["1"], now_ms=NOON), x.tweets(["1"], now_ms="tomorrow")
@@ -30,7 +30,7 @@ def test_an_instant_of_ones_own_is_refused_until_it_is_allowed(x):
     assert "X-Fake-Now" in before.json()["detail"]
 
 
-def test_the_world_the_date_and_the_log_are_of_the_instant_given(x):
+def test_world_date_and_log_are_of_the_chosen_instant(x):
     allow(x)
     [tweet_id] = stay_live(x, 1)
 
@@ -43,7 +43,7 @@ def test_the_world_the_date_and_the_log_are_of_the_instant_given(x):
     assert x.entry()["answers"][tweet_id] == told
 
 
-def test_windows_open_and_end_by_the_instants_given(x):
+def test_windows_open_and_end_by_the_chosen_instants(x):
     allow(x)
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 1, "app": None, "window": 900}})
 
@@ -77,7 +77,7 @@ def test_a_month_is_billed_by_its_days_and_ends_its_cap(x):
     assert sum(x.fake("GET", "totals")["billed"]["month"].values()) == 290
 
 
-def test_access_tokens_end_by_the_instant_given(x):
+def test_access_tokens_expire_by_the_chosen_instant(x):
     allow(x)
     x.fake(
         "POST",

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 
-def test_a_rule_fires_as_often_as_it_says_and_tells_how_often_it_did(x):
+def test_a_rule_fires_its_number_of_times_and_counts_them(x):
     x.fake("PUT", "faults", [{"kind": "503_json", "times": 2}])
 
     assert [x.tweets(["1"]).status_code for _ in range(3)] == [503, 503, 200]
@@ -50,7 +50,7 @@ TYPES = {
 
 @pytest.mark.parametrize("fields", ["tweet.fields", "post.fields"])
 @pytest.mark.parametrize("kind", BODIES)
-def test_each_kind_of_reply_looks_as_x_sends_it(x, kind, fields):
+def test_each_kind_of_fault_has_the_form_of_x(x, kind, fields):
     x.fake("PUT", "faults", [{"kind": kind}])
 
     reply = x.tweets(["1"], **{fields: "public_metrics"})
@@ -64,7 +64,7 @@ def test_each_kind_of_reply_looks_as_x_sends_it(x, kind, fields):
 
 @pytest.mark.parametrize("host", ["api.twitter.com", "api.x.com"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_problem_is_of_either_host(x, kind, host):
+def test_a_problem_type_can_have_either_host(x, kind, host):
     x.fake("PUT", "world", {"problem_host": host})
     x.fake("PUT", "faults", [{"kind": kind, "times": 1}, {"kind": kind, "params": {"host": "h"}}])
 
@@ -75,20 +75,20 @@ def test_a_problem_is_of_either_host(x, kind, host):
 
 
 @pytest.mark.parametrize("kind", ["429_per_second", "429_cap", "429_connections"])
-def test_only_a_429_for_a_window_has_used_it_up(x, kind):
+def test_only_a_429_of_a_window_exhausts_it(x, kind):
     x.fake("PUT", "faults", [{"kind": kind}])
 
     assert int(x.tweets(["1"]).headers["x-rate-limit-remaining"]) > 0
 
 
 @pytest.mark.parametrize("kind", ["401", "429_edge", "500", "503_json", "503_text"])
-def test_these_have_no_rate_headers(x, kind):
+def test_a_fault_without_rate_headers(x, kind):
     x.fake("PUT", "faults", [{"kind": kind}])
 
     assert not [name for name in x.tweets(["1"]).headers if name.startswith("x-rate-limit")]
 
 
-def test_a_fault_may_say_when_to_try_again(x):
+def test_a_fault_can_have_a_retry_after(x):
     x.fake("PUT", "faults", [{"kind": "503_json", "params": {"retry_after": 7}}])
 
     assert x.tweets(["1"]).headers["retry-after"] == "7"
@@ -107,7 +107,7 @@ def test_a_burst_denies_its_share_of_a_batch(x, share, denied):
     assert len(after["data"]) == 20
 
 
-def test_a_broken_post_is_broken_in_the_words_of_its_request(x):
+def test_a_broken_post_uses_the_vocabulary_of_its_request(x):
     [tweet_id] = x.live_ids(1)
     x.fake("PUT", "faults", [{"kind": "broken"}])
 
@@ -117,7 +117,7 @@ def test_a_broken_post_is_broken_in_the_words_of_its_request(x):
     assert "retweet_count" not in post["public_metrics"]
 
 
-def test_a_refusing_fault_says_when_to_come_back(x):
+def test_a_refusal_has_a_retry_after(x):
     x.fake("PUT", "faults", [{"kind": "429", "params": {"reset_in": 5}}])
 
     headers = x.tweets(["1"]).headers
@@ -127,7 +127,7 @@ def test_a_refusing_fault_says_when_to_come_back(x):
 
 
 @pytest.mark.parametrize("params", [{}, {"reset_in": 0}, {"reset": 0}])
-def test_a_429_may_tell_a_reset_that_is_past(x, params):
+def test_a_429_can_have_a_past_reset(x, params):
     x.fake("PUT", "faults", [{"kind": "429_past", "params": params}])
 
     headers = x.tweets(["1"]).headers
@@ -136,7 +136,7 @@ def test_a_429_may_tell_a_reset_that_is_past(x, params):
     assert int(headers["x-rate-limit-reset"]) <= time.time()
 
 
-def test_rate_headers_may_come_twice(x):
+def test_rate_headers_can_be_repeated(x):
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 900, "app": None}})
     x.fake("PUT", "faults", [{"kind": "429_twice"}])
 
@@ -152,7 +152,7 @@ def test_a_reset_connection_has_no_answer(x):
     assert x.entry()["status"] == 0
 
 
-def test_a_lost_answer_was_made_all_the_same(x):
+def test_a_lost_answer_was_still_computed(x):
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 9, "app": None}})
     x.fake("PUT", "faults", [{"kind": "lose_answer", "times": 1}])
 
@@ -171,7 +171,7 @@ def test_a_truncated_body_is_shorter_than_promised(x):
         x.tweets(ids)
 
 
-def test_a_redirect_leads_to_the_other_name_of_x_or_where_it_is_told(x):
+def test_a_redirect_leads_to_the_other_name_of_x_or_a_chosen_address(x):
     x.fake(
         "PUT",
         "faults",
@@ -186,7 +186,7 @@ def test_a_redirect_leads_to_the_other_name_of_x_or_where_it_is_told(x):
     assert said == ["https://api.x.com/2/tweets", "h:/2/tweets"]
 
 
-def test_a_bad_chunk_is_of_less_than_nothing(x):
+def test_a_bad_chunk_has_a_negative_size(x):
     ids = x.live_ids(10)
     x.fake("PUT", "faults", [{"kind": "bad_chunk"}])
     address = urlsplit(x.url)
@@ -237,7 +237,7 @@ def test_ids_can_be_left_out_denied_or_spoilt(x):
     assert answers == {omitted: "omitted", denied: "not_found", broken: "broken", bare: "broken"}
 
 
-def test_a_rule_meets_only_what_it_matches(x):
+def test_a_fault_affects_only_matching_requests(x):
     x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "b", "name": "unlucky"})
     x.fake("PUT", "faults", [{"kind": "500", "match": {"token": "unlucky", "ids": ["2"]}}])
 
@@ -248,7 +248,7 @@ def test_a_rule_meets_only_what_it_matches(x):
     assert (met, other_ids, other_token) == (500, 200, 200)
 
 
-def test_a_rule_can_wait_before_it_begins(x):
+def test_a_fault_can_begin_later(x):
     x.fake("PUT", "faults", [{"kind": "500", "after_ms": 60_000}])
 
     assert x.tweets(["1"]).status_code == 200

@@ -39,7 +39,7 @@ def test_an_idle_connection_is_closed_and_the_next_request_makes_another(x, kept
 @pytest.mark.parametrize(
     ("how", "seen"), [("forget", requests.ConnectionError), ("swallow", requests.ReadTimeout)]
 )
-def test_a_forgotten_connection_loses_the_next_request_which_x_never_sees(x, kept, how, seen):
+def test_a_forgotten_connection_loses_the_next_request_unseen(x, kept, how, seen):
     x.fake("PUT", "connections", {"idle_s": 0, "how": how})
     ask(x, kept)
 
@@ -59,7 +59,7 @@ def test_a_connection_that_is_used_in_time_is_kept(x, kept):
     assert counted(x, "opened", "closed", "lost") == (1, 0, 0)
 
 
-def test_another_way_is_refused(x):
+def test_another_mode_is_refused(x):
     reply = x.session.put(f"{x.url}/_fake/connections", json={"idle_s": 1, "how": "kindly"})
 
     assert (reply.status_code, reply.json()) == (

@@ -26,7 +26,7 @@ def test_a_window_counts_down_and_then_refuses(x):
     assert x.fake("GET", "totals")["over_window"] == 1
 
 
-def test_two_tokens_have_windows_of_their_own_within_their_apps(x):
+def test_two_tokens_have_their_own_windows_within_their_apps(x):
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 2, "app": 3}})
     for name in ("one", "two"):
         x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": name, "app": "shared"})
@@ -67,7 +67,7 @@ def test_all_apps_of_a_project_share_its_window(x):
     assert totals["over_window_by"] == {"app": 1, "project": 1, "token": 2}
 
 
-def test_a_request_over_a_window_is_counted_though_a_fault_answers_it(x):
+def test_a_request_over_a_window_is_counted_although_a_fault_answers(x):
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": 1, "app": None}})
     x.tweets(["1"], token="w2")
     x.fake("PUT", "faults", [{"kind": "500"}])

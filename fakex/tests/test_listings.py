@@ -43,7 +43,7 @@ def test_a_list_has_the_posts_of_its_members_and_no_since_id(x):
     assert message.startswith("The query parameter [since_id] is not one of [id,max_results,")
 
 
-def test_an_unknown_list_or_account_is_an_error_with_no_page(x):
+def test_an_unknown_list_or_account_is_an_error_without_a_page(x):
     lists, users = x.get("/2/lists/9/tweets"), x.get("/2/users/9/tweets")
 
     assert lists.status_code == users.status_code == 200
@@ -79,7 +79,7 @@ def test_a_page_is_billed_by_the_post_once_a_day(x, author, path):
     assert [entry["billed_posts"] for entry in x.fake("GET", "log")["entries"][-3:]] == [20, 0, 0]
 
 
-def test_ones_own_posts_are_cheaper(x, author, path):
+def test_own_posts_are_cheaper(x, author, path):
     own = {"kind": "bearer", "bearer_token": "o", "project": "own", "user_id": author}
     x.fake("POST", "credentials", own)
     release_all(x, authors=[author], count=10)
@@ -89,13 +89,13 @@ def test_ones_own_posts_are_cheaper(x, author, path):
     assert x.fake("GET", "projects/own")["spent_micro"] == 10 * 1_000
 
 
-def test_a_page_nobody_can_pay_for_is_refused(x, path):
+def test_a_page_beyond_the_credits_is_refused(x, path):
     x.fake("PUT", "projects", {"credits_micro": 0})
 
     assert x.get(path).status_code == 402
 
 
-def test_each_listing_has_a_window_of_its_own(x, author, path):
+def test_each_listing_has_its_own_window(x, author, path):
     x.fake("PUT", "limits", {"GET /2/users/:id/tweets": {"token": 1, "app": None}})
 
     statuses = [x.get(path).status_code for _ in range(2)]
@@ -117,7 +117,7 @@ def test_the_limits_of_listings_are_those_of_pay_per_use(start_x):
     assert both("GET /2/lists/:id/tweets") == (900, 900)
 
 
-def test_the_log_tells_what_was_asked_and_what_was_shown(x, author, path):
+def test_the_log_has_requests_and_shown_posts(x, author, path):
     posts = release_all(x, authors=[author], count=10)
 
     x.get(path, max_results="5", since_id="1")
@@ -128,7 +128,7 @@ def test_the_log_tells_what_was_asked_and_what_was_shown(x, author, path):
     assert entry["ids"] == []
 
 
-def test_faults_befall_one_listing_and_single_posts_of_it(x, author, path):
+def test_faults_can_affect_one_listing_or_single_posts(x, author, path):
     posts = release_all(x, authors=[author], count=10)
     at = {"endpoint": "GET /2/users/:id/tweets"}
     x.fake(
@@ -166,14 +166,14 @@ def test_a_renamed_account_is_found_by_its_new_name_alone(x, author):
     assert x.get(f"/2/users/by/username/{old}").json()["data"]["id"] == author
 
 
-def test_every_account_has_a_name_that_x_lets_names_be(x):
+def test_every_account_has_a_valid_name(x):
     names = [author["username"] for author in x.fake("GET", "authors")["authors"]]
 
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9_]{1,15}", name) for name in names)
 
 
-def test_nobody_takes_the_name_of_somebody_else(x):
+def test_account_names_are_unique(x):
     one, other = (x.fake("GET", f"authors/{id}")["authors"][0] for id in x.authors(2))
 
     url = f"{x.url}/_fake/authors/{one['id']}"

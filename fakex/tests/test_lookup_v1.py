@@ -44,7 +44,7 @@ def test_a_map_names_missing_tweets_as_null(x):
     assert body["id"][shown]["id_str"] == shown
 
 
-def test_trimmed_users_extended_text_and_no_entities_are_given_when_asked(x):
+def test_trimmed_users_extended_text_and_no_entities_on_request(x):
     [tweet_id] = x.live_ids(1)
 
     params = {"trim_user": "true", "tweet_mode": "extended", "include_entities": "false"}

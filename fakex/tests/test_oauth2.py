@@ -32,7 +32,7 @@ def rotations(x) -> int:
     return shown["rotations"]
 
 
-def test_a_refresh_makes_both_tokens_new_and_kills_the_old_ones(x):
+def test_a_refresh_replaces_both_tokens(x):
     register(x, project="ours")
 
     made = refresh(x).json()
@@ -67,7 +67,7 @@ def test_the_caller_stays_the_same_through_a_refresh(x):
         pytest.param(None, "client", 401, id="as if public"),
     ],
 )
-def test_a_client_with_a_secret_needs_it(x, auth, client_id, status):
+def test_a_client_with_a_secret_must_send_it(x, auth, client_id, status):
     register(x, client_secret="secret")
     form = {"client_id": client_id} if client_id else {}
 
@@ -83,7 +83,7 @@ def test_a_client_with_a_secret_needs_it(x, auth, client_id, status):
         ({"grant_type": "password"}, 400, "unsupported_grant_type"),
     ],
 )
-def test_a_wrong_form_rotates_nothing(x, form, status, error):
+def test_a_malformed_refresh_rotates_nothing(x, form, status, error):
     register(x)
 
     reply = refresh(x, **form)
@@ -92,7 +92,7 @@ def test_a_wrong_form_rotates_nothing(x, form, status, error):
     assert rotations(x) == 0
 
 
-def test_an_access_token_ends_and_a_new_one_does_not_yet(x):
+def test_an_access_token_expires_and_a_new_one_is_valid(x):
     register(x, expires_in=0)
     ended = x.tweets(["1"], token="access-1")
 
@@ -104,7 +104,7 @@ def test_an_access_token_ends_and_a_new_one_does_not_yet(x):
     assert refresh(x).json()["expires_in"] == 3600
 
 
-def test_a_lost_answer_has_rotated_and_a_reset_has_not(x):
+def test_a_lost_answer_has_rotated_the_tokens_and_a_reset_has_not(x):
     register(x)
     x.fake("PUT", "faults", [{"kind": "reset", "match": {"endpoint": TOKEN}}])
     with pytest.raises(requests.ConnectionError):
@@ -121,7 +121,7 @@ def test_a_lost_answer_has_rotated_and_a_reset_has_not(x):
     assert x.tweets(["1"], token="access-1").status_code == 401
 
 
-def test_tokens_are_new_before_the_delay_so_who_leaves_early_has_lost_them(x):
+def test_tokens_are_rotated_before_the_delay_and_lost_to_a_client_that_disconnects(x):
     register(x)
     x.fake("PUT", "latency", {"ms": 0, "token_ms": 60_000})
 
@@ -141,7 +141,7 @@ def test_tokens_are_new_before_the_delay_so_who_leaves_early_has_lost_them(x):
     assert refresh(x).status_code == 400
 
 
-def test_only_one_of_two_at_once_gets_tokens(x):
+def test_of_two_concurrent_refreshes_one_gets_tokens(x):
     register(x)
     x.fake("PUT", "faults", [{"kind": "slow", "times": 1, "params": {"ms": 100}}])
 
@@ -161,7 +161,7 @@ def test_a_failed_refresh_rotates_nothing(x, kind, status):
     assert rotations(x) == 0
 
 
-def test_no_token_is_told_or_logged(x):
+def test_no_token_is_shown_or_logged(x):
     register(x, client_secret="a-client-secret")
     made = refresh(x, auth=("client", "a-client-secret")).json()
     x.tweets(["1"], token=made["access_token"])

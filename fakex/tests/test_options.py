@@ -24,7 +24,7 @@ def test_posts_can_appear_from_the_start_on(start_x):
     assert x.get(path).json()["meta"]["result_count"] > 0
 
 
-def test_its_clock_can_be_ahead_from_the_start_on(start_x):
+def test_the_clock_can_be_ahead_from_the_start_on(start_x):
     x = start_x("--ahead", "3600")
 
     clock = x.fake("GET", "clock")
@@ -55,7 +55,7 @@ def refused(*options):
         ("--start", "1e99"),
     ],
 )
-def test_impossible_options_are_refused_in_a_sentence(option, value, capsys):
+def test_invalid_options_are_refused_with_a_sentence(option, value, capsys):
     parser = ArgumentParser()
     add_options(parser)
 
@@ -66,7 +66,7 @@ def test_impossible_options_are_refused_in_a_sentence(option, value, capsys):
     assert f"argument {option}: {value} is not a" in capsys.readouterr().err
 
 
-def test_a_port_in_use_and_a_file_without_a_key_are_told_in_a_sentence(tmp_path):
+def test_a_port_in_use_and_a_file_without_a_key_are_refused_with_a_sentence(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         status, said = refused(f"--port={port}", "--tweets=10")

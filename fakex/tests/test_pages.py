@@ -17,7 +17,7 @@ def first_tweets(x, author):
     return joined(read(x, f"/2/users/{author}/tweets", max_results="100"))
 
 
-def test_a_timeline_has_the_accounts_posts_newest_first(x, author, path):
+def test_a_timeline_has_the_posts_of_the_account_newest_first(x, author, path):
     older = first_tweets(x, author)
     posts = release_all(x, authors=[author], count=40)
 
@@ -116,7 +116,7 @@ def test_pages_stay_where_they_are_while_new_posts_appear(x, author, path):
     assert [int(post["id"]) for post in back["data"]] == first[:10]
 
 
-def test_a_token_is_good_for_its_listing_only(x, author, path):
+def test_a_page_token_is_valid_for_its_listing_only(x, author, path):
     other = x.authors(2)[1]
     release_all(x, authors=[author], count=30)
     token = x.get(path).json()["meta"]["next_token"]
@@ -187,7 +187,7 @@ def test_deleted_posts_are_gone_from_the_timeline(x, author, path):
         ),
     ],
 )
-def test_a_bad_request_is_told_what_is_wrong(x, path, params, message):
+def test_a_bad_request_is_explained(x, path, params, message):
     reply = x.get(path, **params)
 
     assert reply.status_code == 400

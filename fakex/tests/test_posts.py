@@ -122,7 +122,7 @@ def test_replies_retweets_and_quotes_name_the_post_they_are_about(x):
         assert mention["id"] == tweet["in_reply_to_user_id"]
 
 
-def test_the_other_vocabulary_speaks_of_posts(x):
+def test_the_other_vocabulary_uses_the_word_post(x):
     x.release(rate=1e6, count=50, quotes=1, replies=0, retweets=0)
     wait_until(lambda: len(x.visible()) == 50)
     quote = next(post["id"] for post in x.visible() if post["kind"] == "quote")
@@ -212,7 +212,7 @@ def test_the_same_seed_and_start_give_the_same_posts(start_x):
         pytest.param({"speed": 5}, "unknown", id="unknown setting"),
     ],
 )
-def test_a_flow_that_cannot_be_is_refused(x, flow, complaint):
+def test_an_invalid_flow_is_refused(x, flow, complaint):
     reply = x.session.post(f"{x.url}/_fake/posts", json=flow)
 
     assert reply.status_code == 400

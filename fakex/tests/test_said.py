@@ -17,7 +17,7 @@ def edit(x, tweet_id, text="second thoughts"):
 @pytest.mark.parametrize(
     ("vocabulary", "note"), [("tweet", "note_tweet"), ("post", "note_post")], ids=["tweet", "post"]
 )
-def test_the_whole_of_a_long_text_is_told_when_asked_for(x, vocabulary, note):
+def test_a_long_text_is_returned_whole_on_request(x, vocabulary, note):
     [tweet_id] = x.live_ids(1)
     x.fake("PUT", f"said/{tweet_id}", {"text": LONG})
 
@@ -30,7 +30,7 @@ def test_the_whole_of_a_long_text_is_told_when_asked_for(x, vocabulary, note):
     assert set(unasked) == {"id", "text", "edit_history_tweet_ids"}
 
 
-def test_media_and_where_a_post_is_withheld_are_told_when_asked_for(x):
+def test_media_and_withheld_countries_are_returned_on_request(x):
     tweet_id, other = x.live_ids(2)
     x.fake("PUT", f"said/{tweet_id}", {"media_keys": ["3_77"], "withheld": WITHHELD})
 
@@ -42,7 +42,7 @@ def test_media_and_where_a_post_is_withheld_are_told_when_asked_for(x):
 
 
 @pytest.mark.parametrize("shows", ["newest", "own"])
-def test_the_id_of_an_old_version_shows_what_is_set(x, shows):
+def test_the_id_of_an_old_version_shows_the_configured_version(x, shows):
     [first] = x.live_ids(1)
     second = edit(x, first)
     x.fake("PUT", "world", {"old_versions": shows})
@@ -56,7 +56,7 @@ def test_the_id_of_an_old_version_shows_what_is_set(x, shows):
     assert [one["id"] for one in both] == ([second] if shows == "newest" else [first, second])
 
 
-def test_each_version_has_counts_of_its_own_and_is_billed_by_its_id(x):
+def test_each_version_has_its_own_counts_and_is_billed_by_its_id(x):
     [first] = x.live_ids(1)
     x.fake("PUT", f"tweets/{first}", {"metrics": {"likes": 777}})
     x.tweets([first])
@@ -73,7 +73,7 @@ def test_each_version_has_counts_of_its_own_and_is_billed_by_its_id(x):
 
 
 @pytest.mark.parametrize("deleted", [0, 1])
-def test_the_deletion_of_one_version_is_that_of_all(x, deleted):
+def test_deleting_one_version_deletes_all(x, deleted):
     [first] = x.live_ids(1)
     versions = [first, edit(x, first)]
     x.fake("PUT", f"tweets/{versions[deleted]}", {"state": "deleted"})
@@ -84,7 +84,7 @@ def test_the_deletion_of_one_version_is_that_of_all(x, deleted):
     assert [problem["value"] for problem in reply["errors"]] == versions
 
 
-def test_an_edited_post_is_listed_by_its_newest_version_alone(x):
+def test_an_edited_post_is_listed_only_by_its_newest_version(x):
     flow = x.release(rate=1000, count=1)
     wait_until(lambda: len(x.visible()) == 1)
     [post] = x.visible()
@@ -98,7 +98,7 @@ def test_an_edited_post_is_listed_by_its_newest_version_alone(x):
     assert post["id"] not in listed
 
 
-def test_a_post_is_edited_five_times_at_the_most(x):
+def test_a_post_can_be_edited_five_times(x):
     [first] = x.live_ids(1)
     for number in range(5):
         edit(x, first, f"version {number}")

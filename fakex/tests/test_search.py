@@ -84,7 +84,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("query", "fits"), CASES)
-def test_a_query_finds_what_fits_and_nothing_else(x, posts, query, fits):
+def test_a_query_finds_only_matches(x, posts, query, fits):
     found = find(x, query)
 
     everything = find(x, " OR ".join(f"from:{author}" for author in posts))
@@ -141,14 +141,14 @@ def test_words_find_no_retweets(x, posts):
         pytest.param("x" * 513, id="too long"),
     ],
 )
-def test_a_query_which_x_would_not_take_is_a_400(x, query):
+def test_an_invalid_query_is_a_400(x, query):
     reply = x.get(PATH, query=query)
 
     assert reply.status_code == 400
     assert "query" in reply.json()["errors"][0]["parameters"]
 
 
-def test_a_cursor_older_than_a_week_is_refused_in_xs_words(x):
+def test_a_cursor_older_than_a_week_is_refused_with_the_text_of_x(x):
     x.fake("PUT", "clock", {"allow_fake_now": True})
 
     reply = x.get(PATH, query="#artemis", since_id="2087867603335160198", now_ms=NOW)
@@ -202,7 +202,7 @@ def test_a_search_without_an_end_ends_some_seconds_ago(x, newest_s):
     assert after == post["id"]
 
 
-def test_the_meta_of_a_search_is_as_x_sends_it(x, posts):
+def test_the_meta_of_a_search_has_the_form_of_x(x, posts):
     meta = x.get(PATH, query="#moon").json()["meta"]
 
     assert set(meta) == {"newest_id", "oldest_id", "result_count", "next_token"}

@@ -30,7 +30,7 @@ def test_posts_that_match_a_rule_come_as_they_appear(x, listen):
     assert listener.reply.headers["transfer-encoding"] == "chunked"
 
 
-def test_each_line_is_one_chunk_and_comes_at_once(x, listen):
+def test_each_line_is_sent_at_once_as_one_chunk(x, listen):
     add(x, "#moon")
     listener = listen()
     release(x, count=20, rate=20)
@@ -45,7 +45,7 @@ def test_each_line_is_one_chunk_and_comes_at_once(x, listen):
     assert min(lags) >= 0
 
 
-def test_what_appears_while_nobody_listens_is_not_delivered_later(x, listen):
+def test_posts_appearing_without_a_listener_are_not_delivered_later(x, listen):
     add(x, "#moon")
     release(x, count=20, rate=1e6)
     missed = all_visible(x)
@@ -58,7 +58,7 @@ def test_what_appears_while_nobody_listens_is_not_delivered_later(x, listen):
     assert set(listener.ids) == heard
 
 
-def test_nothing_comes_but_keepalives_while_nothing_matches(x, listen):
+def test_only_keepalives_are_sent_while_nothing_matches(x, listen):
     x.fake("PUT", "stream", {"keepalive_s": 0.1})
     add(x, "#sun")
     listener = listen()
@@ -69,7 +69,7 @@ def test_nothing_comes_but_keepalives_while_nothing_matches(x, listen):
     assert listener.lines == []
 
 
-def test_lines_may_come_twice_and_out_of_order(x, listen):
+def test_lines_can_be_repeated_and_out_of_order(x, listen):
     x.fake("PUT", "stream", {"duplicates": 0.3, "disorder": 0.3, "disorder_ms": 200})
     add(x, "#moon")
     listener = listen()
@@ -106,7 +106,7 @@ def test_a_rule_follows_an_account_through_its_new_name(x, listen):
     wait_until(lambda: len(listener.lines) == 5)
 
 
-def test_the_stream_tells_the_date_by_xs_own_clock(x, listen):
+def test_the_date_of_the_stream_follows_the_own_clock(x, listen):
     x.fake("PUT", "clock", {"ahead_s": 5000})
     add(x, "#moon")
     listener = listen()

@@ -26,7 +26,7 @@ def test_an_app_has_one_stream_at_a_time(x, listen):
     assert listen().reply.status_code == 200
 
 
-def test_a_connection_that_is_gone_may_count_for_a_while(x, listen):
+def test_a_closed_connection_can_count_for_a_while(x, listen):
     x.fake("PUT", "stream", {"linger_s": 0.5})
     add(x, "#moon")
     listen()
@@ -38,7 +38,7 @@ def test_a_connection_that_is_gone_may_count_for_a_while(x, listen):
     assert time.monotonic() - began > 0.3
 
 
-def test_users_tokens_and_backfill_are_refused(x, listen):
+def test_user_tokens_and_backfill_are_refused(x, listen):
     add(x, "#moon")
     user = {"kind": "oauth2", "client_id": "c", "access_token": "u", "refresh_token": "r"}
     x.fake("POST", "credentials", user)
@@ -48,7 +48,7 @@ def test_users_tokens_and_backfill_are_refused(x, listen):
     assert listen(backfill_minutes="2").reply.status_code == 400
 
 
-def test_connecting_counts_in_a_window_and_meets_faults(x, listen):
+def test_connecting_counts_in_a_window_and_faults_apply(x, listen):
     add(x, "#moon")
     x.fake("PUT", "faults", [{"kind": "503_json", "match": {"endpoint": f"GET {PATH}"}}])
     assert listen().reply.status_code == 503
@@ -65,7 +65,7 @@ def test_connecting_counts_in_a_window_and_meets_faults(x, listen):
 
 
 @pytest.mark.parametrize("kind", ["reset", "lose_answer", "truncated"])
-def test_a_connection_that_failed_at_once_leaves_room_for_the_next(x, listen, kind):
+def test_a_failed_connection_leaves_room_for_the_next(x, listen, kind):
     add(x, "#moon")
     x.fake("PUT", "faults", [{"kind": kind, "times": 1}])
 
@@ -80,7 +80,7 @@ def test_a_connection_that_failed_at_once_leaves_room_for_the_next(x, listen, ki
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_a_cut_stream_is_reset_perhaps_in_the_middle_of_a_line(x, listen, half):
+def test_a_cut_stream_is_reset_even_within_a_line(x, listen, half):
     add(x, "#moon")
     listener = listen()
     release(x, count=5)
@@ -130,7 +130,7 @@ def test_a_stall_can_be_for_some_seconds(x, listen):
     wait_until(lambda: listener.keepalives > heard + 2)
 
 
-def test_garbled_lines_are_no_json_and_the_truth_says_which_they_were(x, listen):
+def test_garbled_lines_are_no_json_and_are_recorded(x, listen):
     add(x, "#moon")
     listener = listen()
     x.fake("POST", "stream/garble", {"lines": 2})
@@ -144,7 +144,7 @@ def test_garbled_lines_are_no_json_and_the_truth_says_which_they_were(x, listen)
     assert [json.loads(line)["data"]["id"] for line in listener.lines[2:]] == whole
 
 
-def test_a_disconnect_says_why_before_the_end(x, listen):
+def test_a_disconnect_message_says_why(x, listen):
     add(x, "#moon")
     listener = listen()
 
@@ -160,7 +160,7 @@ def test_a_disconnect_says_why_before_the_end(x, listen):
     }
 
 
-def test_those_who_connect_next_may_be_told_to_go_at_once(x, listen):
+def test_next_connections_can_be_disconnected_at_once(x, listen):
     add(x, "#moon")
     x.fake("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 2})
 
@@ -177,7 +177,7 @@ def test_those_who_connect_next_may_be_told_to_go_at_once(x, listen):
     assert len(x.fake("GET", "stream")["open"]) == 1
 
 
-def test_who_reads_too_slowly_is_told_so_and_disconnected(x, listen):
+def test_a_slow_reader_gets_a_message_and_is_disconnected(x, listen):
     x.fake("PUT", "stream", {"most_waiting": 10})
     add(x, "#moon")
     listener = listen()
@@ -191,7 +191,7 @@ def test_who_reads_too_slowly_is_told_so_and_disconnected(x, listen):
     assert {line["how"] for line in x.fake("GET", "stream")["sent"]} == {"lost"}
 
 
-def test_fifty_cuts_lose_what_appears_in_between_and_nothing_else(x, listen):
+def test_fifty_cuts_lose_only_posts_appearing_in_between(x, listen):
     x.fake("PUT", "stream", {"connections": 5})
     [rule] = add(x, "#moon")
     # More than fifty rounds need on any machine.

@@ -11,7 +11,7 @@ from fakex.tests.posts import all_visible, release
 from fakex.tests.rules import PROBLEMS, RULES, add, change
 
 
-def test_rules_are_told_as_x_tells_them(x):
+def test_rules_are_listed_in_the_form_of_x(x):
     before = x.get(RULES).json()
     body = {"add": [{"value": "#moon", "tag": "t"}, {"value": "cat OR dog"}]}
 
@@ -31,7 +31,7 @@ def test_rules_are_told_as_x_tells_them(x):
     assert "data" not in x.get(RULES, token="another app").json()
 
 
-def test_rules_that_are_twice_there_or_unreadable_are_errors(x):
+def test_duplicate_and_unreadable_rules_are_errors(x):
     [known] = add(x, "#moon")
 
     body = change(x, {"add": [{"value": "#moon"}, {"value": "(cat"}, {"value": "dog"}]})
@@ -68,7 +68,7 @@ def added_and_complaints(reply):
     )
 
 
-def test_a_bad_rule_may_cost_all_others_of_its_request(x):
+def test_a_bad_rule_can_refuse_its_whole_request(x):
     x.fake("PUT", "stream", {"rule_refusals": "all"})
 
     refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}, {"value": "dog"}]})
@@ -81,7 +81,7 @@ def test_a_bad_rule_may_cost_all_others_of_its_request(x):
     assert added_and_complaints(good) == (["cat", "dog"], [])
 
 
-def test_rules_may_be_refused_as_a_whole_without_a_word_on_which_is_bad(x):
+def test_rules_can_be_refused_whole_without_naming_the_bad_one(x):
     x.fake("PUT", "stream", {"rule_refusals": "whole"})
 
     refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}]})
@@ -93,7 +93,7 @@ def test_rules_may_be_refused_as_a_whole_without_a_word_on_which_is_bad(x):
     assert change(x, {"add": [{"value": "cat"}]}).status_code == 201
 
 
-def test_an_app_has_so_many_rules_and_no_more(x):
+def test_the_rules_of_an_app_are_limited(x):
     x.fake("PUT", "stream", {"most_rules": 1})
 
     body = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
@@ -102,7 +102,7 @@ def test_an_app_has_so_many_rules_and_no_more(x):
     assert body.json()["errors"][0]["type"] == PROBLEMS + "rule-cap"
 
 
-def test_rules_are_lost_as_if_their_owner_had_deleted_them_elsewhere(x, listen):
+def test_rules_can_be_lost_as_if_deleted_elsewhere(x, listen):
     add(x, "#moon", "#sun")
     listener = listen()
 
@@ -142,11 +142,11 @@ def test_a_dry_run_changes_nothing(x):
 
 
 @pytest.mark.parametrize("body", [{}, {"add": []}, {"add": ["x"]}, {"delete": {}}, [1]])
-def test_a_change_that_is_none_is_a_bad_request(x, body):
+def test_a_malformed_change_is_a_bad_request(x, body):
     assert change(x, body).status_code == 400
 
 
-def test_a_rule_acts_after_a_while_and_for_a_while_after_its_end(x, listen):
+def test_a_rule_takes_effect_and_ends_with_a_delay(x, listen):
     """By X's clock, however slow the machine is."""
 
     def now_ms():

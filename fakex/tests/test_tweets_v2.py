@@ -25,7 +25,7 @@ def test_a_tweet_shows_id_text_and_history_unless_asked_for_more(x):
     assert tweet["edit_history_tweet_ids"] == [tweet_id]
 
 
-def test_fields_asked_for_are_shown_and_no_others(x):
+def test_only_requested_fields_are_shown(x):
     ids = x.live_ids(5)
 
     fields = "created_at,author_id,public_metrics,lang,edit_controls"
@@ -48,7 +48,7 @@ def test_created_at_agrees_with_the_snowflake_id(x):
     assert datetime.fromisoformat(tweet["created_at"]) == datetime.fromtimestamp(seconds, UTC)
 
 
-def test_the_spelling_of_the_request_decides_the_spelling_of_the_reply(x):
+def test_the_vocabulary_of_the_request_decides_that_of_the_reply(x):
     ids = x.live_ids(1)
 
     [post] = x.tweets(ids, **{"post.fields": "public_metrics,edit_history_post_ids"}).json()["data"]
@@ -69,7 +69,7 @@ def test_the_author_is_included_once_when_expanded(x):
     assert set(body["includes"]["users"][0]) == {"id", "name", "username", "protected"}
 
 
-def test_an_id_asked_twice_is_answered_once(x):
+def test_an_id_requested_twice_is_returned_once(x):
     [tweet_id] = x.live_ids(1)
 
     assert len(x.tweets([tweet_id, tweet_id]).json()["data"]) == 1
@@ -83,7 +83,7 @@ def test_characters_beyond_the_basic_plane_are_escaped_and_others_are_not(x):
     assert not re.search(rb"[\xf0-\xf4]", raw)
 
 
-def test_an_id_nobody_ever_had_is_a_not_found_error_without_data(x):
+def test_an_unknown_id_is_a_not_found_error_without_data(x):
     false_id = str(int(x.ids(1)[0]) ^ 1)
 
     body = x.tweets([false_id]).json()
@@ -170,7 +170,7 @@ def test_the_host_of_problems_can_be_set(x):
         ),
     ],
 )
-def test_a_bad_request_is_told_what_is_wrong(x, params, message):
+def test_a_bad_request_is_explained(x, params, message):
     reply = x.get("/2/tweets", **params)
 
     body = reply.json()
@@ -182,7 +182,7 @@ def test_a_bad_request_is_told_what_is_wrong(x, params, message):
     assert "x-rate-limit-remaining" in reply.headers
 
 
-def test_users_tell_why_a_tweet_is_hidden(x):
+def test_a_user_look_up_says_why_a_tweet_is_hidden(x):
     first, second, third = (author["id"] for author in x.fake("GET", "authors")["authors"][:3])
     x.fake("PUT", f"authors/{first}", {"state": "protected"})
     x.fake("PUT", f"authors/{second}", {"state": "suspended"})
@@ -207,7 +207,7 @@ def test_users_are_found_by_name(x):
     assert body["data"][0]["id"] == author["id"]
 
 
-def test_a_reply_is_zipped_only_when_set_and_asked(x):
+def test_a_reply_is_compressed_only_when_configured_and_requested(x):
     ids = x.ids(20)
 
     plain = x.tweets(ids)

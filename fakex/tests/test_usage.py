@@ -29,7 +29,7 @@ def today(x) -> str:
     return x.fake("GET", "clock")["billing_day"] + "T00:00:00.000Z"
 
 
-def test_usage_is_told_in_strings_unless_set_otherwise(x, usage):
+def test_usage_is_text_unless_configured_otherwise(x, usage):
     x.fake("PUT", "projects/ours", {"monthly_cap": 1_000})
 
     in_strings = usage().json()["data"]
@@ -43,7 +43,7 @@ def test_usage_is_told_in_strings_unless_set_otherwise(x, usage):
     assert in_strings["project_id"].isdigit()
 
 
-def test_days_and_apps_are_told_when_asked(x, usage):
+def test_days_and_apps_are_returned_on_request(x, usage):
     data = usage(**{"usage.fields": EVERYTHING, "days": "90"}).json()["data"]
 
     assert data["daily_project_usage"]["usage"] == [{"date": today(x), "usage": "8"}]
@@ -52,7 +52,7 @@ def test_days_and_apps_are_told_when_asked(x, usage):
     assert {app["usage_result_count"] for app in data["daily_client_app_usage"]} == {1}
 
 
-def test_as_many_days_are_told_as_asked_newest_first(x, usage):
+def test_the_requested_number_of_days_is_returned_newest_first(x, usage):
     x.fake("PUT", "clock", {"billing_offset_s": 86_400})
     x.tweets(x.live_ids(1), token="one")
 
@@ -64,7 +64,7 @@ def test_as_many_days_are_told_as_asked_newest_first(x, usage):
     assert two["daily_project_usage"]["usage"][0]["date"] == today(x)
 
 
-def test_usage_lags_and_drifts_as_set(x, usage):
+def test_usage_lags_and_drifts_as_configured(x, usage):
     fields = {"usage.fields": "project_usage,daily_project_usage"}
     x.fake("PUT", "projects/ours", {"usage_lag_s": 600})
 
@@ -88,7 +88,7 @@ def test_usage_lags_and_drifts_as_set(x, usage):
         ({"ids": "1"}, "The query parameter [ids] is not one of [days,usage.fields]"),
     ],
 )
-def test_bad_questions_are_told_what_is_wrong(usage, params, message):
+def test_bad_requests_are_explained(usage, params, message):
     reply = usage(**params)
 
     assert reply.status_code == 400
@@ -109,7 +109,7 @@ def test_only_an_app_may_ask(x, usage):
     assert reply.json()["type"] == "https://api.twitter.com/2/problems/unsupported-authentication"
 
 
-def test_it_costs_nothing_and_has_a_window_of_fifty(x, usage):
+def test_usage_costs_nothing_and_has_a_window_of_fifty(x, usage):
     replies = [usage() for _ in range(51)]
 
     assert [reply.status_code for reply in replies] == [200] * 50 + [429]

@@ -34,7 +34,7 @@ def test_the_same_seed_start_and_time_give_the_same_answers(start_x):
     assert not set(ids) & set(other.ids(500))
 
 
-def test_every_number_has_an_id_of_its_own_and_each_exists(start_x):
+def test_every_number_has_its_own_existing_id(start_x):
     x = start_x("--tweets", "3000", "--start", str(START))
 
     text = x.session.get(f"{x.url}/_fake/ids?format=text").text.split()
@@ -76,7 +76,7 @@ def test_a_tweet_is_unknown_before_its_birth(start_x):
     assert (before["exists"], after["exists"]) == (False, True)
 
 
-def test_old_ids_without_a_time_in_them_are_born_before_snowflake(x):
+def test_old_ids_without_a_time_are_from_before_snowflake(x):
     data = x.tweets([str(n) for n in range(20, 60)], **{"tweet.fields": "created_at"}).json()
     late = x.tweets([str(29_700_859_247 + n) for n in range(9)], **{"tweet.fields": "created_at"})
 
@@ -85,7 +85,7 @@ def test_old_ids_without_a_time_in_them_are_born_before_snowflake(x):
     assert late.json()["data"][0]["created_at"][:4] == "2010"
 
 
-def test_counts_grow_save_for_tweets_that_lose_some(start_x):
+def test_counts_grow_except_for_tweets_that_lose_some(start_x):
     x = start_x("--tweets", "300", "--start", str(START))
     x.fake("PUT", "world", {"deleted": 0, "protected": 0, "suspended": 0, "falling": 0.2})
     ages = [0, MINUTE, 5 * MINUTE, HOUR, 2 * HOUR, 5 * HOUR, DAY, 3 * DAY, 30 * DAY]
@@ -165,7 +165,7 @@ def test_a_fast_clock_ages_tweets_faster_and_changes_without_a_jump(start_x):
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_cleanly_at_once_when_told_even_with_a_client_connected(start_x, how):
+def test_the_server_ends_cleanly_at_once_with_a_client_connected(start_x, how):
     x = start_x("--tweets", "10")
     x.fake("GET", "clock")
 
@@ -176,7 +176,7 @@ def test_it_ends_cleanly_at_once_when_told_even_with_a_client_connected(start_x,
     assert time.monotonic() - began < 2
 
 
-def test_it_ends_at_once_though_a_reply_is_pending(start_x):
+def test_the_server_ends_at_once_with_a_reply_pending(start_x):
     x = start_x("--tweets", "10")
     x.fake("PUT", "faults", [{"kind": "slow", "params": {"ms": 600_000}}])
     address = ("127.0.0.1", int(x.url.rsplit(":", 1)[1]))
@@ -192,7 +192,7 @@ def test_it_ends_at_once_though_a_reply_is_pending(start_x):
         assert time.monotonic() - began < 2
 
 
-def test_what_the_log_says_was_answered_is_what_was_served(x):
+def test_the_log_has_the_served_answers(x):
     names = {
         "retweets": "retweet_count",
         "replies": "reply_count",
@@ -229,7 +229,7 @@ def test_what_the_log_says_was_answered_is_what_was_served(x):
         assert entry["at_ms"] <= entry["done_ms"]
 
 
-def test_the_log_is_read_on_from_where_one_was(x):
+def test_the_log_is_read_from_an_offset(x):
     for number in range(5):
         x.tweets([str(number)])
 

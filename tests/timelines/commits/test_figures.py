@@ -42,7 +42,7 @@ def now():
     return timezone.now()
 
 
-def test_deliveries_are_as_late_as_the_oldest_tweet_that_waits():
+def test_the_lag_of_deliveries_is_that_of_the_oldest_waiting_tweet():
     home, one, other = follower(), source(), source()
     for came_from in (one, other):
         homes.follow(home, source_id=came_from)
@@ -65,7 +65,7 @@ def test_deliveries_are_as_late_as_the_oldest_tweet_that_waits():
     assert (timelines(now=now()).lag_seconds, timelines(now=now()).behind) == (0, 0)
 
 
-def test_a_delivery_that_was_isolated_waits_too():
+def test_an_isolated_delivery_counts_as_waiting():
     home, one = follower(), source()
     homes.follow(home, source_id=one)
     bring(one, tweet(1))
@@ -75,7 +75,7 @@ def test_a_delivery_that_was_isolated_waits_too():
     assert timelines(now=now()).lag_seconds == pytest.approx(500, abs=60)
 
 
-def test_the_lag_of_deliveries_reads_no_whole_queue():
+def test_the_lag_of_deliveries_does_not_read_the_whole_queue():
     with cursor() as db:
         db.execute(MANY_WAIT, {"first": 10_000_000, "count": 30_000})
         db.execute("ANALYZE trackers_timelinedelivery, trackers_deliverybucket")
@@ -85,7 +85,7 @@ def test_the_lag_of_deliveries_reads_no_whole_queue():
     assert "Seq Scan on trackers_deliverybucket" not in plan
 
 
-def test_sizes_are_told():
+def test_sizes_of_homes_and_timelines_are_counted():
     home = follower()
     homes.follow(home, source_id=source())
     built(home, "sized", "cache")
@@ -101,7 +101,7 @@ def test_sizes_are_told():
     assert found.bucket_bytes > 0
 
 
-def test_without_a_page_that_could_be_laid_out_there_is_no_hit_rate():
+def test_without_pages_of_buildable_homes_there_is_no_hit_rate():
     assert timelines(now=now()).hit_rate is None
     HomeReads.objects.create(day=now().date(), served_by="read", pages=5)
     assert timelines(now=now()).hit_rate is None
@@ -110,7 +110,7 @@ def test_without_a_page_that_could_be_laid_out_there_is_no_hit_rate():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_pages_are_counted_by_where_they_came_from():
+def test_pages_are_counted_by_how_they_were_read():
     read_counts.pending.counts.clear()
     home, came_from = follower(), source()
     homes.follow(home, source_id=came_from)
@@ -127,7 +127,7 @@ def test_pages_are_counted_by_where_they_came_from():
     assert timelines(now=now()).hit_rate == 0.75
 
 
-def test_old_days_are_forgotten():
+def test_old_days_are_pruned():
     for days in (0, 89, 91):
         day = now().date() - timedelta(days=days)
         HomeReads.objects.create(day=day, served_by="cache", pages=1)

@@ -46,7 +46,7 @@ def all_is_counted():
         assert all(row.seq <= timeline.seq for row in rows)
 
 
-def test_what_is_appended_while_a_cache_is_built_is_in_it(two):
+def test_an_entry_appended_while_a_cache_is_built_is_in_it(two):
     one, other = two
     one.do(store.set, "home", [])
     computed = entries(1, 2, 3)
@@ -61,7 +61,7 @@ def test_what_is_appended_while_a_cache_is_built_is_in_it(two):
     all_is_counted()
 
 
-def test_an_append_that_waits_for_a_set_is_in_the_timeline_that_was_set(two):
+def test_an_append_waiting_for_a_set_is_in_the_new_timeline(two):
     store.set("home", entries(1))
 
     beside(two, (store.set, "home", entries(2)), (store.append, Entry(3), ["home"]))
@@ -70,7 +70,7 @@ def test_an_append_that_waits_for_a_set_is_in_the_timeline_that_was_set(two):
     all_is_counted()
 
 
-def test_a_set_that_waits_for_an_append_replaces_it_too(two):
+def test_a_set_waiting_for_an_append_replaces_it(two):
     store.set("home", entries(1))
 
     beside(two, (store.append, entries(2, 3), ["home"]), (store.set, "home", entries(3, 4)))
@@ -79,14 +79,14 @@ def test_a_set_that_waits_for_an_append_replaces_it_too(two):
     all_is_counted()
 
 
-def test_two_sets_of_a_name_that_was_not_there_are_one_after_the_other(two):
+def test_two_concurrent_sets_of_a_new_name_are_serialised(two):
     beside(two, (store.set, "home", entries(1, 2)), (store.set, "home", entries(2, 3)))
 
     assert shown() == [3, 2]
     all_is_counted()
 
 
-def test_an_append_that_waits_while_its_timeline_is_dropped_does_nothing(two):
+def test_an_append_waiting_for_a_drop_does_nothing(two):
     store.set("home", entries(1))
     store.delete(9, ["home"])
 
@@ -117,7 +117,7 @@ BRINGS = {
 
 @pytest.mark.parametrize("comes", ["first", "second"])
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_deletion_wins_whatever_stands_beside_it(two, comes, is_there):
+def test_a_deletion_wins_over_every_concurrent_operation(two, comes, is_there):
     for act in BRINGS.values():
         Timeline.objects.all().delete()
         TimelineEntry.objects.all().delete()
@@ -136,7 +136,7 @@ def test_a_deletion_wins_whatever_stands_beside_it(two, comes, is_there):
         all_is_counted()
 
 
-def test_two_deletes_on_a_name_that_was_never_set_are_both_remembered(two):
+def test_two_deletes_on_an_unset_name_are_both_remembered(two):
     beside(two, (store.delete, 1, ["home"]), (store.delete, 2, ["home"]))
 
     store.set("home", entries(1, 2, 3))
@@ -144,7 +144,7 @@ def test_two_deletes_on_a_name_that_was_never_set_are_both_remembered(two):
     assert shown() == [3]
 
 
-def test_a_deletion_is_remembered_where_the_name_was_being_forgotten(two):
+def test_a_deletion_is_remembered_while_the_name_is_being_pruned(two):
     store.delete(1, ["home"])
     forget = (lambda: store.expire(timedelta(0), tombstones=timedelta(0)),)
 
@@ -154,7 +154,7 @@ def test_a_deletion_is_remembered_where_the_name_was_being_forgotten(two):
     assert shown() == [1]
 
 
-def test_since_goes_by_the_order_of_commits(two):
+def test_since_follows_the_order_of_commits(two):
     store.set("home", [])
 
     beside(two, (store.append, Entry(9), ["home"]), (store.append, Entry(3), ["home"]))
@@ -162,7 +162,7 @@ def test_since_goes_by_the_order_of_commits(two):
     assert [entry.id for entry in store.get_since("home", 9)] == [3]
 
 
-def test_a_read_waits_for_no_writer_and_sees_nothing_of_it(two):
+def test_a_read_neither_waits_for_nor_sees_an_uncommitted_write(two):
     one, other = two
     store.set("home", entries(1))
 
@@ -173,7 +173,7 @@ def test_a_read_waits_for_no_writer_and_sees_nothing_of_it(two):
     assert shown() == [2]
 
 
-def test_names_are_locked_in_one_order_however_they_are_given(two):
+def test_names_are_locked_in_one_order(two):
     names = [f"home:{n}" for n in range(20)]
     for name in names:
         store.set(name, [])

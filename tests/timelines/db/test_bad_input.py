@@ -71,7 +71,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("act", BAD.values(), ids=BAD)
-def test_bad_input_is_told_and_changes_nothing(act):
+def test_bad_input_is_refused_and_changes_nothing(act):
     store.set("home", entries(1, 2))
     before = state()
 
@@ -85,7 +85,7 @@ def state():
     return [list(model.objects.order_by("pk").values_list()) for model in (Timeline, TimelineEntry)]
 
 
-def test_the_largest_ids_and_bounds_are_taken():
+def test_the_largest_ids_and_bounds_are_accepted():
     extremes = [Entry(2**63 - 1, -(2**63)), Entry(-(2**63), 2**63 - 1, b"x" * 4096)]
     store.set("home", extremes)
 

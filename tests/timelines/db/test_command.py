@@ -36,7 +36,7 @@ def homes():
     store.delete(5, ["never set"])
 
 
-def test_a_timeline_is_shown_and_nobody_has_read_it(homes):
+def test_showing_a_timeline_does_not_count_as_a_read(homes):
     read_at = Timeline.objects.get(name="home:1").last_read_at
 
     assert objects("show", "home:1") == [
@@ -60,7 +60,7 @@ def test_all_timelines_are_listed_by_their_names(homes):
     assert "never set  missing, with tombstones" in run("show")
 
 
-def test_snapshot_and_restore(homes, tmp_path):
+def test_the_command_makes_a_snapshot_and_restores_it(homes, tmp_path):
     before, file = state(), tmp_path / "dump"
 
     assert objects("snapshot", file) == [{"timelines": 3}]
@@ -84,7 +84,7 @@ def test_snapshot_and_restore(homes, tmp_path):
         (["snapshot", "nowhere/dump"], 1, "nowhere/dump: No such file"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(homes, words, status, why):
+def test_impossible_acts_are_refused_with_a_sentence(homes, words, status, why):
     with pytest.raises(CommandError, match=why) as said:
         run(*words)
 
@@ -96,7 +96,7 @@ def unread_for(days):
     Timeline.objects.filter(name="home:1").update(last_read_at=when, read_on=when.date())
 
 
-def test_what_nobody_has_read_expires(homes):
+def test_unread_timelines_expire(homes):
     unread_for(5)
 
     assert objects("expire") == [{"expired": 0, "tombstone_days": 90}]
@@ -105,7 +105,7 @@ def test_what_nobody_has_read_expires(homes):
     assert not Timeline.objects.filter(name="home:1").exists()
 
 
-def test_the_chore_has_timelines_expire_too(homes, settings):
+def test_the_periodic_task_expires_timelines(homes, settings):
     unread_for(5)
     settings.TIMELINE_IDLE_DAYS = 4
 

@@ -24,7 +24,7 @@ def a_day_passes():
         db.execute("UPDATE trackers_timelineentry SET dead_at = dead_at - interval '1 day'")
 
 
-def test_reads_and_set_keep_a_timeline_from_expiring_and_append_does_not():
+def test_reads_and_sets_postpone_expiry_and_appends_do_not():
     names = ["read", "since", "filtered", "asked", "set", "appended", "missed", "shown"]
     for name in names:
         store.set(name, entries(1))
@@ -67,7 +67,7 @@ def test_tombstones_outlive_their_timeline_by_a_bound():
     assert shown() == [1]
 
 
-def test_old_tombstones_of_a_timeline_that_is_read_go_too():
+def test_old_tombstones_of_a_read_timeline_are_pruned():
     store.set("home", entries(1, 2))
     store.delete(1, ["home"])
     a_day_passes()
@@ -91,7 +91,7 @@ def test_a_dropped_timeline_is_missing_and_dropping_is_repeatable():
         store.get("home", 0, 1)
 
 
-def test_many_expire_in_pieces():
+def test_many_timelines_expire_in_pieces():
     store.append_many([])
     for n in range(120):
         store.set(f"home:{n}", entries(1, 2))

@@ -46,7 +46,7 @@ def dumped():
     return out.getvalue()
 
 
-def test_a_snapshot_brings_everything_back(tmp_path):
+def test_restoring_a_snapshot_brings_everything_back(tmp_path):
     write_some()
     before, file = state(), tmp_path / "dump"
     assert len(before) == 5
@@ -63,7 +63,7 @@ def test_a_snapshot_brings_everything_back(tmp_path):
     assert [row[:3] for row in state()] == [row[:3] for row in before]
 
 
-def test_a_restore_takes_back_what_came_since_but_no_deletion():
+def test_a_restore_undoes_later_entries_but_no_deletion():
     store.set("home", entries(1, 2, 3))
     store.set("set since", [])
     store.drop("set since")
@@ -80,7 +80,7 @@ def test_a_restore_takes_back_what_came_since_but_no_deletion():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_restore_and_an_overlapping_replay_are_the_original(seed):
+def test_a_restore_with_an_overlapping_replay_equals_the_original(seed):
     chance = random.Random(seed)
     names = [f"home:{n}" for n in range(5)]
 
@@ -162,7 +162,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("spoil", "why"), BAD.values(), ids=BAD)
-def test_a_file_that_is_no_whole_snapshot_is_refused_and_changes_nothing(spoil, why, tmp_path):
+def test_an_incomplete_snapshot_is_refused_and_changes_nothing(spoil, why, tmp_path):
     write_some()
     dump = dumped()
     spoilt = spoil(dump)
@@ -178,7 +178,7 @@ def test_a_file_that_is_no_whole_snapshot_is_refused_and_changes_nothing(spoil, 
     assert state() == before
 
 
-def test_a_pipe_can_be_restored():
+def test_a_snapshot_is_restored_from_a_pipe():
     write_some()
     before, dump = state(), dumped()
     emptied()
@@ -201,7 +201,7 @@ class Full(io.BytesIO):
         return super().write(data)
 
 
-def test_a_snapshot_that_fails_says_so_and_leaves_the_one_before(tmp_path):
+def test_a_failed_snapshot_says_so_and_keeps_the_previous_one(tmp_path):
     write_some()
 
     with pytest.raises(OSError, match="No space"):
@@ -212,7 +212,7 @@ def test_a_snapshot_that_fails_says_so_and_leaves_the_one_before(tmp_path):
     assert store.snapshot(tmp_path / "dump") == 5
 
 
-def test_after_a_restore_what_nobody_has_read_for_long_expires():
+def test_after_a_restore_long_unread_timelines_expire():
     store.set("home", entries(1))
     with connection.cursor() as db:
         db.execute(

@@ -34,7 +34,7 @@ def test_a_missing_timeline_is_not_an_empty_one():
             ask()
 
 
-def test_what_is_appended_is_read_newest_first_with_its_metadata():
+def test_appended_entries_are_read_newest_first_with_metadata():
     store.set("home", [])
     store.set("another", [])
     whole = Entry(7, 3, bytes(range(256)))
@@ -51,7 +51,7 @@ def test_what_is_appended_is_read_newest_first_with_its_metadata():
         store.get("missing", 0, 10)
 
 
-def test_names_are_any_text():
+def test_any_text_is_a_name():
     names = ['a"b', "a\\b", "{a,b}", "NULL", "ünï\n😀", "a" * 200, " ", "%s"]
 
     for name in names:
@@ -61,7 +61,7 @@ def test_names_are_any_text():
     assert [shown(name) for name in names] == [[1]] * len(names)
 
 
-def test_the_first_metadata_of_an_id_stay_until_it_is_set_anew():
+def test_the_first_metadata_of_an_id_are_kept_until_a_set():
     store.set("home", [Entry(1, None, b"first")])
 
     store.append(Entry(1, 5, b"second"), ["home"])
@@ -72,7 +72,7 @@ def test_the_first_metadata_of_an_id_stay_until_it_is_set_anew():
     assert store.get("home", 0, 10) == [Entry(1, 5, b"fourth")]
 
 
-def test_the_same_entry_many_times_is_one():
+def test_a_repeated_entry_is_stored_once():
     store.set("home", [Entry(1), Entry(1), Entry(2)])
     store.append(Entry(3), ["home", "home"])
     store.append_many([("home", Entry(4)), ("home", Entry(4)), ("home", Entry(3))])
@@ -82,7 +82,7 @@ def test_the_same_entry_many_times_is_one():
     assert size() == 5
 
 
-def test_a_deletion_is_final_through_everything(tmp_path):
+def test_a_deletion_is_final_through_all_operations(tmp_path):
     store.set("home", entries(1, 2))
     store.delete(2, ["home", "never set"])
     dump = tmp_path / "dump"
@@ -118,7 +118,7 @@ def test_several_ids_are_deleted_at_once():
     assert shown() == [2]
 
 
-def test_what_came_late_is_told_by_since_and_shown_in_its_place():
+def test_a_late_entry_is_returned_by_since_and_sorted_into_its_place():
     store.set("home", entries(10, 20))
     store.append(Entry(30), ["home"])
     store.append(Entry(15), ["home"])
@@ -130,7 +130,7 @@ def test_what_came_late_is_told_by_since_and_shown_in_its_place():
     assert ids(store.get_since("home", 99)) == shown() == [30, 20, 15, 10]
 
 
-def test_a_deleted_entry_is_still_a_mark():
+def test_a_deleted_entry_is_a_valid_place_for_since():
     store.set("home", entries(10, 20))
     store.append(Entry(30), ["home"])
 
@@ -139,14 +139,14 @@ def test_a_deleted_entry_is_still_a_mark():
     assert ids(store.get_since("home", 20)) == [30]
 
 
-def test_what_was_deleted_before_a_set_is_a_mark_of_before():
+def test_an_entry_deleted_before_a_set_is_an_earlier_place_for_since():
     store.delete(2, ["home"])
     store.set("home", entries(1, 2))
 
     assert ids(store.get_since("home", 2)) == [1]
 
 
-def test_a_name_that_is_told_twice_is_meant_once(settings):
+def test_a_name_given_twice_counts_once(settings):
     settings.TIMELINE_BOUNDS = [("", 2, 3)]
     store.set("home", entries(7, 8, 9))
 
@@ -155,7 +155,7 @@ def test_a_name_that_is_told_twice_is_meant_once(settings):
     assert shown() == [9, 8]
 
 
-def test_what_is_unmerged_comes_back_with_a_merge():
+def test_unmerged_entries_return_with_a_merge():
     store.set("home", entries(1, 2, 3))
     store.delete(3, ["home"])
 
@@ -198,7 +198,7 @@ def test_retweets_collapse_on_request_and_the_original_wins():
     assert ids(store.get_since("home", 10, dedupe=True)) == [30]
 
 
-def test_filter_finds_ids_and_what_repeats_them_among_the_newest():
+def test_filter_finds_ids_and_their_retweets_among_the_newest():
     store.set("home", [Entry(10), Entry(20, 10), Entry(30), Entry(40, 7)])
 
     assert ids(store.filter("home", [10, 7, 99])) == [40, 20, 10]
@@ -207,7 +207,7 @@ def test_filter_finds_ids_and_what_repeats_them_among_the_newest():
     assert store.filter("home", []) == []
 
 
-def test_many_are_read_at_once_hit_or_miss():
+def test_many_timelines_are_read_at_once_as_hits_or_misses():
     store.set("home", entries(1, 2, 3))
     store.set("empty", [])
 
@@ -233,7 +233,7 @@ def test_many_are_read_at_once_hit_or_miss():
     assert store.get_multi([]) == []
 
 
-def test_past_its_upper_bound_a_timeline_is_cut_to_its_lower_one(settings):
+def test_a_timeline_over_its_upper_bound_is_cut_to_the_lower_one(settings):
     settings.TIMELINE_BOUNDS = [("user:", 3, 5), ("", 2, 3)]
     for name in ("user:1", "home"):
         store.set(name, [])
@@ -254,7 +254,7 @@ def test_past_its_upper_bound_a_timeline_is_cut_to_its_lower_one(settings):
     assert (size("user:1"), size()) == (3, 2)
 
 
-def test_bounds_may_be_given(settings):
+def test_bounds_can_be_set_for_one_timeline(settings):
     store.set("home", entries(1, 2, 3), bounds=Bounds(1, 2))
     assert shown() == [3]
 
@@ -264,7 +264,7 @@ def test_bounds_may_be_given(settings):
     assert shown() == [6]
 
 
-def test_tombstones_take_no_place_within_the_bounds(settings):
+def test_tombstones_do_not_count_within_the_bounds(settings):
     settings.TIMELINE_BOUNDS = [("", 2, 3)]
     store.set("home", [])
     store.delete([5, 6, 7, 8], ["home"])
@@ -274,7 +274,7 @@ def test_tombstones_take_no_place_within_the_bounds(settings):
     assert shown() == [3, 2, 1]
 
 
-def test_entries_of_one_append_are_put_in_timeline_by_timeline():
+def test_entries_of_one_append_are_inserted_timeline_by_timeline():
     """Entry by entry each would go to another page of the indexes than the one before it."""
     names = [f"t:{n}" for n in range(100)]
     for name in names:
@@ -305,9 +305,7 @@ def statements(monkeypatch):
     return asked
 
 
-def test_the_number_of_statements_has_nothing_to_do_with_how_many_timelines_there_are(
-    statements, settings
-):
+def test_the_number_of_statements_is_the_same_for_any_number_of_timelines(statements, settings):
     settings.TIMELINE_BOUNDS = [("", 3, 5)]
     told = {}
     for many in (1, 100):

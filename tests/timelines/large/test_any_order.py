@@ -119,7 +119,7 @@ class Both(RuleBasedStateMachine):
             assert all(row.seq <= timeline.seq for row in rows)
 
 
-def test_random_operations_in_random_order_are_as_the_oracle_says(settings):
+def test_random_operations_in_random_order_match_the_oracle(settings):
     settings.TIMELINE_BOUNDS = [("", LOWER, UPPER)]
 
     run_state_machine_as_test(

@@ -26,7 +26,7 @@ def entries(*ids):
     return [Entry(id) for id in ids]
 
 
-def test_a_snapshot_is_one_moments():
+def test_a_snapshot_is_of_one_moment():
     Timeline.objects.bulk_create(Timeline(name=f"home:{n:03}", live=True) for n in range(250))
     with sessions(1) as [other]:
 
@@ -45,7 +45,7 @@ def test_a_snapshot_is_one_moments():
     assert all(one.size for one in store.get_multi([Ask(f"home:{n:03}") for n in range(250)]))
 
 
-def test_a_restore_killed_in_its_midst_has_done_nothing_and_is_done_again(tmp_path):
+def test_a_killed_restore_changes_nothing_and_can_be_repeated(tmp_path):
     names = [f"home:{n:03}" for n in range(250)]
     for name in names[::40]:
         store.set(name, entries(1, 2, 3))

@@ -94,7 +94,7 @@ def test_eight_writers_of_the_same_timelines_lose_nothing_and_never_deadlock():
             assert set(Counter(live).values()) == {1}
 
 
-def test_what_many_append_past_the_bound_is_cut_to_the_newest(settings):
+def test_concurrent_appends_past_the_bound_keep_the_newest(settings):
     settings.TIMELINE_BOUNDS = [("", 20, 25)]
     homes = ["home:1", "home:2", "home:3"]
     for name in homes:
@@ -115,7 +115,7 @@ def test_what_many_append_past_the_bound_is_cut_to_the_newest(settings):
         assert len(found) == Timeline.objects.get(name=name).size <= 25
 
 
-def test_a_reader_sees_one_set_or_the_other_and_never_a_mixture():
+def test_a_reader_sees_one_of_two_sets_and_never_a_mixture():
     some = [Entry(id, None, b"first") for id in range(1, 60)]
     others = [Entry(id, None, b"second") for id in range(30, 100)]
     wholes = {tuple(some), tuple(others)}
@@ -146,7 +146,7 @@ def test_a_reader_sees_one_set_or_the_other_and_never_a_mixture():
     assert set(seen) == wholes
 
 
-def test_a_reader_of_a_timeline_that_comes_and_goes_sees_all_of_it_or_that_it_is_missing():
+def test_a_reader_of_a_repeatedly_dropped_timeline_sees_all_or_a_miss():
     whole = entries(*range(50))
     over = threading.Event()
     seen = Counter()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def test_author_birth_and_text_are_kept():
+def test_author_creation_time_and_text_are_stored():
     TweetFactory(id=1)
 
     describe([post(1, created_at=AT)])
@@ -25,7 +25,7 @@ def test_author_birth_and_text_are_kept():
     assert (tweet.tweettext.text, tweet.tweettext.edit_history) == ("words", [1])
 
 
-def test_what_is_not_told_changes_nothing():
+def test_missing_fields_change_nothing():
     TweetFactory(id=1, created_at=AT)
     describe([post(1, created_at=AT)])
 
@@ -35,14 +35,14 @@ def test_what_is_not_told_changes_nothing():
     assert (tweet.created_at, tweet.author_id, tweet.tweettext.text) == (AT, 7, "words")
 
 
-def test_of_tweets_that_are_not_tracked_nothing_is_kept():
+def test_untracked_tweets_are_not_described():
     describe([post(1, created_at=AT)])
 
     assert not TweetText.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["", "quotes ' \" \\ {a,b} NULL", "🧵 ünï\n\t", "x" * 25_000])
-def test_any_text_is_kept_as_it_is(text):
+def test_any_text_is_stored_unchanged(text):
     TweetFactory(id=1)
 
     describe([post(1, text=text)])
@@ -50,7 +50,7 @@ def test_any_text_is_kept_as_it_is(text):
     assert TweetText.objects.get().text == text
 
 
-def test_a_nul_in_a_text_costs_nobody_anything():
+def test_a_nul_in_a_text_is_harmless():
     TweetFactory(id=1)
 
     describe([post(1, text="a\0b")])
@@ -58,7 +58,7 @@ def test_a_nul_in_a_text_costs_nobody_anything():
     assert TweetText.objects.get().text == "ab"
 
 
-def test_many_tweets_of_one_author_are_one_author_with_the_name_that_was_told():
+def test_tweets_of_one_author_share_one_author_with_the_known_name():
     for id in (1, 2, 3):
         TweetFactory(id=id)
 
@@ -70,7 +70,7 @@ def test_many_tweets_of_one_author_are_one_author_with_the_name_that_was_told():
     assert Author.objects.get().username == "someone"
 
 
-def test_an_edit_history_of_no_or_many_versions_is_kept():
+def test_edit_histories_of_any_length_are_stored():
     TweetFactory(id=1)
     TweetFactory(id=2)
 

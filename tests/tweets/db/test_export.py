@@ -64,7 +64,7 @@ def told(run):
     }
 
 
-def test_samples_are_the_history_by_tweet_and_time(measured):
+def test_samples_are_exported_by_tweet_and_time(measured):
     rows = read("jsonl", ids=IDS)
 
     assert rows == [told(run) for run in histories(IDS)]
@@ -73,25 +73,25 @@ def test_samples_are_the_history_by_tweet_and_time(measured):
     assert list(rows[0]) == ["tweet_id", "taken_at", "measured_until", "measurements", *METRICS]
 
 
-def test_all_samples_are_those_of_every_tweet(measured):
+def test_all_samples_can_be_exported(measured):
     rows = read("jsonl")
 
     assert sorted(rows, key=str) == sorted(read("jsonl", ids=IDS), key=str)
 
 
-def test_csv_tells_the_same(measured):
+def test_csv_has_the_same_samples(measured):
     def as_text(row):
         return {name: "" if value is None else str(value) for name, value in row.items()}
 
     assert read("csv", ids=IDS) == [as_text(row) for row in read("jsonl", ids=IDS)]
 
 
-def test_nothing_tracked_is_nothing_but_a_header():
+def test_an_empty_export_is_only_a_header():
     assert read("jsonl") == read("jsonl", export_tweets) == []
     assert b"".join(export_samples([], format="csv")).startswith(b"tweet_id,taken_at,")
 
 
-def test_a_text_with_anything_in_it_comes_back_as_it_was(measured):
+def test_any_text_is_read_back_unchanged(measured):
     text = 'a "quote", a \\ backslash,\na line\tand \x01\x02 👩‍🚀'
     TweetText.objects.create(tweet_id=IDS[0], text=text, lang="en")
 
@@ -100,7 +100,7 @@ def test_a_text_with_anything_in_it_comes_back_as_it_was(measured):
         assert (row["tweet_id"], row["text"]) == (str(IDS[0]), text)
 
 
-def test_csv_says_true_and_false_and_names_the_tags(measured):
+def test_csv_has_true_false_and_names_of_tags(measured):
     Tweet.objects.filter(pk=IDS[0]).update(paused=True)
     for name in ("zeta", "=Alpha"):
         tagging.tag_tweets(get_or_create_tag(name).pk, IDS[:1])
@@ -113,7 +113,7 @@ def test_csv_says_true_and_false_and_names_the_tags(measured):
     assert b"\r" not in b"".join(export_tweets(IDS, format="csv"))
 
 
-def test_a_formula_is_a_text_to_a_spreadsheet():
+def test_a_formula_is_escaped_for_spreadsheets():
     for id, first in enumerate(FORMULAS, 1):
         TweetFactory(id=id)
         text = f'{first}HYPERLINK("http://evil")'

@@ -55,7 +55,7 @@ TWEET = (
         pytest.param("night-train", id="a hyphen"),
     ],
 )
-def test_it_finds(typed):
+def test_a_search_finds(typed):
     assert finds(typed, TWEET)
 
 
@@ -72,7 +72,7 @@ def test_it_finds(typed):
         pytest.param("xyz42", id="the letters of a link"),
     ],
 )
-def test_it_does_not_find(typed):
+def test_a_search_does_not_find(typed):
     assert not finds(typed, TWEET)
 
 
@@ -94,12 +94,12 @@ def test_other_scripts_are_found(typed, text):
 
 
 @pytest.mark.parametrize(("typed", "text"), [("京東", "東京タワー"), ("東タ", "東京タワー")])
-def test_signs_without_blanks_are_found_only_as_neighbours(typed, text):
+def test_characters_without_spaces_are_found_only_as_neighbours(typed, text):
     assert not finds(typed, text)
 
 
 @pytest.mark.parametrize(
     "typed", ["", " ", "…", "@", "!!!", "https://t.co/aBc", '""', "-night", "🎉"]
 )
-def test_without_a_word_there_is_nothing_to_search_for(typed):
+def test_a_text_without_words_gives_no_query(typed):
     assert parse_search(typed) is None

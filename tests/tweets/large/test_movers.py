@@ -52,7 +52,7 @@ def gains(window=Window.HOUR, metric="likes", *, by="gain"):
     ]
 
 
-def test_a_gain_is_what_was_measured_within_the_window():
+def test_a_gain_is_measured_within_the_window():
     tweet = TweetFactory()
     for minutes, likes in ((-70, 5), (2, 10), (30, 60), (58, 125)):
         measure(tweet, minutes, likes)
@@ -68,7 +68,7 @@ def test_a_gain_is_what_was_measured_within_the_window():
     assert Changed.objects.count() == 0
 
 
-def test_a_figure_that_held_over_the_beginning_of_the_window_is_known_there():
+def test_a_count_held_across_the_beginning_of_the_window_counts_there():
     tweet = TweetFactory()
     for minutes, likes in ((-30, 5), (-10, 5), (10, 5), (40, 8)):
         measure(tweet, minutes, likes)
@@ -78,7 +78,7 @@ def test_a_figure_that_held_over_the_beginning_of_the_window_is_known_there():
     assert gains() == [(tweet.id, 3, 0, 40)]
 
 
-def test_a_tweet_that_stands_still_sinks_and_leaves():
+def test_a_tweet_without_growth_sinks_and_leaves_the_list():
     tweet = TweetFactory()
     for minutes, likes in ((0, 5), (1, 50), (2, 80)):
         measure(tweet, minutes, likes)
@@ -97,7 +97,7 @@ def test_a_tweet_that_stands_still_sinks_and_leaves():
     assert gains(Window.HOUR) == [(tweet.id, 75, 0, 11)]
 
 
-def test_one_that_is_no_longer_measured_leaves_as_well():
+def test_a_tweet_no_longer_measured_leaves_the_list():
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     measure(tweet, 1, 50)
@@ -122,7 +122,7 @@ def test_falls_and_unknown_counts_are_no_gains():
     assert gains(metric="views") == []
 
 
-def test_a_list_is_left_alone_until_its_time_is_over():
+def test_a_list_is_refreshed_only_after_its_time():
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     measure(tweet, 1, 6)
@@ -166,7 +166,7 @@ def test_the_day_before_is_read_from_packed_samples():
     assert gains(DAY) == [(tweet.id, 15, -1240, -5)]
 
 
-def test_the_highest_figures_are_kept_from_the_first_measurement_on():
+def test_the_highest_counts_are_listed_from_the_first_measurement_on():
     low, high, still = TweetFactory.create_batch(3)
     measure(low, 0, 5)
     measure(high, 0, 6)
@@ -211,7 +211,7 @@ def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
     assert slow.id not in {id for id, *_ in gains()}
 
 
-def test_changes_that_could_not_be_ranked_in_time_are_left_out(monkeypatch):
+def test_changes_too_old_to_be_ranked_are_left_out(monkeypatch):
     monkeypatch.setattr(update, "DROP_AFTER", timedelta(minutes=15))
     tweet = TweetFactory()
     measure(tweet, 0, 5)
@@ -224,7 +224,7 @@ def test_changes_that_could_not_be_ranked_in_time_are_left_out(monkeypatch):
     assert Changed.objects.count() == 0
 
 
-def test_a_save_without_changes_notes_nothing():
+def test_a_save_without_changes_records_nothing():
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     Changed.objects.all().delete()
@@ -249,7 +249,7 @@ SAMPLED = """
 """
 
 
-def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
+def test_ranking_reads_only_changes_and_pages_read_an_index(capsys):
     now = NOON
     SAMPLES.make(SAMPLES.covering(now))
     SAMPLES.make(SAMPLES.covering(now - timedelta(hours=6)))
@@ -276,7 +276,7 @@ def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
         assert f"mover_{by}" in listed.explain(), listed.explain()
 
 
-def test_a_piece_is_planned_for_the_tweets_that_it_has():
+def test_the_plan_of_a_piece_fits_its_number_of_tweets():
     """The plan for any number of them takes a hundred times as long for a thousand."""
     tweet = TweetFactory()
     measure(tweet, 0, 1)

@@ -33,19 +33,19 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
         ((None, None, None), (1, 2, 3), None),
     ],
 )
-def test_growth_is_the_mean_of_what_is_known(before, after, expected):
+def test_growth_is_the_mean_of_the_known_metrics(before, after, expected):
     found = growth(before, after)
 
     assert found == expected if expected is None else found == pytest.approx(expected)
 
 
-def test_a_tweet_first_measured_young_began_at_zero():
+def test_a_tweet_first_measured_young_grew_from_zero():
     assert pace(60, None, ZERO_COUNTS, (290, 0, 0), None) == pytest.approx(
         math.log(30) / 3 * math.sqrt(0.3) / 60
     )
 
 
-def test_a_tweet_first_measured_old_is_as_others_of_its_age():
+def test_a_tweet_first_measured_old_has_the_pace_of_its_age():
     assert pace(DAY, None, ZERO_COUNTS, (5_000_000, 0, 0), None) == strangers_pace(DAY)
 
 
@@ -61,14 +61,14 @@ def test_steady_growth_keeps_the_share_of_the_age():
     assert last * age == pytest.approx(math.log(1.2) / 3 / (1 / 6) * math.sqrt(1 / 1.2), rel=0.05)
 
 
-def test_the_newest_look_is_two_fifths_of_the_average():
+def test_the_newest_growth_has_two_fifths_of_the_weight():
     moved = pace(2 * HOUR, HOUR, (100, 1, 1), (200, 1, 1), None)
 
     assert pace(2 * HOUR, HOUR, (1, 1, 1), (1, 1, 1), 0.01) == pytest.approx(0.6 * 0.01 / 2)
     assert pace(2 * HOUR, HOUR, (100, 1, 1), (200, 1, 1), 0.0) == pytest.approx(0.4 * moved)
 
 
-def test_a_look_seconds_after_the_last_one_moves_no_pace():
+def test_a_measurement_seconds_after_the_last_hardly_changes_the_pace():
     assert pace(1001, 1000, (5, 5, 5), (9000, 5, 5), 0.01) == pytest.approx(0.01 * 1000 / 1001)
 
 
@@ -85,7 +85,7 @@ PACES = st.none() | st.floats(allow_nan=True, allow_infinity=True, width=32)
 
 
 @given(AGES, st.none() | st.floats(min_value=0, max_value=DAY), COUNTS, COUNTS, PACES)
-def test_it_is_finite_for_every_input(age, gap, before, after, last):
+def test_the_pace_is_finite_for_every_input(age, gap, before, after, last):
     last_age = None if gap is None else age - gap
 
     found = pace(age, last_age, before, after, last)
@@ -140,7 +140,7 @@ def counts(chance: random.Random) -> Counts:
 
 
 @pytest.mark.django_db
-def test_a_tweet_on_which_nothing_ever_moves_is_measured_again_and_again():
+def test_the_pace_of_an_unchanging_tweet_stays_above_what_its_column_holds():
     """The average shrinks with each look, and must not shrink below what the column can hold."""
     now, _ = current()
     TweetFactory(id=1, created_at=now - timedelta(days=1))

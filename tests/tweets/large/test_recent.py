@@ -64,7 +64,7 @@ def test_the_newest_samples_are_the_end_of_the_history(unpacked, months):
     assert found[another.id] == history(another.id)
 
 
-def test_a_long_history_costs_no_more_than_what_is_drawn_of_it():
+def test_a_long_history_costs_no_more_than_the_drawn_part():
     tweet = TweetFactory()
     for month in range(1, 9):
         packed(tweet, month, samples=3000)

@@ -37,7 +37,7 @@ def packed():
 
 
 @pytest.mark.django_db
-def test_partitions_are_made_ahead_once():
+def test_partitions_are_created_ahead_once():
     # A day back too: what was closed just now may have ended before.
     made = SAMPLES.make_ahead(now=NOW)
 
@@ -51,7 +51,7 @@ def test_partitions_are_made_ahead_once():
 
 
 @pytest.mark.django_db
-def test_a_missing_partition_stops_no_save_and_no_housekeeping():
+def test_a_missing_partition_stops_neither_saves_nor_packing():
     TweetFactory(id=1)
     for n in range(4):
         write(1, NOW + n * HOUR, n)
@@ -62,7 +62,7 @@ def test_a_missing_partition_stops_no_save_and_no_housekeeping():
 
 
 @pytest.mark.django_db
-def test_what_has_settled_is_packed_and_its_partition_dropped():
+def test_settled_samples_are_packed_and_their_partition_dropped():
     SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     for n in range(30):
@@ -79,7 +79,7 @@ def test_what_has_settled_is_packed_and_its_partition_dropped():
 
 
 @pytest.mark.django_db
-def test_the_history_is_what_was_written_however_often_it_is_packed():
+def test_packing_keeps_the_history():
     SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     TweetFactory(id=2)
@@ -124,7 +124,7 @@ def test_rows_of_the_default_partition_are_packed_when_they_are_a_day_old():
 
 
 @pytest.mark.django_db
-def test_old_months_are_forgotten_as_a_whole_and_no_others():
+def test_only_old_months_are_pruned_as_a_whole():
     TweetFactory(id=1)
     for month in (1, 2, 3):
         write(1, datetime(2026, month, 10, tzinfo=UTC), month)
@@ -143,7 +143,7 @@ TO_JULY = datetime(2026, 7, 10, tzinfo=UTC)
 
 
 @pytest.mark.django_db
-def test_a_sample_that_lasted_into_the_retention_is_kept_whole():
+def test_a_sample_lasting_into_the_retention_is_kept_whole():
     began, ended = RESTED
     TweetFactory(id=1)
     for at, likes in ((began - DAY, 1), (began, 2), (ended, 2), (ended + DAY, 3)):
@@ -191,7 +191,7 @@ def test_a_busy_partition_is_packed_and_dropped_the_next_time():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_housekeepers_at_once_do_not_fail():
+def test_two_concurrent_packers_do_not_fail():
     start, faults = threading.Barrier(3), []
 
     def keep():
@@ -247,7 +247,7 @@ def test_a_sample_takes_at_most_56_bytes_when_it_is_a_day_old(tweets, samples, m
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_reader_meanwhile_sees_rows_or_arrays_never_both_or_neither():
+def test_a_concurrent_reader_sees_rows_or_arrays_never_both_or_neither():
     SAMPLES.make_ahead(now=NOW)
     ids = range(1, 201)
     Tweet.objects.bulk_create(Tweet(id=id, tracked_at=NOW) for id in ids)

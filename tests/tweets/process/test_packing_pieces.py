@@ -39,7 +39,7 @@ def rows_left():
     return Sample.objects.count()
 
 
-def test_a_run_packs_one_piece_at_the_least_and_the_next_ones_the_rest():
+def test_a_run_packs_at_least_one_piece_and_later_runs_the_rest():
     SAMPLES.make_ahead(now=NOW)
     fill(tweets=1200, each=10)
     before = histories(range(1, 1201))
@@ -66,7 +66,7 @@ def test_a_piece_is_bounded_by_rows_however_many_samples_a_tweet_has():
     assert rows_left() == 16 * 1440
 
 
-def test_while_another_process_packs_this_one_touches_nothing():
+def test_a_second_packer_touches_nothing():
     SAMPLES.make_ahead(now=NOW)
     fill(tweets=10, each=10)
     begun, over = threading.Event(), threading.Event()

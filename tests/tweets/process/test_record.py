@@ -41,7 +41,7 @@ def runs(id=1):
     ]
 
 
-def test_the_first_sample_lies_on_the_tweet_itself():
+def test_the_first_sample_is_stored_on_the_tweet():
     TweetFactory(id=1)
 
     changes = measure(0, figures(5))
@@ -51,7 +51,7 @@ def test_the_first_sample_lies_on_the_tweet_itself():
     assert Sample.objects.count() == 0
 
 
-def test_unchanged_figures_lengthen_the_newest_sample():
+def test_unchanged_metrics_extend_the_newest_sample():
     TweetFactory(id=1)
     measure(0, figures(5))
 
@@ -61,7 +61,7 @@ def test_unchanged_figures_lengthen_the_newest_sample():
     assert runs() == [(0, 2, 3, 5)]
 
 
-def test_changed_figures_close_it_and_begin_another():
+def test_changed_metrics_close_the_sample_and_begin_another():
     TweetFactory(id=1)
     measure(0, figures(5))
     measure(1, figures(5))
@@ -72,7 +72,7 @@ def test_changed_figures_close_it_and_begin_another():
     assert runs() == [(0, 1, 2, 5), (2, 2, 1, 6)]
 
 
-def test_counts_that_fall_are_kept_as_they_are():
+def test_falling_counts_are_stored_as_they_are():
     TweetFactory(id=1)
     for minutes, likes in enumerate((5, 3, 4, 0)):
         measure(minutes, figures(likes))
@@ -81,7 +81,7 @@ def test_counts_that_fall_are_kept_as_they_are():
 
 
 @pytest.mark.parametrize("place", range(6))
-def test_unknown_differs_from_nothing_in_each_figure(place):
+def test_an_unknown_count_differs_from_zero(place):
     TweetFactory(id=1)
     unknown = Figures(*(None if n == place else 0 for n in range(6)))
 
@@ -94,7 +94,7 @@ def test_unknown_differs_from_nothing_in_each_figure(place):
     assert measure(3, figures(0)) == []
 
 
-def test_no_run_hides_a_hole():
+def test_a_sample_does_not_span_a_gap():
     TweetFactory(id=1)
     measure(0, figures(5))
     measure(2, figures(5))
@@ -105,7 +105,7 @@ def test_no_run_hides_a_hole():
     assert runs() == [(0, 2, 2, 5), (4.1, 4.1, 1, 5)]
 
 
-def test_where_no_interval_is_known_each_measurement_stands_alone():
+def test_without_an_interval_each_measurement_is_its_own_sample():
     TweetFactory(id=1)
     measure(0, figures(5))
     measure(1, figures(5), hole_after=None)
@@ -149,7 +149,7 @@ def test_a_tweet_that_comes_back_is_no_longer_gone():
     assert (tweet.missing_since, tweet.missing_because, tweet.gone_at) == (None, "", None)
 
 
-def test_nothing_measured_writes_nothing():
+def test_an_empty_measurement_writes_nothing():
     assert record([]) == []
 
 

@@ -42,7 +42,7 @@ def soon():
     return Deadline.after(60)
 
 
-def test_letters_whose_capitals_differ_and_whose_small_ones_do_not_are_one_name():
+def test_letters_with_equal_lowercase_are_one_name():
     """Looked for in one way and refused in another, the name would be made again for ever."""
     assert get_or_create_tag("Stra\N{LATIN CAPITAL LETTER SHARP S}e") == get_or_create_tag(
         "stra\N{LATIN SMALL LETTER SHARP S}e"
@@ -58,25 +58,25 @@ def test_letters_whose_capitals_differ_and_whose_small_ones_do_not_are_one_name(
         pytest.param("東京", "東京", id="Japanese"),
     ],
 )
-def test_a_name_is_what_was_typed_without_its_trimmings(typed, name):
+def test_a_name_is_trimmed(typed, name):
     assert clean_name(typed) == name
 
 
 @pytest.mark.parametrize("typed", [" # ", "", "a" * 41, "one,two", "a\x07b", "a\u202eb"])
-def test_what_cannot_be_a_name_is_refused_with_what_to_do(typed):
+def test_an_invalid_name_is_refused_with_what_to_do(typed):
     with pytest.raises(InvalidTagName, match=r"\."):
         clean_name(typed)
     assert find_tag(typed) is None
 
 
-def test_one_tag_in_any_case_of_letters():
+def test_a_tag_ignores_case():
     launch = get_or_create_tag("Launch")
 
     assert get_or_create_tag("#LAUNCH") == launch == find_tag("launch")
     assert offered_tags() == ["Launch"]
 
 
-def test_tags_are_put_on_tracked_tweets_alone_and_taken(three):
+def test_tags_are_added_to_tracked_tweets_only_and_removed(three):
     tag = get_or_create_tag("launch")
 
     assert tagging.tag_tweets(tag.pk, [3, 1, 99]) == 2
@@ -88,7 +88,7 @@ def test_tags_are_put_on_tracked_tweets_alone_and_taken(three):
     assert tagging.tagged_among(tag.pk, [1, 2]) == {2}
 
 
-def test_the_tags_of_a_tweet_go_with_it(three):
+def test_untracking_a_tweet_removes_its_tags(three):
     tag = get_or_create_tag("launch")
     tagging.tag_tweets(tag.pk, [1, 2])
 
@@ -97,7 +97,7 @@ def test_the_tags_of_a_tweet_go_with_it(three):
     assert list(TweetTag.objects.values_list("tweet_id", flat=True)) == [2]
 
 
-def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
+def test_merged_tags_disappear_at_once_and_their_tweets_are_moved(three):
     old, older, new = get_or_create_tag("old"), get_or_create_tag("older"), get_or_create_tag("new")
     tagging.tag_tweets(old.pk, [1, 2])
     tagging.tag_tweets(older.pk, [3])
@@ -117,7 +117,7 @@ def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
     assert TweetTag.objects.count() == 3
 
 
-def test_nothing_is_merged_into_a_tag_that_is_gone():
+def test_merging_into_a_removed_tag_is_refused():
     one, two = get_or_create_tag("one"), get_or_create_tag("two")
     ending.end_tags([two])
 
@@ -125,7 +125,7 @@ def test_nothing_is_merged_into_a_tag_that_is_gone():
     assert offered_tags() == ["one"]
 
 
-def test_a_removed_tag_is_swept_piece_by_piece(three, monkeypatch):
+def test_a_removed_tag_is_deleted_in_pieces(three, monkeypatch):
     tag = get_or_create_tag("launch")
     tagging.tag_tweets(tag.pk, [1, 2, 3])
     monkeypatch.setattr(ending, "SWEEP", ending.SWEEP.replace("LIMIT 5000", "LIMIT 2"))
@@ -166,7 +166,7 @@ def beside(act):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
+def test_a_tweet_untracked_during_tagging_leaves_no_tag():
     TweetFactory(id=1)
     tag = get_or_create_tag("launch")
 
@@ -191,7 +191,7 @@ def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_tag_that_is_removed_meanwhile_leaves_no_row():
+def test_a_tag_removed_during_tagging_leaves_no_row():
     TweetFactory(id=1)
     tag = get_or_create_tag("launch")
 
@@ -219,7 +219,7 @@ FILL_TAG = """
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_analyzed", [True, False])
-def test_every_statement_reads_what_it_is_about_and_never_a_whole_table(monkeypatch, is_analyzed):
+def test_no_statement_about_tags_reads_a_whole_table(monkeypatch, is_analyzed):
     """Whatever the statistics say."""
     large, target = get_or_create_tag("large"), get_or_create_tag("target")
     with cursor() as db:

@@ -32,7 +32,7 @@ def measure(seconds, likes, *ids, **more):
     record([Measured(id, at, figures(likes, **more), HOLE) for id in ids or (1,)])
 
 
-def test_a_change_is_told_with_the_figures_before_and_after():
+def test_a_change_is_published_with_metrics_before_and_after():
     TweetFactory(id=1, tracked_at=BEFORE)
     measure(0, 5, views=7)
     measure(60, 6, views=2**40)
@@ -42,7 +42,7 @@ def test_a_change_is_told_with_the_figures_before_and_after():
     ]
 
 
-def test_what_is_first_or_the_same_or_older_than_the_newest_is_no_change():
+def test_first_equal_and_older_measurements_are_no_change():
     TweetFactory(id=1, tracked_at=BEFORE)
     measure(0, 5)
     measure(60, 5)
@@ -53,7 +53,7 @@ def test_what_is_first_or_the_same_or_older_than_the_newest_is_no_change():
     assert told() == []
 
 
-def test_where_nobody_subscribes_nothing_is_stored():
+def test_without_subscribers_no_event_is_stored():
     TweetFactory(id=1, tracked_at=BEFORE)
     subscribe("sources", "alerts")
     measure(0, 5)
@@ -76,7 +76,7 @@ def test_the_changes_of_a_statement_are_staged_together_in_the_order_of_tweets()
     assert one.received_at == received_at
 
 
-def test_each_time_is_later_than_all_that_was_told_of_the_tweet_before():
+def test_each_event_of_a_tweet_is_later_than_the_one_before():
     # Tracked by another while this answer was on its way.
     TweetFactory(id=1, tracked_at=AT + 40 * MILLISECOND)
     for nth, milliseconds in enumerate((0, 10, 60, 60.3, 62, 1000)):
@@ -87,7 +87,7 @@ def test_each_time_is_later_than_all_that_was_told_of_the_tweet_before():
     assert times[-1] == ms(AT + SECOND)
 
 
-def test_one_that_was_gone_is_created_again_after_its_deletion():
+def test_a_returning_tweet_is_created_again_after_its_deletion():
     TweetFactory(
         id=1, tracked_at=BEFORE, gone_at=AT, measured_until=AT, taken_at=AT, measurements=1, likes=5
     )
@@ -100,7 +100,7 @@ def test_one_that_was_gone_is_created_again_after_its_deletion():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_measure_the_same_tweets_each_change_is_told_once_and_in_order():
+def test_two_concurrent_measurers_publish_each_change_once_and_in_order():
     ids = range(1, 6)
     for id in ids:
         TweetFactory(id=id, tracked_at=BEFORE)

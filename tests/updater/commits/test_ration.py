@@ -73,7 +73,7 @@ def waits(id):
     return TweetUpdate.objects.get(key=id).due_at - intervals.current()[0]
 
 
-def test_the_first_batch_of_a_day_serves_the_young_and_has_the_floors_reckoned(old, young):
+def test_the_first_batch_of_a_day_serves_the_young_and_computes_the_reserves(old, young):
     [asked] = ask().requests
 
     assert isinstance(asked, BatchGrant)
@@ -83,7 +83,7 @@ def test_the_first_batch_of_a_day_serves_the_young_and_has_the_floors_reckoned(o
         assert timedelta(0) < waits(id) <= WAIT_FOR_FLOORS
 
 
-def test_the_old_ones_are_asked_for_as_soon_as_the_floors_are_there(old):
+def test_old_tweets_are_looked_up_as_soon_as_the_reserves_are_computed(old):
     assert isinstance(ask(), Waiting)
 
     run_all()
@@ -94,7 +94,7 @@ def test_the_old_ones_are_asked_for_as_soon_as_the_floors_are_there(old):
     assert len(unpaid()) == 2, "what is left of the money when no young ones come"
 
 
-def test_however_many_batches_find_none_they_are_reckoned_once(old, young):
+def test_many_batches_compute_the_reserves_once(old, young):
     ask()
     queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
     ask()
@@ -102,7 +102,7 @@ def test_however_many_batches_find_none_they_are_reckoned_once(old, young):
     assert enqueued() == WANTED
 
 
-def test_the_minutes_task_may_come_first(old):
+def test_the_periodic_task_can_compute_the_reserves_first(old):
     now, plan = intervals.current()
 
     ration_projects(plan, now=now)
@@ -111,7 +111,7 @@ def test_the_minutes_task_may_come_first(old):
     assert enqueued() == []
 
 
-def test_when_nobody_reckons_the_old_ones_wait_for_some_minutes_and_no_longer(old):
+def test_without_computed_reserves_old_tweets_wait_only_some_minutes(old):
     assert isinstance(ask(), Waiting)
     now, _ = intervals.current()
     Project.objects.update(floors_wanted_at=now - MAX_WAIT_FOR_FLOORS - MINUTE)
@@ -120,7 +120,7 @@ def test_when_nobody_reckons_the_old_ones_wait_for_some_minutes_and_no_longer(ol
     assert len(unpaid()) == 2
 
 
-def test_what_was_paid_for_today_is_asked_meanwhile(old):
+def test_tweets_paid_today_are_looked_up_meanwhile(old):
     purse = read_balances()[0]
     Tweet.objects.filter(id=old[0]).update(paid_on=purse.day, paid_by=purse.project)
 
@@ -130,7 +130,7 @@ def test_what_was_paid_for_today_is_asked_meanwhile(old):
     assert asked.payment.posts == 0
 
 
-def test_no_other_project_pays_for_the_old_ones_meanwhile(old):
+def test_no_other_project_pays_for_old_tweets_meanwhile(old):
     CredentialFactory(app=AppFactory(project=ProjectFactory(name="without a budget")))
     Tweet.objects.update(paid_by=Project.objects.get(name="one").pk)
 
@@ -138,21 +138,21 @@ def test_no_other_project_pays_for_the_old_ones_meanwhile(old):
     assert waits(old[0]) <= WAIT_FOR_FLOORS
 
 
-def test_without_a_budget_nobody_waits_for_floors(old):
+def test_without_a_budget_no_tweet_waits_for_reserves(old):
     Project.objects.update(posts_a_day=None)
 
     assert len(unpaid()) == 3
     assert enqueued() == []
 
 
-def test_a_budget_that_was_set_just_now_waits_for_its_first_floors(old, young):
+def test_a_new_budget_waits_for_its_first_reserves(old, young):
     Project.objects.update(rationed_at=None)
 
     assert unpaid() == young
     assert enqueued() == WANTED
 
 
-def test_a_run_that_ends_half_way_leaves_the_floors_of_the_first_projects(old):
+def test_an_interrupted_run_keeps_the_reserves_of_the_first_projects(old):
     other = ProjectFactory(name="second", posts_a_day=2)
     CredentialFactory(app=AppFactory(project=other))
     now, plan = intervals.current()

@@ -57,7 +57,7 @@ def waits(now):
 
 
 @pytest.mark.parametrize("stretch", [1.0, 2.5])
-def test_pace_and_wait_are_those_of_the_rule(stretch):
+def test_saved_pace_and_wait_equal_those_of_the_rule(stretch):
     chance = random.Random(5)
     now, plan = intervals.current()[0], plan_of(stretch)
     tweets = {}
@@ -98,7 +98,7 @@ def test_pace_and_wait_are_those_of_the_rule(stretch):
         assert wait - 0.01 * wait <= planned[id] <= wait * 1.01 + 60
 
 
-def test_the_jitter_spreads_each_tweet():
+def test_jitter_spreads_each_tweet():
     now = intervals.current()[0]
     for id in range(1, 101):
         TweetFactory(id=id, created_at=now - 10 * DAY)
@@ -114,7 +114,7 @@ def test_the_jitter_spreads_each_tweet():
     assert max(found) > 1.1 * usual
 
 
-def test_a_first_look_goes_by_the_time_in_the_id():
+def test_a_first_look_up_uses_the_time_of_the_id():
     """X has not told yet when it was posted: the tweet's row has no time."""
     now = intervals.current()[0]
     id = (int(now.timestamp() * 1000) - 60_000 - 1288834974657) << 22
@@ -128,7 +128,7 @@ def test_a_first_look_goes_by_the_time_in_the_id():
     assert expected - 1 <= waits(now)[id] <= expected + 60
 
 
-def test_a_verdict_that_comes_sooner_stays():
+def test_an_earlier_verdict_is_kept():
     """An edit is looked at again within seconds, and a tweet that is too old rests."""
     now = intervals.current()[0]
     for id in (1, 2):

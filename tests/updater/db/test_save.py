@@ -59,7 +59,7 @@ def by_the_second(at):
     return at.replace(microsecond=0) + timedelta(seconds=1)
 
 
-def test_a_save_writes_metrics_and_the_next_check_and_tells_what_changed(now):
+def test_a_save_writes_metrics_and_next_check_and_returns_the_changes(now):
     batch = claimed(1, 2)
 
     saved = save(batch, [measured(1, 5), measured(2, 0)], at=now)
@@ -74,7 +74,7 @@ def test_a_save_writes_metrics_and_the_next_check_and_tells_what_changed(now):
     assert queues.states(TweetUpdate) == {(None, 0)}
 
 
-def test_the_urgent_ones_are_marked_until_they_are_not(now):
+def test_urgent_tweets_are_marked_until_they_are_older(now):
     def urgent():
         return [*TweetUpdate.objects.filter(urgent=True).values_list("key", flat=True)]
 
@@ -85,7 +85,7 @@ def test_the_urgent_ones_are_marked_until_they_are_not(now):
     assert urgent() == []
 
 
-def test_what_is_unchanged_is_no_change(now):
+def test_unchanged_metrics_are_no_change(now):
     save(claimed(1), [measured(1, 5)], at=now)
 
     saved = save(claimed(1), [measured(1, 5)], at=now + MINUTE)
@@ -94,7 +94,7 @@ def test_what_is_unchanged_is_no_change(now):
     assert history(1)[0].measurements == 2
 
 
-def test_a_stale_lease_writes_nothing_at_all(now):
+def test_a_stale_lease_writes_nothing(now):
     late = claimed(1, 2, 3)
     describe([post(3, created_at=now)])
     queues.set_due(TweetUpdate, now - MINUTE)
@@ -116,7 +116,7 @@ def test_a_stale_lease_writes_nothing_at_all(now):
     assert save(rival, [measured(1, 6)], at=now).ours == {1}
 
 
-def test_only_what_is_still_ours_is_written(now):
+def test_only_keys_still_claimed_are_written(now):
     batch = claimed(1, 2)
     queue.schedule(TWEET_UPDATE, 1, timedelta(hours=1))
 
@@ -127,7 +127,7 @@ def test_only_what_is_still_ours_is_written(now):
     assert TweetUpdate.objects.get(key=1).due_at == now + timedelta(hours=1)
 
 
-def test_the_same_answer_saved_twice_counts_once(now):
+def test_an_answer_saved_twice_counts_once(now):
     batch = claimed(1)
     save(batch, [measured(1, 5)], at=now)
 
@@ -135,7 +135,7 @@ def test_the_same_answer_saved_twice_counts_once(now):
     assert history(1)[0].measurements == 1
 
 
-def test_at_the_end_of_its_cycle_a_tweet_rests_and_is_still_shown(now):
+def test_a_tweet_beyond_its_last_interval_rests_and_is_still_shown(now):
     saved = save(claimed(1), [measured(1, 5, due_in=None)], at=now)
 
     assert saved.ours == {1}
@@ -143,7 +143,7 @@ def test_at_the_end_of_its_cycle_a_tweet_rests_and_is_still_shown(now):
     assert Tweet.objects.get().likes == 5
 
 
-def test_a_missing_tweet_keeps_its_figures_and_the_time_it_was_missed_first(now):
+def test_a_missing_tweet_keeps_its_metrics_and_first_missing_time(now):
     save(claimed(1), [measured(1, 5)], at=now)
     save(claimed(1), [Verdict(1, MINUTE, missing="not_found")], at=now + MINUTE)
     save(claimed(1), [Verdict(1, MINUTE, missing="suspended")], at=now + 2 * MINUTE)
@@ -154,7 +154,7 @@ def test_a_missing_tweet_keeps_its_figures_and_the_time_it_was_missed_first(now)
     assert len(history(1)) == 1
 
 
-def test_a_gone_tweet_s_text_is_shown_no_more_and_comes_back_with_it(now):
+def test_the_text_of_a_gone_tweet_is_hidden_until_it_returns(now):
     batch = claimed(1)
     describe([post(1, created_at=now)])
     save(batch, [Verdict(1, MINUTE, missing="not_found")], at=now)
@@ -180,7 +180,7 @@ def test_a_described_tweet_is_not_described_again(now):
 
 
 @pytest.mark.parametrize("broken", ["", "a count is a 'text'"], ids=["omitted", "broken"])
-def test_of_what_nothing_can_be_read_is_kept_since_when_and_why_and_no_figure_moves(now, broken):
+def test_an_unreadable_tweet_keeps_its_metrics_with_since_when_and_why(now, broken):
     save(claimed(1), [measured(1, 5)], at=now)
     before = Tweet.objects.values().get()
 
@@ -196,7 +196,7 @@ def test_of_what_nothing_can_be_read_is_kept_since_when_and_why_and_no_figure_mo
     assert Tweet.objects.get().unclear_since is None
 
 
-def test_a_job_without_a_tweet_ends_without_a_trace(now):
+def test_a_job_without_a_tweet_is_removed(now):
     queue.schedule(TWEET_UPDATE, 99, timedelta(0))
 
     saved = save(queue.get(TWEET_UPDATE), [measured(99, 5)], at=now)
@@ -206,7 +206,7 @@ def test_a_job_without_a_tweet_ends_without_a_trace(now):
     assert history(99) == []
 
 
-def test_a_tweet_that_is_gone_is_told_as_deleted_once_and_as_created_when_it_is_back(now):
+def test_a_gone_tweet_publishes_deleted_once_and_created_on_return(now):
     gone = Verdict(1, MINUTE, missing="not_found", gone=True)
     subscribe("tweets")
     save(claimed(1, 2), [measured(1, 5), measured(2, 5)], at=now)
@@ -225,14 +225,14 @@ def test_a_tweet_that_is_gone_is_told_as_deleted_once_and_as_created_when_it_is_
     assert times == [ms(now + 3 * MINUTE) + 1] * 2
 
 
-def test_of_what_is_gone_nothing_is_stored_where_nobody_subscribes(now):
+def test_a_gone_tweet_stores_no_event_without_subscribers(now):
     save(claimed(1), [Verdict(1, MINUTE, missing="not_found", gone=True)], at=now)
 
     assert Tweet.objects.get().gone_at
     assert told() == []
 
 
-def test_a_job_without_a_tweet_is_not_told_as_deleted(now):
+def test_a_job_without_a_tweet_publishes_no_deletion(now):
     subscribe("tweets")
     queue.schedule(TWEET_UPDATE, 99, timedelta(0))
 

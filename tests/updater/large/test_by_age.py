@@ -37,7 +37,7 @@ def plan_of(tiers):
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(AGES, LOOKED), min_size=1, max_size=20), st.integers(0, 3))
-def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_ages, tiers):
+def test_next_check_and_end_of_a_sample_equal_those_of_the_rule(given_ages, tiers):
     now, plan = intervals.current()[0], plan_of(tiers)
     Tweet.objects.all().delete()
     Sample.objects.all().delete()
@@ -74,7 +74,7 @@ def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_age
 ORDER = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 
 
-def test_the_next_look_is_a_little_sooner_or_later_all_of_a_tier_together():
+def test_jitter_moves_all_next_checks_of_a_tier_together():
     now, plan = intervals.current()[0], Plan((Tier(timedelta(days=1), 1000 * SECOND, 0.2),))
     for id in range(1, 101):
         TweetFactory(id=id, created_at=now)

@@ -48,7 +48,7 @@ def projects():
     return [one.pk for one in made]
 
 
-def test_few_are_counted_by_payer_and_tier(projects):
+def test_few_tweets_are_counted_by_payer_and_tier(projects):
     fill(6000, payers=[projects[0], None])
     # A tweet is in the first tier whose bound it has not reached.
     bounds = [DAY / 80, DAY / 24, DAY, 7 * DAY, 30 * DAY]
@@ -65,7 +65,7 @@ def test_few_are_counted_by_payer_and_tier(projects):
     assert found.arrivals == pytest.approx(6000 / 29, abs=2)
 
 
-def test_what_costs_nothing_today_is_not_needed(projects):
+def test_tweets_paid_today_are_not_needed(projects):
     fill(8)
     today = read_balances()[0].day
     paid, gone, tomorrows, over = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[
@@ -79,7 +79,7 @@ def test_what_costs_nothing_today_is_not_needed(projects):
     assert sum(one.count for one in needed().unpaid) == 4
 
 
-def test_one_never_looked_up_is_as_old_as_its_id(projects):
+def test_a_tweet_never_looked_up_has_the_age_of_its_id(projects):
     fill(1)
     Tweet.objects.update(created_at=None, id=Tweet.objects.get().id)
 
@@ -87,7 +87,7 @@ def test_one_never_looked_up_is_as_old_as_its_id(projects):
 
 
 @pytest.mark.parametrize("drawn", [30_000, 400], ids=["by the index", "cut by its limit"])
-def test_of_many_the_older_ones_are_estimated_as_well_as_it_says(projects, monkeypatch, drawn):
+def test_older_ones_of_many_tweets_are_estimated_within_the_margin(projects, monkeypatch, drawn):
     monkeypatch.setattr(estimating, "COUNTED_EXACTLY", 1000)
     monkeypatch.setattr(estimating, "MAX_SAMPLE", drawn)
     fill(40_000, payers=[*projects, None])
@@ -104,7 +104,7 @@ def test_of_many_the_older_ones_are_estimated_as_well_as_it_says(projects, monke
 
 
 @pytest.mark.parametrize("filled", [fill, fill_what_was_drained])
-def test_a_minute_reads_as_much_of_the_queue_however_many_wait_and_for_how_many(
+def test_a_run_reads_as_much_of_the_queue_for_any_number_of_tweets_and_payers(
     projects, monkeypatch, filled
 ):
     monkeypatch.setattr(estimating, "COUNTED_EXACTLY", 1000)
@@ -120,7 +120,7 @@ def test_a_minute_reads_as_much_of_the_queue_however_many_wait_and_for_how_many(
     assert read.found[TWEETS] <= 2000
 
 
-def test_money_runs_dry_where_as_many_have_come_up_as_there_is_money_for():
+def test_money_runs_out_when_as_many_are_due_as_are_paid_for():
     now, _ = intervals.current()
     due = [(0, 10.0), (3, 20.0), (9, 5.0)]
 
@@ -129,7 +129,7 @@ def test_money_runs_dry_where_as_many_have_come_up_as_there_is_money_for():
     assert dry_at(due, 35, now=now) is None
 
 
-def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(projects):
+def test_a_project_without_tweets_gets_its_share_of_the_new_ones(projects):
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()
 
@@ -142,7 +142,7 @@ def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(project
     assert second.needs == pytest.approx(100 + new, abs=3)
 
 
-def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for_them(projects):
+def test_new_tweets_go_to_a_project_without_a_budget(projects):
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()
     Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
@@ -156,7 +156,7 @@ def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for
     assert short == ["p0"]
 
 
-def test_new_ones_are_counted_for_those_alone_that_can_pay(projects):
+def test_new_tweets_are_counted_only_for_projects_that_can_pay(projects):
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()
     Credential.objects.filter(app__project=projects[0]).update(disabled_at=now)
@@ -183,7 +183,7 @@ def test_while_x_refuses_the_project_without_a_budget_the_others_expect_a_share(
     assert Project.objects.get(pk=projects[1]).needs >= 99
 
 
-def test_without_a_queue_nothing_is_needed(projects):
+def test_an_empty_queue_needs_nothing(projects):
     TweetFactory()
 
     assert needed().unpaid == []

@@ -20,13 +20,13 @@ from trackers.updater.requests import (
 IDS = st.lists(st.integers(1, 10**6), unique=True, max_size=450)
 
 
-def test_a_request_of_the_queue_is_a_request_to_x():
+def test_the_request_size_of_the_queue_is_that_of_x():
     assert count_requests(TweetUpdate.request_keys) == 1
     assert count_requests(TweetUpdate.request_keys + 1) == 2
 
 
 @given(IDS, st.sets(st.integers(1, 10**6), max_size=50))
-def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
+def test_every_tweet_is_in_one_request_and_remainders_are_joined(ids, odd):
     found = split_into_requests(ids, odd)
 
     assert sorted(id for one in found for id in one) == sorted(ids)
@@ -36,7 +36,7 @@ def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
     assert len(with_odd) <= count_requests(len(odd & set(ids))) + 1
 
 
-def test_what_goes_back_is_another_part_each_time():
+def test_each_tweet_is_left_out_equally_often():
     ids = list(range(150))
 
     asked = Counter(id for turn in range(150) for id in rotate(ids, turn)[:100])
@@ -44,7 +44,7 @@ def test_what_goes_back_is_another_part_each_time():
     assert set(asked.values()) == {100}
 
 
-def test_nothing_rotates_to_nothing():
+def test_rotating_no_tweets_gives_none():
     assert rotate([], 7) == []
 
 
@@ -58,7 +58,7 @@ def test_nothing_rotates_to_nothing():
         pytest.param(40, False, False, 40, id="nor where no company is due"),
     ],
 )
-def test_of_several_projects_each_asks_for_whole_hundreds_while_more_is_due(
+def test_each_of_several_projects_fills_its_requests_while_more_is_due(
     count, is_full, is_first, asked
 ):
     found = due_for_project(list(range(count)), is_full=is_full, is_first=is_first)

@@ -41,11 +41,11 @@ def aged(**age):
     return Prior(created_at=NOW - timedelta(**age))
 
 
-def test_without_a_budget_everything_is_asked():
+def test_without_a_budget_every_tweet_is_looked_up():
     assert shared({1: Prior(), 2: aged(days=20)}, purse(1)) == ({1: ([], [1, 2])}, [])
 
 
-def test_what_is_paid_for_today_is_asked_although_the_money_is_spent():
+def test_tweets_paid_today_are_looked_up_after_the_money_is_spent():
     prior = {1: Prior(paid_on=TODAY, paid_by=1), 2: Prior(paid_on=TODAY - timedelta(1), paid_by=1)}
 
     assert shared(prior, purse(1, 0)) == ({1: ([1], [])}, [2])
@@ -58,7 +58,7 @@ def test_a_tweet_stays_with_its_project_while_that_has_money():
     assert shared(prior, purse(1, 0), purse(2, 500)) == ({2: ([], [1, 2, 3])}, [])
 
 
-def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
+def test_a_tweet_of_a_project_without_requests_goes_to_another_project():
     prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
     assert shared(prior, purse(1, usable=False), purse(2)) == ({2: ([], [1])}, [])
@@ -66,7 +66,7 @@ def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
     assert shared(prior, purse(1, trusted=False)) == ({1: ([1], [])}, [])
 
 
-def test_for_want_of_requests_it_goes_to_a_project_without_a_budget_and_no_other():
+def test_for_lack_of_requests_a_tweet_goes_only_to_a_project_without_a_budget():
     prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
     assert shared(prior, purse(1, requests=0), purse(2, requests=7)) == ({2: ([], [1])}, [])
@@ -74,11 +74,11 @@ def test_for_want_of_requests_it_goes_to_a_project_without_a_budget_and_no_other
     assert shared(prior, purse(1, requests=0), purse(2, requests=0)) == ({1: ([1], [])}, [])
 
 
-def test_new_ones_go_where_most_requests_are_left():
+def test_new_tweets_go_to_the_project_with_most_requests():
     assert shared({1: Prior()}, purse(1, requests=3), purse(2, requests=7)) == ({2: ([], [1])}, [])
 
 
-def test_the_oldest_wait_first():
+def test_the_oldest_tweets_wait_first():
     new, old = (id_born(NOW - timedelta(days=days)) for days in (0, 20))
     prior = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
     prior |= {new: Prior(), old: Prior()}
@@ -87,7 +87,7 @@ def test_the_oldest_wait_first():
     assert shared(prior, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
 
 
-def test_with_no_project_at_all_nobody_waits_for_money():
+def test_without_any_project_no_tweet_waits_for_money():
     assert shared({1: Prior()}, purse(1, usable=False)) == ({}, [])
 
 
@@ -95,7 +95,7 @@ def test_with_no_project_at_all_nobody_waits_for_money():
     st.lists(st.sampled_from([None, 1, 2, 3]), max_size=40),
     st.lists(st.none() | st.integers(0, 20), min_size=1, max_size=3),
 )
-def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
+def test_every_tweet_has_one_outcome_and_no_balance_is_overdrawn(homes, left):
     prior = {id: Prior(paid_by=home) for id, home in enumerate(homes)}
     purses = [purse(number, amount) for number, amount in enumerate(left, 1)]
 
@@ -115,7 +115,7 @@ def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
     ("left", "floors", "waiting"),
     [(109, (), 0), (108, (0, 32, 66), 0), (90, (0, 32, 66), 11), (0, (0, 32, 66), 101)],
 )
-def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, waiting):
+def test_each_tier_reserves_what_younger_tweets_will_need(left, floors, waiting):
     """Sixteen new ones are expected, give or take four: each older tier leaves four more."""
     found = compute_ration(left, [12, 30, 43], 16)
 
@@ -134,7 +134,7 @@ def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, 
         (9, -30, timedelta(hours=22)),
     ],
 )
-def test_those_without_money_come_back_in_the_evening_and_then_first_in_the_morning(at, due, comes):
+def test_tweets_without_money_return_in_the_evening_and_then_first_in_the_morning(at, due, comes):
     """In the order in which they were due; hours of the day, and X's midnight two seconds late."""
     midnight = datetime(2026, 3, 10, tzinfo=UTC)
     now = midnight + timedelta(hours=at)

@@ -60,7 +60,7 @@ def either_way(request, x):
     return request.param
 
 
-def test_an_edited_tweet_is_followed_by_its_newest_version(x, either_way):
+def test_an_edited_tweet_is_looked_up_by_its_newest_version(x, either_way):
     [first] = shown_of(x, 1)
     watch(first)
     was = TweetText.objects.get().text
@@ -82,7 +82,7 @@ def test_an_edited_tweet_is_followed_by_its_newest_version(x, either_way):
     assert now_spent - spent == now_billed - billed == 1
 
 
-def test_a_version_is_edited_again(x, either_way):
+def test_a_tweet_is_edited_again(x, either_way):
     [first] = shown_of(x, 1)
     watch(first)
     second = edit(x, first, "second")
@@ -97,7 +97,7 @@ def test_a_version_is_edited_again(x, either_way):
     assert books(x)[0] == books(x)[1]
 
 
-def test_two_versions_that_were_tracked_apart_become_one_tweet(x, either_way):
+def test_separately_tracked_versions_become_one_tweet(x, either_way):
     [first] = shown_of(x, 1)
     second = edit(x, first, "second")
     Tweet.objects.create(id=second, tracked_at="2026-01-01T00:00Z")
@@ -117,7 +117,7 @@ def test_two_versions_that_were_tracked_apart_become_one_tweet(x, either_way):
     assert books(x)[0] >= books(x)[1]
 
 
-def test_two_versions_asked_for_at_once_are_measured_and_become_one(x, either_way):
+def test_two_versions_in_one_request_are_measured_and_become_one_tweet(x, either_way):
     [first] = shown_of(x, 1)
     second = edit(x, first, "second")
 
@@ -130,7 +130,7 @@ def test_two_versions_asked_for_at_once_are_measured_and_become_one(x, either_wa
     assert books(x)[0] >= books(x)[1]
 
 
-def test_what_is_gone_is_hushed_in_all_its_versions(x, settings, either_way):
+def test_all_versions_of_a_gone_tweet_are_hidden(x, settings, either_way):
     settings.CONFIRM_GONE_AFTER = timedelta(0)
     [first] = shown_of(x, 1)
     watch(first)
@@ -147,7 +147,7 @@ def test_what_is_gone_is_hushed_in_all_its_versions(x, settings, either_way):
     assert {text for _, text in texts()} == {None}
 
 
-def test_a_version_that_a_file_or_a_source_brings_is_the_tweet_that_is_tracked(x):
+def test_a_version_from_a_file_or_source_is_the_tracked_tweet(x):
     [first] = shown_of(x, 1)
     watch(first)
     second = edit(x, first, "second")
@@ -159,7 +159,7 @@ def test_a_version_that_a_file_or_a_source_brings_is_the_tweet_that_is_tracked(x
     assert TweetUpdate.objects.get().key == first
 
 
-def test_a_tweet_that_is_not_edited_is_asked_for_as_before(x):
+def test_an_unedited_tweet_is_looked_up_as_before(x):
     ids = shown_of(x, 20)
     watch(*ids)
     look()

@@ -55,7 +55,7 @@ def nothing_is_spent():
     assert (window.under_way, window.lost) == ([], [])
 
 
-def test_a_batch_whose_lease_ran_out_while_tokens_were_renewed_is_not_paid_for(x):
+def test_a_batch_with_a_lease_expired_during_a_renewal_is_not_paid(x):
     """A rival has claimed it by then, and asks."""
     ends_in(user(), seconds=10)
     Queue.objects.filter(name=TWEET_UPDATE).update(
@@ -76,7 +76,7 @@ def test_a_batch_whose_lease_ran_out_while_tokens_were_renewed_is_not_paid_for(x
     assert Tweet.objects.exclude(measurements=0).count() > 80
 
 
-def test_a_batch_that_waited_too_long_for_its_worker_is_not_paid_for(x):
+def test_a_batch_that_waited_too_long_for_its_worker_is_not_paid(x):
     x.put("credentials", {"strict": False})
     CredentialFactory(name="one")
     tracked(x)
@@ -90,7 +90,7 @@ def test_a_batch_that_waited_too_long_for_its_worker_is_not_paid_for(x):
     assert set(queue.get(TWEET_UPDATE, 100).keys) == set(batch.keys)
 
 
-def test_a_reservation_that_is_older_than_its_window_counts_it_is_not_used(x):
+def test_a_reservation_older_than_its_window_is_not_used(x):
     x.put("credentials", {"strict": False})
     CredentialFactory(name="one")
     turn = selection.select_credential()
@@ -107,7 +107,7 @@ def test_a_reservation_that_is_older_than_its_window_counts_it_is_not_used(x):
         assert keys == turn.credential
 
 
-def test_a_task_that_is_nearly_over_sends_nothing(x, alarm):
+def test_a_task_near_its_time_limit_sends_nothing(x, alarm):
     x.put("credentials", {"strict": False})
     CredentialFactory(name="one")
     tracked(x)
@@ -120,7 +120,7 @@ def test_a_task_that_is_nearly_over_sends_nothing(x, alarm):
     nothing_is_spent()
 
 
-def test_a_task_that_is_nearly_over_spends_no_refresh_token(x, alarm):
+def test_a_task_near_its_time_limit_spends_no_refresh_token(x, alarm):
     ends_in(user(), seconds=10)
     tracked(x)
     batch = claim()
@@ -131,7 +131,7 @@ def test_a_task_that_is_nearly_over_spends_no_refresh_token(x, alarm):
     assert asked(x) == []
 
 
-def test_an_answer_is_saved_for_as_long_as_the_task_goes_on(x):
+def test_an_answer_is_saved_as_long_as_the_task_runs(x):
     """Until then the database may come back; then its error is raised, and not an alarm's."""
     tries = []
 
@@ -149,7 +149,7 @@ def test_an_answer_is_saved_for_as_long_as_the_task_goes_on(x):
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_one_503_with_a_long_retry_after_stops_its_credential_alone(x, alone):
+def test_a_503_with_a_long_retry_after_cools_down_its_credential_alone(x, alone):
     x.put("credentials", {"strict": False})
     rests = CredentialFactory(name="rests")
     token = rests.secrets["bearer_token"]
@@ -175,7 +175,7 @@ def test_one_503_with_a_long_retry_after_stops_its_credential_alone(x, alone):
         assert until is None
 
 
-def test_a_429_that_tells_only_its_reset_is_waited_for(x):
+def test_a_429_with_only_a_reset_is_waited_for(x):
     x.put("credentials", {"strict": False})
     CredentialFactory(name="one")
     params = {"headers": "reset", "reset_in": 30}

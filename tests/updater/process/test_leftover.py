@@ -61,28 +61,30 @@ def rationed(left):
 
 
 @pytest.mark.parametrize("left", [0, 2, 9])
-def test_as_many_are_sent_for_as_there_is_money_for_the_youngest_first(waiting, left):
+def test_as_many_tweets_are_released_as_there_is_money_youngest_first(waiting, left):
     assert rationed(left) == waiting[:left]
 
 
-def test_nobody_is_sent_for_twice(waiting):
+def test_no_tweet_is_released_twice(waiting):
     assert rationed(2) == rationed(2) == waiting[:2]
 
 
-def test_what_others_will_need_today_is_not_handed_out(waiting):
+def test_money_needed_today_is_not_handed_out(waiting):
     queue.schedule(TWEET_UPDATE, waiting[4], HOUR)
 
     assert rationed(2) == waiting[:1]
 
 
 @pytest.mark.parametrize("until_midnight", [3 * HOUR, MINUTE])
-def test_only_in_the_evening_and_not_at_the_last_moment(clock, waiting, until_midnight):
+def test_tweets_are_released_only_in_the_evening_and_not_at_the_last_moment(
+    clock, waiting, until_midnight
+):
     clock.pass_(MIDNIGHT - until_midnight - clock.now())
 
     assert rationed(5) == []
 
 
-def test_one_that_another_project_pays_for_waits_for_its_money(waiting):
+def test_a_tweet_paid_by_another_project_waits_for_its_money(waiting):
     other = ProjectFactory(name="other", posts_a_day=0)
     CredentialFactory(app=AppFactory(project=other))
     Tweet.objects.filter(id=waiting[0]).update(paid_by=other.pk)
@@ -95,7 +97,7 @@ def test_one_that_another_project_pays_for_waits_for_its_money(waiting):
     assert set(due) == set(waiting[1:3])
 
 
-def test_who_is_sent_for_is_found_by_the_key_however_many_wait():
+def test_released_tweets_are_found_by_key_among_any_number():
     project = ProjectFactory(posts_a_day=100)
     CredentialFactory(app=AppFactory(project=project))
     fill_what_was_drained(2 * MAX_CONSIDERED, payers=[project.pk, None])

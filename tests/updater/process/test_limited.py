@@ -46,7 +46,7 @@ def rungs(seconds):
         ("429_per_second", {}),
     ],
 )
-def test_a_429_that_tells_no_time_is_no_hot_loop(x, kind, params):
+def test_a_429_without_a_time_causes_no_hot_loop(x, kind, params):
     x.put("faults", [{"kind": kind, "params": params}])
     tracked(x)
     began = time.monotonic()
@@ -68,7 +68,7 @@ def test_a_429_that_tells_no_time_is_no_hot_loop(x, kind, params):
 
 
 @pytest.mark.parametrize("params", [{"retry_after": 600}, {"retry_after": "600, 600"}])
-def test_a_retry_after_of_the_edge_is_kept(x, params):
+def test_a_retry_after_of_the_edge_is_obeyed(x, params):
     x.put("faults", [{"kind": "429_edge", "params": params, "times": 1}])
     tracked(x)
 
@@ -80,7 +80,7 @@ def test_a_retry_after_of_the_edge_is_kept(x, params):
     assert [entry["status"] for entry in asked(x, TWEETS)] == [429]
 
 
-def test_headers_that_come_twice_are_understood(x):
+def test_repeated_headers_are_understood(x):
     x.put("faults", [{"kind": "429_twice", "params": {"reset_in": 600}, "times": 1}])
     tracked(x)
 
@@ -93,7 +93,7 @@ def test_headers_that_come_twice_are_understood(x):
 
 
 @pytest.mark.parametrize("kind", ["429_past", "429_edge", "429_per_second"])
-def test_many_sources_share_one_ladder(x, kind):
+def test_many_sources_share_one_backoff(x, kind):
     sources = [add("account", name, account_id=id) for id, name in accounts(x, 12)]
     x.put("faults", [{"kind": kind}])
     began = time.monotonic()
@@ -108,7 +108,7 @@ def test_many_sources_share_one_ladder(x, kind):
     assert 1 <= len(asked(x, POSTS)) <= most
 
 
-def test_a_plan_that_changes_from_a_day_to_a_quarter_of_an_hour_is_found_out(x):
+def test_a_change_from_daily_to_quarter_hourly_windows_is_noticed(x):
     def let(limit, window):
         x.put("limits", {TWEETS: {"token": limit, "app": None, "window": window}})
         x.delete("limits")  # the windows begin anew
@@ -135,7 +135,7 @@ def test_a_plan_that_changes_from_a_day_to_a_quarter_of_an_hour_is_found_out(x):
     assert Window.objects.get(endpoint=TWEETS).limit == 900
 
 
-def test_a_credential_that_is_limited_leaves_the_work_to_the_others(x):
+def test_a_rate_limited_credential_leaves_the_work_to_the_others(x):
     x.tell("POST", "credentials", {"kind": "bearer", "name": "bad", "bearer_token": "token-of-one"})
     CredentialFactory(name="two")
     x.put("faults", [{"kind": "429_edge", "match": {"token": "bad"}}])

@@ -64,7 +64,7 @@ def turn_to(clock, when):
     clock.pass_(when - clock.now())
 
 
-def test_time_that_passed_since_the_money_was_read_brings_the_request_to_midnight(clock, batch):
+def test_a_request_delayed_until_near_midnight_is_reserved_on_both_days(clock, batch):
     turn_to(clock, MIDNIGHT - 5 * MINUTE)
     before = read_before(batch.keys)
     # Rationing, waiting for a lock, waiting for a window.
@@ -76,7 +76,7 @@ def test_time_that_passed_since_the_money_was_read_brings_the_request_to_midnigh
     assert reserved() == {TODAY: 3, TOMORROW: 5}
 
 
-def test_a_renewal_of_tokens_before_the_request_is_reckoned_with(clock, batch):
+def test_time_for_a_renewal_of_tokens_is_included(clock, batch):
     turn_to(clock, MIDNIGHT - 1.7 * TIMEOUT)
 
     [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
@@ -84,7 +84,7 @@ def test_a_renewal_of_tokens_before_the_request_is_reckoned_with(clock, batch):
     assert grant.payment.tomorrow == 5
 
 
-def test_what_was_paid_for_today_is_not_asked_for_by_the_books_of_a_day_that_is_over(clock, batch):
+def test_a_batch_read_before_midnight_is_not_paid_by_that_day_after_it(clock, batch):
     turn_to(clock, MIDNIGHT - MINUTE)
     before = read_before(batch.keys)
     turn_to(clock, MIDNIGHT + timedelta(seconds=1))
@@ -100,7 +100,7 @@ def test_what_was_paid_for_today_is_not_asked_for_by_the_books_of_a_day_that_is_
     assert (grant.payment.day, grant.payment.posts) == (TOMORROW, 5), "on the new day all are new"
 
 
-def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_sent(clock, batch):
+def test_a_request_whose_reply_could_cross_midnight_is_not_sent(clock, batch):
     """Reserved in good time, for today alone."""
     turn_to(clock, MIDNIGHT - 3 * TIMEOUT)
     [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
@@ -124,7 +124,7 @@ def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_
     assert reserved() == {TODAY: 0}
 
 
-def test_one_that_is_reserved_on_both_days_may_be_sent_after_midnight(clock, batch):
+def test_a_request_reserved_on_both_days_may_be_sent_after_midnight(clock, batch):
     turn_to(clock, MIDNIGHT - timedelta(seconds=10))
     [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
 
@@ -133,7 +133,7 @@ def test_one_that_is_reserved_on_both_days_may_be_sent_after_midnight(clock, bat
     assert timedelta(hours=23) < left < timedelta(hours=24, seconds=10)
 
 
-def test_a_reply_from_after_midnight_is_counted_there_though_nobody_foresaw_it(clock, batch):
+def test_an_unexpected_reply_after_midnight_is_billed_on_the_new_day(clock, batch):
     """X's clock was ahead of what its last reply had told."""
     turn_to(clock, MIDNIGHT - MINUTE)
     [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests

@@ -65,7 +65,7 @@ def tweets(many, now):
         (23.97, {"later"}),
     ],
 )
-def test_due_times_are_those_of_the_rule(clock, hours, expected):
+def test_due_times_equal_those_of_the_rule(clock, hours, expected):
     clock(hours=hours)
     now = intervals.current()[0]
     ids = [one.pk for one in tweets(60, now)]
@@ -91,7 +91,7 @@ def test_due_times_are_those_of_the_rule(clock, hours, expected):
     assert kinds >= expected
 
 
-def test_with_all_rows_fixed_due_times_are_what_they_were(clock):
+def test_with_fixed_rows_only_due_times_are_unchanged(clock):
     """The same seed, the same schedule, however short the money is."""
     clock(hours=23)
     now = intervals.current()[0]
@@ -110,7 +110,7 @@ def test_with_all_rows_fixed_due_times_are_what_they_were(clock):
     assert due[0] == {id: pytest.approx(wait, abs=5) for id, wait in due[1].items()}
 
 
-def test_with_money_adapting_rows_are_as_they_were(clock):
+def test_with_enough_money_adapting_rows_are_unchanged(clock):
     """A look just after midnight, and one a moment before it: nothing is closed or put off."""
     clock(hours=23.9)
     now = intervals.current()[0]
@@ -125,7 +125,7 @@ def test_with_money_adapting_rows_are_as_they_were(clock):
         assert wait - 1 <= found[one.pk] <= 1.001 * wait + 60
 
 
-def test_an_edit_is_looked_at_again_at_once(clock):
+def test_an_edited_tweet_is_looked_up_again_at_once(clock):
     clock(hours=23.95)
     now = intervals.current()[0]
     for id in (1, 2):
@@ -140,14 +140,14 @@ def test_an_edit_is_looked_at_again_at_once(clock):
     assert waits(now)[2] > 3 * DAY.total_seconds()
 
 
-def test_a_hole_begins_only_where_the_longest_wait_ends():
+def test_a_gap_in_a_curve_begins_only_after_the_longest_wait():
     plan = plan_of(2.0)
 
     assert plan.hole_after(plan.tiers[0]) == 2 * 2 * 4 * DAY
     assert plan_of(100.0).hole_after(plan.tiers[0]) == 2 * 3 * 4 * DAY
 
 
-def test_a_wait_that_was_planned_at_another_stretch_is_no_hole():
+def test_a_wait_planned_at_another_stretch_is_no_gap():
     """The budget was raised meanwhile: neither is the run closed, nor is a hole drawn."""
     now, plan = intervals.current()[0], plan_of(1.0, jitter=0.05)
     waited = 1.05 * 3 * 4 * DAY + 5 * SECOND

@@ -66,7 +66,7 @@ def billed(x):
     return sum(sum(days.values()) for days in x.get("totals")["billed"].values())
 
 
-def test_a_tweet_that_stays_broken_is_paid_for_once_a_day(x, time, broken):
+def test_an_unreadable_tweet_is_paid_once_a_day(x, time, broken):
     for _ in range(LOOKS):
         look()
         time.pass_(ASK_AGAIN)
@@ -80,7 +80,7 @@ def test_a_tweet_that_stays_broken_is_paid_for_once_a_day(x, time, broken):
     assert Tweet.objects.filter(measurements=0, missing_since=None).count() == BROKEN
 
 
-def test_a_broken_tweet_costs_again_on_the_next_day(x, time, broken):
+def test_an_unreadable_tweet_is_paid_again_on_the_next_day(x, time, broken):
     look()
     time.pass_(timedelta(days=1))
     look()
@@ -88,7 +88,7 @@ def test_a_broken_tweet_costs_again_on_the_next_day(x, time, broken):
     assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == billed(x) >= SHOWN + BROKEN
 
 
-def test_a_broken_tweet_that_a_rival_claimed_meanwhile_is_left_to_it(x, time, broken):
+def test_an_unreadable_tweet_claimed_meanwhile_is_left_to_its_worker(x, time, broken):
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     batch = queue.get(TWEET_UPDATE, 100)

@@ -180,7 +180,7 @@ def one_batch():
     return batch
 
 
-def test_nothing_on_the_way_of_a_batch_grows_with_the_number_of_tweets(
+def test_no_statement_of_a_batch_grows_with_the_number_of_tweets(
     statistics, x, monkeypatch, capsys
 ):
     subscribe("tweets", "milestones")

@@ -96,7 +96,7 @@ def test_adapting_rows_take_no_statement_more_than_fixed_ones(x):
     assert adapting == fixed
 
 
-def test_all_that_is_saved_is_what_x_answered(x):
+def test_saved_metrics_are_those_that_x_answered(x):
     ids = tracked(x)
 
     batch = refresh()
@@ -121,7 +121,7 @@ def test_all_that_is_saved_is_what_x_answered(x):
     assert not Sample.objects.exists()
 
 
-def test_each_tweet_is_next_looked_up_by_its_age(x):
+def test_each_tweet_is_rescheduled_by_its_age(x):
     tracked(x)
 
     refresh()
@@ -143,7 +143,7 @@ def test_each_tweet_is_next_looked_up_by_its_age(x):
 
 # Committed, since the time of the database stands still in a transaction.
 @pytest.mark.django_db(transaction=True)
-def test_a_second_look_sees_what_changed_and_is_counted(x):
+def test_a_second_look_up_sees_changes_and_is_counted(x):
     [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
     list(track([FoundTweet(id)], came_from="a test"))
     for likes in (5, 5, 3):
@@ -182,7 +182,7 @@ def test_a_key_without_a_tweet_leaves_the_queue_and_costs_no_request(x):
     assert x.log() == []
 
 
-def test_a_broken_tweet_costs_only_itself(x, caplog):
+def test_an_unreadable_tweet_costs_only_itself(x, caplog):
     ids = tracked(x)
     shown = [id for id in ids if isinstance(x.get(f"tweets/{id}")["answer"], dict)]
     x.put("faults", [{"kind": "broken", "match": {"ids": [str(shown[0])]}}])
@@ -197,7 +197,7 @@ def test_a_broken_tweet_costs_only_itself(x, caplog):
 
 
 @pytest.mark.parametrize("kind", ["omit", "broken"])
-def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age(x, kind, caplog):
+def test_an_unreadable_tweet_is_logged_once_retried_soon_and_then_by_its_age(x, kind, caplog):
     interval, [id] = timedelta(hours=7), shown_of(x, 1)
     Interval.objects.update(every=interval, jitter=0)
     x.put("faults", [{"kind": kind}])
@@ -223,7 +223,7 @@ def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age
     assert (Tweet.objects.get().unclear_since, Tweet.objects.get().measurements) == (None, 1)
 
 
-def test_one_count_that_is_null_costs_no_other(x):
+def test_a_null_count_keeps_the_other_counts(x):
     [id] = shown_of(x, 1)
     list(track([FoundTweet(id)], came_from="a test"))
     turn_clock(timedelta(minutes=1))
@@ -240,7 +240,7 @@ def test_one_count_that_is_null_costs_no_other(x):
 @pytest.mark.parametrize(
     ("state", "because"), [("deleted", "not_found"), ("protected", "unauthorized")]
 )
-def test_gone_is_confirmed_and_can_be_taken_back(x, settings, state, because):
+def test_a_gone_tweet_is_confirmed_and_can_return(x, settings, state, because):
     settings.CONFIRM_GONE_AFTER = timedelta(seconds=0)
     [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
     list(track([FoundTweet(id)], came_from="a test"))
@@ -265,7 +265,7 @@ def test_gone_is_confirmed_and_can_be_taken_back(x, settings, state, because):
     assert TweetText.objects.exists()
 
 
-def test_a_credential_of_v1_measures_what_it_is_told_and_knows_nothing_of_the_rest(x):
+def test_a_v1_credential_measures_likes_and_retweets_only(x):
     Credential.objects.update(api="v1.1")
     tracked(x)
 
@@ -277,7 +277,7 @@ def test_a_credential_of_v1_measures_what_it_is_told_and_knows_nothing_of_the_re
     assert set(Tweet.objects.values_list("missing_because", flat=True)) <= {"", "unavailable"}
 
 
-def test_a_tweet_taken_out_meanwhile_gets_no_sample(x):
+def test_a_tweet_untracked_meanwhile_gets_no_sample(x):
     ids = tracked(x)
     batch = claim()
     queue.schedule(TWEET_UPDATE, ids[0], timedelta(hours=1))

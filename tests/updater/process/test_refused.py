@@ -24,7 +24,7 @@ HOLDING_NOTHING = ("", None)
 @pytest.mark.parametrize(
     "kind", ["503_json", "503_text", "500", "html", "garbage_list", "reset", "truncated"]
 )
-def test_a_failed_request_gives_the_batch_back_for_a_while(x, kind):
+def test_a_failed_request_releases_the_batch_with_a_delay(x, kind):
     ids = tracked(x)
     x.put("faults", [{"kind": kind}])
 
@@ -40,7 +40,7 @@ def test_a_failed_request_gives_the_batch_back_for_a_while(x, kind):
     assert Tally.objects.get().failed == 100
 
 
-def test_three_failures_in_a_row_hold_everything_longer_and_longer_until_one_succeeds(x):
+def test_three_failures_in_a_row_hold_the_queue_ever_longer_until_a_success(x):
     tracked(x)
     x.put("faults", [{"kind": "503_json"}])
     waits = []
@@ -58,7 +58,7 @@ def test_three_failures_in_a_row_hold_everything_longer_and_longer_until_one_suc
     assert Queue.objects.get(name="tweet:update").failures == 0
 
 
-def test_an_hour_of_outage_isolates_nobody(x):
+def test_an_hour_of_outage_isolates_no_tweet(x):
     ids = tracked(x, 50)
     x.put("faults", [{"kind": "503_json"}])
     outage = timedelta(0)
@@ -82,7 +82,7 @@ def claim_and_refresh():
     return batch
 
 
-def test_a_used_up_window_holds_everything_until_its_reset(x):
+def test_an_exhausted_window_holds_the_queue_until_its_reset(x):
     tracked(x)
     x.put("faults", [{"kind": "429", "params": {"reset_in": 300}}])
 
@@ -99,7 +99,7 @@ def test_a_used_up_window_holds_everything_until_its_reset(x):
 @pytest.mark.parametrize(
     "fault", [{"kind": "401"}, {"kind": "403"}, {"kind": "429", "params": {"headers": False}}]
 )
-def test_a_credential_that_is_refused_does_not_ask_without_end(x, fault):
+def test_a_refused_credential_stops_asking(x, fault):
     tracked(x)
     x.put("faults", [fault])
 
@@ -113,7 +113,7 @@ def test_a_credential_that_is_refused_does_not_ask_without_end(x, fault):
     assert queues.states(TweetUpdate) == {(None, 0)}
 
 
-def test_where_one_credential_is_refused_another_asks_at_once(x):
+def test_another_credential_replaces_a_refused_one_at_once(x):
     CredentialFactory(name="two")
     tracked(x)
     x.put("faults", [{"kind": "401", "times": 1}])
@@ -126,7 +126,7 @@ def test_where_one_credential_is_refused_another_asks_at_once(x):
     assert held() == HOLDING_NOTHING
 
 
-def test_without_a_credential_everything_is_held_and_says_why(x):
+def test_without_a_credential_the_queue_is_held_with_a_reason(x):
     Credential.objects.all().delete()
     tracked(x)
 

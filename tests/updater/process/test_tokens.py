@@ -37,7 +37,7 @@ def user(**secrets):
     return CredentialFactory(name="user", kind="oauth2", secrets=Secrets({**TOKENS, **secrets}))
 
 
-def test_tokens_that_are_about_to_end_are_renewed_and_the_batch_goes_on(x):
+def test_expiring_tokens_are_renewed_and_the_batch_continues(x):
     ends_in(user(), seconds=10)
     tracked(x)
 
@@ -47,7 +47,7 @@ def test_tokens_that_are_about_to_end_are_renewed_and_the_batch_goes_on(x):
     assert Tweet.objects.exclude(measurements=0).count() > 80
 
 
-def test_a_batch_that_meets_an_ended_token_goes_back_at_once_and_holds_nobody(x):
+def test_a_batch_with_an_expired_token_is_released_without_a_hold(x):
     user(access_token="an older one")
     tracked(x)
 
@@ -61,7 +61,7 @@ def test_a_batch_that_meets_an_ended_token_goes_back_at_once_and_holds_nobody(x)
     assert Tweet.objects.exclude(measurements=0).count() > 80
 
 
-def test_without_new_tokens_nothing_is_sent_and_no_room_of_the_window_is_lost(x):
+def test_without_new_tokens_nothing_is_sent_and_no_request_of_the_window_is_lost(x):
     ends_in(user(), seconds=10)
     x.put("faults", [{"kind": "503_json", "match": {"endpoint": TOKEN}}])
     tracked(x)
@@ -73,7 +73,7 @@ def test_without_new_tokens_nothing_is_sent_and_no_room_of_the_window_is_lost(x)
     assert (window.under_way, window.lost) == ([], [])
 
 
-def test_the_others_go_on_while_a_person_has_to_sign_in_again(x):
+def test_other_credentials_continue_while_a_person_must_sign_in_again(x):
     ends_in(user(refresh_token="spent"), seconds=10)
     x.tell("POST", "credentials", {"kind": "bearer", "name": "app", "bearer_token": "token-of-app"})
     tracked(x)
@@ -87,7 +87,7 @@ def test_the_others_go_on_while_a_person_has_to_sign_in_again(x):
     assert Tweet.objects.exclude(measurements=0).count() > 80
 
 
-def test_with_nobody_else_the_page_says_that_a_person_has_to_sign_in_again(x):
+def test_without_other_credentials_the_page_asks_to_sign_in_again(x):
     ends_in(user(refresh_token="spent"), seconds=10)
     tracked(x)
     refresh()

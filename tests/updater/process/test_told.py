@@ -35,7 +35,7 @@ def watch(*ids):
     look()
 
 
-def test_the_whole_of_a_long_text_is_kept_and_found(x):
+def test_a_long_text_is_stored_and_found_whole(x):
     [id] = shown_of(x, 1)
     x.put(f"said/{id}", {"text": LONG})
 
@@ -46,7 +46,7 @@ def test_the_whole_of_a_long_text_is_kept_and_found(x):
         assert Finder(deadline, 10).find("quixotic", Direction()).ids == [id]
 
 
-def test_media_and_references_are_kept(x):
+def test_media_and_references_are_stored(x):
     x.tell("POST", "posts", {"rate": 100_000, "count": 300, "replies": 0.4, "quotes": 0.4,
                              "retweets": 0, "lag": {"usual_ms": 0, "late_share": 0,
                                                     "very_late_share": 0}})  # fmt: skip
@@ -69,7 +69,7 @@ def test_media_and_references_are_kept(x):
 
 
 @pytest.mark.parametrize("api", ["v2", "v1.1"])
-def test_where_a_post_is_withheld_is_followed(x, api):
+def test_countries_withholding_a_post_are_kept_up_to_date(x, api):
     Credential.objects.update(api=api)
     id, other = shown_of(x, 2)
     x.put(f"said/{id}", {"withheld": WITHHELD})
@@ -83,7 +83,7 @@ def test_where_a_post_is_withheld_is_followed(x, api):
     assert dict(Tweet.objects.values_list("id", "withheld")) == {id: "", other: "DE FR"}
 
 
-def test_what_never_changes_is_asked_for_until_it_is_told(x):
+def test_unchanging_fields_are_requested_until_known(x):
     known, new = shown_of(x, 2)
 
     watch(known)

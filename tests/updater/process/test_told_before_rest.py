@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WAITS_FOR_US = "FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
-def test_a_worker_that_dies_before_the_texts_leaves_no_tweet_at_rest_without_one(x):
+def test_a_worker_killed_before_the_texts_leaves_no_resting_tweet_without_text(x):
     # Most are too old to be looked at again; nobody would come back to describe them.
     Interval.objects.exclude(pk=Interval.objects.order_by("younger_than")[0].pk).delete()
     Interval.objects.update(younger_than=F("every") + timedelta(seconds=1))

@@ -97,7 +97,7 @@ def leases():
     return queues.states(TweetUpdate)
 
 
-def test_a_unit_is_asked_for_in_full_requests_side_by_side(x, one):
+def test_a_batch_is_looked_up_in_concurrent_full_requests(x, one):
     ids = tracked(x)
     x.put("latency", {"ms": 300})
 
@@ -111,7 +111,7 @@ def test_a_unit_is_asked_for_in_full_requests_side_by_side(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_what_is_saved_of_a_second_look_is_what_x_answered(x, one):
+def test_a_second_batch_saves_what_x_answered(x, one):
     """Nothing but counts is told of them then, which goes a shorter way."""
     ids = tracked(x)
     refresh()
@@ -130,7 +130,7 @@ def test_what_is_saved_of_a_second_look_is_what_x_answered(x, one):
     assert len(measured()) == len(ids)
 
 
-def test_the_hundred_of_a_failed_request_goes_back_and_no_other(x, one):
+def test_only_the_tweets_of_a_failed_request_are_released(x, one):
     ids = tracked(x)
     unlucky = min(ids)
     x.put("faults", [{"kind": "503_json", "match": {"ids": [str(unlucky)]}}])
@@ -149,7 +149,7 @@ def test_the_hundred_of_a_failed_request_goes_back_and_no_other(x, one):
     assert held() == ("", None), "the others were answered: nothing has to wait for X"
 
 
-def test_a_unit_that_x_answers_nothing_of_is_one_failure(x, one):
+def test_a_batch_without_any_answer_is_one_failure(x, one):
     tracked(x)
     x.put("faults", [{"kind": "503_json"}])
 
@@ -160,7 +160,7 @@ def test_a_unit_that_x_answers_nothing_of_is_one_failure(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_a_429_in_the_middle_keeps_what_was_answered_and_closes_the_window(x, one):
+def test_a_429_keeps_other_answers_of_the_batch_and_closes_the_window(x, one):
     ids = tracked(x)
     unlucky = min(ids)
     fault = {"kind": "429", "times": 1, "match": {"ids": [str(unlucky)]}}
@@ -177,7 +177,7 @@ def test_a_429_in_the_middle_keeps_what_was_answered_and_closes_the_window(x, on
     assert leases() == {(None, 0)}
 
 
-def test_a_key_that_x_refuses_is_refused_once_however_many_requests_went_out(x, one):
+def test_a_refused_credential_counts_one_refusal_for_concurrent_requests(x, one):
     tracked(x)
     x.put("faults", [{"kind": "401"}])
 
@@ -189,7 +189,7 @@ def test_a_key_that_x_refuses_is_refused_once_however_many_requests_went_out(x, 
     assert leases() == {(None, 0)}
 
 
-def test_a_window_with_less_room_than_a_unit_wants_is_never_exceeded(x, one):
+def test_a_window_smaller_than_a_batch_is_never_exceeded(x, one):
     Interval.objects.exclude(younger_than__gt=timedelta(days=29)).delete()
     x.put("limits", {"GET /2/tweets": {"token": 3, "app": 3, "window": 900}})
     tracked(x)
@@ -204,7 +204,7 @@ def test_a_window_with_less_room_than_a_unit_wants_is_never_exceeded(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_batches_are_as_large_as_there_is_room_for_and_grow_again(x, one):
+def test_batches_shrink_to_the_capacity_and_grow_again(x, one):
     """What is claimed and put back is written twice, for nothing."""
     # Where some are younger than others, requests of a backlog are spread over the window.
     Interval.objects.exclude(younger_than__gt=timedelta(days=29)).delete()
@@ -226,7 +226,7 @@ def test_batches_are_as_large_as_there_is_room_for_and_grow_again(x, one):
     assert [claimed() for _ in range(3)] == [100, 200, 400]
 
 
-def test_a_budget_is_shared_by_the_requests_of_a_unit_and_never_overdrawn(x, one):
+def test_requests_of_a_batch_share_a_budget_without_overdrawing(x, one):
     tracked(x)
     Project.objects.update(posts_a_day=250, rationed_at=datetime.now(UTC), floors=[])
 
@@ -256,7 +256,7 @@ def cut_after(seconds):
         timer.join()
 
 
-def test_what_x_answered_is_saved_although_the_connection_broke_meanwhile(x, one):
+def test_an_answer_is_saved_after_a_broken_database_connection(x, one):
     """Also where X shows one no more: what is known of its hundred is read only then."""
     tracked(x)
     refresh()
@@ -276,7 +276,7 @@ def test_what_x_answered_is_saved_although_the_connection_broke_meanwhile(x, one
     assert leases() == {(None, 0)}
 
 
-def test_nor_is_an_answer_lost_where_the_failure_of_another_request_cannot_be_written(x, one):
+def test_an_answer_is_saved_when_the_failure_of_another_request_cannot_be_written(x, one):
     ids = tracked(x)
     unlucky = min(ids)
     x.put("faults", [{"kind": "503_json", "match": {"ids": [str(unlucky)]}}])
@@ -313,7 +313,7 @@ def alarm_after(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_task_that_its_alarm_ends_leaves_its_lease_and_the_next_one_asks_at_once(x, one):
+def test_a_task_ended_by_its_alarm_leaves_its_lease_and_the_next_asks_at_once(x, one):
     ids = tracked(x)
     x.put("latency", {"ms": 2500})
 
@@ -340,7 +340,7 @@ def due_now():
     return due.values_list("keys", flat=True)
 
 
-def test_with_five_projects_requests_are_full_while_enough_is_due(x):
+def test_requests_of_five_projects_are_full_while_enough_is_due(x):
     """A tweet stays with the project that paid for it today."""
     projects = [ProjectFactory(name=f"p{number}").pk for number in range(5)]
     for number in range(5):

@@ -28,7 +28,7 @@ def look_up():
     tasks.update_tweets(queue.get(TWEET_UPDATE, 100))
 
 
-def test_those_without_money_wait_for_it_and_those_that_are_looked_up_do_not(x):  # noqa: F811
+def test_only_tweets_without_money_wait_for_money(x):  # noqa: F811
     # What the day needs is reckoned already.
     Project.objects.update(posts_a_day=0, rationed_at=timezone.now())
     ids = tracked(x, 20)

@@ -71,7 +71,7 @@ def missing(due_in):
         pytest.param(Prior(NOW - 30 * D, NOW - D, gone=True), gone(None), id="gone, and now old"),
     ],
 )
-def test_a_missing_tweet_is_gone_only_when_a_second_look_says_so(known, expected):
+def test_a_missing_tweet_is_gone_only_after_a_second_look_up(known, expected):
     assert judge(missing={1: "protected"}, known=known) == expected
 
 
@@ -90,7 +90,7 @@ BORN = id_born(NOW - M)
         pytest.param(1, Prior(NOW - 31 * D, unclear=True), D, id="past the last tier: as in it"),
     ],
 )
-def test_of_what_x_tells_nothing_is_asked_soon_and_then_by_its_age(id, known, due_in, why):
+def test_an_unreadable_tweet_is_retried_soon_and_then_by_its_age(id, known, due_in, why):
     answer = Lookup({}, {}, {id: why} if why else {}, None)
 
     [verdict] = reach_verdicts([id], answer, {id: known} if known else {}, RULES, now=NOW)
@@ -98,7 +98,7 @@ def test_of_what_x_tells_nothing_is_asked_soon_and_then_by_its_age(id, known, du
     assert (verdict.due_in, verdict.broken, verdict.figures) == (due_in, why, None)
 
 
-def test_a_retry_is_never_later_than_the_usual_look():
+def test_a_retry_is_never_later_than_the_next_check_by_age():
     rules = replace(RULES, plan=Plan((Tier(H, timedelta(seconds=5)),)))
 
     [verdict] = reach_verdicts([BORN], Lookup({}, {}, {}, None), {}, rules, now=NOW)
@@ -106,7 +106,7 @@ def test_a_retry_is_never_later_than_the_usual_look():
     assert verdict.due_in == timedelta(seconds=5)
 
 
-def test_there_is_a_verdict_for_each_id_in_the_order_asked():
+def test_each_id_gets_a_verdict_in_the_order_asked():
     answer = Lookup({2: post(2)}, {3: "suspended"}, {}, None)
 
     found = [verdict.tweet_id for verdict in reach_verdicts([3, 1, 2], answer, {}, RULES, now=NOW)]
@@ -114,7 +114,7 @@ def test_there_is_a_verdict_for_each_id_in_the_order_asked():
     assert found == [3, 1, 2]
 
 
-def test_without_intervals_what_is_shown_rests_and_no_run_goes_on():
+def test_without_intervals_shown_tweets_rest_and_samples_end():
     rules = CheckRules(Plan(()), 10 * M, D)
     answer = Lookup({1: post(1, created_at=NOW)}, {}, {}, None)
 

@@ -54,7 +54,7 @@ def look(body, ids=(1, 2)):
         pytest.param({"edit_history_tweet_ids": "2"}, "edit_history", id="history a text"),
     ],
 )
-def test_a_broken_tweet_is_named_and_costs_nobody_else(changes, named):
+def test_a_broken_tweet_is_named_and_keeps_the_others(changes, named):
     answer = look(body_with(**changes))
 
     assert set(answer.posts) == {1}
@@ -82,7 +82,7 @@ def test_a_tweet_without_metrics_is_broken():
         pytest.param("reply_count", 10**40, id="enormous"),
     ],
 )
-def test_a_broken_count_is_unknown_and_named_and_costs_no_other(name, value):
+def test_a_broken_count_is_unknown_and_named_and_keeps_the_others(name, value):
     answer = look(body_with(public_metrics=METRICS | {name: value}))
 
     known = {**METRICS, name: None}
@@ -91,7 +91,7 @@ def test_a_broken_count_is_unknown_and_named_and_costs_no_other(name, value):
     assert name in answer.unread[0]
 
 
-def test_a_broken_count_of_v1_is_unknown_and_costs_not_the_other():
+def test_a_broken_count_of_v1_is_unknown_and_keeps_the_other():
     status = {"id_str": "1", "full_text": "x", "retweet_count": None, "favorite_count": 3}
 
     answer = parse_v1.read_lookup(orjson.dumps({"id": {"1": status}}), [1], window=None)
@@ -100,24 +100,24 @@ def test_a_broken_count_of_v1_is_unknown_and_costs_not_the_other():
     assert len(answer.unread) == 1
 
 
-def test_a_count_that_is_absent_is_unknown():
+def test_an_absent_count_is_unknown():
     answer = look(body_with(public_metrics={"like_count": 0, "impression_count": 2**63 - 1}))
 
     assert answer.posts[2].figures == Figures(None, None, 0, None, None, 2**63 - 1)
 
 
 @pytest.mark.parametrize("id", [None, 2, True, [], {}, "", "02", "-2", "２", "2.0", "9" * 30])
-def test_a_tweet_without_a_readable_id_is_nobodys(id):
+def test_a_tweet_without_a_readable_id_is_ignored(id):
     answer = look(body_with(id=id))
 
     assert (set(answer.posts), answer.broken, answer.missing) == ({1}, {}, {})
 
 
-def test_a_tweet_that_was_not_asked_for_is_ignored():
+def test_an_unrequested_tweet_is_ignored():
     assert set(look(body_with(), ids=[2]).posts) == {2}
 
 
-def test_a_tweet_that_is_shown_is_not_missing_whatever_the_errors_say():
+def test_a_shown_tweet_is_not_missing_despite_errors():
     problem = {"parameter": "ids", "value": "1", "type": "x/resource-not-found"}
 
     answer = look(json.dumps({"data": [GOOD], "errors": [problem] * 3}).encode())
@@ -126,7 +126,7 @@ def test_a_tweet_that_is_shown_is_not_missing_whatever_the_errors_say():
 
 
 @pytest.mark.parametrize("kind", ["internal-error", "field-hydration-failure", "", "new-kind"])
-def test_an_error_that_says_nothing_of_the_tweet_is_no_verdict(kind):
+def test_an_error_about_something_else_is_no_verdict(kind):
     problem = {"parameter": "ids", "value": "1", "type": f"https://api.x.com/2/problems/{kind}"}
 
     answer = look(json.dumps({"errors": [problem]}).encode())
@@ -149,7 +149,7 @@ def test_an_error_that_says_nothing_of_the_tweet_is_no_verdict(kind):
         pytest.param(b'{"title":"x","type":"y/credits","detail":"z"}', id="a problem"),
     ],
 )
-def test_a_body_that_is_no_answer_is_garbage(body):
+def test_a_malformed_body_is_garbage(body):
     with pytest.raises(Garbage):
         look(body)
     with pytest.raises(Garbage):
@@ -157,7 +157,7 @@ def test_a_body_that_is_no_answer_is_garbage(body):
 
 
 @pytest.mark.parametrize("odd", [r"\ud83e", r"\udd41x", r"a\u0000b"])
-def test_a_text_that_postgres_could_not_store_is_mended_and_spoils_no_other(odd):
+def test_a_text_that_postgresql_cannot_store_is_repaired(odd):
     body = orjson.dumps({"data": [{**GOOD, "id": "2", "text": "ODD"}, GOOD]})
 
     answer = look(body.replace(b"ODD", odd.encode()))
@@ -168,7 +168,7 @@ def test_a_text_that_postgres_could_not_store_is_mended_and_spoils_no_other(odd)
     assert "\x00" not in text.encode().decode()
 
 
-def test_a_broken_tweet_of_v1_costs_nobody_else():
+def test_a_broken_tweet_of_v1_keeps_the_others():
     body = json.dumps(
         {
             "id": {
@@ -233,7 +233,7 @@ BODIES = (
 @example(b'{"errors":[{"parameter":"ids","value":["1"],"type":[]}]}')
 @example(b'{"data":[{"id":{}}],"errors":"text"}')
 @example(b'{"id":{"1":{"user":[],"created_at":{}}}}')
-def test_no_body_raises_anything_but_an_error_of_x(body):
+def test_arbitrary_bodies_raise_only_x_errors(body):
     for read in (parse_v2.read_lookup, parse_v2.read_accounts, parse_v1.read_lookup):
         try:
             answer = read(body, [1, 2], window=None)
@@ -249,7 +249,7 @@ def test_no_body_raises_anything_but_an_error_of_x(body):
 
 @settings(max_examples=200, deadline=None)
 @given(BODIES, st.integers(300, 599), st.text(), st.text())
-def test_no_refusal_raises_or_says_more_than_a_line(body, status, header, reason):
+def test_every_refusal_is_described_in_one_line(body, status, header, reason):
     names = ("date", "retry-after", "x-rate-limit-limit", "x-rate-limit-remaining")
     headers = dict.fromkeys((*names, "x-rate-limit-reset"), header)
 

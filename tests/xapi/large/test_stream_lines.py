@@ -47,19 +47,19 @@ def test_a_post_comes_with_the_rules_that_matched_it():
     assert said.rules == (Matched(7, "tweetwatch:3"), Matched(8, ""))
 
 
-def test_a_post_that_is_broken_keeps_its_id():
+def test_a_broken_post_keeps_its_id():
     said = read_line(line(data={**POST, "public_metrics": []}, matching_rules=RULES))
 
     assert (said.id, said.post) == (int(POST["id"]), None)
 
 
-def test_errors_beside_a_post_are_no_farewell():
+def test_errors_beside_a_post_are_no_disconnect_message():
     said = read_line(line(data=POST, matching_rules=RULES, errors=[{"title": "Not Found Error"}]))
 
     assert isinstance(said, Event)
 
 
-def test_a_farewell_says_its_words():
+def test_a_disconnect_message_has_its_reason():
     errors = [
         {
             "title": "operational-disconnect",
@@ -77,7 +77,7 @@ def test_a_farewell_says_its_words():
 
 
 @pytest.mark.parametrize("problem", [{"title": "ConnectionException"}, {"type": "/problems/x"}])
-def test_a_problem_in_the_place_of_a_line_is_a_farewell(problem):
+def test_a_problem_in_place_of_a_line_is_a_disconnect_message(problem):
     assert isinstance(read_line(line(**problem)), Farewell)
 
 
@@ -98,24 +98,24 @@ def test_a_problem_in_the_place_of_a_line_is_a_farewell(problem):
         b'{"a":' * 100_000,
     ],
 )
-def test_what_may_have_held_a_post_is_garbled(text):
+def test_a_line_that_may_have_held_a_post_is_garbled(text):
     assert isinstance(read_line(text), Garbled)
 
 
 @given(st.binary())
-def test_no_bytes_raise(text):
+def test_arbitrary_bytes_never_raise(text):
     assert isinstance(read_line(text), Event | Farewell | Garbled)
 
 
 @given(ANYTHING, ANYTHING, ANYTHING)
-def test_no_json_raises(data, rules, errors):
+def test_arbitrary_json_never_raises(data, rules, errors):
     text = line(data=data, matching_rules=rules, errors=errors)
 
     assert isinstance(read_line(text), Event | Farewell | Garbled)
 
 
 @given(st.sampled_from(sorted(POST)), ANYTHING)
-def test_a_post_with_anything_in_one_place_never_raises(name, value):
+def test_a_post_with_one_arbitrary_value_never_raises(name, value):
     said = read_line(line(data={**POST, name: value}, matching_rules=RULES))
 
     assert isinstance(said, Event | Garbled)
@@ -124,7 +124,7 @@ def test_a_post_with_anything_in_one_place_never_raises(name, value):
 
 
 @given(st.integers(0, 1000), st.binary(max_size=5))
-def test_no_half_line_raises(length, more):
+def test_a_truncated_line_never_raises(length, more):
     whole = line(data=POST, matching_rules=RULES)
 
     said = read_line(whole[: length % len(whole)] + more)
@@ -133,7 +133,7 @@ def test_no_half_line_raises(length, more):
 
 
 @given(ANYTHING)
-def test_answers_about_rules_are_read_or_garbage(answer):
+def test_answers_about_rules_are_parsed_or_garbage(answer):
     body = json.dumps(answer).encode()
     for read in (read_rules, read_added):
         try:
@@ -166,7 +166,7 @@ def test_new_rules_are_added_or_known_or_refused():
 
 
 @given(st.lists(st.binary(max_size=20)), st.integers(1, 30))
-def test_lines_are_the_same_however_the_bytes_are_cut(lines, size):
+def test_lines_do_not_depend_on_how_bytes_are_chunked(lines, size):
     lines = [one.replace(b"\n", b"").replace(b"\r", b"") for one in lines]
     text = b"".join(one + b"\r\n" for one in lines) + b"half a li"
     pieces = (text[start : start + size] for start in range(0, len(text), size))
@@ -174,6 +174,6 @@ def test_lines_are_the_same_however_the_bytes_are_cut(lines, size):
     assert [one for one, _ in split(pieces)] == lines
 
 
-def test_a_line_without_an_end_is_garbage_and_not_kept():
+def test_an_endless_line_is_garbage_and_not_kept():
     with pytest.raises(Garbage):
         list(split(iter([b"x" * 100_000] * 100)))

@@ -24,7 +24,7 @@ from trackers.xapi.secrets import Secrets
 FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "views": 6}
 
 
-def test_tweets_come_back_as_x_shows_them(fake, bearer):
+def test_a_look_up_returns_tweets_as_x_shows_them(fake, bearer):
     (id,) = fake.shown(1)
     fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
 
@@ -62,7 +62,7 @@ def test_every_state_of_a_tweet_gets_its_verdict(fake, bearer):
     assert silent not in answer.posts | answer.missing | answer.broken
 
 
-def test_a_full_batch_is_one_request_and_its_window_is_seen(fake, bearer):
+def test_a_hundred_ids_are_one_request_with_its_window(fake, bearer):
     answer = look_up(bearer, fake.ids(100), **fake.asking)
 
     window = answer.window
@@ -73,13 +73,13 @@ def test_a_full_batch_is_one_request_and_its_window_is_seen(fake, bearer):
 
 
 @pytest.mark.parametrize("count", [0, 101])
-def test_more_than_a_hundred_ids_or_none_are_the_callers_fault(fake, bearer, count):
+def test_more_than_a_hundred_ids_or_none_raise_value_error(fake, bearer, count):
     with pytest.raises(ValueError, match="1 to 100"):
         look_up(bearer, list(range(1, count + 1)), **fake.asking)
 
 
 @pytest.mark.parametrize("api", ["v2", "v1.1"])
-def test_oauth1_is_signed_for_xs_own_address(fake, oauth1, api):
+def test_oauth1_is_signed_for_the_address_of_x(fake, oauth1, api):
     oauth1.api = api
     fake.tell("PUT", "credentials", strict=True)
     ids = fake.shown(3)
@@ -98,7 +98,7 @@ def test_a_wrong_signature_is_refused(fake, oauth1):
     assert (refused.value.status, refused.value.window) == (401, None)
 
 
-def test_v1_tells_of_retweets_and_likes_and_nulls_are_unavailable(fake, oauth1):
+def test_v1_returns_retweets_and_likes_and_treats_nulls_as_unavailable(fake, oauth1):
     oauth1.api = "v1.1"
     shown, gone, broken = fake.shown(3)
     fake.tell("PUT", "tweets", **{str(shown): {"metrics": FIGURES}})
@@ -115,14 +115,14 @@ def test_v1_tells_of_retweets_and_likes_and_nulls_are_unavailable(fake, oauth1):
     assert answer.window.endpoint == "GET /1.1/statuses/lookup"
 
 
-def test_v1_works_with_a_bearer_too(fake, bearer):
+def test_v1_accepts_a_bearer_token(fake, bearer):
     bearer.api = "v1.1"
     ids = fake.shown(2)
 
     assert set(look_up(bearer, ids, **fake.asking).posts) == set(ids)
 
 
-def test_both_apis_say_the_same_of_a_tweet(fake, bearer, oauth1):
+def test_both_apis_return_the_same_tweet(fake, bearer, oauth1):
     (id,) = fake.shown(1)
     fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
     oauth1.api = "v1.1"
@@ -166,7 +166,7 @@ def test_accounts_are_looked_up_by_id(fake, bearer):
         ("reset", Unavailable),
     ],
 )
-def test_every_fault_of_a_reply_is_an_error_of_its_kind(fake, oauth1, api, fault, error):
+def test_every_fault_of_a_reply_raises_its_error(fake, oauth1, api, fault, error):
     oauth1.api = api
     fake.fault({"kind": fault, "times": 1})
     ids = fake.shown(1)
@@ -180,7 +180,7 @@ def test_every_fault_of_a_reply_is_an_error_of_its_kind(fake, oauth1, api, fault
     assert set(again.posts) == set(ids)
 
 
-def test_a_used_up_window_says_until_when(fake, bearer):
+def test_an_exhausted_window_says_until_when(fake, bearer):
     fake.tell("PUT", "limits", **{"GET /2/tweets": {"token": 1, "app": 1}})
     look_up(bearer, fake.ids(1), **fake.asking)
 
@@ -192,7 +192,7 @@ def test_a_used_up_window_says_until_when(fake, bearer):
     assert limited.value.resets_at > datetime.now(UTC)
 
 
-def test_a_request_that_x_does_not_understand_is_a_bad_request_without_a_list_of_ids(fake, bearer):
+def test_a_bad_request_error_does_not_list_the_ids(fake, bearer):
     with pytest.raises(BadRequest) as bad:
         look_up(bearer, [10**20 + number for number in range(50)], **fake.asking)
 
@@ -229,7 +229,7 @@ def test_threads_have_connections_of_their_own(fake, bearer):
     assert answers == [True] * 120
 
 
-def test_a_process_that_was_forked_does_not_read_its_parents_replies(fake, bearer):
+def test_a_forked_process_does_not_read_replies_of_its_parent(fake, bearer):
     ids = fake.shown(5)
     look_up(bearer, ids, **fake.asking)
 

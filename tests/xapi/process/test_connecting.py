@@ -36,7 +36,7 @@ def failure_of(ask):
     return error.reason
 
 
-def test_a_dropped_syn_is_no_request_and_the_seconds_are_true(firewall, bearer):
+def test_a_dropped_syn_counts_as_no_request_with_the_true_seconds(firewall, bearer):
     base_url, began = f"http://127.0.0.1:{firewall.port}", time.monotonic()
 
     said = failure_of(lambda: look_up(bearer, [20], base_url=base_url, timeout=SHORT))
@@ -47,7 +47,7 @@ def test_a_dropped_syn_is_no_request_and_the_seconds_are_true(firewall, bearer):
     assert 0.3 <= float(found[1]) <= took + 0.05
 
 
-def test_a_stream_that_was_never_asked_for_costs_no_connect(firewall, bearer):
+def test_an_unsent_stream_request_counts_no_connection(firewall, bearer):
     base_url = f"http://127.0.0.1:{firewall.port}"
 
     failure_of(lambda: connect(bearer, base_url=base_url, timeout=SHORT, silence=SHORT))
@@ -61,11 +61,11 @@ def test_a_stream_that_was_never_asked_for_costs_no_connect(firewall, bearer):
         ("https://a..b", "No connection to X (LocationParseError)."),
     ],
 )
-def test_what_never_connected_was_not_sent(address, why, bearer):
+def test_a_request_without_a_connection_was_not_sent(address, why, bearer):
     assert failure_of(lambda: look_up(bearer, [20], base_url=address, timeout=SHORT)) == why
 
 
-def test_a_name_that_nobody_knows_was_not_sent(monkeypatch, bearer):
+def test_a_request_to_an_unknown_name_was_not_sent(monkeypatch, bearer):
     monkeypatch.setattr(socket, "getaddrinfo", no_such_name)
 
     said = failure_of(lambda: look_up(bearer, [20], base_url="", timeout=SHORT))
@@ -73,7 +73,7 @@ def test_a_name_that_nobody_knows_was_not_sent(monkeypatch, bearer):
     assert said == "No connection to X: Name or service not known."
 
 
-def test_a_handshake_that_gets_no_answer_was_not_sent(mute, bearer):
+def test_a_request_without_a_handshake_was_not_sent(mute, bearer):
     address = f"https://127.0.0.1:{mute}"
 
     said = failure_of(lambda: look_up(bearer, [20], base_url=address, timeout=SHORT))
@@ -81,7 +81,7 @@ def test_a_handshake_that_gets_no_answer_was_not_sent(mute, bearer):
     assert re.fullmatch(r"No secure connection to X within \d+\.\d s\.", said), said
 
 
-def test_a_connection_that_came_too_late_for_its_request_is_not_used(monkeypatch, mute, bearer):
+def test_a_connection_opened_too_late_is_not_used(monkeypatch, mute, bearer):
     """A slow name server, and the time of the whole exchange is over."""
     known = socket.getaddrinfo
 
@@ -97,7 +97,7 @@ def test_a_connection_that_came_too_late_for_its_request_is_not_used(monkeypatch
     assert said.startswith("No connection to X within 0.")
 
 
-def test_a_request_that_was_sent_and_not_answered_may_be_billed(mute, bearer):
+def test_a_sent_unanswered_request_may_be_billed(mute, bearer):
     base_url = f"http://127.0.0.1:{mute}"
 
     with pytest.raises(Unavailable, match=r"X did not answer within 0\.3 s") as failed:

@@ -45,7 +45,7 @@ def just_missed(monkeypatch):
     monkeypatch.setattr(urllib3.connectionpool, look, lambda connection: False)
 
 
-def test_a_connection_that_was_idle_for_too_long_is_not_used(fake, bearer, idling, monkeypatch):
+def test_a_connection_idle_for_too_long_is_not_used(fake, bearer, idling, monkeypatch):
     """A machine in between has forgotten it, and would answer for X."""
     monkeypatch.setattr(pools, "LONGEST_IDLE_SECONDS", 0.0)
     told = idling(idle_s=0, how="forget")
@@ -57,7 +57,7 @@ def test_a_connection_that_was_idle_for_too_long_is_not_used(fake, bearer, idlin
 
 
 @pytest.mark.parametrize("how", ["fin", "rst"])
-def test_a_connection_that_x_has_closed_is_not_used(fake, bearer, idling, how):
+def test_a_connection_closed_by_x_is_not_used(fake, bearer, idling, how):
     told = idling(idle_s=0.05, how=how)
     look_up(bearer, [20], **fake.asking)
     wait_until(lambda: told()["closed"] == 1)
@@ -67,7 +67,7 @@ def test_a_connection_that_x_has_closed_is_not_used(fake, bearer, idling, how):
     assert told()["opened"] == 2
 
 
-def test_a_request_that_could_not_be_written_is_sent_once_more(fake, bearer, idling, just_missed):
+def test_a_request_that_could_not_be_written_is_resent_once(fake, bearer, idling, just_missed):
     told = idling(idle_s=0.05, how="rst")
     look_up(bearer, [20], **fake.asking)
     wait_until(lambda: told()["closed"] == 1)
@@ -78,7 +78,7 @@ def test_a_request_that_could_not_be_written_is_sent_once_more(fake, bearer, idl
     assert [status for _, status in fake.log()] == [200, 200]
 
 
-def test_what_changes_something_is_not_sent_once_more(fake, bearer, idling, just_missed):
+def test_a_changing_request_is_not_resent(fake, bearer, idling, just_missed):
     told = idling(idle_s=0.05, how="rst")
     look_up(bearer, [20], **fake.asking)
     wait_until(lambda: told()["closed"] == 1)
@@ -89,7 +89,7 @@ def test_what_changes_something_is_not_sent_once_more(fake, bearer, idling, just
     assert (failed.value.sent, told()["opened"]) == (False, 1)
 
 
-def test_what_may_have_been_read_is_not_sent_once_more(fake, bearer, idling):
+def test_a_request_that_may_have_been_read_is_not_resent(fake, bearer, idling):
     """A reset after the request was written: X itself sends it when a machine of its dies."""
     told = idling(idle_s=0, how="forget")
     look_up(bearer, [20], **fake.asking)
@@ -102,7 +102,7 @@ def test_what_may_have_been_read_is_not_sent_once_more(fake, bearer, idling):
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="the kernel's list of connections")
-def test_the_kernel_keeps_the_connection_alive(fake, bearer):
+def test_tcp_keepalive_is_on(fake, bearer):
     look_up(bearer, [20], **fake.asking)
 
     port = urlsplit(fake.url).port

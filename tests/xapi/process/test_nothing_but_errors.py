@@ -157,7 +157,7 @@ def held_by(found):
 
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize("reply", REPLIES)
-def test_a_reply_that_is_none_is_an_error_of_x_and_holds_no_secret(server, ask, reply):
+def test_a_malformed_reply_raises_an_x_error_without_secrets(server, ask, reply):
     server.says = REPLIES[reply]
 
     found = what_comes_of(ASKS[ask], server.asking)
@@ -168,7 +168,7 @@ def test_a_reply_that_is_none_is_an_error_of_x_and_holds_no_secret(server, ask, 
 
 
 @pytest.mark.parametrize("ask", ASKS)
-def test_an_error_of_the_way_to_x_holds_no_secret(ask):
+def test_a_network_error_holds_no_secret(ask):
     asking = {"base_url": "http://127.0.0.1:1", "timeout": timedelta(seconds=5)}
 
     with pytest.raises(Unavailable) as failed:
@@ -185,7 +185,7 @@ def new_server():
     server.close()
 
 
-def test_a_chunk_of_less_than_nothing_may_have_been_billed(new_server):
+def test_a_negative_chunk_may_have_been_billed(new_server):
     server = new_server
     server.says = REPLIES["a chunk of -5"]
 
@@ -210,7 +210,7 @@ PIECES = st.one_of(
 
 @settings(max_examples=60)
 @given(st.sampled_from([b"", OK, CHUNKED]), st.lists(PIECES, max_size=12))
-def test_no_bytes_bring_another_error(server, head, pieces):
+def test_arbitrary_bytes_raise_only_x_errors(server, head, pieces):
     server.says = head + b"".join(pieces)
 
     found = what_comes_of(ASKS["a look-up"], server.asking)

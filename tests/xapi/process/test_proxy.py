@@ -111,7 +111,7 @@ def refusal(bearer):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_signature_is_for_the_name_of_x_that_is_asked(go, proxy, signer, host):
+def test_a_signature_is_for_the_requested_name_of_x(go, proxy, signer, host):
     go()
 
     look_up(signer, [20], **asking(host))
@@ -119,7 +119,7 @@ def test_a_signature_is_for_the_name_of_x_that_is_asked(go, proxy, signer, host)
     assert proxy.asked == [f"{host}:443"]
 
 
-def test_without_an_address_x_is_asked_by_its_first_name(go, proxy, signer):
+def test_without_a_configured_address_the_first_name_of_x_is_used(go, proxy, signer):
     go()
 
     look_up(signer, [20], base_url="", timeout=TIMEOUT)
@@ -127,7 +127,7 @@ def test_without_an_address_x_is_asked_by_its_first_name(go, proxy, signer):
     assert proxy.asked == ["api.twitter.com:443"]
 
 
-def test_all_that_asks_x_goes_through_the_proxy(go, proxy, distant_x, bearer):
+def test_every_request_to_x_goes_through_the_proxy(go, proxy, distant_x, bearer):
     user = {"client_id": "c", "access_token": "a", "refresh_token": "r-1"}
     distant_x.tell("POST", "credentials", kind="oauth2", name="user", **user)
     go()
@@ -145,7 +145,7 @@ def test_all_that_asks_x_goes_through_the_proxy(go, proxy, distant_x, bearer):
     assert proxy.asked == ["api.x.com:443"] * 3
 
 
-def test_a_proxy_that_knows_its_people_is_told_who_asks(go, proxy, bearer):
+def test_an_authenticating_proxy_gets_its_credentials(go, proxy, bearer):
     proxy.wants = ("Bob Müller", PASSWORD)
     go(user="Bob Müller", password=PASSWORD)
 
@@ -164,9 +164,7 @@ def test_a_proxy_that_knows_its_people_is_told_who_asks(go, proxy, bearer):
         ),
     ],
 )
-def test_a_proxy_that_asks_for_a_name_is_told_apart(
-    go, proxy, bearer, everything_logged, named, said
-):
+def test_a_407_of_the_proxy_is_not_taken_for_x(go, proxy, bearer, everything_logged, named, said):
     proxy.wants = ("bob", "another")
     go(**named)
 
@@ -185,21 +183,21 @@ NO_PROXY_AT_ALL = [
 
 
 @pytest.mark.parametrize(("says", "said"), NO_PROXY_AT_ALL)
-def test_what_a_proxy_says_is_not_taken_for_x(go, proxy, bearer, says, said):
+def test_an_error_of_the_proxy_is_not_taken_for_x(go, proxy, bearer, says, said):
     proxy.says = says
     go()
 
     assert refusal(bearer) == f"The proxy http://127.0.0.1:{proxy.port} {said}"
 
 
-def test_a_proxy_that_is_not_there_is_named(go, bearer):
+def test_an_unreachable_proxy_is_named(go, bearer):
     network.use(Route(Proxy("127.0.0.1", 1, "bob", PASSWORD)))
 
     said = "No connection to the proxy http://127.0.0.1:1: Connection refused."
     assert refusal(bearer) == said
 
 
-def test_a_proxy_that_says_nothing_is_named(bearer, go):
+def test_a_silent_proxy_is_named(bearer, go):
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
         network.use(Route(Proxy("127.0.0.1", port)))
@@ -211,7 +209,7 @@ def test_a_proxy_that_says_nothing_is_named(bearer, go):
     assert failed.value.sent is False
 
 
-def test_the_way_is_what_the_settings_say(settings, go):
+def test_the_route_follows_the_settings(settings, go):
     settings.X_PROXY, settings.X_CA_FILE = Proxy("proxy.example", 3128), "/etc/ours.pem"
 
     apps.get_app_config("trackers").ready()
@@ -219,7 +217,7 @@ def test_the_way_is_what_the_settings_say(settings, go):
     assert network.current_route() == Route(Proxy("proxy.example", 3128), "/etc/ours.pem")
 
 
-def test_a_way_shows_no_password():
+def test_a_route_shows_no_password():
     shown = Route(Proxy("proxy.example", 3128, "bob", PASSWORD), "/etc/ours.pem")
 
     assert (
@@ -229,7 +227,7 @@ def test_a_way_shows_no_password():
     assert PASSWORD not in f"{shown!r} {shown.proxy!r} {shown.proxy}"
 
 
-def test_what_x_says_through_a_proxy_is_x(go, distant_x, bearer):
+def test_an_answer_of_x_through_a_proxy_is_of_x(go, distant_x, bearer):
     go()
     distant_x.tell("PUT", "credentials", strict=True)
     stranger = Credential(name="b", kind="bearer", secrets=Secrets({"bearer_token": "stranger"}))
@@ -238,7 +236,7 @@ def test_what_x_says_through_a_proxy_is_x(go, distant_x, bearer):
         look_up(stranger, [20], **asking())
 
 
-def test_a_certificate_of_ones_own_authority_needs_its_file(go, bearer):
+def test_a_private_authority_needs_its_certificate_file(go, bearer):
     go(ca_file="")
 
     said = refusal(bearer)
@@ -247,13 +245,13 @@ def test_a_certificate_of_ones_own_authority_needs_its_file(go, bearer):
     assert said.endswith("If a proxy opens TLS on the way, set X_CA_FILE to its certificate.")
 
 
-def test_a_file_that_was_taken_away_is_told(go, bearer, tmp_path):
+def test_a_missing_certificate_file_is_reported(go, bearer, tmp_path):
     go(ca_file=str(tmp_path / "gone.pem"))
 
     assert refusal(bearer) == f"X_CA_FILE ({tmp_path / 'gone.pem'}) cannot be read any more."
 
 
-def test_what_is_on_this_machine_is_asked_directly(go, proxy, fake, bearer):
+def test_this_machine_is_asked_without_the_proxy(go, proxy, fake, bearer):
     go()
 
     look_up(bearer, [20], **fake.asking)

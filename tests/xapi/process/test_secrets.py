@@ -53,7 +53,7 @@ def credential(request):
     return Credential(pk=9, name="planted", kind=kind, api=api or "v2", secrets=secrets)
 
 
-def test_the_search_would_find_a_secret():
+def test_the_search_for_secrets_finds_planted_ones():
     for secret in PLANTED.values():
         assert found_in(f"x{secret}y")
         assert found_in(quote(secret, safe=""))
@@ -76,7 +76,7 @@ def test_no_log_shows_a_secret_even_at_debug(peer, credential, everything_logged
 
 
 @pytest.mark.parametrize("echo", ["title", "detail"])
-def test_no_error_repeats_what_a_server_says_back(peer, credential, echo):
+def test_no_error_repeats_secrets_echoed_by_a_server(peer, credential, echo):
     for secret in credential.secrets.values():
         peer.says_json(b'{"%s":"you sent %s"}' % (echo.encode(), secret.encode()), status="401 No")
 
@@ -88,7 +88,7 @@ def test_no_error_repeats_what_a_server_says_back(peer, credential, echo):
 
 
 @pytest.mark.parametrize("reply", [b"", b"no HTTP\r\n\r\n", b"HTTP/1.1 500 Oh\r\n\r\n"])
-def test_no_error_carries_the_request_along(peer, credential, reply):
+def test_no_error_contains_the_request(peer, credential, reply):
     peer.says(reply, None)
 
     with pytest.raises(XError) as raised:
@@ -131,7 +131,7 @@ def test_a_credential_cannot_be_put_into_a_task(credential):
 
 
 @pytest.mark.django_db
-def test_the_table_holds_no_secret_and_gives_it_back():
+def test_the_table_stores_secrets_encrypted_and_returns_them():
     save_credential("a", kind="oauth1", secrets=PLANTED)
 
     with connection.cursor() as cursor:
@@ -154,7 +154,7 @@ def test_a_wrong_key_is_an_error_and_never_ciphertext(settings):
 
 
 @pytest.mark.django_db
-def test_one_whose_key_was_lost_is_passed_over_for_those_that_can_be_read(settings):
+def test_a_credential_with_a_lost_key_is_skipped_for_readable_ones(settings):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.FIELD_KEYS = [old]
     save_credential("lost")

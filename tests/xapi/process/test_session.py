@@ -32,7 +32,7 @@ def session(peer):
 @example({"ids": IDS, "tweet.fields": "public_metrics,note_tweet"})
 @example({"query": '"50% off" (#cats OR @dogs) -is:retweet ~ü🥁+%2C', "since_id": 10**18})
 @example({"start_time": "2026-08-19T08:41:37Z", "dry_run": True, "until_id": None})
-def test_an_address_is_the_one_that_requests_would_ask(params):
+def test_addresses_equal_those_of_requests(params):
     assert url_with_query(URL, params) == requests.Request("GET", URL, params=params).prepare().url
 
 
@@ -48,14 +48,14 @@ VALUES = st.recursive(
 @example(None, {"add": [{"value": 'ü "cats"', "tag": "ours"}]})
 @example({"grant_type": "refresh_token", "refresh_token": "a+b/c=&d"}, None)
 @example(None, None)
-def test_a_body_is_the_one_that_requests_would_send(form, value):
+def test_bodies_equal_those_of_requests(form, value):
     prepared = requests.Request("POST", URL, data=form or {}, json=value).prepare()
     sent = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
 
     assert body_of(form, value) == (sent, prepared.headers.get("Content-Type", ""))
 
 
-def test_a_request_goes_out_as_it_was_built_and_quoted_once(peer, session):
+def test_a_request_is_sent_as_built_and_quoted_once(peer, session):
     asked = {"query": "100% of #cats & ü + %2C", "max_results": 10}
     peer.says_json(NOTHING)
 
@@ -75,14 +75,14 @@ def test_a_request_goes_out_as_it_was_built_and_quoted_once(peer, session):
     "url",
     ["https://elsewhere.example/2/tweets", CANONICAL + ".elsewhere.example/2/tweets", "/2/tweets"],
 )
-def test_nobody_but_x_is_asked(peer, session, url):
+def test_only_x_is_asked(peer, session, url):
     with pytest.raises(ValueError, match="Only X"):
         session.get(url, params={})
 
     assert peer.accepted == 0
 
 
-def test_each_request_on_a_connection_asks_for_its_own(peer, bearer):
+def test_each_request_on_a_connection_sends_its_own_ids(peer, bearer):
     for ids in ([20], [21, 22], [23]):
         peer.says_json(NOTHING)
         look_up(bearer, ids, **peer.asking)
@@ -93,7 +93,7 @@ def test_each_request_on_a_connection_asks_for_its_own(peer, bearer):
     assert peer.accepted == 1
 
 
-def test_of_a_header_that_comes_twice_the_safer_number_counts(peer, bearer):
+def test_of_a_repeated_header_the_safer_number_counts(peer, bearer):
     headers = ("x-rate-limit-remaining: 7", "X-Rate-Limit-Remaining: 5", "x-rate-limit-limit: 9")
     peer.says_json(NOTHING, *headers, "x-rate-limit-reset: 1787128897")
 
@@ -102,7 +102,7 @@ def test_of_a_header_that_comes_twice_the_safer_number_counts(peer, bearer):
     assert (window.limit, window.remaining) == (9, 5)
 
 
-def test_no_look_up_goes_through_requests(peer, bearer, monkeypatch):
+def test_look_ups_do_not_use_requests(peer, bearer, monkeypatch):
     def fail(*args, **options):
         raise AssertionError("requests takes longer than all the rest of a look-up")
 
@@ -116,7 +116,7 @@ def test_no_look_up_goes_through_requests(peer, bearer, monkeypatch):
     assert len(peer.heard) == 1
 
 
-def test_threads_that_ask_at_once_have_a_connection_and_an_answer_each(fake, bearer):
+def test_concurrent_threads_have_their_own_connections_and_answers(fake, bearer):
     ids = fake.shown(50)
     fake.tell("PUT", "latency", ms=100)
     fake.tell("PUT", "connections", idle_s=600)

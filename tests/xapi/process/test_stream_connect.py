@@ -38,7 +38,7 @@ def listened(stream):
     return lines, None
 
 
-def test_lines_and_keep_alives_come_however_they_are_cut(peer, bearer):
+def test_lines_and_keep_alives_are_read_from_any_chunks(peer, bearer):
     pieces = [chunk(b'{"a":1}\r\n{"b"'), chunk(b":2}\r\n"), chunk(b"\r\n"), b"0\r\n\r\n", None]
     peer.says(CHUNKED, *pieces, every=0.02)
 
@@ -48,7 +48,7 @@ def test_lines_and_keep_alives_come_however_they_are_cut(peer, bearer):
     assert error is None
 
 
-def test_silence_and_a_cut_are_errors_of_the_way_and_half_a_line_is_dropped(peer, bearer):
+def test_silence_and_a_cut_are_network_errors_and_half_a_line_is_dropped(peer, bearer):
     peer.says(CHUNKED, chunk(b"1\r\n{"), None)
     peer.says(CHUNKED, chunk(b"1\r\n"))
 
@@ -60,7 +60,7 @@ def test_silence_and_a_cut_are_errors_of_the_way_and_half_a_line_is_dropped(peer
     assert "silent" in str(quiet_error)
 
 
-def test_it_can_be_closed_while_another_thread_waits_for_a_line(peer, bearer):
+def test_a_stream_can_be_closed_while_another_thread_waits_for_a_line(peer, bearer):
     peer.says(CHUNKED, chunk(b"1\r\n"))
     stream, heard = opened(peer, bearer, timedelta(seconds=30)), []
     thread = threading.Thread(target=lambda: heard.append(listened(stream)))
@@ -83,7 +83,7 @@ def test_it_can_be_closed_while_another_thread_waits_for_a_line(peer, bearer):
         ("401 Unauthorized", b'{"title":"what, a-token?"}', Refused),
     ],
 )
-def test_a_refusal_is_the_error_that_it_is_and_says_no_secret(peer, bearer, status, body, kind):
+def test_a_refusal_raises_its_error_without_secrets(peer, bearer, status, body, kind):
     peer.says_json(body, status=status)
 
     with pytest.raises(kind) as caught:
@@ -94,14 +94,14 @@ def test_a_refusal_is_the_error_that_it_is_and_says_no_secret(peer, bearer, stat
     assert caught.value.__context__ is None
 
 
-def test_nobody_there_is_unreachable(bearer):
+def test_a_closed_port_is_unreachable(bearer):
     asking = {"base_url": "http://127.0.0.1:9", "timeout": timedelta(seconds=5)}
 
     with pytest.raises(Unreachable):
         connect(bearer, **asking, silence=SILENCE)
 
 
-def test_rules_are_made_read_and_deleted_and_posts_come_by_them(fake, bearer, everything_logged):
+def test_rules_are_added_read_and_deleted_and_posts_match_them(fake, bearer, everything_logged):
     for subject in ("stream", "posts"):
         fake.tell("DELETE", subject)
     fake.tell("PUT", "stream", rule_delay_s=0, keepalive_s=0.1)

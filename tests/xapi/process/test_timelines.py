@@ -80,7 +80,7 @@ def asked(peer):
         ),
     ],
 )  # fmt: skip
-def test_each_kind_is_asked_as_x_documents_it(peer, bearer, ask, path, given):
+def test_each_kind_of_source_is_requested_as_x_documents(peer, bearer, ask, path, given):
     peer.says_json(EMPTY)
 
     read_page(bearer, ask, **peer.asking)
@@ -101,12 +101,12 @@ def test_each_kind_is_asked_as_x_documents_it(peer, bearer, ask, path, given):
         {"kind": "mentions", "of": 1, "exclude": ("replies",)},
     ],
 )
-def test_what_x_would_refuse_is_the_callers_fault(given):
+def test_an_invalid_request_raises_value_error(given):
     with pytest.raises(ValueError, match=r"\w"):
         Ask(**given)
 
 
-def test_a_page_comes_back_in_xs_order_with_what_follows_it(peer, bearer):
+def test_a_page_has_the_order_of_x_and_its_next_token(peer, bearer):
     peer.says_json(TIMELINE)
 
     page = read_page(bearer, Ask("account", 12), **peer.asking)
@@ -121,7 +121,7 @@ def test_a_page_comes_back_in_xs_order_with_what_follows_it(peer, bearer):
     assert (page.broken, page.missing, page.unreadable) == ({}, None, 0)
 
 
-def test_an_empty_page_has_nothing_and_no_verdict_of_its_account(peer, bearer):
+def test_an_empty_page_has_no_posts_and_no_verdict_on_its_account(peer, bearer):
     peer.says_json(EMPTY)
 
     page = read_page(bearer, Ask("account", 12), **peer.asking)
@@ -130,7 +130,7 @@ def test_an_empty_page_has_nothing_and_no_verdict_of_its_account(peer, bearer):
     assert (page.next_token, page.missing) == (None, None)
 
 
-def test_the_request_is_timed_by_xs_clock_wherever_ours_stands(peer, bearer):
+def test_the_request_is_timed_by_the_clock_of_x(peer, bearer):
     # The server waits for 0.3 s, so that the request began that much before its Date at least.
     at = (datetime.now(UTC) + timedelta(minutes=10)).replace(microsecond=0)
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(EMPTY)}\r\nDate: {format_datetime(at, usegmt=True)}\r\n\r\n"
@@ -145,7 +145,7 @@ def test_the_request_is_timed_by_xs_clock_wherever_ours_stands(peer, bearer):
 @pytest.mark.parametrize(
     ("date", "is_told"), [("", False), ("soon", False), ("Wed, 05 Oct 2022 18:20:00 GMT", True)]
 )
-def test_without_a_credible_date_the_time_of_the_request_is_unknown(peer, bearer, date, is_told):
+def test_without_a_plausible_date_the_time_of_the_request_is_unknown(peer, bearer, date, is_told):
     peer.says_json(EMPTY, *([f"Date: {date}"] if date else []))
 
     page = read_page(bearer, Ask("account", 12), **peer.asking)
@@ -154,7 +154,7 @@ def test_without_a_credible_date_the_time_of_the_request_is_unknown(peer, bearer
     assert (page.skew is not None) == is_told
 
 
-def test_the_window_is_that_of_the_endpoint(peer, bearer):
+def test_a_page_has_the_window_of_its_endpoint(peer, bearer):
     peer.says_json(
         EMPTY, "x-rate-limit-limit: 450", "x-rate-limit-remaining: 449", "x-rate-limit-reset: 1664994900"
     )  # fmt: skip
@@ -164,7 +164,7 @@ def test_the_window_is_that_of_the_endpoint(peer, bearer):
     assert (window.endpoint, window.remaining) == ("GET /2/tweets/search/recent", 449)
 
 
-def test_a_stale_since_id_is_an_error_of_its_own_with_the_id_that_x_names(peer, bearer):
+def test_a_stale_since_id_raises_its_error_with_the_named_id(peer, bearer):
     peer.says_json(
         STALE, "x-rate-limit-limit: 450", "x-rate-limit-remaining: 448", "x-rate-limit-reset: 1664994900",
         status="400 Bad Request",
@@ -200,7 +200,7 @@ def test_another_bad_request_is_no_stale_since_id(peer, bearer):
         (5, {"since_id": ["x"]}, (False, None)),
     ],
 )
-def test_what_a_400_says_of_a_stale_since_id(message, parameters, verdict):
+def test_a_400_is_parsed_for_a_stale_since_id(message, parameters, verdict):
     body = json.dumps({"errors": [{"message": message, "parameters": parameters}]}).encode()
 
     assert stale_since_id(body) == verdict
@@ -218,7 +218,7 @@ def test_what_a_400_says_of_a_stale_since_id(message, parameters, verdict):
         ("429 Too Many Requests", b"{}", RateLimited),
     ],
 )
-def test_what_is_no_page_is_the_error_of_its_kind(peer, bearer, status, body, error):
+def test_a_malformed_page_raises_its_error(peer, bearer, status, body, error):
     peer.says_json(body, status=status)
 
     with pytest.raises(error):
@@ -245,7 +245,7 @@ def test_errors_about_quoted_posts_say_nothing_of_the_account():
     assert (set(page.posts), page.missing) == ({NEWER, OLDER}, None)
 
 
-def test_a_broken_post_is_told_of_by_its_id_and_costs_nobody_else():
+def test_a_broken_post_is_named_by_id_and_keeps_the_others():
     body = b'{"data":[{"id":"3"},{"id":"2",%b},{"id":"2",%b},{"text":"x"},7],"meta":{}}'
 
     page = page_of(body % (METRICS, METRICS))
@@ -254,7 +254,7 @@ def test_a_broken_post_is_told_of_by_its_id_and_costs_nobody_else():
     assert (page.ids, page.unreadable) == ((3, 2), 2)
 
 
-def test_the_vocabulary_of_posts_says_the_same():
+def test_the_vocabulary_of_posts_gives_the_same_page():
     body = TIMELINE.replace(b"retweet_count", b"repost_count").replace(b"_tweet", b"_post")
 
     assert page_of(body.replace(b'"retweeted"', b'"reposted"')) == page_of(TIMELINE)
@@ -264,7 +264,7 @@ NASA = b'{"data":[{"id":"11348282","name":"NASA","username":"NASA","protected":f
 NOBODY = b'{"errors":[{"value":"nasa","detail":"Could not find user with usernames: [nasa].","title":"Not Found Error","resource_type":"user","parameter":"usernames","resource_id":"nasa","type":"https://api.twitter.com/2/problems/resource-not-found"}]}'
 
 
-def test_a_username_is_found_in_whatever_case_it_is_written(peer, bearer):
+def test_a_username_is_found_in_any_case(peer, bearer):
     peer.says_json(NASA)
 
     named = look_up_username(bearer, "nasa", **peer.asking)
@@ -334,7 +334,7 @@ BODIES = st.binary() | st.fixed_dictionaries(
 @example(b'{"data":[{"id":{},"referenced_tweets":[{"type":[]}]}],"meta":{"next_token":{}}}')
 @example(b'{"errors":[{"parameter":[],"type":"x/resource-not-found"}]}')
 @example(b'{"errors":[{"parameter":[],"parameters":["since_id"],"message":"since_id"}]}')
-def test_no_body_raises_anything_but_an_error_of_x(body):
+def test_arbitrary_bodies_raise_only_x_errors(body):
     for read in (page_of, lambda body: read_named(body, "nasa"), stale_since_id):
         try:
             told = read(body)
@@ -345,7 +345,7 @@ def test_no_body_raises_anything_but_an_error_of_x(body):
             assert told.replies | told.retweets <= set(told.ids)
 
 
-def test_the_posts_of_an_account_of_the_fake_come_page_by_page_and_each_once(fake, bearer):
+def test_the_fake_pages_through_posts_of_an_account_once_each(fake, bearer):
     [post] = look_up(bearer, fake.shown(1), **fake.asking).posts.values()
     whole = read_page(bearer, Ask("account", post.author_id, max_results=100), **fake.asking)
 

@@ -59,7 +59,7 @@ def test_a_connection_is_kept_and_used_again(peer, bearer):
     assert peer.accepted == 1
 
 
-def test_new_secrets_make_a_new_line(peer):
+def test_new_secrets_make_a_new_client(peer):
     for token in ("first", "second"):
         peer.says_json(NOTHING)
         credential = Credential(pk=7, kind="bearer", secrets=Secrets({"bearer_token": token}))
@@ -84,9 +84,7 @@ def test_the_request_names_the_host_it_goes_to(peer, bearer):
     ]
 
 
-def test_neither_proxies_nor_netrc_of_the_environment_are_heeded(
-    peer, bearer, monkeypatch, tmp_path
-):
+def test_proxies_and_netrc_of_the_environment_are_ignored(peer, bearer, monkeypatch, tmp_path):
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login other password somebody\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -135,7 +133,7 @@ def test_a_redirect_is_named_and_not_followed(peer, bearer, location, where, adv
     assert len(peer.heard) == 1
 
 
-def test_a_body_without_end_is_garbage(peer, bearer):
+def test_an_endless_body_is_garbage(peer, bearer):
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
     peer.says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *[chunk] * 40)
 
@@ -143,14 +141,14 @@ def test_a_body_without_end_is_garbage(peer, bearer):
         look_up(bearer, [20], **peer.asking)
 
 
-def test_a_body_that_unpacks_to_too_much_is_garbage(peer, bearer):
+def test_a_body_that_decompresses_to_too_much_is_garbage(peer, bearer):
     peer.says_json(gzip.compress(bytes(64 << 20)), "Content-Encoding: gzip")
 
     with pytest.raises(Garbage, match="larger than 16 MB"):
         look_up(bearer, [20], **peer.asking)
 
 
-def test_a_packed_body_is_unpacked(peer, bearer):
+def test_a_compressed_body_is_decompressed(peer, bearer):
     body = b'{"data":[{"id":"20","public_metrics":{"like_count":7}}]}'
     peer.says_json(gzip.compress(body), "Content-Encoding: gzip")
 
@@ -176,7 +174,7 @@ def test_a_packed_body_is_unpacked(peer, bearer):
         pytest.param(b"", id="nothing"),
     ],
 )
-def test_a_reply_that_is_none_is_an_error_of_x(peer, bearer, reply):
+def test_a_malformed_reply_raises_an_x_error(peer, bearer, reply):
     peer.says(reply, None)
 
     with pytest.raises((Garbage, Unavailable)):
@@ -184,7 +182,7 @@ def test_a_reply_that_is_none_is_an_error_of_x(peer, bearer, reply):
 
 
 @pytest.mark.parametrize("reset", ["soon", "-1", "1e9", "9" * 400, ""])
-def test_headers_that_make_no_sense_are_no_window(peer, bearer, reset):
+def test_malformed_rate_headers_are_no_window(peer, bearer, reset):
     body = b'{"title":"Too Many Requests","status":429}'
     headers = (
         "x-rate-limit-limit: 15",
@@ -199,14 +197,14 @@ def test_headers_that_make_no_sense_are_no_window(peer, bearer, reset):
     assert (limited.value.resets_at, limited.value.window) == (None, None)
 
 
-def test_nobody_listening_is_unavailable(peer, bearer):
+def test_a_closed_port_is_unavailable(peer, bearer):
     peer.close()
 
     with pytest.raises(Unavailable, match="No connection to X"):
         look_up(bearer, [20], base_url="http://127.0.0.1:1", timeout=timedelta(seconds=2))
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_trusted(peer, bearer):
+def test_an_untrusted_certificate_is_refused(peer, bearer):
     peer.says(b"no TLS at all", None)
     address = peer.asking["base_url"].replace("http:", "https:")
 

@@ -74,7 +74,7 @@ COUNTS = st.integers(0, 2**31 - 1)
     st.lists(st.tuples(*[COUNTS] * 5, st.integers(0, 2**63 - 1)), min_size=4, max_size=4),
     st.text(),
 )
-def test_what_x_documents_is_the_usual_answer_in_any_order(ids, random, rows, text):
+def test_documented_answers_take_the_quick_reader_in_any_order(ids, random, rows, text):
     figures = dict(zip(ids, rows, strict=False))
     posts = [
         post(id, text=text, public_metrics=dict(zip(NAMES, row, strict=True)))
@@ -89,7 +89,7 @@ def test_what_x_documents_is_the_usual_answer_in_any_order(ids, random, rows, te
 
 @pytest.mark.parametrize("history", [None, ["20"]])
 @pytest.mark.parametrize("more", [{}, {"note_tweet": {"text": "long"}}, {"a_new_field": [1]}])
-def test_what_says_nothing_of_the_counts_leaves_the_answer_usual(history, more):
+def test_extra_fields_without_counts_take_the_quick_reader(history, more):
     assert agree(body_of(post(20, edit_history_tweet_ids=history, **more), meta={}), [20])
 
 
@@ -123,12 +123,12 @@ def without(name, **more):
         ),
     ],
 )
-def test_what_is_odd_is_left_to_the_careful_reader(body):
+def test_odd_answers_are_left_to_the_careful_reader(body):
     assert not agree(body, [20])
 
 
 @pytest.mark.parametrize("count", [-1, True, None, 3.0, "3", 2**31, 2**63, 10**40])
-def test_a_count_that_no_column_takes_is_left_to_the_careful_reader(count):
+def test_a_count_too_large_for_its_column_is_left_to_the_careful_reader(count):
     assert not agree(body_of(post(20, public_metrics=METRICS | {"like_count": count})), [20])
 
 
@@ -177,7 +177,7 @@ ASKED = st.lists(st.sampled_from([20, 21]), min_size=1, max_size=3)
 @given(ANSWERS, ASKED)
 @example({"data": 1}, [20])
 @example({"data": {"20": post(20)}}, [20])
-def test_the_quick_reader_agrees_with_the_careful_one_or_leaves_it_the_answer(answer, ids):
+def test_the_quick_reader_agrees_with_the_careful_one_or_declines(answer, ids):
     agree(json.dumps(answer).encode(), ids)
 
 
@@ -198,7 +198,7 @@ SPOIL = st.tuples(
 @settings(max_examples=300)
 @given(st.lists(SPOIL, max_size=3), st.sampled_from([[20, 21], [21, 20], [20], [20, 20]]))
 @example([(1, b'"like_count":7,', 0)], [20, 21])
-def test_bytes_that_are_spoilt_are_read_alike_or_refused_alike(spoilt, ids):
+def test_both_readers_treat_damaged_bytes_alike(spoilt, ids):
     """Names that come twice, texts that are none, numbers that JSON does not have."""
     pieces = list(PIECES)
     for at, spoiler, replaced in spoilt:
@@ -207,7 +207,7 @@ def test_bytes_that_are_spoilt_are_read_alike_or_refused_alike(spoilt, ids):
     agree(b"".join(pieces), ids)
 
 
-def test_the_fake_gives_the_usual_answer(fake, bearer):
+def test_answers_of_the_fake_take_the_quick_reader(fake, bearer):
     ids = fake.shown(100)
 
     said = look_up(bearer, ids, **fake.asking, describes=False, usual=True)
@@ -218,11 +218,11 @@ def test_the_fake_gives_the_usual_answer(fake, bearer):
 
 
 @pytest.mark.parametrize("how", [{"usual": True}, {"describes": False}])
-def test_it_is_a_look_up_where_it_is_not_asked_for(fake, bearer, how):
+def test_a_look_up_is_returned_where_the_quick_reader_is_not_requested(fake, bearer, how):
     assert isinstance(look_up(bearer, fake.shown(1), **fake.asking, **how), Lookup)
 
 
-def test_it_is_a_look_up_where_v1_answers(fake, oauth1):
+def test_a_look_up_is_returned_for_v1(fake, oauth1):
     oauth1.api = "v1.1"
 
     said = look_up(oauth1, fake.shown(1), **fake.asking, describes=False, usual=True)

@@ -31,7 +31,7 @@ LOOKUP = rb"""{"data":[{"id":"1577730467436138524","text":"drum \uD83E\uDD41 & c
 ID = 1577730467436138524
 
 
-def test_a_lookup_with_one_tweet_one_not_found_and_one_not_authorized():
+def test_a_look_up_with_shown_not_found_and_not_authorized_tweets_is_parsed():
     answer = parse_v2.read_lookup(LOOKUP, [ID, 24, 23454, 25], window=None)
 
     assert answer.posts == {
@@ -49,7 +49,7 @@ def test_a_lookup_with_one_tweet_one_not_found_and_one_not_authorized():
     assert answer.broken == {}
 
 
-def test_the_vocabulary_of_posts_and_the_other_host_say_the_same():
+def test_the_vocabulary_of_posts_and_the_other_host_give_the_same():
     body = (
         LOOKUP.replace(b"retweet_count", b"repost_count")
         .replace(b"edit_history_tweet_ids", b"edit_history_post_ids")
@@ -63,7 +63,7 @@ def test_the_vocabulary_of_posts_and_the_other_host_say_the_same():
     )
 
 
-def test_a_body_without_data_holds_only_what_is_missing():
+def test_a_body_without_data_has_only_missing_tweets():
     body = rb'{"errors":[{"value":"24","detail":"Could not find tweet with ids: [24].","title":"Not Found Error","resource_type":"tweet","parameter":"ids","resource_id":"24","type":"https://api.twitter.com/2/problems/resource-not-found"}]}'
 
     answer = parse_v2.read_lookup(body, [24], window=None)
@@ -78,7 +78,7 @@ def test_errors_about_something_else_than_ids_do_not_count(parameter):
     assert parse_v2.read_lookup(body, [24, 23454], window=None).missing == {}
 
 
-def test_a_suspended_account_has_the_type_of_one_that_never_was():
+def test_a_suspended_account_has_the_problem_type_of_an_unknown_one():
     body = b'{"data":[{"id":"12","name":"jack","username":"jack","protected":true}],"errors":[{"detail":"User has been suspended: [2881117795].","parameter":"ids","resource_id":"2881117795","resource_type":"user","title":"Forbidden","type":"https://api.twitter.com/2/problems/resource-not-found","value":"2881117795"}]}'
 
     answer = parse_v2.read_accounts(body, [12, 2881117795], window=None)
@@ -87,7 +87,7 @@ def test_a_suspended_account_has_the_type_of_one_that_never_was():
     assert answer.missing == {2881117795: "suspended"}
 
 
-def test_a_v1_map_with_a_tweet_and_a_null():
+def test_a_v1_map_with_a_tweet_and_a_null_is_parsed():
     body = rb'{"id":{"20":{"created_at":"Sat Jul 13 02:26:37 +0000 2019","id":20,"id_str":"20","full_text":"just setting up my twttr","user":{"id":12,"id_str":"12","screen_name":"jack"},"retweet_count":123,"favorite_count":456,"lang":"en"},"999":null}}'
 
     answer = parse_v1.read_lookup(body, [20, 999, 1000], window=None)
@@ -108,7 +108,7 @@ def test_a_v1_map_with_a_tweet_and_a_null():
 
 
 @pytest.mark.parametrize("zone", ["GMT", "UTC"])
-def test_the_window_and_xs_clock_are_in_the_headers(zone):
+def test_window_and_clock_of_x_are_read_from_the_headers(zone):
     headers = {
         "date": f"Wed, 05 Oct 2022 18:20:00 {zone}",
         "x-rate-limit-limit": "900",
@@ -211,7 +211,7 @@ FULL, ROOM = WINDOW | {"x-rate-limit-remaining": "0"}, WINDOW | {"x-rate-limit-r
         ),
     ],
 )
-def test_a_reply_of_another_status_is_the_error_of_its_kind(status, headers, body, error):
+def test_another_status_raises_its_error(status, headers, body, error):
     told = error_in(Reply(status, headers, body, "Reason"), window_seen(headers, "GET /2/tweets"))
 
     assert type(told) is error
@@ -236,7 +236,7 @@ BARE = b'{"title":"Forbidden","type":"about:blank","status":403,"detail":"Forbid
         (403, b'{"errors":[{"code":64,"message":"Your account is suspended"}]}', Refused, Refused),
     ],
 )
-def test_a_refusal_is_of_the_keys_of_the_endpoint_or_of_what_was_asked(
+def test_a_refusal_concerns_the_credential_the_endpoint_or_the_request(
     status, body, of_a_list, of_search
 ):
     def told(endpoint):
@@ -246,7 +246,7 @@ def test_a_refusal_is_of_the_keys_of_the_endpoint_or_of_what_was_asked(
     assert told("GET /2/tweets/search/recent") is of_search
 
 
-def test_a_window_tells_its_reset_and_one_with_room_left_does_not():
+def test_an_exhausted_window_returns_its_reset_and_an_open_one_none():
     body = b'{"title":"Too Many Requests"}'
 
     full = error_in(Reply(429, FULL, body, ""), window_seen(FULL, "GET /2/tweets"))
@@ -260,7 +260,7 @@ def test_a_window_tells_its_reset_and_one_with_room_left_does_not():
     ("text", "after"),
     [("120", 120), ("Wed, 05 Oct 2022 18:20:30 GMT", 30), ("9999999", 900), ("soon", None)],
 )
-def test_retry_after_is_seconds_or_a_date_by_xs_own_clock(text, after):
+def test_retry_after_is_seconds_or_a_date_by_the_clock_of_x(text, after):
     headers = {"Retry-After": text, "Date": "Wed, 05 Oct 2022 18:20:00 GMT"}
 
     error = error_in(Reply(503, headers, b"", "Service Unavailable"), None)
@@ -268,7 +268,7 @@ def test_retry_after_is_seconds_or_a_date_by_xs_own_clock(text, after):
     assert error.retry_after == (None if after is None else timedelta(seconds=after))
 
 
-def test_a_bad_request_does_not_repeat_the_ids_that_it_echoes():
+def test_a_bad_request_error_does_not_repeat_echoed_ids():
     ids = b",".join(b"%d" % id for id in range(10**18, 10**18 + 100))
     body = b'{"errors":[{"message":"bad list [%s] of ids"}]}' % ids
 

@@ -20,7 +20,9 @@ def told(text, **options):
     """Ids, numbers of the rejected lines, and what was said before."""
     said = []
     all = list(
-        read_tweets(io.StringIO(text), format="csv", options=Options(on_note=said.append, **options))
+        read_tweets(
+            io.StringIO(text), format="csv", options=Options(on_note=said.append, **options)
+        )
     )
     return (
         [one.id for one in all if isinstance(one, FoundTweet)],

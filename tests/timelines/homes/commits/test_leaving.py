@@ -22,7 +22,7 @@ from trackers.timelines.store import Entry
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_home_goes_with_the_user_and_all_others_stay():
+def test_deleting_a_user_deletes_only_the_home_of_that_user():
     one, me, other = source(), follower(), follower()
     for who in (me, other):
         homes.follow(who, source_id=one)
@@ -42,7 +42,7 @@ def test_a_home_goes_with_the_user_and_all_others_stay():
     assert homes.strategies()["cache"].held(other) == [tweet(1)]
 
 
-def test_a_home_that_a_kill_left_behind_goes_within_the_hour():
+def test_a_home_orphaned_by_a_kill_is_deleted_within_the_hour():
     me = follower()
     for name in (f"home:{me}", f"home:{me + 1}", "home:x", "homes"):
         store.set(name, [Entry(1)])
@@ -52,7 +52,7 @@ def test_a_home_that_a_kill_left_behind_goes_within_the_hour():
     assert set(Timeline.objects.values_list("name", flat=True)) == {f"home:{me}", "home:x", "homes"}
 
 
-def test_deleting_a_follower_takes_rows_in_the_order_of_an_unfollow():
+def test_deleting_a_follower_locks_rows_in_the_order_of_an_unfollow():
     """Which has the follow, and then wants the home."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)

@@ -30,7 +30,7 @@ def told(page):
     return page.ids, page.late
 
 
-def test_it_tells_what_came_after_a_tweet_and_which_of_it_is_late(home):
+def test_since_returns_later_tweets_and_marks_late_ones(home):
     me, one, another = home
     bring(one, tweet(1), tweet(2))
     bring(another, tweet(5))
@@ -45,7 +45,7 @@ def test_it_tells_what_came_after_a_tweet_and_which_of_it_is_late(home):
     assert set(homes.home_since(me).ids) == {tweet(day) for day in (1, 2, 3, 4, 5, 6)}
 
 
-def test_what_is_delivered_or_not_it_tells_the_same(home):
+def test_since_returns_the_same_before_and_after_delivery(home):
     me, one, _ = home
     clock = homes.home_page(me).clock
     bring(one, tweet(1))
@@ -56,7 +56,7 @@ def test_what_is_delivered_or_not_it_tells_the_same(home):
     assert homes.home_since(me, clock=before.clock).ids == ()
 
 
-def test_a_tweet_that_was_there_by_another_source_has_not_come(home):
+def test_since_leaves_out_tweets_already_there_by_another_source(home):
     me, one, another = home
     bring(one, tweet(1))
     clock = homes.home_page(me).clock
@@ -66,7 +66,7 @@ def test_a_tweet_that_was_there_by_another_source_has_not_come(home):
     assert tweet(2) in homes.home_since(me, tweet(1)).ids
 
 
-def test_a_follow_and_what_is_gone_are_no_news(home):
+def test_since_leaves_out_tweets_of_new_follows_and_gone_tweets(home):
     me, one, _ = home
     third = source()
     bring(third, tweet(1))
@@ -78,7 +78,7 @@ def test_a_follow_and_what_is_gone_are_no_news(home):
     assert homes.home_since(me, clock=clock).ids == (tweet(3),)
 
 
-def test_what_was_stored_before_a_page_was_read_and_committed_after_it_has_come(home):
+def test_since_includes_tweets_committed_after_the_page_was_read(home):
     """Its number is lower than that of the tweet on the page."""
     me, one, another = home
     with session() as slow:
@@ -94,7 +94,7 @@ def test_what_was_stored_before_a_page_was_read_and_committed_after_it_has_come(
     assert tweet(1) in homes.home_since(me, tweet(2)).late
 
 
-def test_a_clock_that_no_page_had_is_refused():
+def test_an_unknown_clock_is_refused():
     for text in ("x", "1", "1/2", "1/2:1:", "1/1:3:7", "1/1:3:x", "-1/1:1:", "1/²:3:"):
         with pytest.raises(ValueError, match="not the clock of a page"):
             moment.parse(text)

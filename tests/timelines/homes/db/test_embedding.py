@@ -53,7 +53,7 @@ def stored():
     return TimelineEntry.objects.exclude(metadata=None).count()
 
 
-def test_by_default_nothing_is_kept_but_ids():
+def test_by_default_homes_store_only_ids():
     one, me = home()
     bring(one, tweet(1))
     deliver_all()
@@ -63,7 +63,7 @@ def test_by_default_nothing_is_kept_but_ids():
     assert stored() == 0
 
 
-def test_a_home_keeps_what_was_first_seen_whatever_is_said_later():
+def test_a_home_keeps_the_first_seen_text():
     one, me = home("text", "author", of=("cache", "sized", "timed"))
     bring(one, tweet(1), tweet(2))
     deliver_all()
@@ -82,7 +82,7 @@ def test_a_home_keeps_what_was_first_seen_whatever_is_said_later():
     assert embedded(me) == {id: Embedded(author="Ada") for id in (tweet(1), tweet(2))}
 
 
-def test_a_home_that_is_laid_out_later_has_the_text_that_was_seen_first():
+def test_a_home_built_later_has_the_first_seen_text():
     one, me = home("text")
     bring(one, tweet(1))
     Tweet.objects.update(newest=tweet(1, 1))
@@ -97,7 +97,7 @@ def test_a_home_that_is_laid_out_later_has_the_text_that_was_seen_first():
 
 
 @pytest.mark.parametrize("is_delivered", [True, False])
-def test_what_x_shows_no_longer_no_home_shows(is_delivered):
+def test_no_home_shows_a_gone_tweet(is_delivered):
     one, me = home("text", "author")
     bring(one, tweet(1), tweet(2))
     if is_delivered:
@@ -117,7 +117,7 @@ def test_what_x_shows_no_longer_no_home_shows(is_delivered):
     assert embedded(me) == kept
 
 
-def test_a_text_that_is_longer_than_an_entry_may_be_is_looked_up(settings):
+def test_a_text_too_long_for_an_entry_is_read_from_the_tweet(settings):
     settings.TIMELINE_METADATA_BYTES = 60
     one, me = home("text", "author")
     bring(one, tweet(1), tweet(2))
@@ -130,7 +130,7 @@ def test_a_text_that_is_longer_than_an_entry_may_be_is_looked_up(settings):
 
 
 @pytest.mark.parametrize("metadata", [b"\xff\x00", b"[1]", b'{"text":7}'])
-def test_bytes_of_another_program_are_nothing_that_was_seen(metadata):
+def test_foreign_metadata_are_not_taken_for_an_embedded_text(metadata):
     one, me = home("text")
     bring(one, tweet(1))
     deliver_all()
@@ -140,7 +140,7 @@ def test_bytes_of_another_program_are_nothing_that_was_seen(metadata):
 
 
 @pytest.mark.parametrize("strategy", ["read", "timed", "sized"])
-def test_only_the_cache_embeds(strategy):
+def test_only_the_cache_strategy_embeds_texts(strategy):
     with pytest.raises(ValidationError, match="Only the capped cache can embed"):
         configure(strategy=strategy, embed=["text"])
     with pytest.raises(ValidationError, match="not a valid choice"):

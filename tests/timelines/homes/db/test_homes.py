@@ -51,7 +51,7 @@ MANY_ARRIVALS = """
 pytestmark = pytest.mark.django_db
 
 
-def test_what_followed_sources_yield_is_in_a_home_newest_first():
+def test_a_home_has_the_tweets_of_followed_sources_newest_first():
     one, another, me = source(), source(), follower()
     homes.follow(me, source_id=one)
     built(me)
@@ -64,7 +64,7 @@ def test_what_followed_sources_yield_is_in_a_home_newest_first():
     assert assert_same(me) == [tweet(3), tweet(1)]
 
 
-def test_a_tweet_that_comes_late_stands_by_its_own_day():
+def test_a_late_tweet_is_sorted_by_its_own_time():
     one, me = source(), follower()
     homes.follow(me, source_id=one)
     built(me)
@@ -76,7 +76,7 @@ def test_a_tweet_that_comes_late_stands_by_its_own_day():
     assert assert_same(me, limit=2) == sorted(came, reverse=True)
 
 
-def test_young_buckets_with_old_tweets_end_no_page_too_soon():
+def test_young_buckets_with_old_tweets_do_not_end_a_page_early():
     """Each of the sized buckets has one that came late, from before all the others."""
     me = follower()
     configure(bucket_size=10)
@@ -91,7 +91,7 @@ def test_young_buckets_with_old_tweets_end_no_page_too_soon():
         assert sized.newer(me, ids[at], 20) == ids[at + 1 : at + 21]
 
 
-def test_a_full_day_is_written_as_it_is():
+def test_a_full_bucket_is_stored_uncompressed():
     """To compress it anew with each tweet took nine tenths of a delivery."""
     me = follower()
     timed = built(me, "timed")["timed"]
@@ -149,7 +149,7 @@ def test_a_follow_with_more_than_its_backfill_shows_all_of_it():
     assert len(assert_same(me)) == 23
 
 
-def test_deletion_untracking_and_removal_reach_every_home_at_once():
+def test_deleting_untracking_and_removing_reach_every_home_at_once():
     one, another, me = source(), source(), follower()
     homes.follow(me, source_id=one)
     homes.follow(me, source_id=another)
@@ -172,7 +172,7 @@ def test_deletion_untracking_and_removal_reach_every_home_at_once():
     assert [follow.source_id for follow in Follow.objects.filter(follower_id=me)] == [another]
 
 
-def test_tweets_whose_ids_carry_no_time_go_by_their_day():
+def test_tweets_with_ids_without_time_are_sorted_by_their_day():
     one, me = source(), follower()
     homes.follow(me, source_id=one)
     built(me)
@@ -185,7 +185,7 @@ def test_tweets_whose_ids_carry_no_time_go_by_their_day():
     assert len(assert_same(me, limit=1)) == 5
 
 
-def test_beyond_the_fanout_limit_a_source_is_read():
+def test_a_source_beyond_the_fanout_limit_is_read_on_demand():
     one = source()
     followers = [follower() for _ in range(4)]
     configure(fanout_limit=2)
@@ -203,7 +203,7 @@ def test_beyond_the_fanout_limit_a_source_is_read():
     assert [len(assert_same(me)) for me in followers] == [3] * 4
 
 
-def test_after_a_switch_a_home_is_read_until_it_is_laid_out_and_says_so():
+def test_after_a_switch_of_strategy_a_home_is_read_until_built_and_says_so():
     one, me = source(), follower()
     homes.follow(me, source_id=one)
     bring(one, tweet(1))
@@ -221,7 +221,7 @@ def test_after_a_switch_a_home_is_read_until_it_is_laid_out_and_says_so():
     assert not homes.home_page(me).complete
 
 
-def test_where_nobody_follows_nothing_is_noted():
+def test_sources_without_followers_record_no_arrivals():
     one, me = source(), follower()
     bring(one, tweet(1))
     assert not Arrival.objects.exists()
@@ -238,7 +238,7 @@ def test_where_nobody_follows_nothing_is_noted():
     assert not TimelineDelivery.objects.exists()
 
 
-def test_a_follower_who_is_deleted_leaves_nothing_behind():
+def test_deleting_a_follower_leaves_no_rows():
     one, me = source(), follower()
     homes.follow(me, source_id=one)
     built(me)
@@ -254,7 +254,7 @@ def test_a_follower_who_is_deleted_leaves_nothing_behind():
         assert not model.objects.exists(), model
 
 
-def test_the_home_of_who_is_away_is_dropped_and_is_right_at_once_when_they_are_back():
+def test_an_unread_home_is_dropped_and_correct_at_once_on_return():
     one, me, another = source(), follower(), follower()
     configure(strategy="timed", idle_days=3)
     for who in (me, another):
@@ -276,7 +276,7 @@ def test_the_home_of_who_is_away_is_dropped_and_is_right_at_once_when_they_are_b
     assert replace(homes.home_page(me), clock="") == replace(homes.home_page(another), clock="")
 
 
-def test_a_switch_while_a_home_is_laid_out_as_before_has_it_laid_out_once_more():
+def test_a_switch_of_strategy_during_a_build_builds_the_home_again():
     me = follower()
     configure(strategy="timed")
     homes.home_page(me)
@@ -288,7 +288,7 @@ def test_a_switch_while_a_home_is_laid_out_as_before_has_it_laid_out_once_more()
     assert queue.get("timeline:rebuild").keys == under_way.keys == (me,)
 
 
-def test_a_cache_that_was_cut_is_read_below_its_oldest_tweet():
+def test_a_cut_cache_is_read_on_below_its_oldest_tweet():
     """A late tweet from below is no proof that all above it are there."""
     one, me = source(), follower()
     configure(cache_size=50, cache_slack=10)
@@ -306,7 +306,7 @@ def test_a_cache_that_was_cut_is_read_below_its_oldest_tweet():
     assert cache.page(me, before=tweet(50)).ids == (tweet(1),)
 
 
-def test_a_cache_that_the_store_let_expire_is_built_again():
+def test_an_expired_cache_is_built_again():
     one, me = source(), follower()
     homes.follow(me, source_id=one)
     cache = built(me, "cache")["cache"]
@@ -318,7 +318,7 @@ def test_a_cache_that_the_store_let_expire_is_built_again():
     assert (page.ids, page.served_by, page.complete) == ((tweet(1),), "read(rebuilding)", False)
 
 
-def test_a_large_import_lets_a_live_source_go_in_between():
+def test_a_large_import_does_not_delay_a_live_source():
     import_, live, me = source(), source(), follower()
     for one in (import_, live):
         homes.follow(me, source_id=one)
@@ -337,7 +337,7 @@ def test_a_large_import_lets_a_live_source_go_in_between():
     assert delivered[0].tweets > 0
 
 
-def test_a_delivery_whose_time_is_over_gives_the_other_origins_back():
+def test_a_delivery_out_of_time_releases_the_other_sources():
     sources, me = [source() for _ in range(3)], follower()
     for number, one in enumerate(sources):
         homes.follow(me, source_id=one)
@@ -355,7 +355,7 @@ def test_a_delivery_whose_time_is_over_gives_the_other_origins_back():
     assert {one.origin_id for one in deliver_all()} == set(others)
 
 
-def test_arrivals_of_a_source_that_brings_nothing_more_are_forgotten():
+def test_arrivals_of_an_inactive_source_are_pruned():
     done, live, me = source(), source(), follower()
     for one in (done, live):
         homes.follow(me, source_id=one)
@@ -371,7 +371,7 @@ def test_arrivals_of_a_source_that_brings_nothing_more_are_forgotten():
     assert list(kept) == [(live, tweet(5)), (live, tweet(6))]
 
 
-def test_bad_questions_are_refused():
+def test_invalid_pages_are_refused():
     one, me = source(), follower()
     for bad in ({"limit": -1}, {"limit": 801}, {"before": -1}, {"before": 1, "after": 2}):
         with pytest.raises(ValueError, match=r"page|id"):

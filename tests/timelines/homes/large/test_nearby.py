@@ -43,7 +43,7 @@ def followers():
         pytest.param("newer", 0, id="from the first on"),
     ],
 )
-def test_as_many_as_are_wanted_are_the_ones_that_are_next(followers, way, anchor):
+def test_quick_reads_return_the_first_tweets_of_the_full_read(followers, way, anchor):
     of_all = on_read.OLDER if way == "older" else on_read.NEWER
     enough = []
     for me in followers:
@@ -61,7 +61,7 @@ def test_as_many_as_are_wanted_are_the_ones_that_are_next(followers, way, anchor
         assert {(many, "_TOGETHER_OF"), (many, "_EACH_OF"), (some, "_EACH_OF")} <= set(enough)
 
 
-def test_a_page_takes_four_statements_whatever_the_strategy_and_however_many_are_followed(
+def test_a_page_takes_four_statements_for_any_strategy_and_number_of_sources(
     followers, monkeypatch
 ):
     many, some, _ = followers

@@ -38,7 +38,7 @@ OTHERS = (
 FEW = NEAR_EACH
 
 
-def test_pages_deliveries_and_news_are_found_by_key(monkeypatch):
+def test_pages_deliveries_and_new_tweets_are_read_by_key(monkeypatch):
     fill()
     me = Follower.objects.order_by("pk").first().pk
     known = homes.strategies()
@@ -68,7 +68,7 @@ def test_pages_deliveries_and_news_are_found_by_key(monkeypatch):
     assert max(reach.rows for reach in reached) <= FEW, max(reached, key=lambda one: one.rows)
 
 
-def test_what_is_embedded_and_the_hourly_chores_are_found_by_key(monkeypatch):
+def test_embedded_texts_and_hourly_tasks_are_read_by_key(monkeypatch):
     fill(followers=3)
     configure(strategy="cache", embed=["text", "author"])
     me = Follower.objects.order_by("pk").first().pk

@@ -52,7 +52,7 @@ def waiting():
     return set(TimelineDelivery.objects.values_list("key", flat=True))
 
 
-def test_a_poll_notes_what_is_new_to_the_source(fakex, settings):
+def test_a_poll_records_arrivals_of_new_posts(fakex, settings):
     x = connect(fakex, settings)
     [(_, username)] = accounts(x, 1)
     polled, me = add("account", username), follower()
@@ -70,7 +70,7 @@ def test_a_poll_notes_what_is_new_to_the_source(fakex, settings):
     assert set(homes.home_page(me, limit=800).ids) == yielded(polled)
 
 
-def test_where_few_follow_the_poll_itself_delivers(fakex, settings):
+def test_a_poll_delivers_itself_to_few_followers(fakex, settings):
     x = connect(fakex, settings)
     [(_, username)] = accounts(x, 1)
     polled, followers = add("account", username), [follower() for _ in range(3)]
@@ -91,7 +91,7 @@ def test_where_few_follow_the_poll_itself_delivers(fakex, settings):
     assert waiting() == {polled.pk}
 
 
-def test_the_stream_notes_what_its_sources_and_followed_accounts_brought():
+def test_the_stream_records_arrivals_of_its_sources_and_followed_accounts():
     project = ProjectFactory()
     rules = [Source.objects.create(kind="stream", of=of) for of in ("#moon", "#sun")]
     me, lease = follower(), take_lease(timedelta(minutes=5))
@@ -114,7 +114,7 @@ def test_the_stream_notes_what_its_sources_and_followed_accounts_brought():
     assert waiting() == {rules[0].pk, -77}
 
 
-def test_an_import_notes_what_its_parts_brought():
+def test_an_import_records_arrivals_of_its_parts():
     report = imported(f"{A}\n")
     me = follower()
     homes.follow(me, source_id=report.source_id)
@@ -126,7 +126,7 @@ def test_an_import_notes_what_its_parts_brought():
     assert homes.home_page(me).ids == (B, A)
 
 
-def test_an_account_is_known_once_x_has_told_of_the_tweet(x):
+def test_an_account_is_known_once_the_tweet_is_described(x):
     """An import brought the bare id."""
     [id] = shown_of(x, 1)
     me = follower()
@@ -145,7 +145,7 @@ def test_an_account_is_known_once_x_has_told_of_the_tweet(x):
     assert homes.home_page(me).ids == (id,)
 
 
-def test_of_one_source_the_numbers_commit_in_their_order():
+def test_arrivals_of_a_source_commit_in_the_order_of_their_numbers():
     """The second session must not be numbered, and read, before the first has committed."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
@@ -165,7 +165,7 @@ def test_of_one_source_the_numbers_commit_in_their_order():
     ]
 
 
-def test_a_number_is_drawn_under_the_lock_of_its_origin():
+def test_the_number_of_an_arrival_is_drawn_under_the_lock_of_its_source():
     """Else it could be committed, and read behind, before a lower one."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
@@ -189,7 +189,7 @@ def last_number():
 
 
 @pytest.mark.parametrize("named", ["source_id", "author_id", "new author_id"])
-def test_whoever_begins_to_follow_misses_nothing_that_is_being_stored(named):
+def test_a_new_follower_misses_no_tweet_being_stored(named):
     one, me = source(), follower()
     if named == "author_id":
         Author.objects.create(pk=77)
@@ -209,7 +209,7 @@ def test_whoever_begins_to_follow_misses_nothing_that_is_being_stored(named):
     assert [strategies[key].page(me).ids for key in strategies] == [(tweet(1),)] * len(strategies)
 
 
-def test_a_delivery_under_way_is_waited_for_by_whoever_unfollows():
+def test_an_unfollow_waits_for_a_running_delivery():
     """Else it would put back what was taken out."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
@@ -229,7 +229,7 @@ def test_a_delivery_under_way_is_waited_for_by_whoever_unfollows():
     assert sized.page(me).served_by == "buckets"
 
 
-def test_a_delivery_leaves_alone_what_is_being_unfollowed():
+def test_a_delivery_waits_for_a_running_unfollow():
     """Else it would put in for whom it saw following, when they are through."""
     one, me, another = source(), follower(), follower()
     sized = homes.strategies()["sized"]
@@ -249,7 +249,7 @@ def test_a_delivery_leaves_alone_what_is_being_unfollowed():
     assert (sized.held(me), sized.held(another)) == ([], [tweet(1)])
 
 
-def test_a_home_that_is_being_built_gets_what_is_delivered_meanwhile():
+def test_a_home_being_built_gets_concurrent_deliveries():
     """Whoever builds it has read the sources before the tweet came."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
@@ -269,7 +269,7 @@ def test_a_home_that_is_being_built_gets_what_is_delivered_meanwhile():
     assert sized.page(me).ids == (tweet(2), tweet(1))
 
 
-def test_a_page_whose_home_is_begun_anew_meanwhile_is_read_from_the_sources():
+def test_a_page_of_a_home_rebuilt_meanwhile_is_read_from_the_sources():
     """It had been told that the home is laid out, and found nothing there."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
@@ -293,7 +293,7 @@ def execute(statement):
         db.execute(statement, prepare=False)
 
 
-def test_a_home_is_not_built_in_a_transaction_of_others():
+def test_a_home_is_not_built_in_an_open_transaction():
     """What came until its end could neither be read nor would be delivered into it."""
     with transaction.atomic(), pytest.raises(RuntimeError):
         homes.strategies()["sized"].rebuild(follower())

@@ -83,7 +83,7 @@ def held(follower_id):
     return {one.key: sorted(one.held(follower_id)) for one in all_strategies(home_settings())}
 
 
-def test_a_killed_delivery_loses_nothing_and_doubles_nothing():
+def test_a_killed_delivery_loses_and_duplicates_nothing():
     one, followers = source(), [follower() for _ in range(3)]
     for me in followers:
         homes.follow(me, source_id=one)

@@ -34,7 +34,7 @@ def naive(tweet, age):
 
 
 @pytest.mark.parametrize("packing", [None, BORN + 2 * D, NOW], ids=["rows", "both", "arrays"])
-def test_a_reading_is_the_last_measurement_at_or_before_its_age(packing):
+def test_a_checkpoint_is_the_last_measurement_at_or_before_its_age(packing):
     draw = random.Random(7)
     tweets = [TweetFactory(created_at=BORN) for _ in range(4)]
     for tweet in tweets[:3]:
@@ -54,7 +54,7 @@ def test_a_reading_is_the_last_measurement_at_or_before_its_age(packing):
         assert {one.age: (one.measured_at, one.counts) for one in found[tweet.id]} == expected
 
 
-def test_an_age_that_is_still_to_come_has_no_reading_and_one_metric_may_be_asked_for():
+def test_a_future_age_has_no_checkpoint_and_one_metric_can_be_selected():
     tweet = TweetFactory(created_at=BORN)
     measured(tweet, 5, 3)
 
@@ -63,7 +63,7 @@ def test_an_age_that_is_still_to_come_has_no_reading_and_one_metric_may_be_asked
     assert [(one.age, one.counts) for one in found[tweet.id]] == [(5 * M, (3,)), (H, (3,))]
 
 
-def test_half_of_what_a_tweet_has_was_reached_at_its_first_measurement_of_as_many():
+def test_the_half_is_reached_at_the_first_measurement_of_as_many():
     tweet, late, nothing = (TweetFactory(created_at=BORN) for _ in range(3))
     for minute, likes in ((5, 1), (10, 4), (20, 5), (600, 9)):
         measured(tweet, minute, likes)

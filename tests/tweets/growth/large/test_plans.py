@@ -42,7 +42,7 @@ PACKED = """
 """
 
 
-def test_what_a_tweet_is_compared_with_is_read_by_keys_and_bounded(capsys, monkeypatch):
+def test_tweets_for_comparison_are_read_by_key_and_limited(capsys, monkeypatch):
     fill(TWEETS)
     with cursor() as db:
         db.execute(PACKED, (SAMPLES,))

@@ -14,7 +14,7 @@ H = timedelta(hours=1)
 BORN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_a_middle_is_that_of_the_known_counts():
+def test_quartiles_are_of_the_known_counts():
     counts = [5, None, 1, 4, 2, 3, None]
     low, median, high = statistics.quantiles([1, 2, 3, 4, 5], n=4, method="inclusive")
 
@@ -24,7 +24,7 @@ def test_a_middle_is_that_of_the_known_counts():
     assert middle([1, 2, 3, None]) is None
 
 
-def test_what_was_measured_long_before_an_age_is_left_out():
+def test_measurements_long_before_an_age_are_left_out():
     tweets = [Born(id, BORN) for id in range(6)]
     readings = {
         one.id: [CountsAtAge(one.id, 4 * H, BORN + late * H, (one.id, None))]
@@ -40,7 +40,7 @@ def test_what_was_measured_long_before_an_age_is_left_out():
 
 @pytest.mark.parametrize("until", [timedelta(minutes=2), H, 7 * 24 * H])
 @pytest.mark.parametrize("since", [timedelta(0), timedelta(minutes=90)])
-def test_ages_rise_to_the_end_and_are_no_more_than_asked_for(until, since):
+def test_ages_rise_to_the_end_within_the_wanted_number(until, since):
     found = ages(until, count=48, since=since)
 
     assert found == sorted(set(found))

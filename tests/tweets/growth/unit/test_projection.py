@@ -17,7 +17,7 @@ def pasts(*grown, every=30 * H):
     return [PastTweet(START + place * every, *one) for place, one in enumerate(grown)]
 
 
-def test_tweets_that_all_doubled_project_the_double_without_an_error():
+def test_tweets_that_all_doubled_project_the_double_without_error():
     found = project(150, pasts(*[(100, 200)] * 12), age=H)
 
     assert (found.total, found.low, found.high) == (300, 300, 300)
@@ -25,7 +25,7 @@ def test_tweets_that_all_doubled_project_the_double_without_an_error():
     assert (found.usual_error, found.large_error) == (0, 0)
 
 
-def test_the_middle_half_of_the_factors_is_the_range():
+def test_the_range_is_the_middle_half_of_the_factors():
     found = project(100, pasts(*[(100, 100 * factor) for factor in (1, 2, 3, 4, 5)] * 3), age=H)
 
     assert (found.low, found.total, found.high) == (200, 300, 400)
@@ -40,18 +40,18 @@ def test_the_middle_half_of_the_factors_is_the_range():
         pytest.param(10, [(0, 200)] * 20, id="earlier ones that had nothing yet"),
     ],
 )
-def test_too_little_makes_no_projection(count, grown):
+def test_too_few_tweets_give_no_projection(count, grown):
     assert project(count, pasts(*grown), age=H) is None
 
 
-def test_an_error_is_by_what_was_known_at_that_moment_alone():
+def test_the_error_uses_only_what_was_known_at_that_time():
     # The sixth is projected from five that doubled: 200, and it came to have 400.
     grown = pasts(*[(100, 200)] * 5, (100, 400))
 
     assert past_errors(grown, age=H) == [0.5]
 
 
-def test_those_that_were_not_a_day_old_then_are_not_used_for_the_test():
+def test_tweets_not_a_day_old_then_are_not_used_for_the_error():
     # Twenty within two hours: each is projected before any other has had its day.
     crowd = pasts(*[(100, 200)] * 20, every=timedelta(minutes=6))
 
