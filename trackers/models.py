@@ -5,8 +5,7 @@ from __future__ import annotations
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
-from trackers.dashboards.columns.models import Column
-from trackers.dashboards.tweets.models import SavedView
+from trackers.dashboards.models import Column, SavedView
 from trackers.events.live.open import StreamPlaces
 from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (

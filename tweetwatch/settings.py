@@ -195,7 +195,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "trackers.dashboards.refresh_etag.RefreshMiddleware",
+    "trackers.dashboards.parts.RefreshMiddleware",
 ]
 ROOT_URLCONF = "tweetwatch.urls"
 WSGI_APPLICATION = "tweetwatch.wsgi.application"
@@ -209,7 +209,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "trackers.dashboards.pause_line.pause_line",
+                "trackers.dashboards.notices.pause_line",
             ],
         },
     }

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from trackers.dashboards.account import views as account
+from trackers.dashboards import account
 
 handler403 = "tweetwatch.http.bad_requests.permission_denied"
 handler404 = "tweetwatch.http.bad_requests.not_found"

@@ -12,7 +12,7 @@ SCENE = """
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from trackers.dashboards.columns.models import Column
+from trackers.dashboards.models import Column
 from trackers.dashboards.tweets.outlook import _earlier_of
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms

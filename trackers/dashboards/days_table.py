@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.charts import BarChart
 from trackers.dashboards.words import Moment, ago, commas, dollars
 from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast
 from trackers.schedule.intervals import Plan

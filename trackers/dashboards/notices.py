@@ -5,20 +5,79 @@ workers · credentials · projects ─> queues that are paused, or held by somet
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
-from trackers.dashboards.queues import QueueState, queue_states
-from trackers.dashboards.words import Moment, ahead, with_code
+from trackers.dashboards.words import Moment, ago, ahead, with_code
 from trackers.jobs.models import Queue, Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 from trackers.schedule.catch_up import NO_WORKERS
+from trackers.schedule.intervals import current
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    name: str
+    paused: bool
+    held: Moment | None
+    because: str
+    failures: int
+
+    @property
+    def because_html(self) -> SafeString:
+        return with_code(self.because)
+
+
+def queue_states(queues: Iterable[Queue], *, now: datetime) -> list[QueueState]:
+    return [
+        QueueState(
+            name=queue.name,
+            paused=queue.paused,
+            held=ahead(queue.held_until, now=now)
+            if queue.held_until and queue.held(now=now)
+            else None,
+            because=queue.held_because,
+            failures=queue.failures,
+        )
+        for queue in queues
+    ]
+
+
+def why_idle(*, now: datetime) -> str:
+    """Such as "no worker is running"; empty if tweets are being checked."""
+    if paused_all():
+        return "everything is paused"
+    if not Worker.objects.alive(now=now).exists():
+        return "no worker is running"
+    return "no credential is enabled" if sentences.none_enabled() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseLine:
+    by: str
+    because: str
+    since: Moment
+
+
+def pause_line(_request: HttpRequest) -> dict[str, object]:
+    """For templates. Asked of the database only by those that show it."""
+    return {"pause_line": SimpleLazyObject(_read_pause_line)}
+
+
+def _read_pause_line() -> PauseLine | None:
+    row = paused_all()
+    if row is None:
+        return None
+    now, _ = current()
+    return PauseLine(row.by, row.because, ago(row.since, now=now))
 
 
 @dataclass(frozen=True, slots=True)

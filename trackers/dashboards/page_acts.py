@@ -7,12 +7,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 
 from trackers import acts, history
 from trackers.dashboards.access import require_permission
-from trackers.dashboards.confirm import confirmation_page
 
 
 def act_on(
@@ -48,3 +48,23 @@ def act_on(
 def show_message(request: HttpRequest, done: acts.Done) -> None:
     """On the next page: in green what was done, in red why nothing was."""
     (messages.success if done.is_done else messages.error)(request, done.message)
+
+
+def confirmation_page(
+    request: HttpRequest, question: str, *, button: str, back: str
+) -> HttpResponse | None:
+    """The page that asks, whose `button` sends the same again, or None if `sure` came along.
+    `back`: the address of the page whose button it was."""
+    if request.POST.get("sure") == "yes":
+        return None
+    fields = [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in ("csrfmiddlewaretoken", "sure")
+        for value in values
+    ]
+    context = {
+        "now": timezone.now(), "question": question, "button": button, "back": back,
+        "fields": fields,
+    }  # fmt: skip
+    return render(request, "dashboards/sure.html", context)

@@ -2,41 +2,28 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import health, metrics
-from trackers.dashboards.account import views as account
+from trackers.dashboards import account, authors, columns, health, home, live, metrics
 from trackers.dashboards.alerts import acts as alert_acts
-from trackers.dashboards.alerts import form_views as alert_forms
 from trackers.dashboards.alerts import views as alerts
-from trackers.dashboards.authors import views as authors
-from trackers.dashboards.columns import acts as column_acts
-from trackers.dashboards.columns import views as columns
 from trackers.dashboards.compare import views as compare
-from trackers.dashboards.feeds import addresses as feed_addresses
 from trackers.dashboards.feeds import views as feeds
 from trackers.dashboards.following import acts as following_acts
 from trackers.dashboards.following import views as following
-from trackers.dashboards.home import views as home
 from trackers.dashboards.imports import views as imports
-from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
-from trackers.dashboards.operations import pausing
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.operations.over_time import queues_file
+from trackers.dashboards.overview import fastest
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
-from trackers.dashboards.sources import remove_views as source_removal
 from trackers.dashboards.subscribers import acts as subscriber_acts
-from trackers.dashboards.subscribers import form_views as subscriber_forms
-from trackers.dashboards.subscribers import replay_views as subscriber_replay
 from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import detail_views as tweet
-from trackers.dashboards.tweets import list_acts as tweet_list_acts
 from trackers.dashboards.tweets import list_views as tweets
-from trackers.dashboards.tweets import many_acts as many_tweets
-from trackers.dashboards.tweets import many_views as many_tweets_views
+from trackers.dashboards.tweets import many
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -45,16 +32,16 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/password/", account.Password.as_view(), name="password"),
     path("answers/", health.ping, name="answers"),
-    path("fastest/", overview.fastest, name="fastest"),
+    path("fastest/", fastest.fastest, name="fastest"),
     path("tweets/", tweets.tweet_list, name="tweets"),
     path("tweets/export.<str:form>", tweets.tweets_file, name="tweets-file"),
-    path("tweets/track", tweet_list_acts.track_pasted, name="tweets-track"),
-    path("tweets/views/save", tweet_list_acts.save_view, name="view-save"),
-    path("tweets/views/<int:id>/remove", tweet_list_acts.remove_view, name="view-remove"),
-    path("tweets/many/", many_tweets_views.many_tweets, name="tweets-many"),
-    path("tweets/many/act", many_tweets.act_on_many, name="tweets-many-act"),
-    path("tweets/many/<int:id>/", many_tweets_views.bulk_progress, name="tweets-progress"),
-    path("tweets/many/<int:id>/stop", many_tweets.stop_act, name="tweets-stop"),
+    path("tweets/track", tweet_acts.track_pasted, name="tweets-track"),
+    path("tweets/views/save", tweet_acts.save_view, name="view-save"),
+    path("tweets/views/<int:id>/remove", tweet_acts.remove_view, name="view-remove"),
+    path("tweets/many/", many.many_tweets, name="tweets-many"),
+    path("tweets/many/act", many.act_on_many, name="tweets-many-act"),
+    path("tweets/many/<int:id>/", many.bulk_progress, name="tweets-progress"),
+    path("tweets/many/<int:id>/stop", many.stop_act, name="tweets-stop"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/tag", tweet_acts.tag_tweet, name="tweet-tag"),
     path("tweets/<int:id>/untag", tweet_acts.untag_tweet, name="tweet-untag"),
@@ -70,9 +57,9 @@ urlpatterns = [
     path("following/follows.csv", following.follows_csv, name="follows-csv"),
     path("following/<str:act>", following_acts.follow_act, name="follow-act"),
     path("columns/", columns.columns_page, name="columns"),
-    path("columns/add", column_acts.add_column, name="column-add"),
+    path("columns/add", columns.add_column, name="column-add"),
     path("columns/<int:id>/", columns.column, name="column"),
-    path("columns/<int:id>/<str:act>", column_acts.act_on_column, name="column-act"),
+    path("columns/<int:id>/<str:act>", columns.act_on_column, name="column-act"),
     path("live/", live.live, name="live"),
     path("authors/<int:id>/", authors.author, name="author"),
     path("authors/<int:id>/posts.<str:form>", authors.author_posts, name="author-posts"),
@@ -85,11 +72,11 @@ urlpatterns = [
     path("sources/<int:id>/", source.source_page, name="source"),
     path("sources/<int:id>/days.<str:form>", source.source_days, name="source-days"),
     path("sources/<int:id>/edit/", source_acts.edit_source, name="source-edit"),
-    path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
+    path("sources/<int:id>/remove/", source_acts.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
-    path("feeds/", feed_addresses.feed_addresses, name="feeds"),
-    path("feeds/make/<int:follower>", feed_addresses.make_address, name="feed-make"),
-    path("feeds/revoke/<int:follower>", feed_addresses.revoke_address, name="feed-revoke"),
+    path("feeds/", feeds.feeds, name="feeds"),
+    path("feeds/make/<int:follower>", feeds.make_address, name="feed-make"),
+    path("feeds/revoke/<int:follower>", feeds.revoke_address, name="feed-revoke"),
     path("feeds/<str:secret>/home.atom", feeds.home_feed, {"form": "atom"}, name="feed-home-atom"),
     path("feeds/<str:secret>/home.json", feeds.home_feed, {"form": "json"}, name="feed-home-json"),
     path(
@@ -100,26 +87,26 @@ urlpatterns = [
     ),
     path("feeds/<str:secret>/sources/<int:id>.json", feeds.source_feed, {"form": "json"}),
     path("subscribers/", subscribers.subscribers, name="subscribers"),
-    path("subscribers/add/", subscriber_forms.add_subscriber, name="subscriber-add"),
+    path("subscribers/add/", subscriber_acts.add_subscriber, name="subscriber-add"),
     path("subscribers/<int:id>/", subscribers.subscriber, name="subscriber"),
-    path("subscribers/<int:id>/edit/", subscriber_forms.edit_subscriber, name="subscriber-edit"),
-    path("subscribers/<int:id>/key", subscriber_forms.new_key, name="subscriber-key"),
-    path("subscribers/<int:id>/replay/", subscriber_replay.replay_page, name="subscriber-replay"),
+    path("subscribers/<int:id>/edit/", subscriber_acts.edit_subscriber, name="subscriber-edit"),
+    path("subscribers/<int:id>/key", subscriber_acts.new_key, name="subscriber-key"),
+    path("subscribers/<int:id>/replay/", subscriber_acts.replay_page, name="subscriber-replay"),
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/log/", alerts.alert_log, name="alert-log"),
-    path("alerts/add/", alert_forms.add_alert, name="alert-add"),
+    path("alerts/add/", alert_acts.add_alert, name="alert-add"),
     path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
     path("alerts/<int:id>/", alerts.alert, name="alert"),
-    path("alerts/<int:id>/edit/", alert_forms.edit_alert, name="alert-edit"),
+    path("alerts/<int:id>/edit/", alert_acts.edit_alert, name="alert-edit"),
     path("alerts/<int:id>/<str:act>", alert_acts.act_on_alert, name="alert-act"),
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
-    path("operations/pause/", pausing.pause_everything, name="pause-all"),
-    path("operations/resume", pausing.resume_everything, name="resume-all"),
-    path("operations/paused/", pausing.paused_now, name="paused-now"),
+    path("operations/pause/", operation_acts.pause_everything, name="pause-all"),
+    path("operations/resume", operation_acts.resume_everything, name="resume-all"),
+    path("operations/paused/", operation_acts.paused_now, name="paused-now"),
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/queues.<str:form>", queues_file, name="operations-queues"),

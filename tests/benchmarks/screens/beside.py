@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 
 from tests.pages.many import TAGS
 from tests.queues import fill_buckets
-from trackers.dashboards.columns.models import Column
+from trackers.dashboards.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.subscriptions import enroll
 from trackers.tokens import api_tokens

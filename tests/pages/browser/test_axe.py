@@ -17,7 +17,7 @@ from tests.pages.looking import looking
 from tests.pages.sources import gap, source
 from trackers.alerts import notice
 from trackers.alerts.velocity import tweet_look
-from trackers.dashboards.columns.models import Column
+from trackers.dashboards.models import Column
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay

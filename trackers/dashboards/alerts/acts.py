@@ -1,16 +1,35 @@
-"""What a person may do with a rule, and with their own digest: a POST, and back with a message."""
+"""A person adds a rule, changes one, and does the acts of its page and of their own digest."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_POST
+from typing import Any
+from urllib.parse import urlencode
 
-from trackers.alerts.acts import ACTS, arrange_digest, stop_digest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from trackers.alerts.acts import ACTS, ADD, CHANGE, arrange_digest, save, stop_digest
+from trackers.alerts.forms import RuleForm
+from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import AlertRule
-from trackers.dashboards.access import VIEW_ALERTS, needs
+from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, show_message
 from trackers.history import on_page
+from trackers.schedule.intervals import current
+
+_SUBJECT_PARAMS = ("about", "of")
+# What each kind is for, where a person chooses one.
+_KIND_HELP = {
+    RuleKind.VELOCITY: "It gains more per hour than a number that you choose.",
+    RuleKind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
+    RuleKind.USUAL: "It has several times what its author's tweets usually have at that age.",
+    RuleKind.LATENESS: "Tweets are not checked in time.",
+    RuleKind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
+    RuleKind.SOURCE: "Its polls miss posts, or X does not show it.",
+    RuleKind.BUDGET: "The money for look-ups runs out today or tomorrow.",
+    RuleKind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
+}
 
 
 @require_POST
@@ -33,3 +52,64 @@ def alert_digest(request: HttpRequest) -> HttpResponseRedirect:
     else:
         show_message(request, arrange_digest(request.POST, actor))
     return redirect("alerts")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(VIEW_ALERTS)
+def add_alert(request: HttpRequest) -> HttpResponse:
+    """First the kind, then the form that this kind has."""
+    require_permission(request, ADD)
+    subject = {name: request.GET[name] for name in _SUBJECT_PARAMS if name in request.GET}
+    if not subject.get("of", "").isascii() or len(subject.get("of", "")) > 19:
+        raise Http404("There is no such tweet, author or source.")
+    kind = request.POST.get("kind") or request.GET.get("kind", "")
+    if kind not in RuleKind.values:
+        return _choose_kind(request, subject)
+    start = {**subject, "to": request.user.email} if hasattr(request.user, "email") else subject
+    form = RuleForm(request.POST or None, kind=kind, initial=start)
+    if request.method == "POST" and form.is_valid():
+        show_message(request, save(form, on_page(request.user)))
+        return redirect("alert", id=form.instance.pk)
+    return _rule_form_page(request, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(VIEW_ALERTS)
+def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
+    require_permission(request, CHANGE)
+    form = RuleForm(request.POST or None, instance=get_object_or_404(AlertRule, pk=id))
+    if request.method == "POST" and form.is_valid():
+        show_message(request, save(form, on_page(request.user)))
+        return redirect("alert", id=id)
+    return _rule_form_page(request, form)
+
+
+def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
+    about = subject.get("about", "")
+    kinds = [
+        {
+            "label": kind.label,
+            "meant": _KIND_HELP[kind],
+            "query": urlencode({"kind": kind.value, **subject}),
+        }
+        for kind, shape in SHAPES.items()
+        if not about or about in shape.about
+    ]
+    now, _ = current()
+    context = {"now": now, "kinds": kinds, "about": about, "of": subject.get("of", "")}
+    return render(request, "dashboards/alerts/kinds.html", context)
+
+
+def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
+    now, _ = current()
+    context: dict[str, Any] = {
+        "now": now,
+        "form": form,
+        "kind": RuleKind(form.kind).label,
+        "same": urlencode(
+            {name: form.initial[name] for name in _SUBJECT_PARAMS if form.initial.get(name)}
+        ),
+        "fields": [form[name] for name in form.fields if name != "kind"],
+    }
+    status = 400 if form.errors else 200
+    return render(request, "dashboards/alerts/form.html", context, status=status)

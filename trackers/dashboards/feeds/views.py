@@ -1,26 +1,45 @@
-"""Feeds for readers elsewhere: with a follower's secret address anybody can read its home and
-sources.
+"""Feeds for readers elsewhere, and the page on which people make and revoke their secret addresses.
 
-Any other such request is answered as if the page did not exist. The secret is part of the path:
+With a follower's secret address anybody can read its home and sources. Any other such request is
+answered as if the page did not exist. The secret is part of the path:
 `tweetwatch.http.secret_paths` keeps it out of the logs.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import http_date
+from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import (
+    conditional_page,
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
-from trackers.dashboards.feeds.entries import FeedContents, home_contents, source_contents
-from trackers.dashboards.feeds.formats import WRITERS
+from trackers.dashboards.access import VIEW_SOURCES, needs
+from trackers.dashboards.feeds.contents import WRITERS, FeedContents, home_contents, source_contents
 from trackers.dashboards.homes import home_address
+from trackers.dashboards.page_acts import confirmation_page
+from trackers.dashboards.words import Moment, ago
+from trackers.history import on_page
 from trackers.ingest.sources.models import Source
+from trackers.timelines.followers import Home, follower_of, homes_of
+from trackers.timelines.models import Follower
 from trackers.tokens import feed_addresses
+from trackers.tokens.acts import make_address as make
+from trackers.tokens.acts import revoke_addresses
 from trackers.tokens.models import FeedAddress
+
+_ASK_REPLACE = "The old address stops working at once. Create a new one?"
+_ASK_REVOKE = "Readers with this address will be refused. Revoke it?"
 
 
 @login_not_required
@@ -72,3 +91,75 @@ def _feed_response(
     response["X-Robots-Tag"] = "noindex"
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+@dataclass(frozen=True, slots=True)
+class HomeRow:
+    """A home, and since when it has an address."""
+
+    id: int
+    name: str
+    made: Moment | None
+
+
+@require_safe
+@needs(VIEW_SOURCES)
+def feeds(request: HttpRequest) -> HttpResponse:
+    return _addresses_page(request)
+
+
+@require_http_methods(["GET", "POST"])
+@needs(VIEW_SOURCES)
+@never_cache
+@sensitive_variables("secret")
+def make_address(request: HttpRequest, follower: int) -> HttpResponse:
+    """The response itself shows the addresses, as a redirect would have to carry them. The browser
+    then stays at this URL, so a GET of it redirects."""
+    if request.method == "GET":
+        return redirect("feeds")
+    mine = _own_home(request, follower)
+    if FeedAddress.objects.filter(pk=follower).exists() and (
+        asks := confirmation_page(
+            request, _ASK_REPLACE, button="New address", back=reverse("feeds")
+        )
+    ):
+        return asks
+    secret = make(Follower.objects.get(pk=follower), on_page(request.user))
+    paths = {
+        "atom": reverse("feed-home-atom", args=[secret]),
+        "json": reverse("feed-home-json", args=[secret]),
+        "source": reverse("feed-source-atom", args=[secret, 0]).replace("/0.atom", "/NUMBER.atom"),
+    }
+    urls = {name: request.build_absolute_uri(path) for name, path in paths.items()}
+    return _addresses_page(request, new_addresses={"name": mine.name, **urls})
+
+
+@require_POST
+@needs(VIEW_SOURCES)
+def revoke_address(request: HttpRequest, follower: int) -> HttpResponse:
+    _own_home(request, follower)
+    if asks := confirmation_page(request, _ASK_REVOKE, button="Revoke", back=reverse("feeds")):
+        return asks
+    revoke_addresses([Follower.objects.get(pk=follower)], on_page(request.user))
+    return redirect("feeds")
+
+
+def _own_home(request: HttpRequest, follower: int) -> Home:
+    for home in homes_of(request.user):
+        if home.follower_id == follower:
+            return home
+    raise Http404("You have no such home.")
+
+
+def _addresses_page(
+    request: HttpRequest, *, new_addresses: dict[str, str] | None = None
+) -> HttpResponse:
+    now = timezone.now()
+    homes = [(follower_of(home, request.user), home.name) for home in homes_of(request.user)]
+    there = FeedAddress.objects.in_bulk([follower for follower, _ in homes])
+    lines = [
+        HomeRow(id, name, ago(there[id].made_at, now=now) if id in there else None)
+        for id, name in homes
+    ]
+    context = {"now": now, "lines": lines, "told": new_addresses}
+    return render(request, "dashboards/feeds/page.html", context)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import (
     Http404,
     HttpRequest,
@@ -15,26 +17,23 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_SOURCES as VIEW_SOURCES
 from trackers.dashboards.access import needs
 from trackers.dashboards.exports import send_if_free
-from trackers.dashboards.following import follow_rows
-from trackers.dashboards.following.follow_rows import (
-    FIRST_KEY,
-    FOLLOWS_PER_PAGE,
-    FollowKey,
-    FollowRow,
-)
-from trackers.dashboards.homes import home_of_team
+from trackers.dashboards.homes import Button, buttons, home_of_team
+from trackers.dashboards.words import Moment, ago
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
-from tweetwatch.csv_lines import Echo
+from trackers.tweets.models import Author
+from tweetwatch.csv_lines import Echo, without_formula
 
 _EVERYONE, _ALL_SOURCES = "all", "sources"
+_FOLLOWS_PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +52,26 @@ def following(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
     wanted = _parse_following(request, homes)
-    key = FollowKey.of(request.GET["after"]) if request.GET.get("after") else FIRST_KEY
+    key = FollowKey.of(request.GET["after"]) if request.GET.get("after") else _FIRST_KEY
     rows: list[FollowRow]
     if wanted.who == _ALL_SOURCES:
         chosen_from = Source.objects.filter(pk__gt=max(key.origin, 0)).order_by("pk")
-        sources = list(chosen_from[: FOLLOWS_PER_PAGE + 1])
+        sources = list(chosen_from[: _FOLLOWS_PER_PAGE + 1])
         rows, more = (
-            follow_rows.rows_of_sources(sources[:FOLLOWS_PER_PAGE], homes),
-            len(sources) > FOLLOWS_PER_PAGE,
+            _rows_of_sources(sources[:_FOLLOWS_PER_PAGE], homes),
+            len(sources) > _FOLLOWS_PER_PAGE,
         )
-        end = FollowKey(sources[FOLLOWS_PER_PAGE - 1].pk, 0) if more else None
+        end = FollowKey(sources[_FOLLOWS_PER_PAGE - 1].pk, 0) if more else None
     else:
-        follows_read = list(
-            follow_rows.after_key(_follows_for(wanted), key)[: FOLLOWS_PER_PAGE + 1]
-        )
+        follows_read = list(_after_key(_follows_for(wanted), key)[: _FOLLOWS_PER_PAGE + 1])
         rows, more = (
-            follow_rows.rows_of_follows(follows_read[:FOLLOWS_PER_PAGE], homes, now=now),
-            len(follows_read) > FOLLOWS_PER_PAGE,
+            _rows_of_follows(follows_read[:_FOLLOWS_PER_PAGE], homes, now=now),
+            len(follows_read) > _FOLLOWS_PER_PAGE,
         )
         end = (
             FollowKey(
-                follows_read[FOLLOWS_PER_PAGE - 1].origin_id,
-                follows_read[FOLLOWS_PER_PAGE - 1].follower_id,
+                follows_read[_FOLLOWS_PER_PAGE - 1].origin_id,
+                follows_read[_FOLLOWS_PER_PAGE - 1].follower_id,
             )
             if more
             else None
@@ -88,7 +85,7 @@ def following(request: HttpRequest) -> HttpResponse:
             "wanted": wanted,
             "tabs": [*tabs, (_EVERYONE, "Everyone"), (_ALL_SOURCES, "All sources")],
             "rows": rows,
-            "first": wanted.address() if key != FIRST_KEY else "",
+            "first": wanted.address() if key != _FIRST_KEY else "",
             "next": wanted.address(after=end) if end else "",
             "csv": wanted.address(),
         },
@@ -102,7 +99,7 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
     if wanted.who == _ALL_SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
     writer = csv.writer(Echo(), lineterminator="\n")
-    lines = (writer.writerow(line) for line in follow_rows.csv_rows(_follows_for(wanted)))
+    lines = (writer.writerow(line) for line in _csv_rows(_follows_for(wanted)))
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
@@ -116,7 +113,7 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
 
 def _follows_for(wanted: FollowingQuery) -> QuerySet[Follow]:
     whose = wanted.home.follower_id if wanted.home else None
-    return follow_rows.follows(whose, everyone=wanted.home is None, of=wanted.of)
+    return _follows(whose, everyone=wanted.home is None, of=wanted.of)
 
 
 def _parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
@@ -127,3 +124,119 @@ def _parse_following(request: HttpRequest, homes: list[Home]) -> FollowingQuery:
     if who != "me" and not (who.isascii() and who.isdecimal()):
         raise Http404(f"There is no list {who[:80]!r}.")
     return FollowingQuery(who, origin, home_of_team(homes, None if who == "me" else int(who)))
+
+
+@dataclass(frozen=True, slots=True)
+class FollowRow:
+    """What is followed, by whom and since when; for a source to choose both are empty."""
+
+    origin: int
+    name: str
+    kind: str
+    address: str
+    who: str
+    since: Moment | None
+    buttons: list[Button]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowKey:
+    """A page of follows begins after this key."""
+
+    origin: int
+    follower: int
+
+    @classmethod
+    def of(cls, text: str) -> FollowKey:
+        origin, _, follower = text.partition(":")
+        try:
+            return cls(int(origin[:20]), int(follower[:20] or 0))
+        except ValueError:
+            raise Http404(f"{text[:80]!r} is not a place in this list.") from None
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.follower}"
+
+
+# Below every id, so that all come after it.
+_FIRST_KEY = FollowKey(-(2**63), 0)
+
+
+def _follows(follower_id: int | None, *, everyone: bool, of: int | None) -> QuerySet[Follow]:
+    """In key order: of one follower, of everyone, or of all who follow one origin."""
+    rows = Follow.objects.select_related("follower__user", "follower__team")
+    rows = rows.order_by("origin_id", "follower_id")
+    if not everyone:
+        rows = rows.filter(follower_id=follower_id or 0)
+    return rows if of is None else rows.filter(origin_id=of)
+
+
+def _after_key(follows: QuerySet[Follow], key: FollowKey) -> QuerySet[Follow]:
+    # The condition on origin_id is there so that the index is entered at the key, not at its start.
+    after = Q(origin_id__gt=key.origin) | Q(follower_id__gt=key.follower)
+    return follows.filter(after, origin_id__gte=key.origin)
+
+
+def _rows_of_follows(
+    follows: Sequence[Follow], homes: Sequence[Home], *, now: datetime
+) -> list[FollowRow]:
+    names = _describe_origins(follow.origin_id for follow in follows)
+    mine = buttons(homes, {follow.origin_id for follow in follows})
+    teams = {home.follower_id: str(home.team_id or "") for home in homes}
+    return [
+        FollowRow(
+            follow.origin_id,
+            *names[follow.origin_id],
+            who=str(follow.follower),
+            since=ago(follow.followed_at, now=now),
+            # For the follower of this line, if the person may act for it.
+            buttons=[b for b in mine[follow.origin_id] if b.team == teams.get(follow.follower_id)],
+        )
+        for follow in follows
+    ]
+
+
+def _rows_of_sources(sources: Sequence[Source], homes: Sequence[Home]) -> list[FollowRow]:
+    mine = buttons(homes, (source.pk for source in sources))
+    return [
+        FollowRow(source.pk, *_describe_source(source), who="", since=None, buttons=mine[source.pk])
+        for source in sources
+    ]
+
+
+def _describe_origins(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
+    """Name, kind and address of each."""
+    wanted = set(origins)
+    brought = Source.objects.in_bulk([origin for origin in wanted if origin > 0])
+    authors = Author.objects.in_bulk([-origin for origin in wanted if origin < 0])
+    return {
+        origin: _describe_source(brought[origin])
+        if origin in brought
+        else (str(authors.get(-origin, f"source {origin}" if origin > 0 else f"author {-origin}")),
+              "An account" if origin < 0 else "A removed source",
+              reverse("author", args=[-origin]) if -origin in authors else "")
+        for origin in wanted
+    }  # fmt: skip
+
+
+def _describe_source(source: Source) -> tuple[str, str, str]:
+    return str(source), source.get_kind_display(), reverse("source", args=[source.pk])
+
+
+def _csv_rows(follows: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
+    yield ("follower", "who", "kind", "id", "follows", "since")
+    key = _FIRST_KEY
+    while some := list(_after_key(follows, key)[:_FOLLOWS_PER_PAGE]):
+        key = FollowKey(some[-1].origin_id, some[-1].follower_id)
+        names = _describe_origins(follow.origin_id for follow in some)
+        for follow in some:
+            name, kind, _ = names[follow.origin_id]
+            who = "person" if follow.follower.user_id else "team"
+            yield (
+                without_formula(str(follow.follower)),
+                who,
+                kind,
+                str(abs(follow.origin_id)),
+                without_formula(name),
+                follow.followed_at.isoformat(),
+            )

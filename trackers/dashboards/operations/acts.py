@@ -1,20 +1,57 @@
-"""What the advice on the pages asks for: a queue resumed, a stopped project asked again."""
+"""Everything is paused, after a question, and resumed; a queue is resumed; X is asked again."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from trackers.dashboards.access import needs
+from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.page_acts import show_message
 from trackers.history import on_page
+from trackers.jobs import acts
 from trackers.jobs.acts import CHANGE_QUEUE, resume_queues
 from trackers.jobs.models import Queue
 from trackers.jobs.pausing import paused_all
 from trackers.money import acts as money_acts
 from trackers.money.projects import Project
+from trackers.schedule.intervals import current
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(CHANGE_QUEUE)
+def pause_everything(request: HttpRequest) -> HttpResponse:
+    if request.method == "POST":
+        because = request.POST.get("because", "")
+        done = acts.pause_everything(on_page(request.user), because=because)
+        # If it is done, the head of the page says so.
+        if not done.is_done:
+            show_message(request, done)
+        return redirect("operations")
+    now, _ = current()
+    queues = list(Queue.objects.all())
+    context = {
+        "now": now,
+        "running": [queue.name for queue in queues if not queue.paused],
+        "paused": [queue.name for queue in queues if queue.paused],
+    }
+    return render(request, "dashboards/operations/pause.html", context)
+
+
+@require_POST
+@needs(CHANGE_QUEUE)
+def resume_everything(request: HttpRequest) -> HttpResponse:
+    show_message(request, acts.resume_everything(on_page(request.user)))
+    return redirect("operations")
+
+
+@require_safe
+@needs(VIEW_TWEETS)
+def paused_now(request: HttpRequest) -> HttpResponse:
+    """The line at the head of each page, polled now and then by pages with tweets, which are not
+    fresh meanwhile."""
+    return render(request, "dashboards/_paused.html")
 
 
 @require_POST

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.charts import BarChart
 from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.jobs.horizon import Horizon
 from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, PartitionsOf, Table

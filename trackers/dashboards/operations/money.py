@@ -15,6 +15,16 @@ from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
 _NEARLY_SPENT = Decimal("0.9")
+_NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
+_STOPPED = "It pays for nothing while it is stopped."
+_BUDGETS = {
+    "posts_a_day": "the daily budget of tweet-days",
+    "posts_a_month": "the monthly budget of tweet-days",
+    "share_of_posts": "today's share of the monthly budget of tweet-days",
+    "money_a_day": "the daily budget in dollars",
+    "money_a_month": "the monthly budget in dollars",
+    "share_of_money": "today's share of the monthly budget in dollars",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,18 +226,6 @@ def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
             "warn",
         )
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
-
-
-_NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
-_STOPPED = "It pays for nothing while it is stopped."
-_BUDGETS = {
-    "posts_a_day": "the daily budget of tweet-days",
-    "posts_a_month": "the monthly budget of tweet-days",
-    "share_of_posts": "today's share of the monthly budget of tweet-days",
-    "money_a_day": "the daily budget in dollars",
-    "money_a_month": "the monthly budget in dollars",
-    "share_of_money": "today's share of the monthly budget in dollars",
-}
 
 
 def _tightest_limit(books: MoneySummary) -> str:

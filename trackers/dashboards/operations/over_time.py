@@ -1,4 +1,4 @@
-"""Each queue over the last hour, day or month: charts of depth, age and throughput, and a table."""
+"""Each queue over the last hour, day or month, as charts and a table; and what is in trouble."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_OPERATIONS, needs
-from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.words import commas, exactly, lasting
+from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
+from trackers.jobs.isolated import isolated_by_queue
 from trackers.jobs.observed.minutes import QueueSpan, by_time
+from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.queue import job_classes
 from tweetwatch.tables import Column, Table
 
@@ -27,6 +30,15 @@ _QUEUE_UNITS = {
     "timeline:deliver": "deliveries",
     "timeline:rebuild": "homes",
 }
+_QUEUE_COLUMNS = (
+    Column("queue", "text"),
+    Column("from", "time"),
+    Column("most_due", "whole"),
+    Column("longest_overdue_seconds", "number"),
+    Column("done", "whole"),
+    Column("failed", "whole"),
+)
+_MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +149,6 @@ def _queue_row(stretch: QueueSpan) -> QueueRow:
     )
 
 
-_QUEUE_COLUMNS = (
-    Column("queue", "text"),
-    Column("from", "time"),
-    Column("most_due", "whole"),
-    Column("longest_overdue_seconds", "number"),
-    Column("done", "whole"),
-    Column("failed", "whole"),
-)
-
-
 @require_safe
 @needs(VIEW_OPERATIONS)
 def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
@@ -167,3 +169,59 @@ def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
         for stretch in stretches
     )
     return as_file(request, Table(f"queues-{over}", _QUEUE_COLUMNS, rows), form)
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledTask:
+    name: str  # a queue, or an ordinary task
+    keys: str
+    ended: Moment
+    took: str
+    failed: bool
+    reason: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedKeys:
+    """Keys of one queue."""
+
+    queue: str
+    keys: tuple[tuple[str, str], ...]
+    more: bool  # there are others
+    listed: str  # where all of them are
+
+
+def troubled_tasks(*, now: datetime) -> list[TroubledTask]:
+    return [_troubled_task(task, now=now) for task in NotedTask.objects.all()[:_MAX_SHOWN]]
+
+
+def _troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
+    return TroubledTask(
+        name=task.queue or task.name.removeprefix("trackers.tasks."),
+        keys="" if task.keys is None else commas(task.keys),
+        ended=ago(task.ended_at, now=now),
+        took=f"{task.took.total_seconds():,.1f} s",
+        failed=task.failed,
+        reason=task.reason,
+        where=f"{task.host}, pid {task.pid}",
+    )
+
+
+def isolated_keys() -> list[IsolatedKeys]:
+    """Of each queue that has any."""
+    return [
+        IsolatedKeys(
+            queue=name,
+            keys=tuple((str(key), _retry_address(name, key)) for key in keys[:_MAX_SHOWN]),
+            more=len(keys) > _MAX_SHOWN,
+            listed=f"{reverse('tweets')}?state=isolated" if name == "tweet:update" else "",
+        )
+        for name, keys in isolated_by_queue(most=_MAX_SHOWN + 1).items()
+    ]
+
+
+def _retry_address(queue: str, key: int) -> str:
+    """Where a person retries it; empty if there is no such page."""
+    page = {"tweet:update": "tweet", "source:poll": "source"}.get(queue)
+    return reverse(page, args=[key]) if page else ""

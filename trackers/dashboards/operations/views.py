@@ -13,17 +13,26 @@ from django.views.decorators.http import require_safe
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
 from trackers.dashboards.days_table import days_table
-from trackers.dashboards.kiosk import is_kiosk
-from trackers.dashboards.notices import notices
-from trackers.dashboards.operations.bars import Bars, bars
-from trackers.dashboards.operations.cards import cards, count_age, snapshot_card
-from trackers.dashboards.operations.catch_up import catch_up_card, catch_up_sentence
+from trackers.dashboards.notices import notices, queue_states
+from trackers.dashboards.operations.cards import (
+    Bars,
+    bars,
+    cards,
+    catch_up_card,
+    catch_up_sentence,
+    count_age,
+    snapshot_card,
+)
 from trackers.dashboards.operations.database import checks, partition_rows, table_rows, wal_chart
 from trackers.dashboards.operations.money import project_block
-from trackers.dashboards.operations.over_time import AN_HOUR, SPANS, queues_over_time
-from trackers.dashboards.operations.troubled import isolated_keys, troubled_tasks
-from trackers.dashboards.parts import PartReader, render_parts
-from trackers.dashboards.queues import queue_states
+from trackers.dashboards.operations.over_time import (
+    AN_HOUR,
+    SPANS,
+    isolated_keys,
+    queues_over_time,
+    troubled_tasks,
+)
+from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.jobs.models import Worker
 from trackers.jobs.names import TWEET_UPDATE

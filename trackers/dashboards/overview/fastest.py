@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
 
+from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.parts import is_kiosk, render_parts
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import commas, exactly, lasting
 from trackers.tweets.movers.models import Mover, Window
@@ -20,7 +25,7 @@ _WINDOWS = {
 }
 _DEFAULT_BOARD = (Window.HOUR, "views")
 # On the overview, and on the page of its own.
-SHORT_BOARD, LONG_BOARD = 10, 50
+SHORT_BOARD, _LONG_BOARD = 10, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,22 @@ class Board:
     is_short: bool
 
 
-def board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
+@require_safe
+@needs(VIEW_TWEETS)
+def fastest(request: HttpRequest) -> HttpResponse:
+    parts = {"fastest": lambda: board_context(request, most=_LONG_BOARD)}
+    shared = {"now": timezone.now(), "kiosk": is_kiosk(request)}
+    return render_parts(request, "dashboards/overview/fastest.html", parts, shared=shared)
+
+
+def board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
+    return {
+        "board": _board(request.GET, most=most, kiosk=is_kiosk(request)),
+        "is_whole": most == _LONG_BOARD,
+    }
+
+
+def _board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
     window, metric = _chosen_board(params)
     before = places(window, metric)
     # One more, to know whether there are others.

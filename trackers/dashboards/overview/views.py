@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
+from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.charts import BarChart
 from trackers.dashboards.days_table import days_table
-from trackers.dashboards.kiosk import is_kiosk
-from trackers.dashboards.notices import notices
-from trackers.dashboards.operations.catch_up import catch_up_sentence
+from trackers.dashboards.notices import notices, why_idle
+from trackers.dashboards.operations.cards import catch_up_sentence
 from trackers.dashboards.operations.money import project_block
-from trackers.dashboards.overview.cards import cards
-from trackers.dashboards.overview.checklist import checklist
-from trackers.dashboards.overview.credentials import credential_gauges
-from trackers.dashboards.overview.fastest import LONG_BOARD, SHORT_BOARD, board
-from trackers.dashboards.overview.headline import headline
-from trackers.dashboards.overview.schedule import schedule
-from trackers.dashboards.parts import PartReader, render_parts
-from trackers.dashboards.queues import why_idle
-from trackers.jobs.ahead import read_ahead
+from trackers.dashboards.overview.cards import cards, credential_gauges, headline
+from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
+from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
+from trackers.dashboards.words import commas, with_code
+from trackers.jobs.ahead import Ahead, minute_of, read_ahead
+from trackers.jobs.models import Worker
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.statistics import by_minute, lateness_at
+from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
+from tweetwatch.database import cursor
+
+_NEXT_MINUTES = 60
+_NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
+_NO_SAMPLE = "It follows automatically once the three steps above are done."
+# Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
+# its row until they change.
+_WHAT_EXISTS = """
+    SELECT EXISTS (SELECT FROM trackers_credential),
+           EXISTS (SELECT FROM trackers_tweet),
+           EXISTS (SELECT FROM trackers_worker WHERE seen_at > %(since)s),
+           EXISTS (SELECT FROM trackers_sample) OR EXISTS (SELECT FROM trackers_packedsamples)
+           OR EXISTS (SELECT FROM (
+               SELECT measurements FROM trackers_tweet ORDER BY id DESC LIMIT 1000) AS newest
+               WHERE measurements > 0)
+"""
 
 
 @require_safe
@@ -38,23 +55,15 @@ def overview(request: HttpRequest) -> HttpResponse:
     parts: dict[str, PartReader] = {
         "now": lambda: _freshness(request, status),
         "ahead": lambda: _plan_context(status.plan, now=now),
-        "fastest": lambda: _board_context(request, most=SHORT_BOARD),
+        "fastest": lambda: board_context(request, most=SHORT_BOARD),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
     return render_parts(request, "dashboards/overview/page.html", parts, shared=shared)
 
 
-@require_safe
-@needs(VIEW_TWEETS)
-def fastest(request: HttpRequest) -> HttpResponse:
-    parts = {"fastest": lambda: _board_context(request, most=LONG_BOARD)}
-    shared = {"now": timezone.now(), "kiosk": is_kiosk(request)}
-    return render_parts(request, "dashboards/overview/fastest.html", parts, shared=shared)
-
-
 def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
-    steps = checklist(now=now)
+    steps = _checklist(now=now)
     # What a step says already is not said again.
     of_steps = {step.how for step in steps}
     advice = [item for item in notices(now=now) if item.sentence not in of_steps]
@@ -85,7 +94,7 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
 
 def _plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:
     return {
-        "schedule": schedule(read_ahead(TWEET_UPDATE), now=now),
+        "schedule": _schedule(read_ahead(TWEET_UPDATE), now=now),
         "days": days_table(plan, now=now),
     }
 
@@ -98,8 +107,75 @@ def _why_failed(*, now: datetime) -> str:
     return task.reason if task else ""
 
 
-def _board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
-    return {
-        "board": board(request.GET, most=most, kiosk=is_kiosk(request)),
-        "is_whole": most == LONG_BOARD,
-    }
+@dataclass(frozen=True, slots=True)
+class MinuteRow:
+    at: str
+    due: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    chart: BarChart
+    total: str
+    most: str
+    note: str  # where the count ends, if that is before the hour does
+    lines: tuple[MinuteRow, ...]
+
+
+def _schedule(due_ahead: Ahead, *, now: datetime) -> Schedule:
+    counts = due_ahead.next_minutes(_NEXT_MINUTES, now=now)
+    known = [count for count in counts if count is not None]
+    is_whole = len(known) == _NEXT_MINUTES
+    total = commas(sum(known)) if is_whole else f"more than {commas(sum(known))}"
+    times = [minute_of(now) + timedelta(minutes=place) for place in range(_NEXT_MINUTES)]
+    return Schedule(
+        chart=BarChart(counts, f"{total} checks are due in the next 60 minutes"),
+        total=total,
+        most=commas(max(known, default=0)),
+        note="" if is_whole else _cut_off_note(times[len(known)]),
+        lines=tuple(
+            MinuteRow(f"{at:%H:%M}", commas(count))
+            for at, count in zip(times, counts, strict=True)
+            if count is not None
+        ),
+    )
+
+
+def _cut_off_note(ends: datetime) -> str:
+    return f"Counted only up to {ends:%H:%M} UTC: there are too many checks to count them all."
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    title: str
+    is_done: bool
+    how: str  # a sentence with commands between backticks
+    link: str = ""
+    link_words: str = ""
+    needs: str = ""  # the permission for the link
+
+    @property
+    def html(self) -> SafeString:
+        return with_code(self.how)
+
+
+def _checklist(*, now: datetime) -> list[FirstStep]:
+    """Empty once there is a credential, a tweet and a measurement."""
+    with cursor() as db:
+        row = db.execute(_WHAT_EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
+    assert row is not None
+    credential, tweet, worker, sample = row
+    if credential and tweet and sample:
+        return []
+    return [
+        FirstStep(
+            "A credential for X", credential, NONE_YET,
+            reverse("admin:trackers_credential_add"), "Add one", "trackers.add_credential",
+        ),
+        FirstStep(
+            "A tweet to watch", tweet, _NO_TWEET,
+            reverse("sources"), "Add a source", "trackers.add_source",
+        ),
+        FirstStep("A running worker", worker, NO_WORKERS),
+        FirstStep("A first measurement", sample, _NO_SAMPLE),
+    ]  # fmt: skip

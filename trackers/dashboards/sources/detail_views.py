@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from trackers import tasks
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
-from trackers.dashboards.daily_chart import daily_chart, first_day
+from trackers.dashboards.charts import daily_chart, first_day
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
-from trackers.dashboards.sources.connection import connection_of
-from trackers.dashboards.sources.progress import ReadingProgress, reading_progress
-from trackers.dashboards.sources.rows import source_row
+from trackers.dashboards.sources.rows import connection_of, source_row
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.usual import MAX_COMPARED, usual
 from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
+from trackers.ingest.polls.begin import since_id_of, through_id_of
+from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
+from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
 from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
@@ -48,6 +51,25 @@ _HELP_OF_GAP = {
 }
 # Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
 _FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
+_DAY_COLUMNS = (
+    Column("day", "text"),
+    Column("posts", "whole"),
+    Column("repeats", "whole"),
+    Column("late", "whole"),
+    Column("tweet_days_billed", "whole"),
+    Column("dollars", "number"),
+)
+_SECOND = timedelta(seconds=1)
+_WAITING: dict[Purpose, str] = {
+    "poll": "A poll is waiting to continue",
+    "gap": "The filling of a gap is waiting to continue",
+    "overlap": "A re-read for missed posts is waiting to continue",
+}
+_PURPOSES: dict[Purpose, str] = {
+    "poll": "A poll is under way",
+    "gap": "A gap is being filled",
+    "overlap": "Posts are being read again, to find any that were missed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +143,7 @@ def _reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
     """Of what is polled; a stream and a file have no cursor."""
     if not standing.source.is_polled:
         return None
-    return reading_progress(standing.source, now=now, waits=standing.state in _WAITING_STATES)
+    return _reading_progress(standing.source, now=now, waits=standing.state in _WAITING_STATES)
 
 
 def _gap_rows(source: Source, *, now: datetime) -> list[GapRow]:
@@ -245,16 +267,6 @@ def _fine_dollars(amount: Decimal) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"
 
 
-_DAY_COLUMNS = (
-    Column("day", "text"),
-    Column("posts", "whole"),
-    Column("repeats", "whole"),
-    Column("late", "whole"),
-    Column("tweet_days_billed", "whole"),
-    Column("dollars", "number"),
-)
-
-
 @require_safe
 @needs(VIEW_SOURCES)
 def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
@@ -265,3 +277,52 @@ def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
         for day in days
     )
     return as_file(request, Table(f"source-{id}-days", _DAY_COLUMNS, rows), form)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepUnderWay:
+    """A reading under way: what for, and how far down it is."""
+
+    purpose: str
+    pages: str
+    down_to: Moment | None
+    pages_left: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProgress:
+    through: Moment | None  # everything up to here is read; None until the first poll has finished
+    newest: Moment | None
+    k: str
+    sweeping: SweepUnderWay | None
+
+
+def _reading_progress(source: Source, *, now: datetime, waits: bool = False) -> ReadingProgress:
+    """`waits`: something keeps the source from being read now."""
+    rules, at = rules_of(source, tasks.polling()), cursor_of(source)
+    # An overlap gives way while polls are due.
+    resting = Sweep(**source.resting) if source.resting else None
+    sweep = sweep_of(source) or resting
+    k = timedelta(milliseconds=rules.k_ms)
+    return ReadingProgress(
+        through=_read_through(at, rules, now=now) if at else None,
+        newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
+        k=lasting(k) if k >= _SECOND else f"{rules.k_ms} ms",
+        sweeping=_sweep_under_way(sweep, _WAITING if waits else _PURPOSES, now=now)
+        if sweep
+        else None,
+    )
+
+
+def _read_through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
+    return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
+
+
+def _sweep_under_way(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> SweepUnderWay:
+    return SweepUnderWay(
+        purpose=words[sweep.purpose],
+        pages=commas(sweep.pages),
+        down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
+        # An overlap is always read to the end.
+        pages_left="" if sweep.purpose == "overlap" else commas(sweep.pages_left),
+    )

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods
 from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
 from trackers.dashboards.notices import notices
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.sources.connection import Connection, connection_of
-from trackers.dashboards.sources.rows import SourceRow, source_rows
+from trackers.dashboards.sources.rows import Connection, SourceRow, connection_of, source_rows
 from trackers.history import on_page
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm

@@ -1,4 +1,6 @@
-"""How a source stands, in words: its state, its next poll, the leak meter, its gaps."""
+"""How a source stands, in words: its state, its next poll, the leak meter, its gaps; and the live
+stream's card.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.dashboards.words import Moment, ago, ahead, commas, with_code
-from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.standing import Standing
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.standing import Standing, is_silent
 from trackers.schedule.durations import spoken_after_every
 
 # A clock that is off by more than this is worth a mention.
@@ -138,8 +140,8 @@ def source_row(standing: Standing, *, now: datetime) -> SourceRow:
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,
         ended=_ended_at(standing, now=now),
-        yielded=exact_number(source.yielded),
-        again=exact_number(source.again),
+        yielded=_exact_number(source.yielded),
+        again=_exact_number(source.again),
         leaks=_leak_meter(source, now=now),
         gaps=_gap_counts(standing.gaps_open, standing.gaps_lost),
         gaps_mood="bad" if standing.gaps_lost else "warn" if standing.gaps_open else "",
@@ -201,13 +203,13 @@ def _describe_progress(standing: Standing) -> str:
     return f"{report.parts_done:,} of {report.parts:,} parts of the file have been read"
 
 
-def exact_number(count: int) -> Number:
+def _exact_number(count: int) -> Number:
     return Number(commas(count), str(count))
 
 
 def _leak_meter(source: Source, *, now: datetime) -> LeakMeter:
     return LeakMeter(
-        count=exact_number(source.leaked),
+        count=_exact_number(source.leaked),
         rate=_leak_rate(source.leaked, source.yielded),
         checked=ago(source.overlapped_at, now=now) if source.overlapped_at else None,
         mood="warn" if source.leaked else "",
@@ -232,3 +234,47 @@ def _describe_skew(by: timedelta | None) -> str:
         return ""
     where = "ahead of" if by > timedelta(0) else "behind"
     return f"our clock is {abs(by).total_seconds():,.1f} s {where} X's"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The one connection of the filtered stream, for its card."""
+
+    state: str
+    mood: str
+    since: Moment | None
+    heard: Moment | None
+    next_try: Moment | None
+    because: str
+    lines: Number
+    duplicates: Number
+    garbled: Number
+    reconnects: Number
+    others: int
+    who: str
+
+
+def connection_of(stream: Stream | None, *, now: datetime) -> Connection:
+    stream = stream or Stream()
+
+    def since(at: datetime | None) -> Moment | None:
+        return ago(at, now=now) if at else None
+
+    silent = is_silent(stream, now=now)
+    waits = not silent and stream.state == Stream.State.WAITING and stream.next_try_at is not None
+    return Connection(
+        state="not running" if silent else stream.get_state_display(),
+        mood="warn"
+        if silent
+        else {"open": "ready", "stopped": "warn", "waiting": "warn"}.get(stream.state, ""),
+        since=since(stream.state_since),
+        heard=since(stream.heard_at),
+        next_try=ahead(stream.next_try_at, now=now) if waits and stream.next_try_at else None,
+        because=with_code(stream.because),
+        lines=_exact_number(stream.lines),
+        duplicates=_exact_number(stream.duplicates),
+        garbled=_exact_number(stream.garbled),
+        reconnects=_exact_number(max(0, stream.connects - 1)),
+        others=stream.rules_of_others,
+        who=f"{stream.host}, pid {stream.pid}" if stream.pid else "",
+    )

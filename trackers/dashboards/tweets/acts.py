@@ -1,21 +1,38 @@
-"""What a person may do with one tweet from its page: a POST, one act, and back."""
+"""What a person may do with one tweet from its page; and with the page of tweets: save a view, drop
+it, track what they pasted.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.models import SavedView
 from trackers.dashboards.page_acts import act_on
 from trackers.dashboards.tweets.detail_views import get_tweet
-from trackers.schedule.acts import CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
+from trackers.dashboards.words import commas
+from trackers.history import on_page
+from trackers.ingest.files import acts
+from trackers.ingest.files.track_lines import TrackedLines
+from trackers.listing.query import parse_query
+from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, find_tag, get_or_create_tag
+
+MAX_SAVED_VIEWS = 30
+_MAX_PASTED_LENGTH = 2_400_000
+# At most this many rejected lines are named.
+_MAX_REJECTED_NAMED = 5
 
 
 @require_POST
@@ -61,3 +78,75 @@ def chosen_tag(act: str, typed: str) -> Tag:
 
 def _single_tweet(id: int) -> list[Tweet]:
     return [get_tweet(id)]
+
+
+@require_POST
+@needs(VIEW_TWEETS)
+def save_view(request: HttpRequest) -> HttpResponseRedirect:
+    """Under a name that is taken already, the view is replaced."""
+    query = parse_query(QueryDict(request.POST.get("query", "")[:2000])).address()
+    name = request.POST.get("name", "").replace("\0", "").strip()[:60]
+    if not name:
+        messages.error(request, "The view needs a name.")
+        return back_to_list(query)
+    with transaction.atomic():
+        get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
+        mine = SavedView.objects.filter(user=request.user.pk)
+        if mine.count() >= MAX_SAVED_VIEWS and not mine.filter(name=name).exists():
+            messages.error(request, f"There are {MAX_SAVED_VIEWS} saved views: remove one first.")
+            return back_to_list(query)
+        made, is_new = SavedView.objects.update_or_create(
+            user_id=request.user.pk or 0, name=name, defaults={"query": query}
+        )
+    flag = history.ADDITION if is_new else history.CHANGE
+    history.record(on_page(request.user), [made], "Saved a view of the tweets", flag=flag)
+    messages.success(request, f"“{name}” is saved.")
+    return back_to_list(query)
+
+
+@require_POST
+@needs(VIEW_TWEETS)
+def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
+    view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
+    if view is None:
+        raise Http404(f"You have no saved view {id}.")
+    history.record(on_page(request.user), [view], "Removed a saved view", flag=history.DELETION)
+    view.delete()
+    messages.success(request, f"“{view.name}” is removed.")
+    return redirect("tweets")
+
+
+@require_POST
+@needs(ADD_TWEET)
+def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
+    lines = request.POST.get("lines", "")
+    if not lines.strip():
+        messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
+        return redirect("tweets")
+    if len(lines) > _MAX_PASTED_LENGTH:
+        messages.error(request, "That is too much for the box. Upload it as a file.")
+        return redirect("tweets")
+    done = acts.track_pasted(lines.splitlines(), on_page(request.user))
+    _show_tracked(request, done)
+    return redirect("tweets")
+
+
+def _show_tracked(request: HttpRequest, done: TrackedLines) -> None:
+    if done.tracked or done.already:
+        were = "was" if done.already == 1 else "were"
+        already = f" {commas(done.already)} {were} tracked already." if done.already else ""
+        looked = " Each will be looked up when its turn comes." if done.tracked else ""
+        number = f"{commas(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
+        messages.success(request, f"{number} now tracked.{already}{looked}")
+    if done.rejected:
+        named = "; ".join(
+            f"line {line.line}, “{line.text}”, {line.why}"
+            for line in done.rejected[:_MAX_REJECTED_NAMED]
+        )
+        more = len(done.rejected) - _MAX_REJECTED_NAMED
+        others = f"; and {commas(more)} more" if more > 0 else ""
+        messages.error(request, f"Not tracked: {named}{others}.")
+
+
+def back_to_list(query: str) -> HttpResponseRedirect:
+    return redirect(f"{reverse('tweets')}?{query}" if query else "tweets")

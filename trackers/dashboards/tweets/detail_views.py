@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.tweets.annotations import annotations_of
@@ -54,6 +54,14 @@ from trackers.tweets.tags.tagging import tags_of
 _MAX_TABLE_ROWS = 200
 # Whose curves are drawn unless the address says otherwise.
 _DRAWN_METRICS = ("views", "likes", "retweets")
+_REFERENCES = {
+    "replied_to": "In reply to",
+    "quoted": "Quotes",
+    "retweeted": "Retweet of",
+    "conversation_id": "Conversation",
+}
+# By the first part of X's media keys.
+_MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,16 +238,6 @@ def origins(id: int, *, now: datetime) -> list[Origin]:
     return [
         Origin(row.source_id, str(row.source), ago(row.seen_at, now=now), row.late) for row in rows
     ]
-
-
-_REFERENCES = {
-    "replied_to": "In reply to",
-    "quoted": "Quotes",
-    "retweeted": "Retweet of",
-    "conversation_id": "Conversation",
-}
-# By the first part of X's media keys.
-_MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
 
 
 def _facts(tweet: Tweet) -> list[Fact]:

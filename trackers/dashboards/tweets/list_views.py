@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
+from typing import Literal
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -13,10 +14,9 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.exports import as_file
+from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
-from trackers.dashboards.tweets.headings import headings, orders
-from trackers.dashboards.tweets.models import SavedView
 from trackers.dashboards.words import commas, exactly, lasting, signed
 from trackers.ingest.sources.models import Source
 from trackers.listing.export import tweets_table
@@ -25,7 +25,7 @@ from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newe
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import UNSORTED_NOTE, sorted_page
 from trackers.schedule.intervals import Plan, current
-from trackers.tweets.movers.models import Mover
+from trackers.tweets.movers.models import Mover, Window
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
@@ -40,6 +40,13 @@ _TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 _CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
 MAX_SOURCES_OFFERED = 200
+_COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
+_WINDOW_WORDS = {
+    Window.QUARTER: "in 15 minutes",
+    Window.HOUR: "in an hour",
+    Window.DAY: "in 24 hours",
+}
+Direction = Literal["", "ascending", "descending"]
 
 
 @require_safe
@@ -126,7 +133,7 @@ def _frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
         known = count_tweets()
     return {
         "page": page,
-        "headings": headings(asked),
+        "headings": _headings(asked),
         "tag": find_tag(asked.tag) if asked.tag else None,
         "known": _number_of_tweets(known),
         # Nothing is tracked at all: then the box to paste into is open.
@@ -140,7 +147,7 @@ def _form_context(
 ) -> dict[str, object]:
     """What there is to choose from, and the person's own views."""
     return {
-        "orders": orders(asked),
+        "orders": _orders(asked),
         "states": STATES.items(),
         "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
@@ -149,9 +156,6 @@ def _form_context(
         "tags": _tag_choices(asked.tag),
         "saved": SavedView.objects.filter(user=request.user.pk),
     }
-
-
-_COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
 
 
 def _source_choices(asked: Source | None) -> list[Source]:
@@ -199,3 +203,70 @@ def _an_hour(velocity: float) -> str:
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
     now, _ = current()
     return as_file(request, tweets_table(parse_query(request.GET), now=now), form)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    label: str
+    style: str
+    # (words, address, direction) of what it sorts by; the direction is empty unless the page is
+    # sorted by it. Without links it says `label`.
+    links: tuple[tuple[str, str, Direction], ...] = ()
+
+    @property
+    def direction(self) -> Direction:
+        return next((direction for *_, direction in self.links if direction), "")
+
+
+def _headings(asked: TweetQuery) -> list[Heading]:
+    """Of the columns that are shown, after that of the tweet itself."""
+
+    def link(words: str, by: str) -> tuple[str, str, Direction]:
+        is_on = asked.sort.by == by and not asked.sort.window
+        direction: Direction = ("ascending" if asked.sort.up else "descending") if is_on else ""
+        return words, asked.sorted_by(by).address(), direction
+
+    made = [Heading("Tweet", "", (link("Tweet, by author", "author"),))]
+    if "tags" in asked.columns:
+        made.append(Heading("Tags", "tags"))
+    if "curve" in asked.columns:
+        made.append(Heading("Lately", ""))
+    if window := asked.sort.window:
+        made.append(
+            Heading(f"{LABELS[asked.sort.metric]} gained {_WINDOW_WORDS[window]}", "figure gain")
+        )
+    for metric, label in LABELS.items():
+        if metric in asked.columns:
+            made.append(Heading(label, f"figure {metric}", (link(label, metric),)))
+    if "check" in asked.columns:
+        checks = (link("Checked", "checked"), link("Next", "next"))
+        made.append(Heading("Check", "when", checks))
+    return made
+
+
+def _orders(asked: TweetQuery) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """Groups of (value, words, chosen)."""
+    now = asked.sort.name
+
+    def choice(value: str, words: str) -> tuple[str, str, bool]:
+        return value, words, value == now
+
+    totals = [choice(metric, f"Most {label.lower()}") for metric, label in LABELS.items()]
+    by_tweet = [
+        choice("", "Newest first"), *totals, choice("author", "Author"),
+        choice("checked", "Checked last"), choice("next", "Next check"),
+    ]  # fmt: skip
+    return [
+        ("All time", by_tweet),
+        *(
+            (
+                f"{words} {within}",
+                [
+                    choice(f"{by}-{metric}-{window.value}", f"{label}: {words.lower()} {within}")
+                    for metric, label in LABELS.items()
+                ],
+            )
+            for by, words in (("velocity", "Fastest"), ("gain", "Largest gain"))
+            for window, within in _WINDOW_WORDS.items()
+        ),
+    ]

@@ -10,7 +10,7 @@ from django.db.models import F, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from trackers.dashboards.queues import why_idle
+from trackers.dashboards.notices import why_idle
 from trackers.dashboards.tweet_rows import row_version
 from trackers.dashboards.words import OVERDUE_AFTER
 from trackers.jobs import queue

@@ -9,7 +9,7 @@ from tests.pages.chromium import poll
 from tests.pages.home.homes import bring, followed, home_of, tweet
 from tests.pages.looking import looking
 from tests.timelines.homes.world import configure
-from trackers.dashboards.columns.models import Column
+from trackers.dashboards.models import Column
 from trackers.timelines import homes
 from trackers.tweets.models import Tweet
 

@@ -126,7 +126,7 @@ def test_new_posts_are_shown_by_day(staff, ada):
 
 def test_counts_over_the_limit_are_shown_as_more_than(staff, ada, monkeypatch):
     monkeypatch.setattr(posted, "MAX_COUNTED_TWEETS", 2)
-    monkeypatch.setattr("trackers.dashboards.authors.views.MAX_COUNTED_TWEETS", 2)
+    monkeypatch.setattr("trackers.dashboards.authors.MAX_COUNTED_TWEETS", 2)
     for low in range(4):
         posted_tweet(ada, HOUR, low)
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from tests.pages.conftest import flat
 from tests.pages.home.homes import bring, followed, further, home_of, shown, source, team, tweet
 from tests.pages.sources import words
-from trackers.dashboards.columns.models import Column
-from trackers.dashboards.columns.views import MAX_COLUMNS
+from trackers.dashboards.columns import MAX_COLUMNS
+from trackers.dashboards.models import Column
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet

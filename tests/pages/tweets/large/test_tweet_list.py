@@ -17,8 +17,8 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import shown
-from trackers.dashboards.tweets.list_acts import MAX_SAVED_VIEWS
-from trackers.dashboards.tweets.models import SavedView
+from trackers.dashboards.models import SavedView
+from trackers.dashboards.tweets.acts import MAX_SAVED_VIEWS
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing import sorts
 from trackers.tweets.models import Tweet, TweetText

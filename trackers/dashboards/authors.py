@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.daily_chart import daily_chart, first_day
+from trackers.dashboards.charts import daily_chart, first_day
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.usual import MAX_COMPARED, USUAL_AGES, USUAL_METRICS, usual

@@ -1,4 +1,4 @@
-"""Columns that a person has set up for themselves."""
+"""What a person has saved: views of the tweets page, and columns."""
 
 from __future__ import annotations
 
@@ -32,3 +32,20 @@ class Column(models.Model):
 
     def __str__(self) -> str:
         return str(self.source or self.team or "Home")
+
+
+class SavedView(models.Model):
+    """`query` is what `Wanted.address` made of an address."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    name = models.CharField(max_length=60)
+    query = models.TextField()
+
+    class Meta:
+        ordering = ("name", "id")
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="savedview_once")]
+
+    def __str__(self) -> str:
+        return self.name

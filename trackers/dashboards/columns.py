@@ -5,28 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
+from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from trackers.dashboards import scroll_responses
-from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
-from trackers.dashboards.columns.models import Column
-from trackers.dashboards.homes import User, home_address
+from trackers import history
+from trackers.dashboards import scrolling
+from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs, require_permission
+from trackers.dashboards.homes import User, home_address, home_of
+from trackers.dashboards.models import Column
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.scroll_responses import ScrollSettings
-from trackers.dashboards.scrolled_lists import HomeList, ScrolledList, SourceList
+from trackers.dashboards.scrolling import HomeList, ScrolledList, ScrollSettings, SourceList
 from trackers.dashboards.tweet_rows import LABELS
+from trackers.history import on_page
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
+from trackers.tweets.snowflake import LARGEST_ID
 
 MAX_COLUMNS = 12
 _COLUMN_PAGE_SIZE = 20
 # More can be added from their own pages.
 _MAX_CHOICES = 200
+_STEPS = {"left": -1, "right": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +77,14 @@ def column(request: HttpRequest, id: int) -> HttpResponse:
     """A single column, page by page."""
     column, homes = _get_column(request.user, id)
     tweets = _scrolled_list(column, homes)
-    if rows := scroll_responses.part_response(request, tweets, _scroll_settings(column)):
+    if rows := scrolling.part_response(request, tweets, _scroll_settings(column)):
         return rows
     return render_parts(
         request,
         "dashboards/columns/alone.html",
         {},
         shared={"column": column},
-        frame=lambda: scroll_responses.scroll_context(
+        frame=lambda: scrolling.scroll_context(
             tweets, ScrollSettings(_column_address(column)), request.GET
         ),
     )
@@ -116,7 +122,7 @@ def _column_contents(
         is_home=column.source_id is None,
         is_first=place == 0,
         is_last=place == len(mine) - 1,
-        tweets=scroll_responses.scroll_context(
+        tweets=scrolling.scroll_context(
             _scrolled_list(column, homes), _scroll_settings(column), QueryDict()
         ),
     )
@@ -152,3 +158,70 @@ def _has_column(mine: list[Column], home: Home) -> bool:
 def _sources_to_add(mine: list[Column]) -> list[Source]:
     taken = [one.source_id for one in mine if one.source_id is not None]
     return list(Source.objects.exclude(pk__in=taken).order_by("-pk")[:_MAX_CHOICES])
+
+
+@require_POST
+@needs(VIEW_TWEETS)
+def add_column(request: HttpRequest) -> HttpResponseRedirect:
+    what = _requested_column(request)
+    with transaction.atomic():
+        mine = _lock_columns(request)
+        if len(mine) >= MAX_COLUMNS:
+            messages.error(request, f"You already have {MAX_COLUMNS} columns. Remove one first.")
+            return redirect("columns")
+        last = max((column.position for column in mine), default=0)
+        made, is_new = Column.objects.get_or_create(
+            **what, user_id=request.user.pk or 0, defaults={"position": last + 1}
+        )
+    if is_new:
+        history.record(on_page(request.user), [made], "Added a column", flag=history.ADDITION)
+    messages.success(request, f"{made} is {'a column now' if is_new else 'a column already'}.")
+    return redirect("columns")
+
+
+@require_POST
+@needs(VIEW_TWEETS)
+def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+    if act not in ("remove", *_STEPS):
+        raise Http404(f"There is no action {act}.")
+    with transaction.atomic():
+        mine = _lock_columns(request)
+        place = next((nth for nth, column in enumerate(mine) if column.pk == id), None)
+        if place is None:
+            raise Http404(f"There is no column {id}.")
+        chosen = mine.pop(place)
+        if act == "remove":
+            what, flag = "Removed a column", history.DELETION
+            Column.objects.filter(pk=id).delete()
+        else:
+            what, flag = f"Moved to the {act}", history.CHANGE
+            mine.insert(max(0, place + _STEPS[act]), chosen)
+        history.record(on_page(request.user), [chosen], what, flag=flag)
+        _renumber(mine)
+    return redirect("columns")
+
+
+def _lock_columns(request: HttpRequest) -> list[Column]:
+    """The person's columns in their order, locked against other changes."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
+    return list(Column.objects.filter(user=request.user.pk))
+
+
+def _renumber(columns: list[Column]) -> None:
+    for place, column in enumerate(columns):
+        column.position = place
+    Column.objects.bulk_update(columns, ["position"])
+
+
+def _requested_column(request: HttpRequest) -> dict[str, int | None]:
+    """404 if there is no such thing to show, 403 if not a member of that team."""
+    kind, _, id = request.POST.get("shows", "").partition(":")
+    wanted = int(id) if id.isascii() and id.isdecimal() and len(id) <= 19 else None
+    if kind == "home" and (wanted is not None or not id):
+        return {"source_id": None, "team_id": home_of(request.user, wanted).team_id}
+    is_id = wanted is not None and wanted <= LARGEST_ID
+    if kind == "source":
+        require_permission(request, VIEW_SOURCES)
+    if kind == "source" and is_id and Source.objects.filter(pk=wanted or 0).exists():
+        return {"source_id": wanted, "team_id": None}
+    raise Http404("This cannot be shown in a column.")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards import scroll_responses
+from trackers.dashboards import scrolling
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.homes import home_address, home_of_team
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.scroll_responses import ScrollSettings
-from trackers.dashboards.scrolled_lists import HomeList
+from trackers.dashboards.scrolling import HomeList, ScrollSettings
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 
@@ -23,11 +22,11 @@ def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
     homes = homes_of(request.user)
     whose = home_of_team(homes, team)
     scrolled, look = HomeList(whose.follower_id), ScrollSettings(home_address(whose.team_id))
-    if rows := scroll_responses.part_response(request, scrolled, look):
+    if rows := scrolling.part_response(request, scrolled, look):
         return rows
 
     def whole() -> dict[str, object]:
-        contents = scroll_responses.scroll_context(scrolled, look, request.GET)
+        contents = scrolling.scroll_context(scrolled, look, request.GET)
         return {
             **contents,
             "homes": [(home_address(home.team_id), home) for home in homes],

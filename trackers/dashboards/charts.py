@@ -1,0 +1,170 @@
+"""Small charts as inline SVG, made on the server: bars, a number for each of thirty days, and the
+curve of a row.
+
+All bars are one path: a page has many such charts, and an element for each bar would weigh fifty
+times as much. Their exact values stand in a table below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from html import escape
+
+from django.utils.safestring import SafeString
+
+from trackers.dashboards.words import commas, lasting
+from trackers.tweets.history import Run
+
+_WIDTH, _HEIGHT = 360, 60
+# The part of a bar's place that the bar fills.
+_BAR_FILL = 0.8
+# So that a small value does not look like zero.
+_MIN_BAR_HEIGHT = 1.5
+_DAYS_SHOWN = 30
+_SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_MARGIN = 120, 30, 3
+# The first known one is drawn; v1.1 has no views.
+_PREFERRED = ("views", "likes", "retweets")
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    # The oldest first; None where nothing is known, which is not the same as 0.
+    values: Sequence[float | None]
+    label: str
+
+    @property
+    def html(self) -> SafeString:
+        most = max((value for value in self.values if value is not None), default=0)
+        step = _WIDTH / max(1, len(self.values))
+        bars, gaps = [], []
+        for place, value in enumerate(self.values):
+            x = place * step
+            if value is None:
+                gaps.append(f"M{x:.1f} 0h{step:.1f}v{_HEIGHT}h-{step:.1f}z")
+            elif value > 0:
+                height = max(_MIN_BAR_HEIGHT, _HEIGHT * value / most)
+                bars.append(
+                    f"M{x:.1f} {_HEIGHT}v-{height:.1f}h{step * _BAR_FILL:.1f}v{height:.1f}z"
+                )
+        label = escape(self.label)
+        return SafeString(
+            f'<svg class="bar-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none"'
+            f' role="img" aria-label="{label}"><title>{label}</title>'
+            f'<path class="unknown" d="{"".join(gaps)}"/><path class="value" d="{"".join(bars)}"/>'
+            "</svg>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DailyChart:
+    chart: BarChart
+    lines: tuple[tuple[str, str], ...]  # (day, number), the newest first
+    total: str  # of all days
+    most: str
+    first: str
+    is_empty: bool
+
+
+def first_day(today: date) -> date:
+    return today - timedelta(days=_DAYS_SHOWN - 1)
+
+
+def daily_chart(counts: Mapping[date, int], *, today: date, what: str) -> DailyChart:
+    days = [first_day(today) + timedelta(days=place) for place in range(_DAYS_SHOWN)]
+    numbers = [counts.get(day, 0) for day in days]
+    total, most = commas(sum(numbers)), commas(max(numbers))
+    return DailyChart(
+        chart=BarChart(
+            numbers, f"{what}: {total} in the last {_DAYS_SHOWN} days, at most {most} a day"
+        ),
+        lines=tuple((f"{day:%Y-%m-%d}", commas(counts.get(day, 0))) for day in reversed(days)),
+        total=total,
+        most=most,
+        first=f"{days[0]:%-d %b}",
+        is_empty=not any(numbers),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    lines: tuple[str, ...]  # polylines, broken where measurements are missing
+    end: tuple[str, str]  # the newest point
+    label: str
+
+    @property
+    def html(self) -> SafeString:
+        lines = "".join(f'<polyline points="{escape(line)}"/>' for line in self.lines)
+        label, (x, y) = escape(self.label), map(escape, self.end)
+        return SafeString(
+            f'<svg class="spark" viewBox="0 0 {_SPARK_WIDTH} {_SPARK_HEIGHT}"'
+            f' width="{_SPARK_WIDTH}" height="{_SPARK_HEIGHT}" preserveAspectRatio="none"'
+            f' role="img" aria-label="{label}"><title>{label}</title>'
+            f'{lines}<circle cx="{x}" cy="{y}" r="2.4"/></svg>'
+        )
+
+
+def sparkline(
+    runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
+) -> Sparkline | None:
+    """The newest runs of one tweet; None until there are two measurements to connect."""
+    metric = next((name for name in _PREFERRED if _is_known(runs, name)), None)
+    if metric is None:
+        return None
+    stretches = _unbroken(runs, holes, metric)
+    points = [point for stretch in stretches for point in stretch]
+    if len(points) < 2:
+        return None
+    first, last = points[0], points[-1]
+    low, high = min(value for _, value in points), max(value for _, value in points)
+    duration = runs[-1].measured_until - runs[0].taken_at
+
+    def placed(point: tuple[float, int]) -> tuple[str, str]:
+        x = _scale_to(point[0] - first[0], last[0] - first[0], _SPARK_WIDTH)
+        y = _SPARK_HEIGHT - _scale_to(point[1] - low, high - low, _SPARK_HEIGHT)
+        return f"{x:.1f}", f"{y:.1f}"
+
+    return Sparkline(
+        lines=tuple(" ".join(",".join(placed(point)) for point in line) for line in stretches),
+        end=placed(last),
+        label=f"{names[metric]} from {commas(first[1])} to {commas(last[1])} "
+        f"in {lasting(duration)}, lowest {commas(low)}, highest {commas(high)}",
+    )
+
+
+def by_minute(counts: Sequence[int], label: str) -> Sparkline:
+    """A count for each minute, from nothing up to the most there was."""
+    high = max(counts)
+    points = [
+        f"{_scale_to(place, len(counts) - 1, _SPARK_WIDTH):.1f},"
+        f"{_SPARK_HEIGHT - _scale_to(count, high, _SPARK_HEIGHT):.1f}"
+        for place, count in enumerate(counts)
+    ]
+    x, _, y = points[-1].partition(",")
+    return Sparkline((" ".join(points),), (x, y), label)
+
+
+def _is_known(runs: Sequence[Run], metric: str) -> bool:
+    return any(getattr(run, metric) is not None for run in runs)
+
+
+def _unbroken(
+    runs: Sequence[Run], holes: frozenset[int], metric: str
+) -> list[list[tuple[float, int]]]:
+    """(seconds, value) at the start and end of each run, split into stretches without holes."""
+    stretches: list[list[tuple[float, int]]] = [[]]
+    for place, run in enumerate(runs):
+        value = getattr(run, metric)
+        if place in holes or value is None:
+            stretches.append([])
+        if value is None:
+            continue
+        stretches[-1].append((run.taken_at.timestamp(), value))
+        if run.measured_until > run.taken_at:
+            stretches[-1].append((run.measured_until.timestamp(), value))
+    return [stretch for stretch in stretches if stretch]
+
+
+def _scale_to(part: float, whole: float, size: int) -> float:
+    return _SPARK_MARGIN + (size - 2 * _SPARK_MARGIN) * (part / whole if whole else 0.0)
