@@ -45,7 +45,7 @@ def content(name):
 
 
 @pytest.mark.parametrize("what", WRITTEN)
-def test_it_is_as_after_migration_whatever_was_written(
+def test_a_restored_database_equals_the_migrated_one(
     what, fresh_database, original, django_db_blocker
 ):
     with psycopg.connect(fresh_database, autocommit=True) as db:
@@ -63,7 +63,7 @@ def test_it_is_as_after_migration_whatever_was_written(
             assert content(name) == content(original.template)
 
 
-def test_whoever_is_still_connected_is_sent_away(fresh_database, original, django_db_blocker):
+def test_restoring_disconnects_other_sessions(fresh_database, original, django_db_blocker):
     with psycopg.connect(fresh_database) as db, django_db_blocker.unblock():
         db.execute("LOCK trackers_queue")
         original.put_back(db.info.dbname)

@@ -336,7 +336,7 @@ def taken():
     return claim_batches(10, timedelta(minutes=1))
 
 
-def test_what_clients_do_is_in_the_history_under_their_tokens():
+def test_acts_of_clients_are_recorded_under_their_tokens():
     token, _ = tokens.make_token("shop")
     shop, client, root = Caller("shop", token.pk, False), by_bus("shop"), by_bus("root")
 

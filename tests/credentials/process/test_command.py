@@ -69,7 +69,9 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
         pytest.param('{"bearer_token": "AAAA\\n"}', "white space", id="a line end"),
         pytest.param('{"bearer_token": "ÄÄÄÄ"}', "characters", id="no ASCII"),
         pytest.param('{"bearer_token": 5}', "characters", id="a number"),
-        pytest.param('{"bearer_token": "A", "AAAA": "B"}', "bearer_token only", id="one more"),
+        pytest.param(
+            '{"bearer_token": "A", "AAAA": "B"}', "bearer_token only", id="a secret too many"
+        ),
     ],
 )
 def test_invalid_secrets_are_refused_without_being_shown(run, stdin, sentence):
@@ -318,7 +320,9 @@ def test_an_oauth2_credential_is_added_with_or_without_a_client_secret(run, give
     ("given", "words", "sentence"),
     [
         pytest.param({"refresh_token": ""}, "", "Enter the refresh token", id="no refresh token"),
-        pytest.param({"bearer_token": "AAAA"}, "", "client_secret only", id="one of another kind"),
+        pytest.param(
+            {"bearer_token": "AAAA"}, "", "client_secret only", id="a secret of another kind"
+        ),
         pytest.param({}, "--api v1.1", "only at its v2 API", id="v1.1"),
     ],
 )

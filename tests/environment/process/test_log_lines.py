@@ -43,7 +43,7 @@ def test_the_running_task_is_named_until_it_ends():
     assert "task" not in line("words", ())
 
 
-def test_no_secret_is_logged_whoever_passes_it():
+def test_secrets_of_any_origin_are_not_logged():
     try:
         raise ValueError("Authorization: Bearer abc.def/ghi=")
     except ValueError:

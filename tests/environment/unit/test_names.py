@@ -19,6 +19,11 @@ EVERYWHERE = {
 RIDDLES = {
     "MOST", "AT_ONCE", "told", "tell", "found", "given", "one", "said", "shown", "Told", "Said",
 }  # fmt: skip
+# The name of a test says which thing does or is what.
+RIDDLES_OF_TESTS = re.compile(
+    r"^test_(what|who|whose|it|they|these|those|one_(that|who|whose))_"
+    r"|_(told|tells?|whoever|nobody|somebody|anew|meanwhile|laid|chores?|that_(is|are)_none)(_|$)"
+)
 # Other decorators register a function with whoever calls it.
 PLAIN = {"cache", "lru_cache", "contextmanager", "asynccontextmanager"}
 # Called by what imports the module by its name (`trackers.apps`), or promised to programs.
@@ -83,7 +88,7 @@ def imports_of(module, tree):
     return taken
 
 
-def test_a_name_stands_for_one_thing():
+def test_a_name_is_defined_in_at_most_three_modules():
     often = {
         name: sorted(modules)
         for name, modules in definitions().items()
@@ -93,7 +98,7 @@ def test_a_name_stands_for_one_thing():
     assert not often, "each of these is defined in more than three modules: name what differs"
 
 
-def test_no_name_of_a_module_fits_everything():
+def test_no_module_defines_a_name_that_says_nothing():
     riddles = {
         name: sorted(modules)
         for name, modules in definitions().items()
@@ -103,7 +108,7 @@ def test_no_name_of_a_module_fits_everything():
     assert not riddles
 
 
-def test_what_no_other_module_uses_has_an_underscore():
+def test_names_used_by_no_other_module_have_an_underscore():
     everything = {**trees(*PRODUCT, "tests", "fakex"), **scripts()}
     used = {pair for module, tree in everything.items() for pair in imports_of(module, tree)}
     texts = [path.read_text() for part in PRODUCT for path in (PROJECT / part).rglob("*.py")]
@@ -122,3 +127,16 @@ def test_what_no_other_module_uses_has_an_underscore():
     ]
 
     assert not public, "only their own module uses these"
+
+
+def test_no_name_of_a_test_riddles():
+    riddles = [
+        f"{module}:{node.name}"
+        for module, tree in trees("tests", "fakex").items()
+        if not module.startswith(("tests.benchmarks", "tests.chaos"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        if RIDDLES_OF_TESTS.search(node.name)
+    ]
+
+    assert not riddles, "say which thing does or is what"

@@ -158,7 +158,7 @@ def test_no_batch_is_claimed_for_a_subscriber_that_is(how):
 @pytest.mark.parametrize(
     ("tried_earlier_by", "first"),
     [
-        pytest.param(timedelta(seconds=4), "well", id="one that fails gives way"),
+        pytest.param(timedelta(seconds=4), "well", id="a failing subscriber yields"),
         pytest.param(timedelta(seconds=6), "failing", id="for five seconds"),
     ],
 )

@@ -123,7 +123,7 @@ def test_filters_select_by_author_source_and_metric():
     assert got == {"author": [[others]], "likes": [[liked]], "nothing": []}
 
 
-def test_our_own_topics_are_recorded_only_while_somebody_subscribes():
+def test_our_own_topics_are_recorded_only_with_subscribers():
     tweet = TweetFactory()
     of_tweet(tweet)
     assert not Event.objects.exists()

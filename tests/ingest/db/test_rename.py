@@ -133,7 +133,7 @@ def test_renaming_an_account_keeps_everything_until_x_resolves_the_name():
     assert (made.was_account_id, made.was_of) == (11, "nasa")
 
 
-def test_changing_a_rule_nobody_listened_to_gives_up_the_missed_posts():
+def test_changing_an_unheard_rule_gives_up_the_missed_posts():
     hour = timedelta(hours=1)
     Stream.objects.create(state="stopped", stored_until=now() - hour)
     made = watched("stream", "#artemis", rule_id=5)

@@ -26,7 +26,7 @@ def settings(**given):
     }  # fmt: skip
 
 
-def test_a_source_that_somebody_has_just_added_is_not_added_twice(actor):
+def test_a_concurrently_added_source_is_not_added_twice(actor):
     form = SourceForm(settings(kind="search"))
     assert form.is_valid()
     Source.objects.create(kind="search", of="#artemis")
@@ -37,7 +37,7 @@ def test_a_source_that_somebody_has_just_added_is_not_added_twice(actor):
     assert not LogEntry.objects.exists()
 
 
-def test_a_source_that_somebody_has_just_removed_is_not_changed(actor):
+def test_a_concurrently_removed_source_is_not_changed(actor):
     source = Source.objects.create(kind="search", of="#artemis")
     form = SourceForm(settings(pages="20"), instance=source)
     assert form.is_valid()

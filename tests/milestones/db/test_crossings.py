@@ -86,7 +86,7 @@ def test_the_change_event_comes_before_its_milestones():
     assert milestone.t == update.t + 1
 
 
-def test_a_milestone_lost_while_nobody_subscribes_is_published_again_to_the_next_subscriber():
+def test_a_milestone_lost_without_subscribers_is_published_again_to_the_next():
     measure(99, 100)
     subscribe()
     measure(50)

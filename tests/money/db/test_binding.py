@@ -18,7 +18,7 @@ A_DAY = date(2026, 11, 21)
 @pytest.mark.parametrize(
     ("budgets", "spent", "binds", "left"),
     [
-        pytest.param({}, Spent(), None, None, id="none"),
+        pytest.param({}, Spent(), None, None, id="no budget"),
         pytest.param({"posts_a_day": 100}, Spent(posts_today=40), "posts_a_day", 60, id="one"),
         pytest.param(
             {"posts_a_day": 100, "money_a_day": Decimal("0.3")},

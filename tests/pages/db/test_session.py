@@ -58,7 +58,7 @@ def test_login_never_redirects_to_another_site(client):
         client.logout()
 
 
-def test_a_user_without_permissions_is_told_who_can_help(client):
+def test_a_user_without_permissions_sees_who_can_help(client):
     User.objects.create_superuser("root")
     person()
 

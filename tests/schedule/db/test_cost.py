@@ -38,7 +38,7 @@ def test_ages_of_the_census_increase_from_zero():
 @pytest.mark.parametrize(
     ("ages", "lookups", "tweet_days"),
     [
-        pytest.param({}, 0, 0, id="none"),
+        pytest.param({}, 0, 0, id="no tweets"),
         pytest.param({"m30": 10}, 10 * 1440, 10, id="each minute, billed once a day"),
         pytest.param({"h8": 10}, 240, 10, id="each hour"),
         pytest.param({"d7": 10}, 5, 5, id="every other day"),

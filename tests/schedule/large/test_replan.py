@@ -106,7 +106,7 @@ def test_claimed_tweets_are_left_to_their_save(now):
         ),
         pytest.param({"missing_since": "2026-01-01T00:00Z"}, id="to be confirmed"),
         pytest.param({"created_at": None}, id="without a birthdate"),
-        pytest.param({"measurements": 0}, id="never looked at"),
+        pytest.param({"measurements": 0}, id="never looked up"),
     ],
 )
 def test_some_tweets_are_neither_moved_nor_scheduled(now, state):

@@ -120,7 +120,7 @@ def test_without_computed_reserves_old_tweets_wait_only_some_minutes(old):
     assert len(unpaid()) == 2
 
 
-def test_tweets_paid_today_are_looked_up_meanwhile(old):
+def test_tweets_paid_today_are_looked_up_before_the_reserves_are_computed(old):
     purse = read_balances()[0]
     Tweet.objects.filter(id=old[0]).update(paid_on=purse.day, paid_by=purse.project)
 
@@ -130,7 +130,7 @@ def test_tweets_paid_today_are_looked_up_meanwhile(old):
     assert asked.payment.posts == 0
 
 
-def test_no_other_project_pays_for_old_tweets_meanwhile(old):
+def test_no_other_project_pays_for_tweets_that_wait_for_the_reserves(old):
     CredentialFactory(app=AppFactory(project=ProjectFactory(name="without a budget")))
     Tweet.objects.update(paid_by=Project.objects.get(name="one").pk)
 

@@ -88,7 +88,7 @@ def test_an_unreadable_tweet_is_paid_again_on_the_next_day(x, time, broken):
     assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == billed(x) >= SHOWN + BROKEN
 
 
-def test_an_unreadable_tweet_claimed_meanwhile_is_left_to_its_worker(x, time, broken):
+def test_an_unreadable_tweet_claimed_by_another_worker_is_left_to_it(x, time, broken):
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     batch = queue.get(TWEET_UPDATE, 100)

@@ -277,7 +277,7 @@ def test_a_v1_credential_measures_likes_and_retweets_only(x):
     assert set(Tweet.objects.values_list("missing_because", flat=True)) <= {"", "unavailable"}
 
 
-def test_a_tweet_untracked_meanwhile_gets_no_sample(x):
+def test_a_tweet_untracked_during_its_look_up_gets_no_sample(x):
     ids = tracked(x)
     batch = claim()
     queue.schedule(TWEET_UPDATE, ids[0], timedelta(hours=1))

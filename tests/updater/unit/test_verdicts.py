@@ -29,9 +29,11 @@ def judge(*, posts=(), missing=None, broken=None, known=None):
         pytest.param(NOW, None, M, 2 * M, id="young"),
         pytest.param(NOW - H, None, D, 2 * D, id="an hour old"),
         pytest.param(NOW - 30 * D, None, None, 2 * D, id="past the last tier it rests"),
-        pytest.param(None, Prior(NOW - H), D, 2 * D, id="its birth is known from before"),
-        pytest.param(None, None, None, 2 * D, id="its birth is not known, nor is it in its id"),
-        pytest.param(NOW + H, None, None, 2 * D, id="a birth in the future"),
+        pytest.param(None, Prior(NOW - H), D, 2 * D, id="its creation time is known already"),
+        pytest.param(
+            None, None, None, 2 * D, id="its creation time is neither known nor in its id"
+        ),
+        pytest.param(NOW + H, None, None, 2 * D, id="a creation time in the future"),
         pytest.param(NOW, Prior(NOW, NOW - D, gone=True), M, 2 * M, id="it comes back"),
     ],
 )
@@ -63,7 +65,7 @@ def missing(due_in):
     [
         pytest.param(None, missing(10 * M), id="a claim to confirm"),
         pytest.param(Prior(NOW), missing(10 * M), id="known and shown until now"),
-        pytest.param(Prior(NOW, NOW - 4 * M), missing(6 * M), id="looked at again too soon"),
+        pytest.param(Prior(NOW, NOW - 4 * M), missing(6 * M), id="looked up again too soon"),
         pytest.param(Prior(NOW, NOW - 10 * M), gone(D), id="confirmed"),
         pytest.param(Prior(NOW - 31 * D, NOW - 10 * M), gone(None), id="confirmed, and old"),
         pytest.param(Prior(None, NOW - 10 * M), gone(None), id="confirmed, and never seen"),

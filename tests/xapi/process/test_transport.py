@@ -40,7 +40,7 @@ def test_a_server_that_trickles_does_not_outlive_the_time_out(peer, bearer, star
     assert time.monotonic() - started < 3
 
 
-def test_the_time_out_begins_anew_with_each_request(peer, bearer):
+def test_the_time_out_restarts_with_each_request(peer, bearer):
     for _ in range(4):
         head = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n"
         peer.says(head, NOTHING, every=0.15)
@@ -158,7 +158,9 @@ def test_a_compressed_body_is_decompressed(peer, bearer):
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{}", id="shorter than said"),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{}", id="shorter than announced"
+        ),
         pytest.param(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{", id="inside a chunk"
         ),
@@ -167,7 +169,7 @@ def test_a_compressed_body_is_decompressed(peer, bearer):
         pytest.param(b"HTTP/1.1 999999 \r\n\r\n", id="no status"),
         pytest.param(
             b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
-            id="not packed as said",
+            id="not compressed as announced",
         ),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", id="a negative length"),
         pytest.param(b"HTTP/1.1 204 No Content\r\n\r\n", id="no content"),

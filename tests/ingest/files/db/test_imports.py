@@ -103,7 +103,7 @@ def test_an_import_is_a_source_of_its_uploader():
     )  # fmt: skip
 
 
-def test_nothing_is_imported_before_somebody_starts_it():
+def test_nothing_is_imported_before_the_start():
     upload(f"{A}\n")
 
     assert work() == 0

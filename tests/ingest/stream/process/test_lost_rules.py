@@ -63,7 +63,7 @@ def test_posts_during_a_missing_rule_lie_in_a_gap_and_the_rule_is_restored(strea
     assert "X did not have the rule any more of live: #moon" in caplog.text
 
 
-def test_a_rule_deleted_while_nobody_listened_leaves_a_gap_since_the_last_check(stream):
+def test_a_rule_deleted_without_a_listener_leaves_a_gap_since_the_last_check(stream):
     moon = stream.source("#moon")
     stream.synchronise()
     Gap.objects.all().delete()

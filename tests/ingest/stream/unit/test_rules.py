@@ -111,7 +111,7 @@ def test_rules_of_another_installation_are_left_alone_and_of_two_equal_rules_our
     assert plan(wanted(s1="#a"), there, Mark("")).delete == ()
 
 
-def test_a_changed_rule_is_deleted_and_added_anew():
+def test_a_changed_rule_is_deleted_and_added():
     todo = plan(wanted(s1="#new"), [Rule(10, "#old", OURS.tag_of(1))], OURS)
 
     assert (todo.add, todo.delete) == ((1,), (10,))

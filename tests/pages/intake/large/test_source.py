@@ -95,7 +95,7 @@ def test_the_leak_meter_lists_late_posts(staff):
     assert "10 min" in words(page)
 
 
-def test_the_leak_meter_tells_no_leaks_from_no_measurements(staff):
+def test_the_leak_meter_distinguishes_no_leaks_from_no_measurements(staff):
     assert "Not measured yet" in paged(staff, source(of="a", due_in=60))
     measured = source(of="b", due_in=60, overlapped_at=now())
     assert "None: no post appeared more than" in paged(staff, measured)

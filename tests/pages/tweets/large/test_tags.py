@@ -128,7 +128,7 @@ def test_tagging_ticked_tweets_first_shows_their_number(staff, three):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        pytest.param({"act": "tag", "tag": "launch"}, "No tweets were chosen", id="none"),
+        pytest.param({"act": "tag", "tag": "launch"}, "No tweets were chosen", id="no tweet"),
         pytest.param({"act": "tag", "tag": " ", "all": "1"}, "needs a name", id="no name"),
         pytest.param({"act": "untag", "tag": "x", "all": "1"}, "There is no tag “x”", id="no tag"),
     ],

@@ -106,7 +106,7 @@ def test_a_full_bucket_is_stored_uncompressed():
     assert sorted(timed.held(me)) == [tweet(1, n) for n in range(801)]
 
 
-def test_an_account_that_nobody_polls_can_be_followed():
+def test_an_account_without_a_source_can_be_followed():
     one, me = source(), follower()
     homes.follow(me, author_id=77)
     built(me)

@@ -269,7 +269,7 @@ def test_a_home_being_built_gets_concurrent_deliveries():
     assert sized.page(me).ids == (tweet(2), tweet(1))
 
 
-def test_a_page_of_a_home_rebuilt_meanwhile_is_read_from_the_sources():
+def test_a_page_of_a_home_being_rebuilt_is_read_from_the_sources():
     """It had been told that the home is laid out, and found nothing there."""
     one, me = source(), follower()
     homes.follow(me, source_id=one)
