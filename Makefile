@@ -58,7 +58,10 @@ lint: .venv/made-dev .env
 	HTTPS=true DEBUG=false $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 openapi: .venv/made .env
-	$(BIN)/python manage.py export_openapi_schema --api trackers.api.urls.api --indent 1 --output docs/openapi.json
+	$(BIN)/python manage.py shell --no-imports --command \
+	    "from django.core.management import call_command; \
+	    from ninja.management.commands.export_openapi_schema import Command; \
+	    call_command(Command(), api='trackers.api.urls.api', indent=1, output='docs/openapi.json')"
 
 check: lint test
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from ninja import NinjaAPI
+from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
@@ -102,6 +106,15 @@ class Api(NinjaAPI):
             for method, operation in methods.items():
                 _complete_operation(operation, method=method, has_parts="{" in path)
         return schema
+
+
+class DescriptionPage(Swagger):
+    """For people. Its scripts are ours to serve; ninja would load them from elsewhere."""
+
+    def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
+        its_settings = {**self.settings, "url": self.get_openapi_url(api, kwargs)}
+        context = {"swagger_settings": json.dumps(its_settings), "api": api}
+        return render(request, self.template, context)
 
 
 def _problem_response(status: int, meaning: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
-from ninja.openapi.docs import Swagger
 
 from trackers.api import (
     events,
@@ -19,7 +18,7 @@ from trackers.api import (
     subscribers,
     timelines,
 )
-from trackers.api.description import Api
+from trackers.api.description import Api, DescriptionPage
 
 # Each puts its calls into the routers.
 from trackers.api.tweets import acts, compare, detail, history, leaderboard, listing  # noqa: F401
@@ -40,7 +39,7 @@ api = Api(
     ),
     auth=Bearer(),
     parser=StrictJson(),
-    docs=Swagger(settings={"persistAuthorization": False, "validatorUrl": None}),
+    docs=DescriptionPage(settings={"persistAuthorization": False, "validatorUrl": None}),
     # For the description, openapi.json, and its page.
     docs_decorator=require_safe,
     urls_namespace="api",

@@ -6,14 +6,8 @@ Like name servers it belongs to the process, the same for everything that asks X
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-import certifi
-from urllib3.util import create_urllib3_context
-
-from trackers.xapi.errors import Unavailable
 from tweetwatch.proxy import Proxy, is_loopback
 
 
@@ -47,23 +41,3 @@ def use(way: Route) -> None:
 
 def current_route() -> Route:
     return CurrentRoute.way
-
-
-@lru_cache(maxsize=4)
-def trusting(ca_file: str) -> ssl.SSLContext:
-    """TLS that trusts the public authorities and those in the file; read once per process."""
-    context = create_urllib3_context()
-    context.load_verify_locations(certifi.where())
-    if ca_file:
-        _load(context, ca_file)
-    return context
-
-
-def _load(context: ssl.SSLContext, ca_file: str) -> None:
-    try:
-        context.load_verify_locations(ca_file)
-    except OSError:
-        failure = Unavailable(f"X_CA_FILE ({ca_file}) cannot be read any more.", sent=False)
-    else:
-        return
-    raise failure

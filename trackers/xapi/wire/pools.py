@@ -8,13 +8,17 @@ a minute is not used again, and the kernel sends keep-alive probes meanwhile.
 from __future__ import annotations
 
 import socket
+import ssl
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult
 
+import certifi
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.util import Url
+from urllib3.util import Url, create_urllib3_context
 
+from trackers.xapi.errors import Unavailable
 from trackers.xapi.wire.connect import (
     Connecting,
     DeadlineConnection,
@@ -22,7 +26,7 @@ from trackers.xapi.wire.connect import (
     SecureConnection,
     StreamConnection,
 )
-from trackers.xapi.wire.network import current_route, trusting
+from trackers.xapi.wire.network import current_route
 
 if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
@@ -96,7 +100,27 @@ def _pool_to(base: SplitResult, plain: type[Pool], secure: type[SecurePool]) -> 
         maxsize=1,
         socket_options=_KEEP_ALIVE,
         cert_reqs="CERT_REQUIRED",
-        ssl_context=trusting(way.ca_file),
+        ssl_context=_trusting(way.ca_file),
         _proxy=Url(scheme="http", host=proxy.host, port=proxy.port) if proxy else None,
         _proxy_headers=proxy.headers() if proxy else None,
     )
+
+
+@lru_cache(maxsize=4)
+def _trusting(ca_file: str) -> ssl.SSLContext:
+    """TLS that trusts the public authorities and those in the file; read once per process."""
+    context = create_urllib3_context()
+    context.load_verify_locations(certifi.where())
+    if ca_file:
+        _load(context, ca_file)
+    return context
+
+
+def _load(context: ssl.SSLContext, ca_file: str) -> None:
+    try:
+        context.load_verify_locations(ca_file)
+    except OSError:
+        failure = Unavailable(f"X_CA_FILE ({ca_file}) cannot be read any more.", sent=False)
+    else:
+        return
+    raise failure
