@@ -227,9 +227,7 @@ class Tweetwatch:
         found: list[Leader] = self._get("/tweets/leaderboard", asked)["leaders"]
         return found
 
-    def act(
-        self, what: Literal["refresh", "pause", "resume", "untrack"], ids: Iterable[str]
-    ) -> int:
+    def act(self, what: Literal["check", "pause", "resume", "untrack"], ids: Iterable[str]) -> int:
         """To how many of them there was something to do."""
         given, done = list(ids), 0
         for start in range(0, len(given), MOST):

@@ -31,7 +31,7 @@ STANDS_FOR = {"int": "999999", "path": "999999", "str": "x", "slug": "x", "uuid"
 LEAVING = ("/logout/", "/admin/logout/")
 # What the address alone does not say: acts take permissions of their own.
 ACTS = {
-    "tweets/<int:id>/<str:act>": ["refresh", "pause", "resume", "untrack"],
+    "tweets/<int:id>/<str:act>": ["check", "pause", "resume", "untrack"],
     "sources/<int:id>/<str:act>": ["poll", "pause", "resume"],
     "alerts/<int:id>/<str:act>": ["test", "on", "off", "remove"],
     "subscribers/<int:id>/<str:act>": ["pause", "resume", "test", "remove", "redeliver"],

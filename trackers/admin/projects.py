@@ -90,7 +90,7 @@ class ProjectAdmin(ActingAdmin):
                 "fields": _BUDGETS,
                 "description": "X bills a tweet once per UTC day, however often it is looked up: "
                 "that is one tweet-day. When a budget is used up, tweets already "
-                "paid for today are still refreshed; the others wait for the next "
+                "paid for today are still checked; the others wait for the next "
                 "UTC day, oldest first.",
             },
         ),

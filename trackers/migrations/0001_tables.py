@@ -896,7 +896,7 @@ class Migration(migrations.Migration):
         ], {'verbose_name': 'attempt', 'db_table': 'trackers_attempt', 'managed': False}),
         migrations.CreateModel('BulkAct', [
             ID,
-            ('act', models.CharField(choices=[('refresh', 'refresh now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
+            ('act', models.CharField(choices=[('check', 'check now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
             ('by', models.CharField(blank=True, max_length=150)),
             ('source', models.BigIntegerField(help_text='The source that is removed together with tweets that came from nowhere else.', null=True)),
             ('tweets', models.PositiveBigIntegerField(default=0)),

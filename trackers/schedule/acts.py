@@ -51,10 +51,10 @@ _ACT_WORDS = {
         "Removed the tag “{tag}” from {tweets}.",
         "{tweets}: not tagged “{tag}”.",
     ),
-    ActName.REFRESH: ActWords(
-        "Refreshed",
+    ActName.CHECK: ActWords(
+        "Asked for a check",
         "{tweets} will be checked next.",
-        "{tweets}: not refreshed, because paused or being checked right now.",
+        "{tweets}: no check now, because paused or being checked already.",
     ),
     ActName.PAUSE: ActWords(
         "Paused", "{tweets} paused: not checked until resumed.", "{tweets}: paused already."
@@ -74,11 +74,11 @@ def act_on_tweets(
 ) -> Done:
     """Do it at once to up to PIECE tweets; `count`: how many it changed.
 
-    A person waits for these few, so their refresh comes before a backlog.
+    A person waits for these few, so their check comes before a backlog.
     """
     do = (
         tweet_changes.check_now
-        if name == ActName.REFRESH
+        if name == ActName.CHECK
         else bulk.function_of(name, tag.pk if tag else None)
     )
     words = _ACT_WORDS[ActName(name)]
@@ -151,9 +151,7 @@ TWEET_ACTS: dict[str, Act] = {
     ActName.UNTAG: Act(
         partial(act_on_tweets, ActName.UNTAG), CHANGE_TWEET, button="Remove the tag"
     ),
-    ActName.REFRESH: Act(
-        partial(act_on_tweets, ActName.REFRESH), CHANGE_TWEET, button="Refresh now"
-    ),
+    ActName.CHECK: Act(partial(act_on_tweets, ActName.CHECK), CHANGE_TWEET, button="Check now"),
     ActName.PAUSE: Act(partial(act_on_tweets, ActName.PAUSE), CHANGE_TWEET, button="Pause"),
     ActName.RESUME: Act(partial(act_on_tweets, ActName.RESUME), CHANGE_TWEET, button="Resume"),
     ActName.UNTRACK: Act(

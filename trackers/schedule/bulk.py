@@ -36,7 +36,7 @@ KEEP_ACTS_FOR = timedelta(days=30)
 ActName = BulkAct.Act
 ActFunction = Callable[[Iterable[int]], int]
 _ACT_FUNCTIONS: Mapping[str, ActFunction] = {
-    ActName.REFRESH: tweet_changes.check_in_turn,
+    ActName.CHECK: tweet_changes.check_in_turn,
     ActName.PAUSE: tweet_changes.pause_tweets,
     ActName.RESUME: tweet_changes.resume_tweets,
     ActName.UNTRACK: tweet_changes.untrack_tweets,

@@ -181,7 +181,7 @@ class BulkAct(models.Model):
     """
 
     class Act(models.TextChoices):
-        REFRESH = "refresh", "refresh now"
+        CHECK = "check", "check now"
         PAUSE = "pause", "pause"
         RESUME = "resume", "resume"
         UNTRACK = "untrack", "untrack"

@@ -1,4 +1,4 @@
-"""What a person does to tracked tweets: pause, resume, refresh now, untrack.
+"""What a person does to tracked tweets: pause, resume, check now, untrack.
 
 Locks: the job's row, then the tweet's, in the order of ids, like the save.
 """
@@ -52,7 +52,7 @@ _CHECK_NOW = """
     found AS ({into_buckets})
     SELECT count(*) FROM put
 """
-# A refresh of more than this many is not urgent: it would displace the youngest.
+# A check of more than this many is not urgent: it would displace the youngest.
 _MAX_URGENT = 1000
 
 # First: a worker may be writing the text, which it does before it saves and without the job's lock.

@@ -21,7 +21,7 @@ from tweetwatch.pieces import periodic_task_deadline
 
 @marks_begun
 def update_tweets(batch: Batch) -> None:
-    """Refresh a claimed batch of tweets, and put on hold what must wait."""
+    """Look up a claimed batch of tweets, and put on hold what must wait."""
     lookup_settings = LookupSettings(
         base_url=settings.X_API_BASE_URL,
         timeout=settings.REQUEST_TIMEOUT,

@@ -129,7 +129,7 @@ def _only_tracked(batch: Batch, before: Before) -> Batch:
     """Take what X need not be asked for out of the queue.
 
     Versions of other tweets rest, and those tweets are looked up instead. Keys without a tweet are
-    left when somebody untracked it while its job was being put back, for a resume or a refresh.
+    left when somebody untracked it while its job was being put back, for a resume or a check.
     """
     over = before.untracked | {
         id for id, prior in before.odd.items() if prior.version_of is not None

@@ -109,7 +109,7 @@ def _batch_done(done: LookedUp, totals: AnswerTotals) -> counters.BatchDone:
 
 def _log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
     logger.info(
-        "refreshed %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
+        "looked up %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
         "%d counts unreadable, %d not ours any more, requests left: %s",
         totals.measured,
         totals.asked,

@@ -102,11 +102,11 @@ def test_a_tweet_is_paused_resumed_checked_and_untracked(owner):
     for _ in range(2):
         owner.post("tweets/77/pause")
         assert (owner.status, Tweet.objects.get().paused) == (204, True)
-    assert "not refreshed, because paused" in owner.post("tweets/77/refresh")["error"]
+    assert "no check now, because paused" in owner.post("tweets/77/check")["error"]
     assert owner.status == 409
     owner.post("tweets/77/resume")
     assert (owner.status, Tweet.objects.get().paused) == (204, False)
-    owner.post("tweets/77/refresh")
+    owner.post("tweets/77/check")
     assert owner.status == 204
     assert TweetUpdate.objects.get(pk=77).urgent
     owner.delete("tweets/77")
@@ -122,7 +122,7 @@ def test_acts_on_many_tweets_name_the_missing_ones(owner):
         "asked": 3, "done": 1, "missing": ["79"],
     }  # fmt: skip
     assert owner.post("tweets/resume", {"ids": ["77", "78"]})["done"] == 2
-    assert owner.post("tweets/refresh", {"ids": ["77", "78"]})["done"] == 2
+    assert owner.post("tweets/check", {"ids": ["77", "78"]})["done"] == 2
     assert owner.post("tweets/untrack", {"ids": ["77", "5"]}) == {
         "asked": 2, "done": 1, "missing": ["5"],
     }  # fmt: skip
@@ -132,7 +132,7 @@ def test_acts_on_many_tweets_name_the_missing_ones(owner):
 CALLS = [
     ("GET", "tweets/77", "view"), ("GET", "tweets/77/history", "view"),
     ("POST", "tweets", "add"), ("POST", "tweets/pause", "change"),
-    ("POST", "tweets/77/refresh", "change"), ("DELETE", "tweets/77", "delete"),
+    ("POST", "tweets/77/check", "change"), ("DELETE", "tweets/77", "delete"),
     ("POST", "tweets/untrack", "delete"),
 ]  # fmt: skip
 

@@ -55,7 +55,7 @@ def acts():
         "look who has them": lambda: queue.claims(NAME, SOME),
         "schedule": lambda: queue.schedule(NAME, 7, MINUTE),
         "schedule many": lambda: queue.schedule_many(NAME, [(key, MINUTE) for key in SOME]),
-        "refresh": lambda: tweet_changes.check_now(SOME[:50]),
+        "check": lambda: tweet_changes.check_now(SOME[:50]),
         "remove": lambda: queue.remove_keys(NAME, SOME),
         "put back a part": lambda: queue.release_in_place(replace(first, keys=first.keys[:50])),
         "put back": lambda: queue.release_in_place(first),

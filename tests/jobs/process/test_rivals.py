@@ -102,7 +102,7 @@ def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
     "act",
     [
         "schedule_many",
-        *(pytest.param(act, marks=pytest.mark.more) for act in ("refresh_now", "pause")),
+        *(pytest.param(act, marks=pytest.mark.more) for act in ("check_now", "pause")),
     ],
 )
 def test_saving_and_rescheduling_never_deadlock(committed_jobs, act):
@@ -110,7 +110,7 @@ def test_saving_and_rescheduling_never_deadlock(committed_jobs, act):
     Tweet.objects.bulk_create(Tweet(id=id, tracked_at=timezone.now()) for id in ids)
     acts = {
         "schedule_many": lambda: queue.schedule_many(NAME, [(id, NOW) for id in reversed(ids)]),
-        "refresh_now": lambda: tweet_changes.check_now(reversed(ids)),
+        "check_now": lambda: tweet_changes.check_now(reversed(ids)),
         "pause": lambda: (
             tweet_changes.pause_tweets(reversed(ids)),
             tweet_changes.resume_tweets(ids),

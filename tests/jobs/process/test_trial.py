@@ -89,10 +89,10 @@ class Trial:
 
     def steer(self, chance):
         some = chance.sample(self.ids, 40)
-        act = chance.choice(["move", "refresh", "pause", "remove"])
+        act = chance.choice(["move", "check", "pause", "remove"])
         if act == "move":
             queue.schedule_many(NAME, [(id, SECOND / 2) for id in some])
-        elif act == "refresh":
+        elif act == "check":
             tweet_changes.check_now(some)
         elif act == "pause":
             tweet_changes.pause_tweets(some)

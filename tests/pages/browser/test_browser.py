@@ -101,7 +101,7 @@ def test_a_changed_interval_applies_with_the_next_check(demo):
 
         seen.page.goto(f"{demo.address}/tweets/{id}/")
         before = len(demo.looks(id))
-        seen.page.click("text=Refresh now")
+        seen.page.click("text=Check now")
         poll(lambda: len(demo.looks(id)) > before, within=120, what="a look at once")
         poll(lambda: len(demo.looks(id)) > before + 1, within=120, what="a look after that")
         one, two = demo.looks(id)[before : before + 2]
@@ -126,7 +126,7 @@ def test_the_page_of_a_tweet_draws_its_curve_and_updates_it(demo):
         lines = seen.page.locator("#samples-body tr").count()
         assert drawn >= lines > 0
 
-        seen.page.click("text=Refresh now")
+        seen.page.click("text=Check now")
         seen.page.wait_for_selector("#chart[data-ready] canvas")
         poll(
             lambda: int(seen.page.get_attribute("#chart", "data-points")) > drawn,

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.django_db
 def test_a_refused_act_is_shown_as_an_error_and_a_done_one_as_a_notice(staff):
     tweet = watched(paused=True)
 
-    refused = flat(staff.post(f"/tweets/{tweet.pk}/refresh", follow=True))
+    refused = flat(staff.post(f"/tweets/{tweet.pk}/check", follow=True))
     done = flat(staff.post(f"/tweets/{tweet.pk}/resume", follow=True))
 
     assert '<p class="notice bad" role="alert">' in refused
-    assert "not refreshed, because paused or being checked right now." in refused
+    assert "no check now, because paused or being checked already." in refused
     assert '<p class="notice" role="status">' in done
 
 
@@ -32,8 +32,8 @@ def test_polling_a_paused_source_is_refused_as_an_error(staff):
 def test_a_paused_tweet_offers_no_check_and_an_active_one_does(staff):
     paused, fresh = watched(paused=True), watched(1)
 
-    assert "Refresh now" not in staff.get(f"/tweets/{paused.pk}/").content.decode()
-    assert "Refresh now" in staff.get(f"/tweets/{fresh.pk}/").content.decode()
+    assert "Check now" not in staff.get(f"/tweets/{paused.pk}/").content.decode()
+    assert "Check now" in staff.get(f"/tweets/{fresh.pk}/").content.decode()
 
 
 def test_the_ping_needs_no_database(client, django_assert_num_queries):

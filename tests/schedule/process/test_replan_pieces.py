@@ -132,7 +132,7 @@ def test_a_locked_piece_delays_only_acts_on_its_own_tweets(tweets):
 
 
 def test_checks_of_resting_and_waiting_tweets_never_deadlock_with_replanning(tweets):
-    """The piece wakes the resting one too, and has to wait until that refresh is over."""
+    """The piece wakes the resting one too, and has to wait until that check is put."""
     resting, waiting = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:2]
     TweetUpdate.objects.filter(key=resting).delete()
     replan()
@@ -141,13 +141,13 @@ def test_checks_of_resting_and_waiting_tweets_never_deadlock_with_replanning(twe
         with transaction.atomic():
             assert check_now([resting]) == 1
             piece = thread.submit(in_another_connection, lambda: plan_piece(turn(), size=2 * COUNT))
-            wait_until(is_waited_for, what="the piece waits for the refresh")
+            wait_until(is_waited_for, what="the piece waits for the check")
             # What the piece waits for comes before what it has locked.
             assert check_now([waiting]) == 1
         piece.result(60)
 
     row = Replanning.objects.get()
-    # Both stay where that refresh has put them.
+    # Both stay where that check has put them.
     assert (row.seen, row.moved, row.woken) == (COUNT, COUNT - 2, 0)
 
 

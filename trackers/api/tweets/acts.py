@@ -1,4 +1,4 @@
-"""What a program does to tweets: track, refresh, pause, resume, untrack; many at once, or one."""
+"""What a program does to tweets: track, check, pause, resume, untrack; many at once, or one."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def _act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
     return {"asked": len(asked), "done": count, "missing": [id for id in asked if id not in known]}
 
 
-@many.post("/refresh", response=ActedOut)
-def refresh_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
+@many.post("/check", response=ActedOut)
+def check_many(request: HttpRequest, body: IdsIn) -> dict[str, Any]:
     """They are looked up next, except paused ones and those being looked up right now."""
-    return _act_on_many(request, TWEET_ACTS["refresh"], body)
+    return _act_on_many(request, TWEET_ACTS["check"], body)
 
 
 @many.post("/pause", response=ActedOut)
@@ -142,10 +142,10 @@ def _find_exact(id: int) -> list[Tweet]:
     return [tweet]
 
 
-@single.post("/{id}/refresh", response=NO_CONTENT)
-def refresh_tweet(request: HttpRequest, id: UnsignedId) -> Status:
+@single.post("/{id}/check", response=NO_CONTENT)
+def check_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
-    done = act_on(request, TWEET_ACTS["refresh"], _find_one, id)
+    done = act_on(request, TWEET_ACTS["check"], _find_one, id)
     if not done.is_done:
         raise Refused(409, done.message)
     return Status(204, None)

@@ -1,7 +1,7 @@
 -- Every statement that ends a claim, or part of one, begins with this. The fence: the buckets that
 -- still carry this lease, and of their keys those that were asked for (`back`) and have not been
 -- moved or removed since.
--- Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a refresh
+-- Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a check
 -- of the same keys could deadlock.
 held AS MATERIALIZED (
     SELECT ctid AS place, due_at, lease, attempts, urgent, owed_since, stamp, keys

@@ -66,8 +66,8 @@ planned AS MATERIALIZED (
     FROM wished w CROSS JOIN trackers_queue n WHERE n.name = %(queue)s
 ),
 -- Resting tweets that the new list covers come back; paused, missing and isolated ones stay. They
--- come first: their INSERT may have to wait for a person's refresh of the same tweets, and must not
--- meanwhile hold locks that the refresh needs next.
+-- come first: their INSERT may have to wait for a person's check of the same tweets, and must not
+-- meanwhile hold locks that the check needs next.
 woken AS (
     INSERT INTO {job} (key, due_at, stamp)
     SELECT p.id, p.due_at, %(stamp)s + {of_slot} FROM planned p

@@ -173,7 +173,7 @@ def test_an_untracked_tweet_is_404(staff, id):
 def test_a_person_pauses_resumes_and_checks_a_tweet(staff):
     tweet = watched(due_in=3000)
 
-    staff.post(f"/tweets/{tweet.id}/refresh")
+    staff.post(f"/tweets/{tweet.id}/check")
     assert TweetUpdate.objects.get(pk=tweet.id).due_at.timestamp() < epoch(3000)
 
     staff.post(f"/tweets/{tweet.id}/pause")
@@ -201,7 +201,7 @@ def test_untracking_a_tweet_deletes_its_history(staff):
     assert history(tweet.id) == []
 
 
-@pytest.mark.parametrize("act", ["refresh", "pause", "resume", "untrack"])
+@pytest.mark.parametrize("act", ["check", "pause", "resume", "untrack"])
 def test_an_act_needs_a_post_and_the_permission(client, act):
     tweet = TweetFactory()
     reader = User.objects.create_user("eve", is_staff=True)
