@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 from tweetwatch.database import cursor
 
 BUCKETS = {
@@ -16,7 +16,7 @@ BUCKETS = {
 # Jobs that a test inserted without a stamp get one by the second in which they are due.
 STAMP = """
     UPDATE {job} SET stamp = floor(extract(epoch FROM due_at))::bigint
-    WHERE stamp IS NULL AND attempts < 4
+    WHERE stamp IS NULL AND strikes < 4
 """
 FILL = """
     INSERT INTO {bucket} (due_at, urgent, stamp, keys)
@@ -38,20 +38,20 @@ def fill_buckets(db, job="trackers_tweetupdate"):
         db.execute(statement.format(job=job, bucket=bucket, size=size))
 
 
-def put(model, key, due_at, *, lease=None, attempts=0, **job):
+def put(model, key, due_at, *, lease=None, strikes=0, **job):
     """A job and its bucket; one with four strikes is isolated."""
-    if attempts >= STRIKES:
-        return model.objects.create(key=key, due_at=due_at, attempts=attempts, **job)
+    if strikes >= MAX_STRIKES:
+        return model.objects.create(key=key, due_at=due_at, strikes=strikes, **job)
     stamp = secrets.randbits(62)
     model.bucket.objects.create(
-        due_at=due_at, lease=lease, attempts=attempts, stamp=stamp, keys=[key], **job
+        due_at=due_at, lease=lease, strikes=strikes, stamp=stamp, keys=[key], **job
     )
     return model.objects.create(key=key, due_at=due_at, stamp=stamp, **job)
 
 
 def set_due(model, due_at):
     """All of them, claimed or not."""
-    model.objects.filter(attempts__lt=STRIKES).update(due_at=due_at)
+    model.objects.filter(strikes__lt=MAX_STRIKES).update(due_at=due_at)
     model.bucket.objects.update(due_at=due_at)
 
 
@@ -59,13 +59,13 @@ def turn_clock(model, by):
     """As if so much time had passed for what waits and for what is claimed."""
     with cursor() as db:
         for one in (model, model.bucket):
-            isolated = "WHERE attempts < 4"
+            isolated = "WHERE strikes < 4"
             db.execute(f"UPDATE {one._meta.db_table} SET due_at = due_at - %s {isolated}", [by])
         table = model.bucket._meta.db_table
         db.execute(f"UPDATE {table} SET owed_since = owed_since - %s", [by])
 
 
 def states(model):
-    """(lease, attempts) of all buckets, and of what is isolated."""
-    buckets = model.bucket.objects.values_list("lease", "attempts")
-    return {*buckets, *((None, one.attempts) for one in model.objects.filter(attempts__gt=0))}
+    """(lease, strikes) of all buckets, and of what is isolated."""
+    buckets = model.bucket.objects.values_list("lease", "strikes")
+    return {*buckets, *((None, one.strikes) for one in model.objects.filter(strikes__gt=0))}

@@ -24,7 +24,7 @@ MARGIN = 2.0
 # Each due at a moment of its own within one interval from now on.
 SPREAD = """
     UPDATE trackers_tweetbucket
-    SET due_at = now() + interval '5 seconds' + random() * %s::interval, lease = NULL, attempts = 0
+    SET due_at = now() + interval '5 seconds' + random() * %s::interval, lease = NULL, strikes = 0
 """
 BUFFER_TTL = """
     SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_queue

@@ -12,7 +12,7 @@ from tests.chaos.ground import JITTER, PLAN_DAYS
 from tests.chaos.schedule import rounds
 
 # As the product has them; the books know no more of it than its documents say.
-STRIKES = 4
+MAX_STRIKES = 4
 MOST_LINES = 12
 
 
@@ -53,7 +53,7 @@ def rows(evidence):
     tweets = {id: (born, gone) for id, born, gone in evidence.rows.tweets}
     scheduled = {key for key, _, _ in evidence.rows.queue}
     resting = tweets.keys() - scheduled
-    isolated = [key for key, strikes, _ in evidence.rows.queue if strikes >= STRIKES]
+    isolated = [key for key, strikes, _ in evidence.rows.queue if strikes >= MAX_STRIKES]
     claimed = [key for key, _, claimed in evidence.rows.queue if claimed]
     # The plan ends at thirty days: what is younger has a next look. One that X never showed has no
     # birth that we know of, and rests when a second look confirmed that it is gone.
@@ -143,7 +143,7 @@ def lateness(evidence):
         if at > begin:
             for id in line["answers"]:
                 after.setdefault(int(id), at)
-    due = {key for key, strikes, _ in evidence.rows.queue if strikes < STRIKES}
+    due = {key for key, strikes, _ in evidence.rows.queue if strikes < MAX_STRIKES}
     gone = {id for id, _, gone in evidence.rows.tweets if gone}
     waits, late = [], []
     for id in due - gone:

@@ -16,9 +16,9 @@ from tests.chaos.subscribed import Subscribed
 
 TWEETS = "SELECT id, created_at, gone_at IS NOT NULL FROM trackers_tweet"
 QUEUE = """
-    SELECT j.key, coalesce(b.attempts, j.attempts), b.lease IS NOT NULL
+    SELECT j.key, coalesce(b.strikes, j.strikes), b.lease IS NOT NULL
     FROM trackers_tweetupdate j LEFT JOIN LATERAL (
-        SELECT attempts, lease FROM trackers_tweetbucket WHERE stamp = j.stamp AND j.key = ANY(keys)
+        SELECT strikes, lease FROM trackers_tweetbucket WHERE stamp = j.stamp AND j.key = ANY(keys)
     ) b ON true
 """
 MEASURED = """

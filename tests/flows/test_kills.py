@@ -59,7 +59,7 @@ def check_the_books(product, ids, *, unsaved):
     """No row lost or doubled, nothing recorded twice, and no more unrecorded than was in hand."""
     assert product.value("SELECT count(*) FROM trackers_tweet") == len(ids)
     assert product.value("SELECT count(*) FROM trackers_tweetupdate") == len(ids)
-    assert product.value("SELECT count(*) FROM trackers_tweetupdate WHERE attempts >= 4") == 0
+    assert product.value("SELECT count(*) FROM trackers_tweetupdate WHERE strikes >= 4") == 0
     answers = Counter(id for entry in product.x.log() for id in figures(entry))
     measurements = Counter()
     for table, key in (("trackers_tweet", "id"), ("trackers_sample", "tweet_id")):

@@ -139,7 +139,7 @@ def test_after_an_hour_of_outage_all_is_fresh_within_the_forecast_catch_up_time(
     assert heard <= 13 * MINUTE, "the longest step of the ladder, and its jitter"
     assert took <= forecast
     assert status_json()["isolated"] == 0
-    assert TweetBucket.objects.filter(attempts__gt=0).count() == 0
+    assert TweetBucket.objects.filter(strikes__gt=0).count() == 0
     assert Credential.objects.filter(disabled_at=None).count() == 1
 
 

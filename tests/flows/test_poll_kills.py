@@ -198,7 +198,7 @@ def check_the_books(product, posts):
     assert jobs >= posts
     yielded, leaked = product.sql("SELECT yielded, leaked FROM trackers_source")[0]
     assert (yielded, leaked) == (len(tweets), 0)
-    assert product.value("SELECT count(*) FROM trackers_sourcepoll WHERE attempts >= 4") == 0
+    assert product.value("SELECT count(*) FROM trackers_sourcepoll WHERE strikes >= 4") == 0
     assert product.value("SELECT count(*) FROM trackers_gap WHERE closed_at IS NULL") == 0
 
     answers, billed = Counter(), 0

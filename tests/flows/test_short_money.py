@@ -42,4 +42,4 @@ def test_a_quarter_of_the_money_is_spent_to_the_last_tweet_day(product, workers)
     assert max(billed()) == BUDGET
     spent = product.sql("SELECT posts, posts_reserved FROM trackers_spending ORDER BY day")
     assert [posts + reserved for posts, reserved in spent] == billed()
-    assert product.value("SELECT max(attempts) FROM trackers_tweetbucket") == 0
+    assert product.value("SELECT max(strikes) FROM trackers_tweetbucket") == 0

@@ -83,4 +83,4 @@ def test_requests_use_up_the_windows_and_never_exceed_them(product, row, workers
     # Waits that adapt are stretched until the looks fill less.
     full = 0.98 if row == FIXED else 0.5
     assert sum(used) / (len(used) * limit) >= full - STEPS * lag.mean() / WINDOW
-    assert product.value("SELECT max(attempts) FROM trackers_tweetbucket") == 0
+    assert product.value("SELECT max(strikes) FROM trackers_tweetbucket") == 0

@@ -39,8 +39,8 @@ class Jobs:
             )
 
     def row(self, key):
-        """(lease, attempts) or None."""
-        return self.told("b.lease, coalesce(b.attempts, j.attempts)", key)
+        """(lease, strikes) or None."""
+        return self.told("b.lease, coalesce(b.strikes, j.strikes)", key)
 
     def due_in(self, key):
         """Seconds from now, by the database, until it may be claimed."""

@@ -42,7 +42,7 @@ TWEETS = """
     FROM many ORDER BY id
 """
 JOBS = """
-    INSERT INTO trackers_tweetupdate (key, due_at, attempts)
+    INSERT INTO trackers_tweetupdate (key, due_at, strikes)
     SELECT id, now() + interval '1 hour' + random() * interval '1 day',
            CASE WHEN n % 5000 = 11 THEN 4 ELSE 0 END
     FROM many WHERE n % 500 <> 7 AND (n <= {scheduled} OR n % 33 = 5) ORDER BY id

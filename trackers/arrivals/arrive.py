@@ -26,7 +26,7 @@ _PUT_DELIVERY = """
         SELECT id, now(), %(stamp)s FROM waked ORDER BY id
         ON CONFLICT (key) DO UPDATE
         SET due_at = CASE WHEN {claimed} THEN now() ELSE least({job}.due_at, now()) END,
-            stamp = excluded.stamp, attempts = 0
+            stamp = excluded.stamp, strikes = 0
         RETURNING *
     )
     {into_buckets}

@@ -176,7 +176,7 @@ def row_version(
 ) -> str:
     facts = (
         tweet.measured_until, tweet.counts(), tweet.missing_because, tweet.gone_at, tweet.paused,
-        job and (job.due_at, claimed_until, job.attempts), text, str(tweet.author),
+        job and (job.due_at, claimed_until, job.strikes), text, str(tweet.author),
         tweet.unclear_since, tweet.unclear_because, tweet.newest, tweet.version_of,
         tweet.withheld,
     )  # fmt: skip

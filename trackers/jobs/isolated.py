@@ -8,7 +8,7 @@ from tweetwatch.database import cursor
 
 # By their own index, which is almost always empty.
 _ISOLATED_KEYS = (
-    "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
+    "SELECT key FROM {job} WHERE strikes >= {max_strikes} ORDER BY key DESC LIMIT %(most)s"
 )
 
 

@@ -142,7 +142,7 @@ class Queue(models.Model):
 # How many leases run out on a key before it is left to a person. One proves little, since the host
 # may have been lost, so each only shrinks the key's batch: without a strike a whole batch, with one
 # at most a request, with two a FEW keys, with three the key alone. `tables.on` puts these into SQL.
-STRIKES = 4
+MAX_STRIKES = 4
 SUSPECT_STRIKES = 2
 SUSPECT_BATCH_KEYS = 10
 
@@ -151,7 +151,7 @@ class Job(models.Model):
     """A key that waits for its time; the authority on when that is. No status, no payload.
 
     waiting  --claim-->  claimed  --finish, release-->  waiting, or no row
-                            |---the lease runs out: due again; attempts + 1 if it was begun
+                            |---the lease runs out: due again; strikes + 1 if it was begun
 
     One row for as long as the key is in the queue, and no index on what changes, so that moving it
     is a cheap HOT update. A claim finds it by its `Bucket`, the one with its key and its stamp.
@@ -160,7 +160,7 @@ class Job(models.Model):
     key = models.BigIntegerField(primary_key=True)
     due_at = models.DateTimeField()
     # db_default: rows are also written in SQL, which may leave these columns out.
-    attempts = models.SmallIntegerField(
+    strikes = models.SmallIntegerField(
         default=0,
         db_default=0,
         help_text="4: isolated, out of the queue until a person retries it.",
@@ -187,7 +187,7 @@ class Job(models.Model):
         indexes = [
             # Lists the isolated keys without scanning the queue; almost always empty.
             models.Index(
-                fields=["key"], name="%(class)s_isolated", condition=Q(attempts__gte=STRIKES)
+                fields=["key"], name="%(class)s_isolated", condition=Q(strikes__gte=MAX_STRIKES)
             ),
         ]
 
@@ -206,7 +206,7 @@ class Bucket(models.Model):
     lease = models.BigIntegerField(
         null=True, help_text="Fencing token of the claim; null: waiting."
     )
-    attempts = models.SmallIntegerField(
+    strikes = models.SmallIntegerField(
         db_default=0, help_text="Leases that expired since the last success."
     )
     urgent = models.BooleanField(db_default=False)

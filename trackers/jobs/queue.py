@@ -59,7 +59,7 @@ _SCHEDULE = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp) VALUES (%(key)s, now() + %(delay)s, %(stamp)s)
         ON CONFLICT (key) DO UPDATE
-        SET due_at = excluded.due_at, stamp = excluded.stamp, attempts = 0, urgent = false
+        SET due_at = excluded.due_at, stamp = excluded.stamp, strikes = 0, urgent = false
         RETURNING *
     )
     {into_buckets}

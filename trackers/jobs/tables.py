@@ -10,7 +10,7 @@ from typing import cast
 from trackers.jobs.models import (
     BUCKET_KEYS,
     MAX_BATCH_KEYS,
-    STRIKES,
+    MAX_STRIKES,
     SUSPECT_BATCH_KEYS,
     Job,
     job_classes,
@@ -32,7 +32,7 @@ _URGENT_AT = "CASE WHEN urgent THEN due_at END"
 
 # {strikes_now}: one more where the lease ran out on a batch that a worker had begun. Few batches
 # are begun at a time, and old marks are removed, so the subquery is a small hash table.
-_STRIKES_NOW = "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
+_STRIKES_NOW = "strikes + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
 
 # {of_slot}: added to a stamp, so that few buckets share one, however many a statement makes.
 _OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
@@ -46,12 +46,12 @@ _IN_BUCKET = """
 # {claimed}: whether it is claimed, even if the lease has run out.
 _CLAIMED = _IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL"
 # {strikes_of}: its strikes, for statements that move it and keep them.
-_STRIKES_OF = "coalesce(" + _IN_BUCKET.replace("{what}", "attempts") + ", 0)"
+_STRIKES_OF = "coalesce(" + _IN_BUCKET.replace("{what}", "strikes") + ", 0)"
 
 # What `on` fills in; `sql/_into_buckets.sql` and the notes above say what stands for what.
 QUEUE_PARTS = (
-    "among", "bucket", "bucket_keys", "claimed", "few", "into_buckets", "job", "most_buckets",
-    "most_keys", "of_slot", "request_keys", "slack", "strikes", "strikes_now", "strikes_of",
+    "among", "bucket", "bucket_keys", "claimed", "few", "into_buckets", "job", "max_strikes",
+    "most_buckets", "most_keys", "of_slot", "request_keys", "slack", "strikes_now", "strikes_of",
     "urgent_at", "urgent_share",
 )  # fmt: skip
 
@@ -97,7 +97,7 @@ def on(queue: str, query: str, *, fewer_strikes_than: int | None = None) -> str:
         "request_keys": job.request_keys or "NULL",
         "most_buckets": _MAX_BUCKETS,
         "slack": _SLACK,
-        "strikes": STRIKES,
+        "max_strikes": MAX_STRIKES,
         "few": SUSPECT_BATCH_KEYS,
         "strikes_now": _STRIKES_NOW,
         "among": "true" if fewer is None else f"{_STRIKES_NOW} < {fewer}",

@@ -45,10 +45,10 @@ def job(name):
     return migrations.CreateModel(name, [
         ('key', models.BigIntegerField(primary_key=True, serialize=False)),
         ('due_at', models.DateTimeField()),
-        ('attempts', models.SmallIntegerField(db_default=0, default=0, help_text='4: isolated, out of the queue until a person retries it.')),
+        ('strikes', models.SmallIntegerField(db_default=0, default=0, help_text='4: isolated, out of the queue until a person retries it.')),
         ('urgent', models.BooleanField(db_default=False, default=False, help_text='Under backlog, claimed before keys that have been due for longer.')),
         ('stamp', models.BigIntegerField(help_text='The stamp of its bucket; null: isolated.', null=True)),
-    ], {'indexes': [models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated')]})
+    ], {'indexes': [models.Index(condition=models.Q(('strikes__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated')]})
 
 
 def bucket(name):
@@ -57,7 +57,7 @@ def bucket(name):
         ID,
         ('due_at', models.DateTimeField(help_text='When it may next be claimed; while it is claimed, when its lease expires.')),
         ('lease', models.BigIntegerField(help_text='Fencing token of the claim; null: waiting.', null=True)),
-        ('attempts', models.SmallIntegerField(db_default=0, help_text='Leases that expired since the last success.')),
+        ('strikes', models.SmallIntegerField(db_default=0, help_text='Leases that expired since the last success.')),
         ('urgent', models.BooleanField(db_default=False)),
         ('stamp', models.BigIntegerField()),
         ('keys', ArrayField(base_field=models.BigIntegerField(), size=None)),
@@ -250,13 +250,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel('TweetUpdate', [
             ('key', models.BigIntegerField(primary_key=True, serialize=False)),
             ('due_at', models.DateTimeField()),
-            ('attempts', models.SmallIntegerField(db_default=0, default=0, help_text='4: isolated, out of the queue until a person retries it.')),
+            ('strikes', models.SmallIntegerField(db_default=0, default=0, help_text='4: isolated, out of the queue until a person retries it.')),
             ('urgent', models.BooleanField(db_default=False, default=False, help_text='Under backlog, claimed before keys that have been due for longer.')),
             ('stamp', models.BigIntegerField(help_text='The stamp of its bucket; null: isolated.', null=True)),
             ('for_money_until', models.DateTimeField(help_text='Waits for money while this equals its due time; null: does not wait.', null=True)),
         ], {
             'indexes': [
-                models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name='tweetupdate_isolated'),
+                models.Index(condition=models.Q(('strikes__gte', 4)), fields=['key'], name='tweetupdate_isolated'),
                 models.Index(HASH, condition=models.Q(lookups.GreaterThanOrEqual(HASH, 0), lookups.LessThan(HASH, 134217728)), name='tweetupdate_sample'),
                 models.Index(condition=models.Q(('for_money_until__isnull', False)), fields=['key'], name='tweetupdate_for_money'),
             ],

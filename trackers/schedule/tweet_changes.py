@@ -45,7 +45,7 @@ _CHECK_NOW = """
         FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND NOT paused ORDER BY id
         ON CONFLICT (key) DO UPDATE
         SET due_at = least(date_trunc('second', {job}.due_at), now()), stamp = excluded.stamp,
-            attempts = 0, urgent = {job}.urgent OR excluded.urgent
+            strikes = 0, urgent = {job}.urgent OR excluded.urgent
         WHERE NOT {claimed}
         RETURNING *
     ),

@@ -94,7 +94,7 @@ _CLAIM_DELIVERY = """
     FROM trackers_queue n
     WHERE n.name = %(queue)s AND NOT n.paused
       AND b.stamp = (SELECT stamp FROM {job} WHERE key = %(origin)s)
-      AND b.keys = ARRAY[%(origin)s]::bigint[] AND b.lease IS NULL AND b.attempts = 0
+      AND b.keys = ARRAY[%(origin)s]::bigint[] AND b.lease IS NULL AND b.strikes = 0
       AND (SELECT count(*) FROM (
                SELECT FROM trackers_follow WHERE origin_id = %(origin)s
                LIMIT %(threshold)s::int + 1) followers) <= %(threshold)s::int

@@ -21,7 +21,7 @@ _REBUILD = """
         SELECT id, now() - interval '1 day' + interval '1 ms' * nth, %(stamp)s + nth
         FROM wished ORDER BY id
         ON CONFLICT (key) DO UPDATE
-        SET due_at = excluded.due_at, stamp = excluded.stamp, attempts = 0
+        SET due_at = excluded.due_at, stamp = excluded.stamp, strikes = 0
         RETURNING *
     )
     {into_buckets}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 from trackers.timelines.models import HomeReads
 from tweetwatch.database import compact_sql, fetch_together
 
@@ -32,7 +32,8 @@ LAG = compact_sql(f"""
             SELECT key FROM trackers_timelinedelivery
             WHERE key = entry.key AND stamp = bucket.stamp LIMIT 1) live
         UNION ALL
-        (SELECT key FROM trackers_timelinedelivery WHERE attempts >= {STRIKES} LIMIT {_MAX_COUNTED})
+        (SELECT key FROM trackers_timelinedelivery
+         WHERE strikes >= {MAX_STRIKES} LIMIT {_MAX_COUNTED})
         LIMIT {_MAX_COUNTED}
     ) job
     LEFT JOIN LATERAL (

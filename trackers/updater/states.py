@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
@@ -56,7 +56,7 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
         return TweetState("paused", "Paused", "it is not checked until it is resumed")
     if tweet.version_of and not job:
         return TweetState("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
-    if job and job.attempts >= STRIKES:
+    if job and job.strikes >= MAX_STRIKES:
         return TweetState("isolated", "Isolated", "four checks of it never finished")
     if tweet.missing_since and tweet.missing_because == _NOT_FOUND:
         return TweetState(
@@ -90,7 +90,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
         return tweets.filter(paused=True)
     tweets = tweets.filter(paused=False)
     jobs = TweetUpdate.objects.filter(key=OuterRef("pk"))
-    isolated = Exists(jobs.filter(attempts__gte=STRIKES))
+    isolated = Exists(jobs.filter(strikes__gte=MAX_STRIKES))
     if name == "isolated":
         return tweets.filter(isolated)
     if name in ("missing", "not_found"):
@@ -105,7 +105,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
     if name == "no_money":
         return tweets.filter(waiting)
     if name == "fresh":
-        return tweets.filter(Exists(jobs.filter(attempts__lt=STRIKES)), ~waiting)
+        return tweets.filter(Exists(jobs.filter(strikes__lt=MAX_STRIKES)), ~waiting)
     return tweets.filter(~Exists(jobs))
 
 
@@ -124,7 +124,7 @@ def candidates(name: str, direction: Direction, most: int) -> FoundIds:
     elif name in ("fresh", "isolated", "no_money"):
         key, rows = "key", TweetUpdate.objects.all()
         if name == "isolated":
-            rows = rows.filter(attempts__gte=STRIKES)
+            rows = rows.filter(strikes__gte=MAX_STRIKES)
         elif name == "no_money":
             rows = rows.exclude(for_money_until=None)
     if direction.up:

@@ -75,7 +75,7 @@ EVERY = """
          WHEN age < 604800 THEN 21600 ELSE 86400 END * interval '1 second'
 """
 JOBS = f"""
-    INSERT INTO trackers_tweetupdate (key, due_at, stamp, attempts)
+    INSERT INTO trackers_tweetupdate (key, due_at, stamp, strikes)
     SELECT id, due_at, CASE WHEN n %% 5000 = 11 THEN NULL
                             ELSE floor(extract(epoch FROM due_at))::bigint END,
            CASE WHEN n %% 5000 = 11 THEN 4 ELSE 0 END

@@ -69,10 +69,10 @@ def test_a_queue_in_use_passes_with_claimed_resting_and_isolated_keys(jobs):
     queue.release_in_place(replace(claimed, keys=claimed.keys[:20]))
     queue.remove_keys(NAME, range(100, 120))
     queue.schedule_many(NAME, [(key, SECOND) for key in range(150, 160)])
-    TweetBucket.objects.filter(keys__contains=[250]).update(attempts=4)
+    TweetBucket.objects.filter(keys__contains=[250]).update(strikes=4)
     while queue.claim_batch(NAME):
         pass
-    assert TweetUpdate.objects.filter(attempts=4).exists()
+    assert TweetUpdate.objects.filter(strikes=4).exists()
 
     told = audit_queue(NAME, mend=True)
 

@@ -24,7 +24,7 @@ def struck(jobs):
 
     def put(keys, strikes, *, since=HOUR):
         queue.schedule_many(NAME, [(key, -since) for key in keys])
-        TweetBucket.objects.filter(keys__overlap=list(keys)).update(attempts=strikes)
+        TweetBucket.objects.filter(keys__overlap=list(keys)).update(strikes=strikes)
 
     Queue.objects.update(batch_size=1000, arrivals_per_second=1_000_000)
     return put

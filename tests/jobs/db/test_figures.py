@@ -38,7 +38,7 @@ def test_due_claimed_and_isolated_keys_are_counted_apart():
             " WHERE keys[1] <= 4"
         )
     claimed = queue.get(NAME, 2)
-    move(7, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
+    move(7, strikes=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
     told = queue_summary(NAME)
 

@@ -42,7 +42,7 @@ def make_due(db, turn, *, count=DUE, strikes=0):
     first = turn * count
     db.execute(
         f"UPDATE {BUCKETS} SET due_at = now() - interval '10 s' + stamp * interval '1 us',"
-        f" attempts = {strikes}, lease = NULL"
+        f" strikes = {strikes}, lease = NULL"
         f" WHERE stamp >= {first // 100} AND stamp < {(first + count) // 100}"
     )
 

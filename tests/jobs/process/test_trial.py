@@ -148,11 +148,11 @@ def test_whatever_happens_no_key_is_lost_or_duplicated(committed_jobs, capsys):
     assert (told.jobs, told.lost, told.doubled) == (TWEETS, 0, 0)
     # Each can still be claimed, and once.
     TweetBucket.objects.filter(lease=None).update(due_at=now)
-    isolated = set(TweetUpdate.objects.filter(attempts=4).values_list("key", flat=True))
+    isolated = set(TweetUpdate.objects.filter(strikes=4).values_list("key", flat=True))
     committed_jobs.turn_clock(SECOND)
     found = Counter(isolated)
     while batch := queue.get(NAME, 1000):
         found.update(batch.keys)
-    isolated |= set(TweetUpdate.objects.filter(attempts=4).values_list("key", flat=True))
+    isolated |= set(TweetUpdate.objects.filter(strikes=4).values_list("key", flat=True))
     assert set(found) | isolated == set(trial.ids)
     assert set(found.values()) == {1}

@@ -231,7 +231,7 @@ def test_links_into_the_admin_are_shown_only_to_staff(client):
     CredentialFactory()
     made = source()
     tweet = watched()
-    TweetUpdateFactory(due_at=tweet.tracked_at, attempts=4)
+    TweetUpdateFactory(due_at=tweet.tracked_at, strikes=4)
     User.objects.create_user("eve")
     roles.give(User.objects.get(username="eve"), roles.VIEWER)
     client.force_login(User.objects.get(username="eve"))

@@ -25,7 +25,7 @@ TWEETS = """
     SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
 """
 JOBS = """
-    INSERT INTO trackers_tweetupdate (key, due_at, attempts)
+    INSERT INTO trackers_tweetupdate (key, due_at, strikes)
     SELECT n, now(), 0 FROM generate_series(1, %(many)s) n
 """
 

@@ -120,19 +120,19 @@ def test_some_tweets_are_neither_moved_nor_scheduled(now, state):
 
 def test_isolated_tweets_stay_isolated(now):
     tweet(now)
-    TweetUpdate.objects.update(attempts=4, stamp=None)
+    TweetUpdate.objects.update(strikes=4, stamp=None)
 
     assert replan() == (0, 0)
 
 
 def test_a_suspect_keeps_its_strikes(now):
     id = tweet(now)
-    TweetBucket.objects.update(attempts=2)
+    TweetBucket.objects.update(strikes=2)
 
     replan()
 
     [bucket] = [one for one in TweetBucket.objects.all() if one.stamp == stamp_of(id)]
-    assert bucket.attempts == 2
+    assert bucket.strikes == 2
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])

@@ -119,12 +119,12 @@ def test_checking_leaves_a_paused_tweet_paused():
 def test_checking_an_isolated_tweet_clears_its_strikes():
     tracked(1)
     tracked(2)
-    TweetUpdate.objects.filter(key=1).update(attempts=4)
+    TweetUpdate.objects.filter(key=1).update(strikes=4)
 
     assert tweet_changes.check_now([1]) == 1
 
     assert due_in(1) == NOW
-    assert TweetUpdate.objects.get(key=1).attempts == 0
+    assert TweetUpdate.objects.get(key=1).strikes == 0
     assert due_in(2) == HOUR
 
 

@@ -70,7 +70,7 @@ def test_an_isolated_delivery_counts_as_waiting():
     homes.follow(home, source_id=one)
     bring(one, tweet(1))
     Arrival.objects.update(came_at=now() - timedelta(seconds=500))
-    TimelineDelivery.objects.update(attempts=4, stamp=None)
+    TimelineDelivery.objects.update(strikes=4, stamp=None)
 
     assert timelines(now=now()).lag_seconds == pytest.approx(500, abs=60)
 

@@ -162,7 +162,7 @@ def row_of(kind, x):
     tweets += still_doubted()
     row = f"| `{kind}` | {FAULTS[kind]} | {tweets} | {the_credential()} | {the_queue()} |"
     x.delete("faults")
-    assert not TweetUpdate.objects.filter(attempts__gt=0).exists(), "a failure is no strike"
+    assert not TweetUpdate.objects.filter(strikes__gt=0).exists(), "a failure is no strike"
     assert Credential.objects.get().disabled_at is None
     return row
 

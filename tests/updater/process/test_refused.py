@@ -67,7 +67,7 @@ def test_an_hour_of_outage_isolates_no_tweet(x):
         turn_clock(timedelta(minutes=2))
         outage += timedelta(minutes=2)
     assert len(x.log()) < 40
-    assert not TweetUpdate.objects.exclude(attempts=0).exists()
+    assert not TweetUpdate.objects.exclude(strikes=0).exists()
 
     x.delete("faults")
     turn_clock(timedelta(hours=1))

@@ -321,9 +321,9 @@ def test_a_task_ended_by_its_alarm_leaves_its_lease_and_the_next_asks_at_once(x,
         refresh()
 
     assert not measured()
-    [(lease, attempts)] = leases() - {(None, 0)}
+    [(lease, strikes)] = leases() - {(None, 0)}
     assert lease is not None
-    assert attempts == 0
+    assert strikes == 0
     x.put("latency", {"ms": 0})
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now() - interval '1 s'")

@@ -13,7 +13,7 @@ from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
 from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.jobs import queue
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 
 _NO_DELAY = timedelta(0)
 # For an upload that was never completed, and for one that nobody started.
@@ -42,7 +42,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
 def failed_parts(report: Import) -> list[int]:
     """Parts that are no longer retried: four workers died of them, or gave up."""
     waiting = ImportPart.objects.filter(source=report.pk).values("pk")
-    failed = ImportJob.objects.filter(key__in=waiting, attempts__gte=STRIKES)
+    failed = ImportJob.objects.filter(key__in=waiting, strikes__gte=MAX_STRIKES)
     return list(failed.values_list("key", flat=True))
 
 

@@ -39,7 +39,7 @@ _POLL_NOW = """
         WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = ANY(%(kinds)s)
         ORDER BY id
         ON CONFLICT (key) DO UPDATE
-        SET due_at = least({job}.due_at, now()), stamp = excluded.stamp, attempts = 0
+        SET due_at = least({job}.due_at, now()), stamp = excluded.stamp, strikes = 0
         WHERE NOT {claimed}
         RETURNING *
     ),

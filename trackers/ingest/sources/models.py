@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, When
 from django.db.models.functions import Lower
 
-from trackers.jobs.models import STRIKES, Bucket, Job
+from trackers.jobs.models import MAX_STRIKES, Bucket, Job
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +37,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
     def troubled_first(self) -> Self:
         """As far as the database knows: hidden, failing or isolated, then with gaps, then paused,
         then all others; each by name. So those that need attention come first."""
-        isolated = SourcePoll.objects.filter(key=OuterRef("pk"), attempts__gte=STRIKES)
+        isolated = SourcePoll.objects.filter(key=OuterRef("pk"), strikes__gte=MAX_STRIKES)
         gaps = Gap.objects.filter(source=OuterRef("pk"), closed_at=None)
         trouble = Case(
             When(paused_at__isnull=False, then=2),

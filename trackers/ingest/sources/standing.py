@@ -15,7 +15,7 @@ from trackers.credentials import sentences
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import queue
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 
 HIDDEN = {
     "protected": "protected",
@@ -113,7 +113,7 @@ def _state_of(
         return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
     if source.problem:
         return ("no_money" if sentences.is_spent(source.problem) else "problem"), source.problem
-    if job is not None and job.attempts >= STRIKES:
+    if job is not None and job.strikes >= MAX_STRIKES:
         return "isolated", "four polls of it never finished: poll it now to try again"
     if _is_stream(source):
         return _of_stream(source, stream, now=now)

@@ -44,8 +44,8 @@ _SCHEDULE = """
         ORDER BY s.id
         ON CONFLICT (key) DO UPDATE
         SET due_at = least({job}.due_at, excluded.due_at), stamp = excluded.stamp,
-            attempts = {strikes_of}
-        WHERE NOT {claimed} AND {job}.attempts < {strikes}
+            strikes = {strikes_of}
+        WHERE NOT {claimed} AND {job}.strikes < {max_strikes}
         RETURNING *
     )
     {into_buckets}

@@ -6,6 +6,6 @@ whole AS (
     WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL)) AND b.ctid = cut.place
 ),
 part AS (
-    INSERT INTO {bucket} (due_at, attempts, urgent, owed_since, stamp, keys)
-    SELECT {due}, attempts, urgent, {owed}, stamp, back FROM cut WHERE stay IS NOT NULL
+    INSERT INTO {bucket} (due_at, strikes, urgent, owed_since, stamp, keys)
+    SELECT {due}, strikes, urgent, {owed}, stamp, back FROM cut WHERE stay IS NOT NULL
 )

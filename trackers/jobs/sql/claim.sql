@@ -101,7 +101,7 @@ alike AS MATERIALIZED (
     SELECT strikes, sum(n)::int AS due, min(due_at) AS oldest,
            min(CASE strikes WHEN 0 THEN size WHEN 1 THEN request
                WHEN 2 THEN least({few}, request) ELSE 1 END) AS most
-    FROM live CROSS JOIN knobs WHERE strikes < {strikes} AND n > 0
+    FROM live CROSS JOIN knobs WHERE strikes < {max_strikes} AND n > 0
     GROUP BY strikes
 ),
 -- Of several such groups a ready one goes first, then the one with the oldest key. Less than one
@@ -142,7 +142,7 @@ chosen AS MATERIALIZED (
 -- How late a key is counts from when it was first due, however often it was given back since.
 claimed AS (
     UPDATE {bucket} b
-    SET due_at = now() + (SELECT lease FROM knobs), lease = %(token)s, attempts = c.strikes,
+    SET due_at = now() + (SELECT lease FROM knobs), lease = %(token)s, strikes = c.strikes,
         urgent = c.urgent AND c.strikes = 0, keys = c.live[1:c.taken],
         owed_since = coalesce(c.owed_since, c.due_at)
     FROM chosen c
@@ -152,7 +152,7 @@ claimed AS (
 ),
 -- The rest of the last bucket stays where it was in line.
 left_over AS (
-    INSERT INTO {bucket} (due_at, attempts, urgent, owed_since, stamp, keys)
+    INSERT INTO {bucket} (due_at, strikes, urgent, owed_since, stamp, keys)
     SELECT due_at, strikes, urgent, owed, stamp, live[taken + 1:]
     FROM claimed WHERE taken < n
 ),
@@ -161,20 +161,20 @@ pruned AS (
     FROM live l
     WHERE b.ctid = ANY (ARRAY(
             SELECT place FROM live
-            WHERE n > 0 AND n < cardinality(keys) AND strikes < {strikes}
+            WHERE n > 0 AND n < cardinality(keys) AND strikes < {max_strikes}
               AND place <> ALL (ARRAY(SELECT place FROM chosen))))
       AND b.ctid = l.place
 ),
 emptied AS (
     DELETE FROM {bucket} WHERE ctid = ANY (ARRAY(
-        SELECT place FROM live WHERE n = 0 OR strikes >= {strikes}))
+        SELECT place FROM live WHERE n = 0 OR strikes >= {max_strikes}))
 ),
 -- After four strikes a key is isolated, out of the way until a person retries it.
 isolated AS (
     UPDATE {job}
-    SET due_at = '9000-01-01Z', stamp = NULL, attempts = {strikes}, urgent = false
-    WHERE key = ANY (ARRAY(SELECT unnest(live) FROM live WHERE strikes >= {strikes}))
-      AND stamp = ANY (ARRAY(SELECT stamp FROM live WHERE strikes >= {strikes}))
+    SET due_at = '9000-01-01Z', stamp = NULL, strikes = {max_strikes}, urgent = false
+    WHERE key = ANY (ARRAY(SELECT unnest(live) FROM live WHERE strikes >= {max_strikes}))
+      AND stamp = ANY (ARRAY(SELECT stamp FROM live WHERE strikes >= {max_strikes}))
     RETURNING key
 )
 SELECT ARRAY(SELECT unnest(keys) AS key FROM claimed ORDER BY key),

@@ -5,7 +5,7 @@ SELECT now(), least(%(most)s, head.due + owed.again),
     greatest(0, head.oldest, owed.oldest)::float8, ahead.claimed, ahead.walked,
     -- Isolated: by their own index.
     (SELECT count(*) FROM (
-        SELECT FROM {job} WHERE attempts >= {strikes} ORDER BY key LIMIT %(most)s) AS isolated),
+        SELECT FROM {job} WHERE strikes >= {max_strikes} ORDER BY key LIMIT %(most)s) AS isolated),
     (SELECT count(*) FROM (SELECT FROM {job} LIMIT %(most)s) AS scheduled),
     -- The planner's estimate is of the whole table; below 0 it was never analyzed.
     (SELECT reltuples::bigint FROM pg_class WHERE oid = %(table)s::text::regclass),

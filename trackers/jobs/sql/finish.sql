@@ -12,7 +12,7 @@ next AS MATERIALIZED (
         USING (key)
 ),
 put AS (
-    UPDATE {job} j SET due_at = now() + next.delay, attempts = 0, stamp = %(stamp)s
+    UPDATE {job} j SET due_at = now() + next.delay, strikes = 0, stamp = %(stamp)s
     FROM next
     WHERE j.ctid = ANY(ARRAY(SELECT place FROM next WHERE delay IS NOT NULL))
       AND j.ctid = next.place

@@ -1,6 +1,6 @@
 -- Jobs that are in no bucket, or in several; with %(mend)s each goes into a new one, at its time.
 WITH piece AS MATERIALIZED (
-    SELECT key, stamp, attempts FROM {job}
+    SELECT key, stamp, strikes FROM {job}
     WHERE key > %(after)s AND key <= %(until)s ORDER BY key LIMIT %(size)s
 ),
 -- LIMIT in the subquery keeps the planner on the index on stamps, whatever the statistics say.
@@ -11,7 +11,7 @@ wrong AS MATERIALIZED (
             SELECT FROM {bucket} b WHERE b.stamp = p.stamp AND p.key = ANY(b.keys) LIMIT 2
         ) AS found
     ) AS of
-    WHERE p.attempts < {strikes} AND of.entries <> 1
+    WHERE p.strikes < {max_strikes} AND of.entries <> 1
     ORDER BY p.key
 ),
 -- Locks: the jobs, in the order of keys. A job that was moved between the snapshot and its lock has

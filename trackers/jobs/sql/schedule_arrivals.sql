@@ -19,7 +19,7 @@ put AS (
     INSERT INTO {job} (key, due_at, urgent, stamp)
     SELECT key, due_at, urgent, stamp FROM stamped ORDER BY key
     ON CONFLICT (key) DO UPDATE
-    SET due_at = excluded.due_at, stamp = excluded.stamp, attempts = 0,
+    SET due_at = excluded.due_at, stamp = excluded.stamp, strikes = 0,
         urgent = excluded.urgent
     RETURNING *
 )

@@ -80,18 +80,18 @@ known AS MATERIALIZED (
     SELECT p.id, p.due_at, job.stamp
     FROM planned p CROSS JOIN LATERAL (
         SELECT stamp FROM {job} j
-        WHERE j.key = p.id AND j.attempts < {strikes}
+        WHERE j.key = p.id AND j.strikes < {max_strikes}
           AND j.due_at IS DISTINCT FROM p.due_at LIMIT 1
     ) job
 ),
 free AS MATERIALIZED (
     SELECT of.*
     FROM (SELECT DISTINCT stamp FROM known ORDER BY stamp) AS asked CROSS JOIN LATERAL (
-        SELECT stamp, keys, attempts FROM {bucket} b
+        SELECT stamp, keys, strikes FROM {bucket} b
         WHERE b.stamp = asked.stamp AND b.lease IS NULL AND b.due_at > now() + %(soon)s
         UNION ALL
         SELECT * FROM (
-            SELECT stamp, keys, attempts FROM {bucket} b
+            SELECT stamp, keys, strikes FROM {bucket} b
             WHERE b.stamp = asked.stamp AND b.lease IS NULL AND b.due_at <= now() + %(soon)s
             FOR UPDATE SKIP LOCKED
         ) AS soon
@@ -99,9 +99,9 @@ free AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
     SELECT k.id, k.due_at,
-           CASE WHEN k.stamp = ANY(ARRAY(SELECT stamp FROM free WHERE attempts > 0)) THEN (
-               SELECT max(f.attempts) FROM free f
-               WHERE f.stamp = k.stamp AND k.id = ANY(f.keys)) ELSE 0 END AS attempts
+           CASE WHEN k.stamp = ANY(ARRAY(SELECT stamp FROM free WHERE strikes > 0)) THEN (
+               SELECT max(f.strikes) FROM free f
+               WHERE f.stamp = k.stamp AND k.id = ANY(f.keys)) ELSE 0 END AS strikes
     FROM (
         SELECT * FROM known
         WHERE ((id, stamp) IN (SELECT unnest(keys), stamp FROM free)) IS TRUE
@@ -113,10 +113,10 @@ waiting AS MATERIALIZED (
     ) locked
 ),
 moved AS (
-    INSERT INTO {job} (key, due_at, attempts, stamp)
-    SELECT id, due_at, attempts, %(stamp)s + {of_slot} FROM waiting ORDER BY id
+    INSERT INTO {job} (key, due_at, strikes, stamp)
+    SELECT id, due_at, strikes, %(stamp)s + {of_slot} FROM waiting ORDER BY id
     ON CONFLICT (key) DO UPDATE
-    SET due_at = excluded.due_at, attempts = excluded.attempts, stamp = excluded.stamp
+    SET due_at = excluded.due_at, strikes = excluded.strikes, stamp = excluded.stamp
     RETURNING *
 ),
 put AS (SELECT * FROM moved UNION ALL SELECT * FROM woken),

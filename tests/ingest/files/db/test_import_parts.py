@@ -159,7 +159,7 @@ def test_removing_a_source_removes_its_waiting_parts():
 
 def test_isolated_parts_are_reported_and_retried():
     report = started(f"{A}\n")
-    ImportJob.objects.update(attempts=4, stamp=None)
+    ImportJob.objects.update(strikes=4, stamp=None)
     assert len(failed_parts(report)) == 1
 
     assert importing.try_again(report) == 1

@@ -117,7 +117,7 @@ def owe(url, *, change="", lease="1 second"):
             "UPDATE trackers_queue SET lease = %s, buffer_ttl = '0.1 seconds'", [lease]
         )
         connection.execute(
-            "INSERT INTO trackers_tweetupdate (key, due_at, attempts)"
+            "INSERT INTO trackers_tweetupdate (key, due_at, strikes)"
             " SELECT key, now() - interval '1 hour', 0 FROM generate_series(1, 5) key"
         )
         fill_buckets(connection)

@@ -180,7 +180,7 @@ def test_a_running_import_shows_its_progress_and_refreshes(staff):
 def test_failed_parts_are_reported_and_can_be_retried(staff):
     address = uploaded(staff, f"{A}\n")
     staff.post(address, {"act": "start"})
-    ImportJob.objects.update(attempts=4)
+    ImportJob.objects.update(strikes=4)
 
     assert "1 part could not be imported" in page_of(staff, address)
     staff.post(address, {"act": "again"})

@@ -173,13 +173,13 @@ def test_the_page_needs_the_view_permission(client):
 
 def test_a_stream_whose_gaps_no_poll_fills_has_the_button_that_its_advice_names(staff):
     made = source("stream", "#artemis", rule_id=7, due_in=0)
-    SourcePoll.objects.filter(key=made.pk).update(attempts=4)
+    SourcePoll.objects.filter(key=made.pk).update(strikes=4)
     assert "poll it now to try again" in words(paged(staff, made))
     assert f'action="/sources/{made.pk}/poll"' in paged(staff, made)
 
     staff.post(f"/sources/{made.pk}/poll")
 
-    assert SourcePoll.objects.get(key=made.pk).attempts == 0
+    assert SourcePoll.objects.get(key=made.pk).strikes == 0
     assert f'action="/sources/{made.pk}/poll"' not in paged(staff, made)
 
 

@@ -65,7 +65,7 @@ def test_a_small_clock_skew_is_not_shown(staff):
 def test_claimed_lost_and_isolated_polls_are_shown_as_such(staff):
     reading, idle, isolated = source(of="a", due_in=60), source(of="b"), source(of="c", due_in=0)
     PollBucket.objects.filter(keys=[reading.pk]).update(lease=7)
-    SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
+    SourcePoll.objects.filter(key=isolated.pk).update(strikes=4)
 
     told = words(listed(staff))
 
@@ -184,7 +184,7 @@ def test_many_finished_imports_hide_no_active_source(staff):
 
 def test_advice_in_the_list_has_its_button(staff, client):
     paused, isolated = source(of="a", paused_at=now()), source(of="b", due_in=0)
-    SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
+    SourcePoll.objects.filter(key=isolated.pk).update(strikes=4)
 
     page = listed(staff)
 
@@ -219,7 +219,7 @@ def test_sources_with_findings_come_first_then_by_name(staff):
     gap(source("account", "open"))
     source("account", "aaa", due_in=60)
     source("account", "Bbb", due_in=60)
-    queues.put(SourcePoll, source("account", "yyy").pk, now(), attempts=4)
+    queues.put(SourcePoll, source("account", "yyy").pk, now(), strikes=4)
 
     page = listed(staff)
 

@@ -102,7 +102,7 @@ def test_failed_and_slow_tasks_say_why(staff):
 
 def test_isolated_tweets_are_named_with_a_link(staff):
     for key in range(5, 30):
-        TweetUpdateFactory(key=key, attempts=4)
+        TweetUpdateFactory(key=key, strikes=4)
 
     page = staff.get("/operations/?part=figures").content.decode()
 

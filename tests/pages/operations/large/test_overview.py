@@ -132,7 +132,7 @@ def test_the_cards_show_due_checked_late_and_failed_with_reasons(staff):
 
 def test_isolated_tweets_are_shown_while_there_are_any(staff):
     assert "Isolated" not in read(staff)
-    TweetUpdateFactory(attempts=4)
+    TweetUpdateFactory(strikes=4)
     page = staff.get("/?part=now")
     assert "Isolated 1 set aside after" in words(page)
     assert 'href="/tweets/?state=isolated"' in page.content.decode()

@@ -10,7 +10,7 @@ from django.db.models import F
 from tests.factories import TweetFactory
 from tests.pages.conftest import watched
 from tests.pages.tweets.db.test_tweets import shown
-from trackers.jobs.models import STRIKES
+from trackers.jobs.models import MAX_STRIKES
 from trackers.tweets.finding import finder, texts
 from trackers.tweets.models import Author, Tweet
 from trackers.updater.models import TweetUpdate
@@ -92,7 +92,7 @@ def test_every_state_filter_has_its_tweets_only(staff):
     # One that was put off once, and moved since.
     TweetUpdate.objects.filter(pk=ids["fresh"]).update(for_money_until=now)
     Tweet.objects.filter(pk=ids["gone"]).update(missing_since=now, gone_at=now)
-    TweetUpdate.objects.filter(pk=ids["isolated"]).update(attempts=STRIKES)
+    TweetUpdate.objects.filter(pk=ids["isolated"]).update(strikes=MAX_STRIKES)
     ids["unclear"] = watched(10, unclear_since=now).id
 
     listed = {name: shown(staff.get("/tweets/", {"state": name})) for name in ids}

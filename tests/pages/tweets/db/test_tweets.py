@@ -193,7 +193,7 @@ def test_a_claimed_tweet_is_shown_as_being_checked(staff):
 
 def test_an_isolated_tweet_is_shown_as_such(staff):
     tweet = TweetFactory(measured=True)
-    TweetUpdateFactory(key=tweet.id, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
+    TweetUpdateFactory(key=tweet.id, strikes=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
     page = flat(staff.get("/tweets/"))
 

@@ -350,7 +350,7 @@ def test_a_delivery_out_of_time_releases_the_other_sources():
     [done] = deliver.deliver(batch, deadline=Deadline.after(0))
 
     assert (done.origin_id, done.is_all) == (first, True)
-    waiting = TimelineDelivery.bucket.objects.filter(lease=None, attempts=0)
+    waiting = TimelineDelivery.bucket.objects.filter(lease=None, strikes=0)
     assert sorted(waiting.values_list("keys", flat=True)) == sorted([one] for one in others)
     assert {one.origin_id for one in deliver_all()} == set(others)
 
