@@ -26,7 +26,7 @@ from trackers.ingest.sources.imports import (
     RejectedLine,
 )
 from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
-from trackers.jobs.models import Queue, QueueFigures, ScheduleAhead, Tally, Worker
+from trackers.jobs.models import Queue, QueueCounters, QueueStatistics, ScheduleAhead, Worker
 from trackers.jobs.observed.database import DatabaseMinute
 from trackers.jobs.observed.minutes import QueueHour, QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
@@ -122,9 +122,10 @@ __all__ = [
     "PollBucket",
     "Project",
     "Queue",
-    "QueueFigures",
+    "QueueCounters",
     "QueueHour",
     "QueueMinute",
+    "QueueStatistics",
     "RebuildBucket",
     "RejectedLine",
     "Replanning",
@@ -146,7 +147,6 @@ __all__ = [
     "SubscriberState",
     "Subscription",
     "Tag",
-    "Tally",
     "TimedBucket",
     "Timeline",
     "TimelineDelivery",

@@ -1,4 +1,4 @@
-"""How late tweets were claimed, as the workers counted it in their tallies."""
+"""How late tweets were claimed, as the workers counted it in their counters."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.benchmarks.database import Database
-from trackers.jobs.models import Tally
+from trackers.jobs.models import QueueCounters
 
 CLASSES = """
     SELECT place, sum(n::bigint)
-    FROM trackers_tally, jsonb_array_elements_text(late) WITH ORDINALITY AS counts(n, place)
+    FROM trackers_queuecounters, jsonb_array_elements_text(late) WITH ORDINALITY AS counts(n, place)
     GROUP BY place ORDER BY place
 """
 
 
 # A day stands for "later than the last class".
-BOUNDS = (*Tally.LATENESS, 86_400.0)
+BOUNDS = (*QueueCounters.LATENESS, 86_400.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Lags:
-    """Counts in the classes of `Tally.LATENESS`; the last is what was later than all."""
+    """Counts in the classes of `QueueCounters.LATENESS`; the last is what was later than all."""
 
     counts: Sequence[int]
 
@@ -44,6 +44,6 @@ class Lags:
         )
 
 
-def told_by_tallies(database: Database) -> Lags:
+def lags_of_counters(database: Database) -> Lags:
     found = {int(place): int(number) for place, number in database.sql(CLASSES)}
     return Lags([found.get(place, 0) for place in range(1, len(BOUNDS) + 1)])

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 from tests.benchmarks import loading, pipeline
 from tests.benchmarks.database import Database
-from tests.benchmarks.lags import Lags, told_by_tallies
+from tests.benchmarks.lags import Lags, lags_of_counters
 from tests.benchmarks.processes import cluster, wait_until, world
 from tests.benchmarks.results import Bar, Result
 from tests.benchmarks.workshop import Workshop
@@ -45,13 +45,13 @@ def run(shop: Workshop) -> Result:
         with cluster(shop.processes, database, workers=workers, X_API_BASE_URL=x.url):
             # The first look at all of them is the start of the beat.
             time.sleep(5 + min(10.0, shop.size.seconds(30)))
-            database.sql("TRUNCATE trackers_tally")
+            database.sql("TRUNCATE trackers_queuecounters")
             time.sleep(shop.size.seconds(SECONDS, least=3))
             if shop.size.is_smoke:
                 wait_until(
-                    lambda: told_by_tallies(database).count, within=60, what="a tweet is looked at"
+                    lambda: lags_of_counters(database).count, within=60, what="a tweet is looked at"
                 )
-        lags = told_by_tallies(database)
+        lags = lags_of_counters(database)
         ttl = float(database.value(BUFFER_TTL))
     return result(lags, full=full, ttl=ttl)
 

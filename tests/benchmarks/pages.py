@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from trackers import tasks
 from trackers.tweets.models import Tweet, TweetText
-tasks.take_figures()
+tasks.record_statistics()
 browser = Client(SERVER_NAME="localhost")
 browser.force_login(User.objects.create_superuser("bench"))
 newest, oldest = (Tweet.objects.order_by(order).first().pk for order in ("-id", "id"))

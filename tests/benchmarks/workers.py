@@ -17,7 +17,9 @@ TRACKED = 300_000
 FULL = 0.9
 ONE_WORKER = 2000
 
-BATCHES = "SELECT coalesce(sum(asked), 0)::float8 / greatest(1, sum(batches)) FROM trackers_tally"
+BATCHES = """
+    SELECT coalesce(sum(asked), 0)::float8 / greatest(1, sum(batches)) FROM trackers_queuecounters
+"""
 
 
 def run(shop: Workshop) -> Result:
@@ -29,7 +31,7 @@ def run(shop: Workshop) -> Result:
         database = stack.enter_context(pipeline.loaded(shop, x))
         counts = COUNTS[:2] if shop.size.is_smoke else COUNTS
         for count in counts:
-            database.sql("TRUNCATE trackers_tally")
+            database.sql("TRUNCATE trackers_queuecounters")
             done = pipeline.stretch(shop, database, x, workers=count, seconds=shop.size.seconds(30))
             first = float(rows[0]["tweets/s"] or 1) if rows else done.rate.a_second
             rows.append(

@@ -46,7 +46,7 @@ OLD = """
     INSERT INTO django_q_task (id, name, func, started, stopped, success, attempt_count)
     SELECT n, 'old', 'old', now() - interval '20 days', now() - interval '20 days', false, 1
     FROM generate_series(1, 10) n;
-    INSERT INTO trackers_tally (queue, minute, host, pid, batches, asked, measured, changed,
+    INSERT INTO trackers_queuecounters (queue, minute, host, pid, batches, asked, measured, changed,
                                 missing, failed, late)
     VALUES ('tweet:update', now() - interval '3 days', 'old', 1, 1, 1, 1, 1, 0, 0, '[]');
     INSERT INTO trackers_worker (cluster, host, pid, kind, started_at, seen_at, doing)
@@ -54,7 +54,7 @@ OLD = """
 """
 OLD_LEFT = """
     SELECT (SELECT count(*) FROM django_q_task WHERE name = 'old')
-         + (SELECT count(*) FROM trackers_tally WHERE host = 'old')
+         + (SELECT count(*) FROM trackers_queuecounters WHERE host = 'old')
          + (SELECT count(*) FROM trackers_worker WHERE host = 'old')
 """
 PACK_NOW = (

@@ -110,7 +110,7 @@ class Month:
         if self.housed is None or now - self.housed >= 6 * HOUR:
             tasks.make_partitions()
             tasks.pack_samples()
-            tasks.forget_tallies()
+            tasks.prune_counters()
             self.housed = now
 
     def run(self):

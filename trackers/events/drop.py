@@ -32,14 +32,14 @@ _DROP_WAITING = statement(__file__, "drop_waiting")
 
 
 @dataclass(slots=True)
-class Tally:
+class Dropped:
     events: int = 0
     bytes: int = 0
 
 
-def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
+def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Dropped:
     """Drop the oldest batches if all together exceed `most_bytes`; return what was dropped."""
-    used, dropped = used_bytes(), Tally()
+    used, dropped = used_bytes(), Dropped()
     if used <= most_bytes * _UPPER:
         return dropped
 
@@ -58,11 +58,11 @@ def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
     return dropped
 
 
-def drop_some() -> Tally:
+def drop_some() -> Dropped:
     with cursor() as db:
         row = db.execute(_DROP, {"most": _BATCHES_PER_PIECE}).fetchone()
     assert row is not None
-    return Tally(int(row[0]), int(row[1]))
+    return Dropped(int(row[0]), int(row[1]))
 
 
 def used_bytes() -> int:

@@ -1,6 +1,6 @@
 """Every minute, count what today brought; every ten, and right after midnight, forecast.
 
-tallies, ledger ─> so far ───────────────────────────────┐
+counters, ledger ─> so far ───────────────────────────────┐
 sample of the queue ─> population ─┐                     ├─> ForecastDay: yesterday, today, tomorrow
 intervals, stretch, room, money ───┴─> foresee ─ learn ──┘
 Pages, `status` and /metrics read the rows, which do not grow with the number of tweets.
@@ -41,7 +41,7 @@ PAUSED = "The queue of tweets is paused."
 NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
 
 _LOOKUPS_TODAY = """
-    SELECT coalesce(sum(asked), 0) FROM trackers_tally
+    SELECT coalesce(sum(asked), 0) FROM trackers_queuecounters
     WHERE minute >= %(since)s AND minute < %(until)s AND queue = %(queue)s
 """
 _SPENT = """

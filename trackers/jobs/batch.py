@@ -26,7 +26,7 @@ class Batch:
     """Keys claimed together under one lease, in ascending order; all with the same `strikes`.
 
     `due_at` is when the oldest of them was due. `late` counts the keys by the lateness classes of
-    `Tally.LATENESS`. `is_full`: as large as a batch may be, so more keys may be due.
+    `QueueCounters.LATENESS`. `is_full`: as large as a batch may be, so more keys may be due.
     `next_low`: where the next claim may start; nothing that this one saw and left is before it.
     """
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from trackers.jobs.batch import THE_HEAD, Batch, Low
-from trackers.jobs.models import SUSPECT_STRIKES, Tally
+from trackers.jobs.models import SUSPECT_STRIKES, QueueCounters
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
@@ -91,8 +91,8 @@ def _claim(
 
 
 def _count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
-    """How many keys fall in each class of `Tally.LATENESS`; the last class has no upper bound."""
-    counts = [0] * (len(Tally.LATENESS) + 1)
+    """How many keys fall in each class of lateness; the last class has no upper bound."""
+    counts = [0] * (len(QueueCounters.LATENESS) + 1)
     for seconds, many in zip(lateness, keys, strict=True):
-        counts[bisect_left(Tally.LATENESS, seconds)] += many
+        counts[bisect_left(QueueCounters.LATENESS, seconds)] += many
     return counts

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-_COUNT_BATCH = statement(__file__, "count_done")
+_COUNT_BATCH = statement(__file__, "count_batch")
 
 _HOST = socket.gethostname()
 
 
 @dataclass(frozen=True, slots=True)
 class BatchDone:
-    """Figures of one batch. `late` counts its keys in the classes of `Tally.LATENESS`. `requests`:
-    how many requests its keys went out in, which is what `Tally.batches` counts."""
+    """What one batch came to. `late` counts its keys in the classes of `QueueCounters.LATENESS`.
+    `requests`: how many its keys went out in, which is what `QueueCounters.batches` counts."""
 
     requests: int = 1
     asked: int = 0

@@ -308,7 +308,7 @@ class Worker(models.Model):
         return f"{self.kind} {self.pid} on {self.host}"
 
 
-class Tally(models.Model):
+class QueueCounters(models.Model):
     """What one worker process did in one minute; summed up for `status` and the pages."""
 
     # Upper bounds of the lateness counts, in seconds; one more count has what was later still.
@@ -331,7 +331,7 @@ class Tally(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["minute", "queue", "host", "pid"], name="tally_of_a_minute"
+                fields=["minute", "queue", "host", "pid"], name="counters_of_a_minute"
             )
         ]
 
@@ -339,8 +339,8 @@ class Tally(models.Model):
         return f"{self.queue} {self.minute:%Y-%m-%d %H:%M}"
 
 
-class QueueFigures(models.Model):
-    """What a cluster last saw of one queue; written and read by `jobs.figures`."""
+class QueueStatistics(models.Model):
+    """What a cluster last saw of one queue; written and read by `jobs.statistics`."""
 
     queue = models.CharField(max_length=60, primary_key=True)
 
@@ -366,11 +366,11 @@ class QueueFigures(models.Model):
     whole_in_flight = models.IntegerField(default=0)
 
     def __str__(self) -> str:
-        return f"figures of {self.queue}"
+        return f"statistics of {self.queue}"
 
-    def may_be_counted(self, now: datetime, *, rests: int) -> bool:
-        """Whether the last whole count ended at least `rests` times its own duration ago."""
-        return self.whole_at is None or now >= self.whole_at + rests * self.whole_took
+    def may_be_counted(self, now: datetime, *, pauses: int) -> bool:
+        """Whether the last whole count ended at least `pauses` times its own duration ago."""
+        return self.whole_at is None or now >= self.whole_at + pauses * self.whole_took
 
 
 class ScheduleAhead(models.Model):

@@ -1,9 +1,9 @@
-"""Figures of a queue: what waits, how late it is, what was done.
+"""Statistics of a queue: what waits, how late it is, what was done.
 
-a cluster, every few seconds ─ take ─> a row for each queue ─ figures ─> pages, status, /metrics
-Up to `MOST` keys are counted each time. A longer queue is also counted whole, and the longer that
-takes, the longer the pause after it. While no cluster runs, each reader makes the bounded counts
-itself.
+a cluster, every few seconds ─> a row of statistics for each queue ─> pages, status, /metrics
+Up to MAX_COUNTED_KEYS are counted each time. A longer queue is also counted whole, and the longer
+that takes, the longer the pause after it. While no cluster runs, each reader makes the bounded
+counts itself.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import DateTimeField, Func, Q
 
-from trackers.jobs.models import QueueFigures, Tally, job_classes
+from trackers.jobs.models import QueueCounters, QueueStatistics, job_classes
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
 # A bounded count stops at this many keys.
 MAX_COUNTED_KEYS = 10_000
-# How often the figures are taken, by whichever cluster is first.
+# How often statistics are taken, by whichever cluster is first.
 TAKEN_EVERY = timedelta(seconds=2)
 # An older row is from a cluster that has ended, or whose count takes very long.
 FRESH_FOR = timedelta(seconds=15)
 # The pause after a whole count, as a multiple of the time that it took: two percent of a core.
 PAUSE_FACTOR = 50
 
-COUNT_BOUNDED = queue_statement(__file__, "figures")
+COUNT_BOUNDED = queue_statement(__file__, "count_bounded")
 
 # The database's time, as in the SQL of the queue.
 DATABASE_NOW = Func(function="now", template="%(function)s()", output_field=DateTimeField())
@@ -54,13 +54,13 @@ _CHECKED_LAST_MINUTE = """
                           date_trunc('minute', now()) AS this)
     SELECT coalesce(
         sum(t.measured * CASE WHEN t.minute = share.this THEN 1 ELSE share.of_last END), 0)
-    FROM share LEFT JOIN trackers_tally t
+    FROM share LEFT JOIN trackers_queuecounters t
       ON t.queue = %(queue)s AND t.minute >= share.this - interval '1 minute'
 """
 
 _LATENESS = """
     SELECT place::int, sum(count::int)::int
-    FROM trackers_tally t,
+    FROM trackers_queuecounters t,
          jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
     WHERE t.queue = %(queue)s AND t.minute >= now() - interval '5 minutes'
     GROUP BY place ORDER BY place
@@ -68,27 +68,28 @@ _LATENESS = """
 
 _BATCH_FILL = """
     SELECT sum(asked + failed)::float8 / nullif(sum(batches), 0)
-    FROM trackers_tally
+    FROM trackers_queuecounters
     WHERE queue = %(queue)s AND minute >= now() - interval '5 minutes'
 """
 
 _BY_MINUTE = """
     SELECT minute, sum(batches)::int, sum(asked)::int, sum(measured)::int, sum(changed)::int,
            sum(failed)::int
-    FROM trackers_tally
+    FROM trackers_queuecounters
     WHERE queue = %(queue)s AND minute > now() - %(minutes)s * interval '1 minute'
     GROUP BY minute ORDER BY minute
 """
 
-_PRUNE_COUNTERS = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
+_PRUNE_COUNTERS = "DELETE FROM trackers_queuecounters WHERE minute < now() - interval '2 days'"
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSummary:
-    """Figures of a queue; lateness and batch fill over five minutes, None without a batch.
+    """Statistics of a queue; lateness and batch fill over five minutes, None without a batch.
 
-    Up to MOST the counts are exact as of `taken_at`. Above, `due`, `in_flight` and `scheduled` are
-    those of the whole count at `counted_at`; if that is None, lower bounds or an estimate.
+    Up to MAX_COUNTED_KEYS the counts are exact as of `taken_at`. Above, `due`, `in_flight` and
+    `scheduled` are those of the whole count at `counted_at`; if that is None, lower bounds or an
+    estimate.
     """
 
     due: int
@@ -112,7 +113,7 @@ class QueueSummary:
 
 @dataclass(frozen=True, slots=True)
 class BoundedCount:
-    """What LOOK saw. `walked`: how many keys it visited to find those in flight."""
+    """What `count_bounded` saw. `walked`: how many keys it visited to find those in flight."""
 
     at: datetime
     due: int
@@ -127,7 +128,7 @@ class BoundedCount:
 
 @dataclass(frozen=True, slots=True)
 class RecentCounters:
-    """What the tallies say about the last minutes."""
+    """What the counters say about the last minutes."""
 
     checked_last_minute: int
     lateness_p50_seconds: float | None
@@ -146,13 +147,13 @@ class MinuteCounters:
 
 
 def queue_summary(queue: str) -> QueueSummary:
-    """The figures that a cluster last took; if none takes them, as they are now."""
+    """Those that a cluster last took; if none takes them, as they are now."""
     return queue_summaries(queue)[queue]
 
 
 def queue_summaries(*names: str) -> dict[str, QueueSummary]:
     """By name; in one statement where a cluster takes them."""
-    rows = QueueFigures.objects.annotate(now=DATABASE_NOW).in_bulk(names)
+    rows = QueueStatistics.objects.annotate(now=DATABASE_NOW).in_bulk(names)
     summaries = {}
     for name in names:
         row = rows.get(name)
@@ -161,29 +162,29 @@ def queue_summaries(*names: str) -> dict[str, QueueSummary]:
             summaries[name] = QueueSummary(**kept)
         else:
             summaries[name] = _summary_of(
-                count_bounded(name), _recent_counters(name), row or QueueFigures()
+                count_bounded(name), _recent_counters(name), row or QueueStatistics()
             )
     return summaries
 
 
 def record_summary(queue: str, *, then: Callable[[str, QueueSummary], None] | None = None) -> bool:
-    """Write the figures for all readers; False when another cluster does, or just did.
+    """Write the statistics for all readers; False when another cluster does, or just did.
 
-    A queue of more than MOST is counted whole first, unless the last such count is too recent.
-    `then` gets them in the same transaction, so no two clusters are in it at once.
+    A queue of more than MAX_COUNTED_KEYS is counted whole first, unless the last such count is too
+    recent. `then` gets them in the same transaction, so no two clusters are in it at once.
     """
-    QueueFigures.objects.get_or_create(pk=queue)
+    QueueStatistics.objects.get_or_create(pk=queue)
     with transaction.atomic():
-        # Lock: this row alone. Skip it if it is locked: another cluster is taking the figures.
+        # Lock: this row alone. Skip it if it is locked: another cluster is taking them.
         row = (
-            QueueFigures.objects.select_for_update(skip_locked=True)
+            QueueStatistics.objects.select_for_update(skip_locked=True)
             .filter(Q(taken_at=None) | Q(taken_at__lte=DATABASE_NOW - TAKEN_EVERY), pk=queue)
             .first()
         )
         if row is None:
             return False
         seen = count_bounded(queue)
-        if seen.scheduled >= MAX_COUNTED_KEYS and row.may_be_counted(seen.at, rests=PAUSE_FACTOR):
+        if seen.scheduled >= MAX_COUNTED_KEYS and row.may_be_counted(seen.at, pauses=PAUSE_FACTOR):
             _count_whole(row, at=seen.at)
         summary = _summary_of(seen, _recent_counters(queue), row)
         for field in fields(summary):
@@ -206,7 +207,7 @@ def count_bounded(queue: str) -> BoundedCount:
     return BoundedCount(*row)
 
 
-def _count_whole(row: QueueFigures, *, at: datetime) -> None:
+def _count_whole(row: QueueStatistics, *, at: datetime) -> None:
     """Count the whole queue into its row, without parallel workers in the server."""
     began = time.monotonic()
     with cursor() as db:
@@ -228,7 +229,7 @@ def _recent_counters(queue: str) -> RecentCounters:
     return RecentCounters(round(checked[0]), quantile(late, 0.5), quantile(late, 0.99), fill[0])
 
 
-def _summary_of(seen: BoundedCount, recent: RecentCounters, row: QueueFigures) -> QueueSummary:
+def _summary_of(seen: BoundedCount, recent: RecentCounters, row: QueueStatistics) -> QueueSummary:
     """What was seen, and where that was cut off, the row's whole count instead."""
     cut_off = seen.scheduled >= MAX_COUNTED_KEYS
     whole = row.whole_scheduled if row.whole_at else seen.estimate
@@ -255,14 +256,15 @@ def _summary_of(seen: BoundedCount, recent: RecentCounters, row: QueueFigures) -
 def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
     """The upper bound of the lateness class in which this share is reached; None without counts.
 
-    `counts`: (class, how many), in order; classes are those of `Tally.LATENESS`, from 1.
+    `counts`: (class, how many), in order; classes are those of `QueueCounters.LATENESS`, from 1.
     """
+    bounds = QueueCounters.LATENESS
     total = sum(count for _, count in counts)
     reached = 0
     for place, count in counts:
         reached += count
         if total and reached >= share * total:
-            return Tally.LATENESS[min(place, len(Tally.LATENESS)) - 1]
+            return bounds[min(place, len(bounds)) - 1]
     return None
 
 
@@ -281,6 +283,6 @@ def by_minute(queue: str, *, minutes: int = 60) -> list[MinuteCounters]:
 
 
 def prune_counters() -> int:
-    """Delete tallies older than two days; return how many."""
+    """Delete counters older than two days; return how many."""
     with cursor() as db:
         return db.execute(_PRUNE_COUNTERS).rowcount

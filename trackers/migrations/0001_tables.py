@@ -222,7 +222,7 @@ class Migration(migrations.Migration):
                 models.CheckConstraint(condition=models.Q(('arrivals_per_second__gte', 1)), name='queue_arrivals_per_second'),
             ],
         }),
-        migrations.CreateModel('Tally', [
+        migrations.CreateModel('QueueCounters', [
             ID,
             ('queue', models.CharField(max_length=60)),
             ('minute', models.DateTimeField()),
@@ -235,7 +235,7 @@ class Migration(migrations.Migration):
             ('missing', models.IntegerField(default=0)),
             ('failed', models.IntegerField(default=0)),
             ('late', models.JSONField(default=list)),
-        ], {'constraints': [models.UniqueConstraint(fields=('minute', 'queue', 'host', 'pid'), name='tally_of_a_minute')]}),
+        ], {'constraints': [models.UniqueConstraint(fields=('minute', 'queue', 'host', 'pid'), name='counters_of_a_minute')]}),
         migrations.CreateModel('TweetText', [
             ('tweet', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.tweet')),
             ('text', models.TextField()),
@@ -527,7 +527,7 @@ class Migration(migrations.Migration):
             ('woken', models.PositiveBigIntegerField(default=0)),
             ('overdue', models.PositiveBigIntegerField(default=0, help_text='Tweets that were already due; they are spread out from the start.')),
         ]),
-        migrations.CreateModel('QueueFigures', [
+        migrations.CreateModel('QueueStatistics', [
             ('queue', models.CharField(max_length=60, primary_key=True, serialize=False)),
             ('taken_at', models.DateTimeField(null=True)),
             ('due', models.IntegerField(default=0)),

@@ -39,7 +39,7 @@ SCHEDULES = [
     ("packing of samples", "trackers.tasks.pack_samples", FIVE_MINUTES),
     ("silent workers", "trackers.tasks.forget_silent_workers", FIVE_MINUTES),
     ("retention of samples", "trackers.tasks.retire_samples", HOUR),
-    ("old tallies", "trackers.tasks.forget_tallies", HOUR),
+    ("old counters", "trackers.tasks.prune_counters", HOUR),
     ("unfinished uploads", "trackers.tasks.forget_uploads", HOUR),
     ("failed tasks", "trackers.tasks.forget_failed_tasks", HOUR),
     ("closed gaps", "trackers.tasks.forget_gaps", HOUR),

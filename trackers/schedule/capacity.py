@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from trackers.jobs.models import Tally
+from trackers.jobs.models import QueueCounters
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule.stretch_solve import WINDOW_S
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
@@ -19,14 +19,14 @@ _WINDOWS = statement(__file__, "windows")
 _BEST_MINUTE = """
     WITH best AS (
         SELECT minute, sum(asked) AS asked
-        FROM trackers_tally
+        FROM trackers_queuecounters
         WHERE queue = %(queue)s AND minute >= now() - interval '1 day'
           AND minute < date_trunc('minute', now())
         GROUP BY minute ORDER BY asked DESC LIMIT 1
     )
     SELECT best.asked::float8 / 60,
            2 * sum(late.count::int) FILTER (WHERE late.place > %(punctual)s) > sum(late.count::int)
-    FROM best JOIN trackers_tally t ON t.queue = %(queue)s AND t.minute = best.minute
+    FROM best JOIN trackers_queuecounters t ON t.queue = %(queue)s AND t.minute = best.minute
     CROSS JOIN LATERAL jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
     GROUP BY best.asked
 """
@@ -60,7 +60,7 @@ def capacity(request_keys: int) -> Capacity:
 
 def _workers_manage() -> float | None:
     """The best minute of the last 24 hours; None unless the workers were behind in it."""
-    punctual = Tally.LATENESS.index(_PUNCTUAL_UP_TO) + 1
+    punctual = QueueCounters.LATENESS.index(_PUNCTUAL_UP_TO) + 1
     with cursor() as db:
         row = db.execute(_BEST_MINUTE, {"queue": TWEET_UPDATE, "punctual": punctual}).fetchone()
     return row[0] if row and row[1] else None

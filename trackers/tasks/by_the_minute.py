@@ -36,8 +36,8 @@ from tweetwatch.pieces import periodic_task_deadline
 logger = logging.getLogger(__name__)
 
 
-def take_figures() -> None:
-    """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
+def record_statistics() -> None:
+    """Every few seconds, in a cluster's main process: update what pages and `status` show."""
     for name in sorted(queue.job_classes()):
         statistics.record_summary(name, then=minutes.record_queue_minute)
     ahead.record_ahead(TWEET_UPDATE)

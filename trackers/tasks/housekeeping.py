@@ -70,9 +70,9 @@ def retire_samples() -> None:
     log_pruned(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
 
 
-def forget_tallies() -> None:
-    """Every hour: keep the figures of the hours that are over; forget those of the day before
-    yesterday, acts that ended a month ago, and forecasts of more than a year ago."""
+def prune_counters() -> None:
+    """Every hour: sum up the hours that are over; prune the counters of the day before yesterday,
+    acts that ended a month ago, and forecasts of more than a year ago."""
     minutes.sum_up_hours()
     statistics.prune_counters()
     noted.prune_noted_tasks()

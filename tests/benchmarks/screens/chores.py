@@ -24,7 +24,7 @@ MINUTES = {Schedule.HOURLY: 60, Schedule.DAILY: 1440}
 
 
 def main(*, rounds: int) -> None:
-    chores = {f"{tasks.__name__}.take_figures": 0.03} | {
+    chores = {f"{tasks.__name__}.record_statistics": 0.03} | {
         one.func: one.minutes if one.schedule_type == Schedule.MINUTES else
         MINUTES.get(one.schedule_type, 0)
         for one in Schedule.objects.exclude(func__in=LEFT_OUT)

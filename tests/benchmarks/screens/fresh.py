@@ -51,9 +51,9 @@ OF_NOW = (
     " FROM busy WHERE t.id = busy.id",
     "DELETE FROM trackers_changed",
     "INSERT INTO trackers_changed (ids) SELECT array_agg(id) FROM busy GROUP BY n / 100",
-    "DELETE FROM trackers_tally",
-    "INSERT INTO trackers_tally (queue, minute, host, pid, batches, asked, measured, changed,"
-    " missing, failed, late)"
+    "DELETE FROM trackers_queuecounters",
+    "INSERT INTO trackers_queuecounters (queue, minute, host, pid, batches, asked, measured,"
+    " changed, missing, failed, late)"
     " SELECT 'tweet:update', date_trunc('minute', now()) - m * interval '1 minute', 'screens', p,"
     " 50, 5000, 5000, 3000, 3, 1, '[900, 40, 20, 10, 5, 2, 1, 0, 0, 0, 0, 0, 0, 0]'"
     " FROM generate_series(0, 2879) m, generate_series(1, 8) p",
@@ -94,7 +94,7 @@ OLD_PLACES = """
 """
 TABLES = (
     "trackers_tweet, trackers_sample, trackers_tweetupdate, trackers_tweetbucket, trackers_mover,"
-    " trackers_changed, trackers_tally, trackers_queueminute, trackers_notedtask"
+    " trackers_changed, trackers_queuecounters, trackers_queueminute, trackers_notedtask"
 )
 
 

@@ -9,5 +9,5 @@ from trackers import tasks
 
 def main() -> None:
     while True:
-        tasks.take_figures()
+        tasks.record_statistics()
         time.sleep(2)

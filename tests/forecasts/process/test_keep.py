@@ -21,7 +21,7 @@ from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET, stored_forecast
 from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, update_forecasts
 from trackers.jobs import queue
-from trackers.jobs.models import Queue, Tally
+from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.projects import Spending
 from trackers.schedule import intervals
@@ -58,7 +58,7 @@ def tracked(many, *, age=5 * DAY, at=NOON, due=HOUR, came=None, **given):
 
 
 def asked(many, at):
-    Tally.objects.create(queue=TWEET_UPDATE, minute=at, host="h", pid=1, asked=many)
+    QueueCounters.objects.create(queue=TWEET_UPDATE, minute=at, host="h", pid=1, asked=many)
 
 
 def room(credential):

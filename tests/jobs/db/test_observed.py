@@ -11,7 +11,7 @@ from tests.factories import TweetUpdateFactory
 from trackers import tasks
 from trackers.jobs import statistics
 from trackers.jobs.batch import Batch
-from trackers.jobs.models import Tally
+from trackers.jobs.models import QueueCounters
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.observed.database import DatabaseMinute
@@ -34,14 +34,14 @@ def this_minute():
         return db.fetchone()[0]
 
 
-def tally(minute, **given):
+def counters(minute, **given):
     values = {"queue": "tweet:update", "host": "h", "pid": 1, "late": []}
-    Tally.objects.create(minute=minute, **{**values, **given})
+    QueueCounters.objects.create(minute=minute, **{**values, **given})
 
 
 def again():
     """As after some seconds: the figures of a moment ago are too fresh to be taken again."""
-    statistics.QueueFigures.objects.update(taken_at=now() - A_MINUTE)
+    statistics.QueueStatistics.objects.update(taken_at=now() - A_MINUTE)
     statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
 
@@ -64,9 +64,9 @@ def test_the_throughput_of_a_minute_is_added_once_it_is_over():
     QueueMinute.objects.create(
         queue="tweet:update", minute=last, due=1, oldest_due_seconds=2, in_flight=0
     )
-    tally(last, measured=700, failed=1)
-    tally(last, measured=300, failed=2, pid=2)
-    tally(last, measured=5, queue="source:poll")
+    counters(last, measured=700, failed=1)
+    counters(last, measured=300, failed=2, pid=2)
+    counters(last, measured=5, queue="source:poll")
 
     statistics.record_summary("tweet:update", then=minutes.record_queue_minute)
 
@@ -75,11 +75,11 @@ def test_the_throughput_of_a_minute_is_added_once_it_is_over():
 
 
 def test_the_recorder_writes_minutes_of_queues_and_the_database():
-    tasks.take_figures()
+    tasks.record_statistics()
 
     assert QueueMinute.objects.count() == 5
     assert DatabaseMinute.objects.count() == 1
-    tasks.take_figures()
+    tasks.record_statistics()
     assert DatabaseMinute.objects.count() == 1
 
 

@@ -14,7 +14,7 @@ from tests.queues import turn_clock
 from trackers import tasks
 from trackers.dashboards.operations.cards import cards
 from trackers.jobs import queue
-from trackers.jobs.models import Queue, Tally
+from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.statistics import COUNT_BOUNDED, MAX_COUNTED_KEYS, count_bounded, queue_summary
 from trackers.jobs.tables import on
 from trackers.schedule.catch_up import read_catch_up
@@ -133,7 +133,7 @@ def test_the_first_checks_after_a_hold_are_late_by_its_length():
 
     late = queue.get(NAME).late
 
-    assert late[Tally.LATENESS.index(3600.0)] == 1
+    assert late[QueueCounters.LATENESS.index(3600.0)] == 1
 
 
 MILLION = 1_000_000

@@ -11,7 +11,7 @@ from django.db import connection
 from tests.databases import url_of
 from tests.jobs.plans import nodes
 from tests.queues import fill_buckets
-from trackers.jobs.models import QueueFigures
+from trackers.jobs.models import QueueStatistics
 from trackers.jobs.queue import on
 from trackers.jobs.statistics import (
     COUNT_BOUNDED,
@@ -42,7 +42,7 @@ def fill(first, last, due_at):
 
 def make_older(by):
     """As if the row had been written so much earlier."""
-    row = QueueFigures.objects.get()
+    row = QueueStatistics.objects.get()
     row.taken_at -= by
     row.whole_at = row.whole_at and row.whole_at - by
     row.counted_at = row.counted_at and row.counted_at - by
@@ -74,7 +74,7 @@ def test_readers_do_not_wait_for_a_counting_cluster():
     make_older(LONG)
 
     with psycopg.connect(url_of(connection.settings_dict["NAME"])) as rival:
-        rival.execute("SELECT FROM trackers_queuefigures FOR UPDATE")
+        rival.execute("SELECT FROM trackers_queuestatistics FOR UPDATE")
         with cursor() as db:
             db.execute("SET lock_timeout = '5s'")
         assert not record_summary(NAME)
@@ -116,7 +116,7 @@ def test_a_whole_count_pauses_fifty_times_its_duration():
     fill(1, MANY, HOUR_AHEAD)
     record_summary(NAME)
     took = timedelta(minutes=1)
-    QueueFigures.objects.update(whole_took=took)
+    QueueStatistics.objects.update(whole_took=took)
     fill(MANY + 1, MANY + 1, HOUR_AHEAD)
 
     make_older(PAUSE_FACTOR * took - timedelta(seconds=10))

@@ -16,7 +16,7 @@ from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import counters
-from trackers.jobs.models import Tally, Worker
+from trackers.jobs.models import QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import queue_summary
 from trackers.management.status_lines import length_text
@@ -180,7 +180,7 @@ def test_the_text_for_people_is_readable_lines():
 
 
 def test_requests_are_shown_with_their_ids():
-    late = [0] * (len(Tally.LATENESS) + 1)
+    late = [0] * (len(QueueCounters.LATENESS) + 1)
     late[2] = 190
     for _ in range(2):
         counters.count_batch("tweet:update", counters.BatchDone(asked=95, measured=95, late=late))
@@ -188,7 +188,7 @@ def test_requests_are_shown_with_their_ids():
 
     [line] = [line for line in status().splitlines() if line.startswith("Late by")]
 
-    within = length_text(Tally.LATENESS[2])
+    within = length_text(QueueCounters.LATENESS[2])
     assert line == f"Late by      half within {within}, 99% within {within}, 95 ids a request"
 
 

@@ -16,7 +16,7 @@ from tests.factories import CredentialFactory
 from trackers.credentials.models import Window
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Source, Stream
-from trackers.jobs.models import Tally, Worker
+from trackers.jobs.models import QueueCounters, Worker
 from trackers.schedule.models import Interval, Stretch
 
 DEPLOY = PROJECT / "deploy"
@@ -50,8 +50,8 @@ def told(client, db, settings):
     )
     Source.objects.create(kind="search", of="moon")
     Stream.objects.create()
-    late = [1] + [0] * len(Tally.LATENESS)
-    Tally.objects.create(
+    late = [1] + [0] * len(QueueCounters.LATENESS)
+    QueueCounters.objects.create(
         queue="tweet:update", minute=now.replace(second=0, microsecond=0),
         pid=1, host="h", batches=1, asked=1, late=late,
     )  # fmt: skip

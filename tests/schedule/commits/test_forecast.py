@@ -8,7 +8,7 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
 from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.models import Queue, Tally, Worker
+from trackers.jobs.models import Queue, QueueCounters, Worker
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Project
@@ -113,11 +113,11 @@ def test_disabled_credentials_and_depleted_projects_add_no_requests():
 
 
 def minute(back, *, asked, late_place):
-    late = [0] * (len(Tally.LATENESS) + 1)
+    late = [0] * (len(QueueCounters.LATENESS) + 1)
     late[late_place] = asked
     at = now().replace(second=0, microsecond=0) - back * MINUTE
     for pid in (1, 2):
-        Tally.objects.create(
+        QueueCounters.objects.create(
             queue="tweet:update", minute=at, host="h", pid=pid, batches=1,
             asked=asked // 2, measured=asked // 2, late=[one // 2 for one in late],
         )  # fmt: skip

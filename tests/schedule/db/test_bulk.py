@@ -79,7 +79,7 @@ def test_old_bulk_acts_are_pruned():
     begin("pause")
     BulkAct.objects.update(finished_at=F("finished_at") - bulk.KEEP_ACTS_FOR - timedelta(days=1))
 
-    tasks.forget_tallies()
+    tasks.prune_counters()
 
     assert [act.act for act in BulkAct.objects.all()] == ["pause"]
 

@@ -40,8 +40,8 @@ FILL = (
     "INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,"
     " money) SELECT id, current_date - n, 1, 0, 0, 0, 0"
     " FROM trackers_project, generate_series(0, 2999) n",
-    "INSERT INTO trackers_tally (queue, minute, host, pid, batches, asked, measured, changed,"
-    " missing, failed, late) SELECT 'tweet:update', date_trunc('minute', now())"
+    "INSERT INTO trackers_queuecounters (queue, minute, host, pid, batches, asked, measured,"
+    " changed, missing, failed, late) SELECT 'tweet:update', date_trunc('minute', now())"
     " - n * interval '1 minute', 'another', 1, 1, 1, 1, 1, 0, 0, '[]'"
     f" FROM generate_series(1, {TOLD // 2}) n",
     "INSERT INTO trackers_crossing (tweet_id, metric, at, figure, t)"
@@ -64,7 +64,7 @@ GROWING = (
     "trackers_event",
     "trackers_staged",
 )
-WITH_TIME = ("trackers_spending", "trackers_tally")
+WITH_TIME = ("trackers_spending", "trackers_queuecounters")
 # X's tweets come before all others: those that were measured and those that nobody knows yet.
 TRACK = """
     INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_because,

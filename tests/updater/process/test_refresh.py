@@ -17,7 +17,7 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Queue, Tally
+from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule.models import Interval
 from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
@@ -163,9 +163,9 @@ def test_a_second_look_up_sees_changes_and_is_counted(x):
         turn_clock(timedelta(days=2))
         refresh()
 
-    tally = Tally.objects.get()
-    assert (tally.batches, tally.asked, tally.measured, tally.changed) == (3, 3, 3, 2)
-    assert sum(tally.late) == 3
+    counters = QueueCounters.objects.get()
+    assert (counters.batches, counters.asked, counters.measured, counters.changed) == (3, 3, 3, 2)
+    assert sum(counters.late) == 3
     assert Tweet.objects.get().likes == 3
     assert Sample.objects.values_list("likes", "measurements").get() == (5, 2)
 

@@ -12,7 +12,7 @@ from tests.factories import CredentialFactory
 from tests.updater.process.test_refresh import claim, held, refresh, tracked, turn_clock, x
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.jobs.models import Queue, Tally
+from trackers.jobs.models import Queue, QueueCounters
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
@@ -37,7 +37,7 @@ def test_a_failed_request_releases_the_batch_with_a_delay(x, kind):
     assert TweetUpdate.objects.count() == len(ids)
     assert held() == HOLDING_NOTHING
     assert not Tweet.objects.exclude(measurements=0).exists()
-    assert Tally.objects.get().failed == 100
+    assert QueueCounters.objects.get().failed == 100
 
 
 def test_three_failures_in_a_row_hold_the_queue_ever_longer_until_a_success(x):

@@ -80,7 +80,7 @@ _ADD_THROUGHPUT = """
         FROM generate_series(1, 3) AS back
         CROSS JOIN LATERAL (
             SELECT date_trunc('minute', now()) - back * interval '1 minute' AS minute) AS over
-        LEFT JOIN trackers_tally t ON t.minute = over.minute AND t.queue = %(queue)s
+        LEFT JOIN trackers_queuecounters t ON t.minute = over.minute AND t.queue = %(queue)s
         GROUP BY over.minute
     ) AS done
     WHERE one.queue = %(queue)s AND one.minute = done.minute

@@ -11,7 +11,7 @@ from django_q.conf import Conf
 
 from trackers.jobs.processes.cluster import Cluster
 from trackers.management.pageless import PagelessCommand
-from trackers.tasks import take_figures
+from trackers.tasks import record_statistics
 
 
 class Command(PagelessCommand):
@@ -33,7 +33,7 @@ class Command(PagelessCommand):
                 sys.executable, sys.orig_argv, {**os.environ, "Q_CLUSTER_NAME": name}
             )
         cluster = Cluster()
-        cluster.record = take_figures
+        cluster.record = record_statistics
         cluster.stop_requested = options["run_once"]
         try:
             pid = cluster.start()

@@ -1,4 +1,4 @@
--- Ids carry their time, so one scan of the narrow queue gives the tiers, without the tweets. Tallies
+-- Ids carry their time, so one scan of the narrow queue gives the tiers, without the tweets. Counters
 -- would be cheaper still, but they show what was done, not what the plan needs after a person
 -- changed it, or after a file of tweets came in during an outage.
 -- {few}: a LIMIT, or nothing. ORDER BY: rare states are found by their small indexes, whatever the

@@ -12,7 +12,7 @@ from tests.jobs.cluster.running import poll
 from trackers.jobs.models import job_classes
 
 TAKEN = """
-    SELECT (SELECT count(*) FROM trackers_queuefigures WHERE taken_at > %(since)s),
+    SELECT (SELECT count(*) FROM trackers_queuestatistics WHERE taken_at > %(since)s),
            (SELECT count(*) FROM trackers_tweetcensus WHERE taken_at > %(since)s)
 """
 

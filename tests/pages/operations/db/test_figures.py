@@ -11,10 +11,10 @@ from django.core.management import call_command
 
 from tests.pages.conftest import flat
 from tests.queues import fill_buckets
-from trackers.jobs.models import QueueFigures
+from trackers.jobs.models import QueueStatistics
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.schedule.models import TweetCensus
-from trackers.tasks import take_figures
+from trackers.tasks import record_statistics
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def readers(staff, settings):
 
 @pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
 def test_while_a_cluster_runs_a_page_counts_nothing(many, staff, settings, reader):
-    take_figures()
+    record_statistics()
     before = walked()
 
     readers(staff, settings)[reader]()
@@ -94,10 +94,10 @@ def test_a_queue_that_was_never_counted_is_shown_as_such(many, staff):
 
 
 def test_an_old_count_is_shown_with_its_age(many, staff):
-    take_figures()
-    for row in (*QueueFigures.objects.all(), *TweetCensus.objects.all()):
+    record_statistics()
+    for row in (*QueueStatistics.objects.all(), *TweetCensus.objects.all()):
         row.taken_at -= timedelta(minutes=5)
-        if isinstance(row, QueueFigures) and row.whole_at:
+        if isinstance(row, QueueStatistics) and row.whole_at:
             row.whole_at -= timedelta(minutes=5)
         row.save()
 
@@ -113,6 +113,6 @@ def test_an_old_count_is_shown_with_its_age(many, staff):
 
 
 def test_a_short_queue_is_shown_without_an_age(staff):
-    take_figures()
+    record_statistics()
 
     assert "counted" not in staff.get("/operations/").content.decode()

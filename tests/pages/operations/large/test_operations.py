@@ -11,7 +11,7 @@ from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
 from tests.pages.conftest import flat
 from tests.pages.sources import words
 from trackers.credentials.models import Window
-from trackers.jobs.models import Queue, Tally, Worker
+from trackers.jobs.models import Queue, QueueCounters, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -70,8 +70,8 @@ def test_the_statistics_are_those_of_the_queue(staff):
 def test_minutes_are_shown_as_bars(staff):
     this = now().replace(second=0, microsecond=0)
     given = {"queue": "tweet:update", "host": "h", "pid": 1, "batches": 1, "late": []}
-    Tally.objects.create(minute=this, measured=1500, **given)
-    Tally.objects.create(minute=this - timedelta(minutes=5), measured=500, **given)
+    QueueCounters.objects.create(minute=this, measured=1500, **given)
+    QueueCounters.objects.create(minute=this - timedelta(minutes=5), measured=500, **given)
 
     page = staff.get("/operations/").content.decode()
 
@@ -193,7 +193,7 @@ def test_too_few_workers_are_reported(staff):
     behind(60)
     told_window(900)
     late = [0] * 10 + [30] + [0] * 3
-    Tally.objects.create(
+    QueueCounters.objects.create(
         queue="tweet:update", minute=now().replace(second=0) - timedelta(minutes=5), host="h",
         pid=1, batches=1, asked=30, measured=30, late=late,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
-from trackers.jobs.models import Tally, Worker
+from trackers.jobs.models import QueueCounters, Worker
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
@@ -112,9 +112,9 @@ def test_a_released_check_is_overdue_since_it_was_first_due(staff):
 
 def test_the_cards_show_due_checked_late_and_failed_with_reasons(staff):
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=2))
-    late = [0] * (len(Tally.LATENESS) + 1)
+    late = [0] * (len(QueueCounters.LATENESS) + 1)
     late[2], late[8] = 90, 10
-    Tally.objects.create(
+    QueueCounters.objects.create(
         queue="tweet:update", minute=now().replace(second=0, microsecond=0), host="h", pid=1,
         batches=2, asked=100, measured=100, failed=7, late=late,
     )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from trackers.jobs import counters, holds, queue
-from trackers.jobs.models import Queue, Tally
+from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.statistics import by_minute, quantile, queue_summary
 from trackers.updater.models import TweetUpdate
 
@@ -48,7 +48,7 @@ def test_due_claimed_and_isolated_keys_are_counted_apart():
 
 
 def test_counters_add_up_by_minute_and_lateness_comes_from_their_classes():
-    late = [0] * (len(Tally.LATENESS) + 1)
+    late = [0] * (len(QueueCounters.LATENESS) + 1)
     late[2], late[7] = 98, 2
     for _ in range(2):
         counters.count_batch(
@@ -59,8 +59,8 @@ def test_counters_add_up_by_minute_and_lateness_comes_from_their_classes():
     told, minutes = queue_summary(NAME), by_minute(NAME)
 
     assert told.checked_last_minute == 194
-    assert told.lateness_p50_seconds == Tally.LATENESS[2]
-    assert told.lateness_p99_seconds == Tally.LATENESS[7]
+    assert told.lateness_p50_seconds == QueueCounters.LATENESS[2]
+    assert told.lateness_p99_seconds == QueueCounters.LATENESS[7]
     assert told.batch_fill == pytest.approx(240 / 3)
     assert [(m.batches, m.asked, m.measured, m.changed, m.failed) for m in minutes] == [
         (3, 200, 194, 100, 40)
