@@ -58,6 +58,7 @@ from trackers.tokens.models import (
     IdempotencyKey,
     WrongLogin,
 )
+from trackers.tweets.gains.models import Changed, Gain, GainPlaces
 from trackers.tweets.models import (
     Author,
     PackedSamples,
@@ -66,7 +67,6 @@ from trackers.tweets.models import (
     TweetText,
     TweetVersion,
 )
-from trackers.tweets.movers.models import Changed, Mover, MoverPlaces
 from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.updater.models import TweetBucket, TweetUpdate
 
@@ -101,6 +101,8 @@ __all__ = [
     "Follower",
     "ForecastDay",
     "ForecastOfProject",
+    "Gain",
+    "GainPlaces",
     "Gap",
     "HomeReads",
     "HomeRebuild",
@@ -113,8 +115,6 @@ __all__ = [
     "Interval",
     "LiveEvents",
     "Milestone",
-    "Mover",
-    "MoverPlaces",
     "NotedTask",
     "Origin",
     "PackedSamples",

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from tests.factories import TweetFactory
 from trackers.alerts.judge import judge
 from trackers.alerts.models import AlertRule
+from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.models import Author
-from trackers.tweets.movers.models import Mover, Window
 from tweetwatch.pieces import Deadline
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -32,7 +32,7 @@ def tweet(id, *, author=7, **given):
 
 def moves(tweet, velocity, *, metric="likes", window=Window.HOUR):
     """It is in the list of what grows fastest."""
-    Mover.objects.update_or_create(
+    Gain.objects.update_or_create(
         tweet_id=tweet.pk,
         minutes=window,
         metric=metric,
@@ -45,4 +45,4 @@ def moves(tweet, velocity, *, metric="likes", window=Window.HOUR):
 
 
 def stands_still(tweet):
-    Mover.objects.filter(tweet_id=tweet.pk).delete()
+    Gain.objects.filter(tweet_id=tweet.pk).delete()

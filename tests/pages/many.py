@@ -73,8 +73,8 @@ TAGS = """
     ORDER BY t.id, m.id
 """
 # Full lists of what grows fastest.
-FILL_MOVERS = """
-    INSERT INTO trackers_mover
+FILL_GAINS = """
+    INSERT INTO trackers_gain
         (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
     SELECT id, minutes, metric, n, n * 2.5, now() - interval '9 minutes', now(), now()
     FROM (SELECT id, row_number() OVER () AS n FROM (

@@ -21,10 +21,10 @@ from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.projects import Spending
 from trackers.money.summary import money_summaries
-from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.gains.models import Gain, Window
 
 _A_DAY = timedelta(days=1)
-_NOTICES_MOST, _MOVERS_MOST = 20, 5
+_NOTICES_MOST, _MAX_GAINS = 20, 5
 _DIGEST_METRICS = ("likes", "views")
 # What an account must be allowed to see to get a part of the e-mail.
 _VIEW_TWEETS, _VIEW_MONEY, _VIEW_RULES = (
@@ -111,12 +111,12 @@ def _alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
 
 def _grown() -> Iterator[str]:
     for metric in _DIGEST_METRICS:
-        movers = Mover.objects.fastest(Window.DAY, metric, by="gain")[:_MOVERS_MOST]
-        authors = names_of({mover.tweet.author_id for mover in movers if mover.tweet.author_id})
-        for mover in movers:
-            whose = authors.get(mover.tweet.author_id or 0, "")
+        rows = Gain.objects.fastest(Window.DAY, metric, by="gain")[:_MAX_GAINS]
+        authors = names_of({row.tweet.author_id for row in rows if row.tweet.author_id})
+        for row in rows:
+            whose = authors.get(row.tweet.author_id or 0, "")
             whose = f" of {whose}" if whose else ""
-            yield f"+{mover.gain:,} {metric}: tweet {mover.tweet_id}{whose}"
+            yield f"+{row.gain:,} {metric}: tweet {row.tweet_id}{whose}"
 
 
 def _freshness() -> str:

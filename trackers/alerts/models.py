@@ -14,8 +14,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers.models import Window
 
 # So that a minute's work is bounded.
 RULES_MOST = 500

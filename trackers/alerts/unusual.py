@@ -1,7 +1,7 @@
 """Rules about what does better than usual: a young tweet against its author's earlier ones.
 
 the lists of what grows fastest ─> the young ones ─> forty a minute ─> the usual at their age
-Each young mover has its turn: with more than forty, every second or third minute. This bounds the
+Each young tweet has its turn: with more than forty, every second or third minute. This bounds the
 cost of a minute, and so does its deadline.
 """
 
@@ -16,12 +16,12 @@ from trackers.alerts.models import AlertRule
 from trackers.alerts.velocity import names_of, tweet_look
 from trackers.alerts.words import lasting, plain_number
 from trackers.outbox.findings import Observation
+from trackers.tweets.gains.models import Window
+from trackers.tweets.gains.update import MAX_LIST_LENGTH
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Tweet
-from trackers.tweets.movers.models import Window
-from trackers.tweets.movers.update import MAX_LIST_LENGTH
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
@@ -34,9 +34,9 @@ _COMPARED = 20
 
 # Reads the list from the front of its index; LATERAL with LIMIT, so that each tweet is found by its
 # key, whatever the statistics say.
-_YOUNG_MOVERS = """
+_FASTEST_YOUNG = """
     SELECT m.tweet_id FROM (
-        SELECT tweet_id, velocity FROM trackers_mover
+        SELECT tweet_id, velocity FROM trackers_gain
         WHERE minutes = %(minutes)s AND metric = %(metric)s
         ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s
     ) m CROSS JOIN LATERAL (
@@ -88,7 +88,7 @@ def unusual_looks(
 
 
 def _young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:
-    """The young movers of the last hour, fastest first; and tweets with their own rule."""
+    """The young tweets that grew fastest in the last hour; and tweets with their own rule."""
     born = (now - _YOUNG, now - _OLD_ENOUGH)
     own = [one.of for one in rules if one.about == AlertRule.About.TWEET and one.of is not None]
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
@@ -96,7 +96,7 @@ def _young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[in
     if len(own) < len(rules):
         params = {"metric": metric, "minutes": Window.HOUR.value, "most": MAX_LIST_LENGTH}
         with cursor() as db:
-            rows = db.execute(_YOUNG_MOVERS, {**params, "since": born[0], "until": born[1]})
+            rows = db.execute(_FASTEST_YOUNG, {**params, "since": born[0], "until": born[1]})
             tweets += [id for (id,) in rows]
     return list(dict.fromkeys(tweets))
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.outbox.findings import NO_PATIENCE, Observation
+from trackers.tweets.gains.update import MAX_LIST_LENGTH, rank_named
 from trackers.tweets.models import Author
-from trackers.tweets.movers.update import MAX_LIST_LENGTH, rank_named
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 

@@ -16,8 +16,8 @@ from trackers.listing.query import NEWEST_FIRST, TweetQuery
 from trackers.listing.search import Page, load_tweets, next_ids
 from trackers.listing.sorts import sorted_parts
 from trackers.tweets.finding.direction import Direction
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers.models import Mover
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import tweet_state
@@ -93,5 +93,5 @@ def _export_row(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple
     )  # fmt: skip
 
 
-def _gain_cells(mover: Mover) -> tuple[Any, ...]:
-    return mover.gain, mover.velocity, mover.since, mover.until
+def _gain_cells(row: Gain) -> tuple[Any, ...]:
+    return row.gain, row.velocity, row.since, row.until

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers.models import Window
 from trackers.tweets.snowflake import LARGEST_ID, first_id_at
 from trackers.updater.states import STATES
 

@@ -9,8 +9,8 @@ from trackers.listing.filters import Filters, all_tweets
 from trackers.listing.query import TweetQuery
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import SEARCH_TIMEOUT, Finds
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import Tweet
-from trackers.tweets.movers.models import Mover
 from tweetwatch.time_limits import limit_time
 
 LIST_PAGE_SIZE = 50
@@ -27,7 +27,7 @@ class Page:
     further: bool = False  # the search is not finished, and the next page continues it
     note: str = ""
     # What the tweets gained, if that is the order.
-    grown: dict[int, Mover] = field(default_factory=dict)
+    grown: dict[int, Gain] = field(default_factory=dict)
     known: int | None = None  # how many there are in all, if that is known
 
 

@@ -2,7 +2,7 @@
 
 A few thousand tweets are sorted directly. For more, no index has their metrics in order, since each
 measurement would have to write it. Then the page uses the stored lists of the highest metrics and
-of what grows fastest (trackers.tweets.movers), and a note says so.
+of what grows fastest (trackers.tweets.gains), and a note says so.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trackers.listing.query import Sort, TweetQuery
 from trackers.listing.search import LIST_PAGE_SIZE, Page, load_tweets
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import FIRST_STEPS, SEARCH_TIMEOUT, TooMany
+from trackers.tweets.gains.models import Gain
+from trackers.tweets.gains.update import MAX_LIST_LENGTH
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers.models import Mover
-from trackers.tweets.movers.update import MAX_LIST_LENGTH
 from trackers.updater.models import TweetUpdate
 from tweetwatch.pieces import Deadline
 from tweetwatch.time_limits import enforce_deadline, limit_time
@@ -90,7 +90,7 @@ def _ordered_ids(
         return OrderedIds(list(_sort_ids(ids, sort)), known=len(ids))
     if sort.by in METRICS and not sort.up:
         matches = _matches_in_list(
-            Mover.objects.highest(sort.by), query, filters, deadline, most=most
+            Gain.objects.highest(sort.by), query, filters, deadline, most=most
         )
         return OrderedIds(matches, note=RANKED_NOTE if query.narrowed else "")
     return None
@@ -127,14 +127,14 @@ def _sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
     return tweets.order_by(order, "-pk").values_list("pk", flat=True)
 
 
-def _fastest(sort: Sort) -> QuerySet[Mover]:
+def _fastest(sort: Sort) -> QuerySet[Gain]:
     assert sort.window
     by = "gain" if sort.by == "gain" else "velocity"
-    return Mover.objects.fastest(sort.window, sort.metric, by=by)  # type: ignore[arg-type]
+    return Gain.objects.fastest(sort.window, sort.metric, by=by)  # type: ignore[arg-type]
 
 
 def _matches_in_list(
-    listed: QuerySet[Mover],
+    listed: QuerySet[Gain],
     query: TweetQuery,
     filters: Filters,
     deadline: Deadline,
@@ -165,8 +165,8 @@ def _matches_in_list(
 def _page_of_ids(query: TweetQuery, ids: list[int]) -> Page:
     """A page of these tweets, without those deleted meanwhile."""
     if query.sort.window:
-        movers = {mover.tweet_id: mover for mover in _fastest(query.sort).filter(tweet__in=ids)}
-        grown = {id: movers[id] for id in ids if id in movers}
-        return Page([mover.tweet for mover in grown.values()], grown=grown)
+        rows = {row.tweet_id: row for row in _fastest(query.sort).filter(tweet__in=ids)}
+        grown = {id: rows[id] for id in ids if id in rows}
+        return Page([row.tweet for row in grown.values()], grown=grown)
     tweets = load_tweets(ids)
     return Page([tweets[id] for id in ids if id in tweets])

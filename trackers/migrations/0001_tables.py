@@ -970,7 +970,7 @@ class Migration(migrations.Migration):
             ('at', models.DateTimeField(db_default=functions.Now())),
             ('ids', ArrayField(base_field=models.BigIntegerField(), size=None)),
         ]),
-        migrations.CreateModel('Mover', [
+        migrations.CreateModel('Gain', [
             ('pk', models.CompositePrimaryKey('tweet_id', 'minutes', 'metric', blank=True, editable=False, primary_key=True, serialize=False)),
             ('minutes', models.SmallIntegerField(choices=[(15, '15 minutes'), (60, 'hour'), (1440, '24 hours')])),
             ('metric', models.CharField(choices=METRICS, max_length=11)),
@@ -982,8 +982,8 @@ class Migration(migrations.Migration):
             ('tweet', models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, related_name='+', to='trackers.tweet')),
         ], {
             'indexes': [
-                models.Index(fields=['minutes', 'metric', '-gain', '-tweet'], name='mover_gain'),
-                models.Index(fields=['minutes', 'metric', '-velocity', '-tweet'], name='mover_velocity'),
+                models.Index(fields=['minutes', 'metric', '-gain', '-tweet'], name='gain_gain'),
+                models.Index(fields=['minutes', 'metric', '-velocity', '-tweet'], name='gain_velocity'),
             ],
         }),
         migrations.CreateModel('PausedAll', [
@@ -1060,7 +1060,7 @@ class Migration(migrations.Migration):
             ('counts', ArrayField(base_field=models.IntegerField(), default=list, size=None)),
             ('ends_at', models.DateTimeField(null=True)),
         ]),
-        migrations.CreateModel('MoverPlaces', [
+        migrations.CreateModel('GainPlaces', [
             ID,
             ('minutes', models.SmallIntegerField(choices=[(15, '15 minutes'), (60, 'hour'), (1440, '24 hours')])),
             ('metric', models.CharField(max_length=11)),
@@ -1068,7 +1068,7 @@ class Migration(migrations.Migration):
             ('ids', ArrayField(base_field=models.BigIntegerField(), size=None)),
             ('before_at', models.DateTimeField(null=True)),
             ('before', ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
-        ], {'constraints': [models.UniqueConstraint(fields=('minutes', 'metric'), name='mover_places')]}),
+        ], {'constraints': [models.UniqueConstraint(fields=('minutes', 'metric'), name='gain_places')]}),
         migrations.CreateModel('SavedView', [
             ID,
             ('name', models.CharField(max_length=60)),

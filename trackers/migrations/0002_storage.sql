@@ -157,7 +157,7 @@ ALTER TABLE trackers_changed SET UNLOGGED;
 ALTER TABLE trackers_changed ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE trackers_changed SET (autovacuum_vacuum_scale_factor = 0.2,
     autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE trackers_mover SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.1,
+ALTER TABLE trackers_gain SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.1,
     autovacuum_vacuum_cost_delay = 0);
 
 -- Every request writes the row of its token: in place, and not into the log.

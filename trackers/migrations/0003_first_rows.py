@@ -53,7 +53,7 @@ SCHEDULES = [
     ("old sessions", "trackers.tasks.forget_sessions", HOUR),
     ("alerts", "trackers.tasks.alert_people", MINUTE),
     ("books of subscribers", "trackers.tasks.audit_books", HOUR),
-    ("what grows fastest", "trackers.tasks.keep_movers", MINUTE),
+    ("what grows fastest", "trackers.tasks.update_gains", MINUTE),
     ("stretch", "trackers.tasks.stretch_intervals", MINUTE),
     ("ended tags", "trackers.tasks.sweep_tags", HOUR),
     ("log of alerts", "trackers.tasks.forget_alerts", HOUR),

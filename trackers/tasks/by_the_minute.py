@@ -26,8 +26,8 @@ from trackers.jobs.vacuum import vacuum
 from trackers.schedule import bulk, census, intervals, replan, stretch_history
 from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets import pack
-from trackers.tweets.movers import places
-from trackers.tweets.movers import update as movers
+from trackers.tweets.gains import places
+from trackers.tweets.gains import update as gains
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
 from trackers.updater.rationing import ration_projects
@@ -76,10 +76,10 @@ def forecast_days() -> None:
     forecasts.update_forecasts(plan, now=now, gone_every=settings.GONE_EVERY)
 
 
-def keep_movers() -> None:
+def update_gains() -> None:
     """Every minute: the lists of what grows fastest."""
     now, _ = intervals.current()
-    movers.update_movers(now=now, deadline=periodic_task_deadline())
+    gains.update_gains(now=now, deadline=periodic_task_deadline())
     places.store_places(now=now)
 
 

@@ -1,4 +1,4 @@
-"""Rules about what is far better than the author's usual: young movers, some a minute."""
+"""Rules about what is far better than the usual of its author: young tweets, some a minute."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ FILL = (
     SELECT n::bigint << 22, 'Post ' || n, 'en', '{}' FROM generate_series(1, %(count)s) n
     """,
     """
-    INSERT INTO trackers_mover (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
+    INSERT INTO trackers_gain (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
     SELECT n::bigint << 22, minutes, 'likes', n, n, %(now)s - interval '1 hour', %(now)s,
            %(now)s + interval '1 hour'
     FROM generate_series(1, 4000) n, unnest('{15, 60, 1440}'::int[]) AS minutes ORDER BY random()
     """,
-    "ANALYZE trackers_tweet, trackers_tweettext, trackers_sourcetweet, trackers_mover",
+    "ANALYZE trackers_tweet, trackers_tweettext, trackers_sourcetweet, trackers_gain",
 )
 
 
@@ -82,5 +82,5 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
     large = [one for one in watch.reached if one.table in LARGE]
     assert {"trackers_tweet", "trackers_sourcetweet"} <= {one.table for one in large}
     assert [one for one in large if one.how == "Seq Scan"] == []
-    # Twenty sources of each mover at the most, and here there is one.
+    # Twenty sources of each tweet at the most, and here there is one.
     assert max(one.rows for one in large) <= 8000, max(large, key=lambda one: one.rows)

@@ -22,8 +22,8 @@ from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Queue
 from trackers.timelines import homes
 from trackers.timelines.followers import own
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import Author, Tweet, TweetText
-from trackers.tweets.movers.models import Mover
 
 pytestmark = pytest.mark.django_db
 TEXT = (PROJECT / "docs" / "api.md").read_text()
@@ -70,7 +70,7 @@ def test_each_documented_example_gets_its_documented_answer(program):
     )
     Queue.objects.exclude(name="tweet:update").delete()
     CredentialFactory(name="main")
-    Mover.objects.create(
+    Gain.objects.create(
         tweet_id=id, minutes=60, metric="likes", gain=4, velocity=4.0,
         since=timezone.now() - timedelta(hours=1), until=timezone.now(), again_at=timezone.now(),
     )  # fmt: skip

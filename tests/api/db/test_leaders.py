@@ -15,8 +15,8 @@ from tests.factories import TweetFactory, id_born
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.listing import search_slots
 from trackers.schedule import tweet_changes
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import Author, Tweet, TweetText
-from trackers.tweets.movers.models import Mover
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag
 
@@ -151,7 +151,7 @@ def test_the_fastest_growing_tweets_come_first(owner):
     now = timezone.now()
     for id, gain, minutes in ((1, 50, 60), (2, 40, 10), (3, 60, 60)):
         TweetFactory(id=id, measured=True)
-        Mover.objects.create(
+        Gain.objects.create(
             tweet_id=id, minutes=60, metric="likes", gain=gain, velocity=gain * 60 / minutes,
             since=now - timedelta(minutes=minutes), until=now, again_at=now,
         )  # fmt: skip

@@ -22,8 +22,8 @@ from trackers.api.tweets.filters import Filters
 from trackers.api.wire.cursors import cursor_of
 from trackers.ingest.sources.models import Source
 from trackers.listing import search
+from trackers.tweets.gains import update
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers import update
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,8 +40,8 @@ FILL_BROUGHT = """
     FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS n FROM trackers_tweet) t
     WHERE n % 3 = 0 OR n BETWEEN 2 AND 250
 """
-FILL_MOVERS = f"""
-    INSERT INTO trackers_mover
+FILL_GAINS = f"""
+    INSERT INTO trackers_gain
         (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
     SELECT id, minutes, metric, n, n * 2.5, now() - interval '9 minutes', now(), now()
     FROM (SELECT id, row_number() OVER () AS n FROM (
@@ -74,7 +74,7 @@ FILL_RECENT = """
 GROWING = (
     "trackers_author", "trackers_tweet", "trackers_tweetupdate", "trackers_tweetbucket",
     "trackers_tweettext", "trackers_tweettag", "trackers_sourcetweet", "trackers_packedsamples",
-    "trackers_mover",
+    "trackers_gain",
 )  # fmt: skip
 
 FILTERED = {
@@ -128,7 +128,7 @@ def test_calls_read_a_bounded_number_of_rows_and_never_a_whole_table(
         Source(id=id, kind="search", of=f"moon {id}") for id in range(1, 251)
     )
     with cursor() as db:
-        for statement in (FILL_BROUGHT, FILL_MOVERS, FILL_PACKED, FILL_RECENT):
+        for statement in (FILL_BROUGHT, FILL_GAINS, FILL_PACKED, FILL_RECENT):
             given = {"metrics": list(METRICS), "samples": SAMPLES}
             # By hand what it has: with values, a lone % has a meaning.
             some = {name: one for name, one in given.items() if f"%({name})" in statement}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from tests.pages.many import FILL_MOVERS
+from tests.pages.many import FILL_GAINS
 from trackers.jobs.models import job_classes
+from trackers.tweets.gains import places, update
+from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers import places, update
-from trackers.tweets.movers.models import Window
 from trackers.tweets.partitions import SAMPLES
 from tweetwatch.database import cursor
 
@@ -81,19 +81,19 @@ OF_NOW = (
     " now() + interval '1 day', '', now()"
     " FROM unnest(ARRAY['main', 'sentinel', 'pusher', 'monitor', 'worker', 'worker'])"
     " WITH ORDINALITY AS one(kind, n)",
-    "DELETE FROM trackers_mover",
-    "DELETE FROM trackers_moverplaces",
+    "DELETE FROM trackers_gain",
+    "DELETE FROM trackers_gainplaces",
     "DROP TABLE busy",
 )
 OLD_PLACES = """
-    INSERT INTO trackers_moverplaces (minutes, metric, at, ids, before_at, before)
+    INSERT INTO trackers_gainplaces (minutes, metric, at, ids, before_at, before)
     SELECT w.minutes, l.metric, now(), '{}', now() - interval '5 minutes', ARRAY(
-        SELECT tweet_id FROM trackers_mover m WHERE m.minutes = w.minutes AND m.metric = l.metric
+        SELECT tweet_id FROM trackers_gain m WHERE m.minutes = w.minutes AND m.metric = l.metric
         ORDER BY gain DESC LIMIT %(most)s)
     FROM unnest(%(minutes)s::int[]) AS w(minutes), unnest(%(metrics)s::text[]) AS l(metric)
 """
 TABLES = (
-    "trackers_tweet, trackers_sample, trackers_tweetupdate, trackers_tweetbucket, trackers_mover,"
+    "trackers_tweet, trackers_sample, trackers_tweetupdate, trackers_tweetbucket, trackers_gain,"
     " trackers_changed, trackers_queuecounters, trackers_queueminute, trackers_notedtask"
 )
 
@@ -112,7 +112,7 @@ def main() -> None:
         db.execute("ANALYZE busy", prepare=False)
         for statement in OF_NOW:
             db.execute(statement, prepare=False)
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
+        db.execute(FILL_GAINS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
         given = {
             "minutes": [int(window) for window in Window],
             "metrics": list(METRICS),

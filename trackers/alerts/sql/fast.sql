@@ -12,7 +12,7 @@ list AS MATERIALIZED (
 ),
 fast AS MATERIALIZED (
     SELECT m.* FROM list CROSS JOIN LATERAL (
-        SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_mover
+        SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_gain
         WHERE minutes = list.minutes AND metric = list.metric AND velocity >= list.at
         ORDER BY velocity DESC, tweet_id DESC LIMIT %(list_most)s
     ) m
@@ -47,7 +47,7 @@ found AS (
     WHERE about = 'source' AND velocity >= rule.at
     UNION ALL
     SELECT rule_id, m.*, t.author_id FROM rule CROSS JOIN LATERAL (
-        SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_mover
+        SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_gain
         WHERE tweet_id = rule.of AND minutes = rule.minutes AND metric = rule.metric LIMIT 1
     ) m CROSS JOIN LATERAL (
         SELECT author_id FROM trackers_tweet

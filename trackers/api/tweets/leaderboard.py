@@ -12,7 +12,7 @@ from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.response_fields import TimeOut
-from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.gains.models import Gain, Window
 from tweetwatch.clock_times import iso
 
 _MAX_LEADERS = 200
@@ -44,16 +44,16 @@ def leaderboard(
 ) -> dict[str, Any]:
     """Fastest first. The workers update the lists every minute."""
     require_permission(request, VIEW)
-    movers = Mover.objects.fastest(_WINDOWS[window], metric, by=by)[:limit]
+    rows = Gain.objects.fastest(_WINDOWS[window], metric, by=by)[:limit]
     return {
         "leaders": [
             {
-                "tweet": tweet_json(mover.tweet),
-                "gain": mover.gain,
-                "velocity": mover.velocity,
-                "since": iso(mover.since),
-                "until": iso(mover.until),
+                "tweet": tweet_json(row.tweet),
+                "gain": row.gain,
+                "velocity": row.velocity,
+                "since": iso(row.since),
+                "until": iso(row.until),
             }
-            for mover in movers
+            for row in rows
         ]
     }

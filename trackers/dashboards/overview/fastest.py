@@ -15,8 +15,8 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.parts import is_kiosk, render_parts
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import commas, exactly, lasting
-from trackers.tweets.movers.models import Mover, Window
-from trackers.tweets.movers.places import Places, places
+from trackers.tweets.gains.models import Gain, Window
+from trackers.tweets.gains.places import Places, places
 
 _WINDOWS = {
     Window.QUARTER: "15 min",
@@ -81,8 +81,8 @@ def _board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Boar
     window, metric = _chosen_board(params)
     before = places(window, metric)
     # One more, to know whether there are others.
-    movers = Mover.objects.fastest(window, metric)[: most + 1]
-    lines = tuple(_fastest_row(item, place, before) for place, item in enumerate(movers, 1))
+    rows = Gain.objects.fastest(window, metric)[: most + 1]
+    lines = tuple(_fastest_row(item, place, before) for place, item in enumerate(rows, 1))
     return Board(
         asked=_board_query(window, metric, kiosk=kiosk),
         window=window.label,
@@ -117,20 +117,20 @@ def _board_query(window: Window, metric: str, *, kiosk: bool) -> str:
     return urlencode({**asked, "kiosk": 1} if kiosk else asked)
 
 
-def _fastest_row(mover: Mover, place: int, before: Places | None) -> FastestRow:
-    tweet = mover.tweet
+def _fastest_row(row: Gain, place: int, before: Places | None) -> FastestRow:
+    tweet = row.tweet
     text = getattr(tweet, "tweettext", None)
-    move, moved = _place_change(mover.tweet_id, place, before)
+    move, moved = _place_change(row.tweet_id, place, before)
     return FastestRow(
-        id=str(mover.tweet_id),
+        id=str(row.tweet_id),
         place=place,
         author=str(tweet.author) if tweet.author else "Author not known",
-        text=text.text if text else f"Tweet {mover.tweet_id}",
-        gain=f"+{commas(mover.gain)}",
-        exact=str(mover.gain),
-        rate=commas(round(mover.velocity)),
-        lasted=lasting(mover.lasted),
-        between=_measured_between(mover.since, mover.until),
+        text=text.text if text else f"Tweet {row.tweet_id}",
+        gain=f"+{commas(row.gain)}",
+        exact=str(row.gain),
+        rate=commas(round(row.velocity)),
+        lasted=lasting(row.lasted),
+        between=_measured_between(row.since, row.until),
         move=move,
         moved=moved,
     )

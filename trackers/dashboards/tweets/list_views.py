@@ -25,7 +25,7 @@ from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newe
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import UNSORTED_NOTE, sorted_page
 from trackers.schedule.intervals import Plan, current
-from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
@@ -183,13 +183,13 @@ def _number_of_tweets(known: int | None) -> str:
     return f"{commas(known)} tweet{'' if known == 1 else 's'}"
 
 
-def _gain_cell(mover: Mover) -> SafeString:
+def _gain_cell(row: Gain) -> SafeString:
     """ "+115 in 58 min" and "119 an hour"; the title has both times."""
-    title = f"measured from {exactly(mover.since)} to {exactly(mover.until)}"
+    title = f"measured from {exactly(row.since)} to {exactly(row.until)}"
     return SafeString(
         f'<td class="figure gain" data-label="Gain" title="{escape(title)}">'
-        f'<data value="{mover.gain}">{signed(mover.gain)}</data>'
-        f'<small class="soft">in {lasting(mover.lasted)}, {_an_hour(mover.velocity)} an hour'
+        f'<data value="{row.gain}">{signed(row.gain)}</data>'
+        f'<small class="soft">in {lasting(row.lasted)}, {_an_hour(row.velocity)} an hour'
         "</small></td>"
     )
 

@@ -9,7 +9,7 @@ closed AS (
     UNION ALL
     SELECT id, at, at, 1, rt, re, li, qu, bo, vi FROM recorded WHERE belated
 ),
--- For the lists of what grows fastest (trackers.tweets.movers): which tweets to look at. One row of
+-- For the lists of what grows fastest (trackers.tweets.gains): which tweets to look at. One row of
 -- a table without WAL, so that a save costs what it did.
 noted AS (
     INSERT INTO trackers_changed (ids)

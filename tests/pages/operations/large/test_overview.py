@@ -21,8 +21,8 @@ from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.money.projects import Project
-from trackers.tweets.movers.models import Mover, Window
-from trackers.tweets.movers.places import store_places
+from trackers.tweets.gains.models import Gain, Window
+from trackers.tweets.gains.places import store_places
 
 pytestmark = pytest.mark.django_db
 HX = {"HX-Request": "true"}
@@ -209,7 +209,7 @@ def fast(*gains, first=100, metric="views", window=Window.HOUR):
     made = []
     for number, gain in enumerate(gains, first):
         tweet = watched(number, text=f"Words of {number}")
-        Mover.objects.create(
+        Gain.objects.create(
             tweet=tweet, minutes=window, metric=metric, gain=gain, velocity=gain,
             since=now() - timedelta(minutes=58), until=now(), again_at=now() + HOUR,
         )  # fmt: skip
@@ -242,7 +242,7 @@ def test_arrows_show_changes_of_rank_since_some_minutes_ago(staff):
     store_places(now=start)
     assert "same place" not in read(staff, "/?part=fastest")
 
-    Mover.objects.filter(tweet=third).update(velocity=40)
+    Gain.objects.filter(tweet=third).update(velocity=40)
     store_places(now=start + timedelta(minutes=2))
     store_places(now=start + timedelta(minutes=6))
     page = read(staff, "/?part=fastest")

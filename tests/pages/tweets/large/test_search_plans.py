@@ -19,7 +19,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from tests.jobs.plans import buffers, nodes
-from tests.pages.many import FILL_MOVERS, TABLES, fill
+from tests.pages.many import FILL_GAINS, TABLES, fill
 from trackers.dashboards.tweets.list_views import sorted_or_newest
 from trackers.listing import search as tweets_search
 from trackers.listing import sorts
@@ -28,8 +28,8 @@ from trackers.listing.search import count_tweets
 from trackers.tweets.finding import texts
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.words import parse_search
+from trackers.tweets.gains import update
 from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers import update
 from tweetwatch.database import cursor
 from tweetwatch.time_limits import limit_time, only_bitmaps
 
@@ -137,8 +137,8 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
         monkeypatch.setattr(module, "SEARCH_TIMEOUT", timedelta(minutes=1))
     fill(TWEETS)
     with cursor() as db:
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
-        db.execute("ANALYZE trackers_mover")
+        db.execute(FILL_GAINS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
+        db.execute("ANALYZE trackers_gain")
     ids = Tweet.objects.order_by("-pk").values_list("pk", flat=True)
     places = {
         "first": "",
@@ -179,7 +179,7 @@ def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_need
     # More than the steps of a search could look through.
     fill(12_000)
     with cursor() as db:
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
+        db.execute(FILL_GAINS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
     asked = parse_query(QueryDict("q=the&sort=likes"))
 
     with transaction.atomic(), cursor() as db:

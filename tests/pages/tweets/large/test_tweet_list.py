@@ -21,9 +21,9 @@ from trackers.dashboards.models import SavedView
 from trackers.dashboards.tweets.acts import MAX_SAVED_VIEWS
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing import sorts
+from trackers.tweets.gains import update
+from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import Tweet, TweetText
-from trackers.tweets.movers import update
-from trackers.tweets.movers.models import Mover
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def grow(tweet, *figures):
     """Measured with so many likes, a minute after the other until now; then the lists are kept."""
     for place, likes in enumerate(figures):
         measure(tweet, 60 + 60 * place, likes=likes, views=likes)
-    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
+    update.update_gains(now=datetime.now(UTC), deadline=Deadline.after(60))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_list_sorts_by_every_column(staff, three, query, order):
 
 def test_of_many_tweets_the_highest_are_listed_and_the_page_says_so(staff, three, monkeypatch):
     monkeypatch.setattr(sorts, "MAX_SORTED", 2)
-    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
+    update.update_gains(now=datetime.now(UTC), deadline=Deadline.after(60))
 
     assert shown(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
     narrowed = staff.get(LIST, {"sort": "likes", "min_likes": "15"})
@@ -138,7 +138,7 @@ def test_ordered_lists_have_numbered_pages(staff):
         grow_by = low + 1
         measure(tweet, 60, likes=0)
         measure(tweet, 120, likes=grow_by)
-    update.update_movers(now=datetime.now(UTC), deadline=Deadline.after(60))
+    update.update_gains(now=datetime.now(UTC), deadline=Deadline.after(60))
     in_order = [tweet.pk for tweet in tweets[::-1]]
 
     for sort in ("likes", "gain-likes-60"):
@@ -313,7 +313,7 @@ def test_the_export_of_growing_tweets_has_their_gains(staff):
     [row] = exported(staff, sort="gain-likes-60")
     assert (row["gain"], row["gain_per_hour"]) == ("115", "6900.0")
     assert row["gained_since"] < row["gained_until"]
-    assert Mover.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
+    assert Gain.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
     in_parquet = staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"})
     end(in_parquet)
     assert in_parquet.status_code == 200

@@ -1,6 +1,6 @@
 """What grows fastest: for each window and metric the tweets that gained most, ready to be sorted.
 
-record ─> `Changed` (which tweets have new metrics) ─> keep, every minute ─> `Mover`
+record ─> `Changed` (which tweets have new metrics) ─> update, every minute ─> `Gain`
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EVER = 0
 
 
 class Changed(models.Model):
-    """Tweets whose metrics one statement of `record` changed. Taken and deleted by `movers.keep`.
+    """Tweets whose metrics one statement of `record` changed. Taken and deleted by `update_gains`.
 
     Not in the WAL (unlogged): after a crash a list lacks them until they change again.
     """
@@ -49,7 +49,7 @@ class Changed(models.Model):
         return f"{len(self.ids)} tweets at {self.at:%H:%M:%S}"
 
 
-class MoverQuerySet(models.QuerySet["Mover"]):
+class GainQuerySet(models.QuerySet["Gain"]):
     def fastest(self, window: Window, metric: str, *, by: By = "velocity") -> Self:
         """The rows of a window and metric, highest first; read from an index in this order.
 
@@ -68,7 +68,7 @@ class MoverQuerySet(models.QuerySet["Mover"]):
         )
 
 
-class Mover(models.Model):
+class Gain(models.Model):
     """A tweet gained `gain` in one metric between two measurements, `since` and `until`.
 
     - `since` is the earliest time in the window for which the value is known: the window's
@@ -81,12 +81,12 @@ class Mover(models.Model):
       tweet that stands still sinks, and leaves within the window's length.
     - `velocity` is the gain per hour of that stretch, or of a minute if the stretch is shorter.
     - With EVER as the window, the gain is the metric's value itself, since the tweet was posted.
-    - Only rises are stored. Each window and metric keeps the LIST_MOST tweets that gained most, and
-      as many with the highest velocity, however many tweets there are.
+    - Only rises are stored. Each window and metric keeps the MAX_LIST_LENGTH tweets that gained
+      most, and as many with the highest velocity, however many tweets there are.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "minutes", "metric")
-    # Tweets are deleted without checking this table; `keep` removes the rows they leave.
+    # Tweets are deleted without checking this table; `update` removes the rows they leave.
     tweet = models.ForeignKey(
         Tweet, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
@@ -99,14 +99,12 @@ class Mover(models.Model):
     # The row is not recomputed before this.
     again_at = models.DateTimeField()
 
-    objects = MoverQuerySet.as_manager()
+    objects = GainQuerySet.as_manager()
 
     class Meta:
         indexes = [
-            models.Index(fields=["minutes", "metric", "-gain", "-tweet"], name="mover_gain"),
-            models.Index(
-                fields=["minutes", "metric", "-velocity", "-tweet"], name="mover_velocity"
-            ),
+            models.Index(fields=["minutes", "metric", "-gain", "-tweet"], name="gain_gain"),
+            models.Index(fields=["minutes", "metric", "-velocity", "-tweet"], name="gain_velocity"),
         ]
 
     def __str__(self) -> str:
@@ -118,8 +116,8 @@ class Mover(models.Model):
         return self.until - self.since
 
 
-class MoverPlaces(models.Model):
-    """The top of one list, by velocity, at two moments some minutes apart (`movers.places`)."""
+class GainPlaces(models.Model):
+    """The top of one list, by velocity, at two moments some minutes apart (`gains.places`)."""
 
     minutes = models.SmallIntegerField(choices=Window)
     metric = models.CharField(max_length=11)
@@ -129,7 +127,7 @@ class MoverPlaces(models.Model):
     before = ArrayField(models.BigIntegerField(), db_default=[])
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["minutes", "metric"], name="mover_places")]
+        constraints = [models.UniqueConstraint(fields=["minutes", "metric"], name="gain_places")]
 
     def __str__(self) -> str:
         return f"{self.metric} in {self.minutes} min at {self.at:%H:%M}"

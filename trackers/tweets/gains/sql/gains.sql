@@ -17,7 +17,7 @@ span AS MATERIALIZED (
 asked AS MATERIALIZED (
     SELECT one.id, s.* FROM unnest(%(ids)s::bigint[]) AS one(id) CROSS JOIN span s
     WHERE NOT EXISTS (
-        SELECT FROM trackers_mover m
+        SELECT FROM trackers_gain m
         WHERE m.tweet_id = one.id AND m.minutes = s.minutes AND m.minutes > 0
           AND m.again_at > %(now)s)
 ),
@@ -73,12 +73,12 @@ gained AS MATERIALIZED (
       AND (risen.gain >= l.gain OR speed.velocity >= l.velocity) IS NOT FALSE
 ),
 over AS (
-    DELETE FROM trackers_mover m USING asked
+    DELETE FROM trackers_gain m USING asked
     WHERE m.tweet_id = asked.id AND m.minutes = asked.minutes AND NOT EXISTS (
         SELECT FROM gained g
         WHERE g.id = m.tweet_id AND g.minutes = m.minutes AND g.metric = m.metric)
 )
-INSERT INTO trackers_mover AS m
+INSERT INTO trackers_gain AS m
     (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
 SELECT id, minutes, metric, gain, velocity, since, until, again_at FROM gained
 ON CONFLICT (tweet_id, minutes, metric) DO UPDATE SET

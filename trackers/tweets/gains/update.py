@@ -1,7 +1,7 @@
 """Every minute: the lists of what grows fastest, from the tweets whose metrics changed.
 
 Changed ────────────────┐
-                        ├─> a piece of tweets ─> their metrics at each window's beginning ─> Mover
+                        ├─> a piece of tweets ─> their metrics at each window's beginning ─> Gain
 rows whose time is over ┘
 The cost of a minute depends on how many tweets changed in it, never on how many there are: a tweet
 is found by its key, and its samples of the last day by the index. A tweet whose metrics are lower
@@ -17,8 +17,8 @@ from typing import Any
 
 from django.db import transaction
 
+from trackers.tweets.gains.models import EVER, Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers.models import EVER, Window
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, wait_for_work
 from tweetwatch.statements import statement
@@ -49,9 +49,9 @@ _ZERO_FIGURES = f"ARRAY[{', '.join('0' for _ in METRICS)}]::bigint[]"
 # The last gain and velocity in a full list; null while it is not full.
 _LAST_OF_LISTS = """
     SELECT l.minutes, l.metric,
-           (SELECT gain FROM trackers_mover m WHERE m.minutes = l.minutes AND m.metric = l.metric
+           (SELECT gain FROM trackers_gain m WHERE m.minutes = l.minutes AND m.metric = l.metric
             ORDER BY gain DESC, tweet_id DESC OFFSET %(most)s - 1 LIMIT 1),
-           (SELECT velocity FROM trackers_mover m
+           (SELECT velocity FROM trackers_gain m
             WHERE m.minutes = l.minutes AND m.metric = l.metric
             ORDER BY velocity DESC, tweet_id DESC OFFSET %(most)s - 1 LIMIT 1)
     FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
@@ -70,7 +70,7 @@ _TAKE_CHANGED = """
 # `again_at` has no index, since each change of a row would have to write it: the lists are short.
 _TAKE_DUE = """
     SELECT array_agg(DISTINCT tweet_id) FROM (
-        SELECT tweet_id FROM trackers_mover WHERE again_at <= %(now)s
+        SELECT tweet_id FROM trackers_gain WHERE again_at <= %(now)s
         ORDER BY again_at LIMIT %(most)s
     ) due
 """
@@ -84,7 +84,7 @@ GAINS = statement(
 
 # Removes what a full list no longer holds. Rows that tie with the last velocity or gain stay.
 _TRIM = """
-    DELETE FROM trackers_mover m
+    DELETE FROM trackers_gain m
     USING unnest(%(minutes)s::int[], %(metrics)s::text[], %(gains)s::bigint[],
                  %(velocities)s::float8[]) AS l(minutes, metric, gain, velocity)
     WHERE m.minutes = l.minutes AND m.metric = l.metric
@@ -99,7 +99,7 @@ _LISTS = [
 ]
 
 
-def update_movers(*, now: datetime, deadline: Deadline) -> PieceWork:
+def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Bring the lists up to date; `rows` of the result counts tweets."""
     with cursor() as db:
         db.execute(_PRUNE_STALE, {"before": now - DROP_AFTER})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from trackers.tweets.gains.models import GainPlaces, Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers.models import MoverPlaces, Window
 from tweetwatch.database import cursor
 
 # How many places of each list are stored.
@@ -18,9 +18,9 @@ _EARLY = timedelta(seconds=20)
 
 # A row per list. Each read ends at the LIMIT, in the order of the index.
 _STORE_PLACES = """
-    INSERT INTO trackers_moverplaces AS p (minutes, metric, at, ids)
+    INSERT INTO trackers_gainplaces AS p (minutes, metric, at, ids)
     SELECT l.minutes, l.metric, %(now)s, ARRAY(
-        SELECT tweet_id FROM trackers_mover m
+        SELECT tweet_id FROM trackers_gain m
         WHERE m.minutes = l.minutes AND m.metric = l.metric
         ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s)
     FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
@@ -53,7 +53,7 @@ def store_places(*, now: datetime) -> None:
 
 def places(window: Window, metric: str) -> Places | None:
     """Earlier places; None until some are old enough for a comparison."""
-    row = MoverPlaces.objects.filter(minutes=window, metric=metric).first()
+    row = GainPlaces.objects.filter(minutes=window, metric=metric).first()
     if row is None or row.before_at is None:
         return None
     return Places(row.before_at, {id: place for place, id in enumerate(row.before, 1)})

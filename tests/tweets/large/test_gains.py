@@ -10,9 +10,9 @@ import pytest
 from tests.factories import TweetFactory, figures
 from tests.jobs.plans import nodes
 from trackers.tweets import pack
+from trackers.tweets.gains import update
+from trackers.tweets.gains.models import Changed, Gain, Window
 from trackers.tweets.models import Sample, Tweet
-from trackers.tweets.movers import update
-from trackers.tweets.movers.models import Changed, Mover, Window
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
 from tweetwatch.database import cursor
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 QUARTER, DAY = Window.QUARTER, Window.DAY
-TWEETS = int(os.environ.get("MOVERS_TWEETS", "20000"))
+TWEETS = int(os.environ.get("GAINS_TWEETS", "20000"))
 
 
 @pytest.fixture(autouse=True)
@@ -40,15 +40,15 @@ def measure(tweet, minutes, likes, *, views=0):
 
 def kept(minutes):
     """The lists are kept as they are after so many minutes."""
-    Mover.objects.update(again_at=NOON)
-    return update.update_movers(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
+    Gain.objects.update(again_at=NOON)
+    return update.update_gains(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
 
 
 def gains(window=Window.HOUR, metric="likes", *, by="gain"):
     """(tweet, gain, minutes from, minutes until)"""
     return [
         (one.tweet_id, one.gain, (one.since - NOON) / MINUTE, (one.until - NOON) / MINUTE)
-        for one in Mover.objects.fastest(window, metric, by=by)
+        for one in Gain.objects.fastest(window, metric, by=by)
     ]
 
 
@@ -63,7 +63,7 @@ def test_a_gain_is_measured_within_the_window():
     assert gains() == [(tweet.id, 115, 2, 58)]
     assert gains(QUARTER) == []
     assert gains(DAY) == [(tweet.id, 120, -70, 58)]
-    [one] = Mover.objects.fastest(Window.HOUR, "likes")
+    [one] = Gain.objects.fastest(Window.HOUR, "likes")
     assert one.velocity == pytest.approx(115 * 60 / 56)
     assert Changed.objects.count() == 0
 
@@ -83,13 +83,13 @@ def test_a_tweet_without_growth_sinks_and_leaves_the_list():
     for minutes, likes in ((0, 5), (1, 50), (2, 80)):
         measure(tweet, minutes, likes)
     kept(3)
-    first = Mover.objects.fastest(QUARTER, "likes").get().velocity
+    first = Gain.objects.fastest(QUARTER, "likes").get().velocity
     for minutes in (5, 8, 11):
         measure(tweet, minutes, 80)
 
     kept(12)
     assert gains(QUARTER) == [(tweet.id, 75, 0, 11)]
-    assert Mover.objects.fastest(QUARTER, "likes").get().velocity < first
+    assert Gain.objects.fastest(QUARTER, "likes").get().velocity < first
     kept(15.5)
     assert gains(QUARTER) == [(tweet.id, 30, 1, 11)]
     kept(18)
@@ -126,14 +126,14 @@ def test_a_list_is_refreshed_only_after_its_time():
     tweet = TweetFactory()
     measure(tweet, 0, 5)
     measure(tweet, 1, 6)
-    update.update_movers(now=NOON + 2 * MINUTE, deadline=Deadline.after(60))
+    update.update_gains(now=NOON + 2 * MINUTE, deadline=Deadline.after(60))
     measure(tweet, 2.5, 9)
-    update.update_movers(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+    update.update_gains(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
 
     assert gains(QUARTER) == [(tweet.id, 4, 0, 2.5)]
     assert gains(DAY) == [(tweet.id, 1, 0, 1)]
 
-    update.update_movers(now=NOON + 17 * MINUTE, deadline=Deadline.after(60))
+    update.update_gains(now=NOON + 17 * MINUTE, deadline=Deadline.after(60))
     assert gains(DAY) == [(tweet.id, 4, 0, 2.5)]
 
 
@@ -148,7 +148,7 @@ def test_gone_and_deleted_tweets_are_in_no_list():
 
     assert gains() == []
     kept(3)
-    assert Mover.objects.count() == 0
+    assert Gain.objects.count() == 0
 
 
 def test_the_day_before_is_read_from_packed_samples():
@@ -172,18 +172,18 @@ def test_the_highest_counts_are_listed_from_the_first_measurement_on():
     measure(high, 0, 6)
     measure(still, -90 * 24 * 60, 9)
     kept(1)
-    assert [(one.tweet_id, one.gain) for one in Mover.objects.highest("likes")] == [
+    assert [(one.tweet_id, one.gain) for one in Gain.objects.highest("likes")] == [
         (still.id, 9), (high.id, 6), (low.id, 5),
     ]  # fmt: skip
 
     measure(low, 2, 7)
     measure(high, 2, 3)
-    update.update_movers(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+    update.update_gains(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
 
-    assert [one.gain for one in Mover.objects.highest("likes")] == [9, 7, 3]
+    assert [one.gain for one in Gain.objects.highest("likes")] == [9, 7, 3]
     Tweet.objects.filter(pk=still.pk).delete()
     kept(4)
-    assert Mover.objects.filter(tweet_id=still.pk).count() == 0
+    assert Gain.objects.filter(tweet_id=still.pk).count() == 0
 
 
 def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
@@ -270,10 +270,10 @@ def test_ranking_reads_only_changes_and_pages_read_an_index(capsys):
 
     update.rank(ids, update.lists_with_floors(), now=now)
     with cursor() as db:
-        db.execute("ANALYZE trackers_mover", prepare=False)
+        db.execute("ANALYZE trackers_gain", prepare=False)
     for by in ("gain", "velocity"):
-        listed = Mover.objects.fastest(Window.HOUR, "views", by=by)[:50]
-        assert f"mover_{by}" in listed.explain(), listed.explain()
+        listed = Gain.objects.fastest(Window.HOUR, "views", by=by)[:50]
+        assert f"gain_{by}" in listed.explain(), listed.explain()
 
 
 def test_the_plan_of_a_piece_fits_its_number_of_tweets():
