@@ -113,7 +113,7 @@ def _stored_secrets(credential: Credential) -> tuple[dict[str, str], bool]:
 
 
 def _limits_table(windows: Iterable[Window], *, now: datetime) -> str:
-    """What X said of each endpoint, as a table; a rest that is over is left out."""
+    """What X said of each endpoint, as a table; a cool-down that is over is left out."""
     rows = format_html_join(
         "",
         '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
@@ -128,10 +128,12 @@ def _limits_table(windows: Iterable[Window], *, now: datetime) -> str:
 
 
 def _limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
-    report = window.told()
-    rests = window.rests_until and window.rests_until > now
+    report = window.reported()
+    cools_down = window.cooldown_until and window.cooldown_until > now
     trouble = (
-        f"not used until {_utc_text(window.rests_until)}: {window.rests_because}" if rests else "",
+        f"not used until {_utc_text(window.cooldown_until)}: {window.cooldown_because}"
+        if cools_down
+        else "",
         f"refused: {window.refused_because}" if window.refused_because else "",
     )
     return (
@@ -190,8 +192,10 @@ class CredentialAdmin(ActingAdmin):
 
     @admin.display(description="rate limits")
     def rate_limits(self, credential: Credential) -> str:
-        kept = credential.kept()
-        return _limits_table(kept, now=timezone.now()) if kept else "X has not reported any yet."
+        windows = credential.own_windows()
+        if not windows:
+            return "X has not reported any yet."
+        return _limits_table(windows, now=timezone.now())
 
     def get_urls(self) -> list[URLPattern]:
         ours = [

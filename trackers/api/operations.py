@@ -216,7 +216,7 @@ def _credential_json(credential: Credential) -> dict[str, Any]:
                 "remaining": window.remaining,
                 "resets_at": iso(window.resets_at),
             }
-            for window in credential.told()
+            for window in credential.reported_windows()
         ],
     }
 

@@ -1,6 +1,6 @@
 """How long a credential leaves an endpoint alone after X asked for that or refused to answer.
 
-429, Retry-After, 403s ─> rest ─> one request tests ─> an answer ends it (`learning.settle_all`)
+429, Retry-After, 403s ─> cool-down ─> one request tests ─> an answer ends it (`learning.settle_all`)
 
 It is stored in the window's row, so that all workers and all sources share one ladder.
 """
@@ -20,10 +20,10 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-_FIRST_REST = timedelta(seconds=1)
+_FIRST_COOLDOWN = timedelta(seconds=1)
 # X's windows last a quarter of an hour. Whatever it says, it is asked again this often: it, or a
 # machine in front of it, has asked for a day after a fault that lasted a minute.
-LONGEST_REST = timedelta(minutes=15)
+MAX_COOLDOWN = timedelta(minutes=15)
 _MOST_DOUBLINGS = 10
 
 
@@ -31,7 +31,7 @@ _MOST_DOUBLINGS = 10
 class Cooldown:
     """What X asked for: to wait this long, or until a time by its own clock.
 
-    `climbs`: a 429; each one in a row doubles the rest.
+    `climbs`: a 429; each one in a row doubles the cool-down.
     """
 
     wait: timedelta | None = None
@@ -43,8 +43,13 @@ class Cooldown:
 # together climb one rung.
 _IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
 _CLIMBS = f"(%(climbs)s AND {_IS_NEWS})"
-_REST = statement(
-    __file__, "rest", climbs=_CLIMBS, is_news=_IS_NEWS, most_doublings=_MOST_DOUBLINGS, x_now=X_NOW
+_START_COOLDOWN = statement(
+    __file__,
+    "start_cooldown",
+    climbs=_CLIMBS,
+    is_news=_IS_NEWS,
+    most_doublings=_MOST_DOUBLINGS,
+    x_now=X_NOW,
 )
 
 # As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
@@ -57,12 +62,12 @@ _REFUSE = f"""
         refused_since = coalesce(w.refused_since, statement_timestamp()),
         refused_because = %(because)s,
         rejected_at = statement_timestamp(),
-        rests_until = CASE WHEN {_IS_ENOUGH}
-                           THEN greatest(w.rests_until, statement_timestamp() + %(most)s::interval)
-                           ELSE w.rests_until END,
-        rests_because = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.rests_because END
+        cooldown_until = CASE WHEN {_IS_ENOUGH}
+                           THEN greatest(w.cooldown_until, statement_timestamp() + %(most)s::interval)
+                           ELSE w.cooldown_until END,
+        cooldown_because = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.cooldown_because END
     WHERE w.id = %(id)s AND {_IS_NEWS}
-    RETURNING w.endpoint, w.rests_until > statement_timestamp()
+    RETURNING w.endpoint, w.cooldown_until > statement_timestamp()
 """
 
 
@@ -79,31 +84,31 @@ def cooldown_after(error: XError) -> Cooldown | None:
     return None
 
 
-def start_cooldown(reservation: Reservation, rest: Cooldown, *, because: str) -> None:
+def start_cooldown(reservation: Reservation, cooldown: Cooldown, *, because: str) -> None:
     """Let the credential leave the window's endpoint alone."""
     with cursor() as db:
         db.execute(
-            _REST,
+            _START_COOLDOWN,
             {
                 "id": reservation.window_id,
                 "at": reservation.at,
-                "climbs": rest.climbs,
-                "first": _FIRST_REST * random.uniform(0.8, 1.2),
-                "wait": rest.wait,
-                "until": rest.until,
-                "most": LONGEST_REST,
+                "climbs": cooldown.climbs,
+                "first": _FIRST_COOLDOWN * random.uniform(0.8, 1.2),
+                "wait": cooldown.wait,
+                "until": cooldown.until,
+                "most": MAX_COOLDOWN,
                 "because": because[:300],
             },
         )
 
 
-def note_refusal_there(
+def record_endpoint_refusal(
     reservation: Reservation, *, name: str, because: str, counts: bool = True
 ) -> None:
     """X refused the endpoint to the credential of this name, with a 403.
 
     The third refusal in a row, if the first is five minutes old, and each one after it, lets it
-    rest there. `counts`: False for a person's try, which is shown as one refusal.
+    cool down there. `counts`: False for a person's try, which is shown as one refusal.
     """
     with cursor() as db:
         row = db.execute(
@@ -114,7 +119,7 @@ def note_refusal_there(
                 "counts": counts,
                 "refusals": REFUSALS_UNTIL_DISABLED,
                 "for": REFUSED_FOR_AT_LEAST,
-                "most": LONGEST_REST,
+                "most": MAX_COOLDOWN,
                 "because": because[:300],
             },
         ).fetchone()

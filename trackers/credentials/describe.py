@@ -36,7 +36,7 @@ def describe(credential: Credential) -> CredentialRow:
         "project": credential.project.name,
         "state": credential.state,
         "reason": credential.reason,
-        "windows": [_describe_window(told) for told in credential.told()],
+        "windows": [_describe_window(window) for window in credential.reported_windows()],
     }
 
 

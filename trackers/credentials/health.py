@@ -1,6 +1,6 @@
 """Whether X accepts a credential: how often in a row it was refused, with a 401.
 
-Refusals at a single endpoint, with a 403, are kept with its window (`rests`).
+Refusals at a single endpoint, with a 403, are kept with its window (`cooldowns`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What replies say about the window that their requests were reserved in, and about its rests.
+"""What replies say about the window that their requests were reserved in, and about its cool-down.
 
 Replies that say the same are learned in one statement; the others one by one, in the order X dated
 them, so that what it said last wins.

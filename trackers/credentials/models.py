@@ -125,20 +125,22 @@ class Credential(models.Model):
     @property
     def refused_at(self) -> str:
         """The endpoints at which X refuses it, and what X says; empty when there are none."""
-        refusals = [one for one in self.kept() if one.refused]
-        return "; ".join(f"refused at {one.endpoint}: {one.refused_because}" for one in refusals)
+        refusals = [window for window in self.own_windows() if window.refused]
+        return "; ".join(
+            f"refused at {window.endpoint}: {window.refused_because}" for window in refusals
+        )
 
-    def kept(self) -> list[Window]:
+    def own_windows(self) -> list[Window]:
         """Its windows by endpoint; those of its app for a bearer token."""
         if self.kind == self.Kind.BEARER:
-            kept = [one for one in self.app.windows.all() if one.credential_id is None]
+            windows = [window for window in self.app.windows.all() if window.credential_id is None]
         else:
-            kept = [one for one in self.windows.all() if one.app_id == self.app_id]
-        return sorted(kept, key=lambda window: window.endpoint)
+            windows = [window for window in self.windows.all() if window.app_id == self.app_id]
+        return sorted(windows, key=lambda window: window.endpoint)
 
-    def told(self) -> list[WindowSeen]:
+    def reported_windows(self) -> list[WindowSeen]:
         """The windows that X has reported, by endpoint."""
-        return [seen for window in self.kept() if (seen := window.told())]
+        return [seen for window in self.own_windows() if (seen := window.reported())]
 
     def forget_renewals(self) -> None:
         """Reset the renewal state, as new tokens do; saves nothing."""
@@ -169,14 +171,14 @@ class Credential(models.Model):
 
         Not while its own row is locked: taking a turn locks the window first.
         """
-        Window.objects.filter(pk__in=[one.pk for one in self.kept()]).update(
+        Window.objects.filter(pk__in=[window.pk for window in self.own_windows()]).update(
             limited=0,
             refused=0,
             refused_since=None,
             refused_because="",
             rejected_at=None,
-            rests_until=None,
-            rests_because="",
+            cooldown_until=None,
+            cooldown_because="",
         )
 
     def clean(self) -> None:
@@ -216,8 +218,8 @@ class Window(models.Model):
     lost = ArrayField(models.DateTimeField(), default=list)
 
     # X asked to be left alone, with a 429 or a Retry-After. By our clock.
-    rests_until = models.DateTimeField(null=True)
-    rests_because = models.CharField(max_length=300, blank=True, db_default="")
+    cooldown_until = models.DateTimeField(null=True)
+    cooldown_because = models.CharField(max_length=300, blank=True, db_default="")
     limited = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,
@@ -244,7 +246,7 @@ class Window(models.Model):
         whose = self.credential_id or self.app_id
         return f"{whose} {self.endpoint}: {self.remaining} of {self.limit}"
 
-    def told(self) -> WindowSeen | None:
+    def reported(self) -> WindowSeen | None:
         """What X last said of it; None if nothing yet."""
         limit, remaining = self.limit, self.remaining
         resets_at, seen_at = self.resets_at, self.seen_at

@@ -22,7 +22,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Least, Now
 
 from trackers.credentials import selection
-from trackers.credentials.cooldowns import LONGEST_REST
+from trackers.credentials.cooldowns import MAX_COOLDOWN
 from trackers.credentials.models import RENEWAL, Credential
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
@@ -216,13 +216,13 @@ def _postpone(mark: Mark, error: XError) -> NotRenewed:
 
 
 def _wait_after(mark: Mark, error: XError) -> timedelta:
-    """Doubles with every failure in a row, and is at least what X asks for, up to LONGEST_REST."""
+    """Doubles with every failure in a row, and is at least what X asks for, up to MAX_COOLDOWN."""
     doublings = min(mark.credential.renewals_failed, 20)
     wait = min(_RETRY_FIRST * 2**doublings, _RETRY_MOST) * random.uniform(0.8, 1.2)
     asked_by_x = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     if asked_by_x is None and isinstance(error, RateLimited) and error.resets_at is not None:
         asked_by_x = error.resets_at - mark.begun_at
-    return wait if asked_by_x is None else max(wait, min(asked_by_x, LONGEST_REST))
+    return wait if asked_by_x is None else max(wait, min(asked_by_x, MAX_COOLDOWN))
 
 
 def lapse(credential: Credential, error: Refused) -> bool:

@@ -218,16 +218,16 @@ def settle_failed(turn: Selection, error: XError, *, now: datetime | None = None
     """
     if isinstance(error, Forbidden):
         name = turn.credential.name
-        cooldowns.note_refusal_there(
+        cooldowns.record_endpoint_refusal(
             turn.reservation, name=name, because=error.reason, counts=not turn.by_hand
         )
     elif turn.by_hand and isinstance(error, Refused):
         health.note_try(turn.credential)
     elif now and isinstance(error, Refused):
         note_refusal(turn.credential, str(error), now=now)
-    if error.sent and (rest := cooldowns.cooldown_after(error)):
+    if error.sent and (cooldown := cooldowns.cooldown_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
-        cooldowns.start_cooldown(turn.reservation, rest, because=error.reason)
+        cooldowns.start_cooldown(turn.reservation, cooldown, because=error.reason)
     if error.sent:
         # For the credential, "not shown" is an answer.
         answered = isinstance(error, NotShown)

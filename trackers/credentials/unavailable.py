@@ -12,7 +12,7 @@ from trackers.credentials.windows import (
     HAS_CREDIT,
     HAS_TOKENS,
     IN_TURN,
-    IS_AWAKE,
+    IS_COOLED_DOWN,
     IS_SHUT,
     IS_UNHEARD,
     LAST,
@@ -68,7 +68,7 @@ class Candidate(NamedTuple):
 
 
 # When somebody may ask again: soon if replies are awaited, else when the first window opens, or is
-# due to be asked about anyway. A rest that ends with its window is not mentioned separately.
+# due to be asked about anyway. A cool-down that ends with its window is not mentioned separately.
 _MAY_ASK_AT = "statement_timestamp() + interval '250 milliseconds'"
 _IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
 _IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
@@ -80,7 +80,7 @@ _ROOM_AGAIN = statement(
     in_turn=IN_TURN,
     has_tokens=HAS_TOKENS,
     has_credit=HAS_CREDIT,
-    is_awake=IS_AWAKE,
+    is_cooled_down=IS_COOLED_DOWN,
     soon=_MAY_ASK_AT,
     last=LAST,
     step=PACE_STEP,

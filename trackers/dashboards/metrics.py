@@ -138,7 +138,7 @@ def _credential_metrics(status: Status) -> Iterator[Metric]:
     ready = _gauge("credential_ready", "1 if it may be used.", "credential")
     for credential in status.credentials:
         ready.add([credential.name], float(credential.state == "ready"))
-        for window in credential.told():
+        for window in credential.reported_windows():
             remaining.add([credential.name, window.endpoint], window.remaining)
             resets.add([credential.name, window.endpoint], window.resets_at.timestamp())
     yield from (ready, remaining, resets)

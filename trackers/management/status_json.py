@@ -187,7 +187,7 @@ def _credential_json(credential: Credential, of_project: MoneySummary | None) ->
                 "remaining": window.remaining,
                 "resets_at": iso(window.resets_at),
             }
-            for window in credential.told()
+            for window in credential.reported_windows()
         ],
         # The project's figures: X bills the project, whichever credential asks.
         "tweet_days_today": of_project.spent.posts_today if of_project else None,

@@ -76,7 +76,7 @@ class Failed:
     """A request without an answer.
 
     `another_may`: another credential may succeed at once. `needs_no_backoff`: the queue need
-    not back off, since a rest, a used-up window or budget, or the renewal of its tokens already
+    not back off, since a cool-down, a used-up window or budget, or the renewal of its tokens already
     keeps this credential from asking.
     """
 
@@ -156,13 +156,13 @@ def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     else:
         ledger.cancel(asked.payment)
     # The credential is not used for a while (turns.settle_failed); the others continue.
-    rests = cooldown_after(error) is not None
+    cools_down = cooldown_after(error) is not None
     return Failed(
         asked.batch,
         turn.credential.name,
         str(error),
-        another_may=rests or isinstance(error, Refused | NotReady | Depleted),
-        needs_no_backoff=rests or isinstance(error, NotReady | Depleted),
+        another_may=cools_down or isinstance(error, Refused | NotReady | Depleted),
+        needs_no_backoff=cools_down or isinstance(error, NotReady | Depleted),
     )
 
 

@@ -130,7 +130,10 @@ def test_an_invalid_form_is_not_checked_at_x(staff):
 def test_the_cool_down_of_an_ended_window_is_hidden(staff):
     credential = CredentialFactory()
     window = Window.objects.create(
-        app=credential.app, endpoint="GET /2/tweets", rests_because="429", rests_until=later(1)
+        app=credential.app,
+        endpoint="GET /2/tweets",
+        cooldown_because="429",
+        cooldown_until=later(1),
     )
     address = f"{LIST}{credential.pk}/change/"
     # The window of a bearer token is its app's, and stands there all the same.
@@ -140,7 +143,7 @@ def test_the_cool_down_of_an_ended_window_is_hidden(staff):
     assert "<td>3,462 of 3,500</td>" in page
     assert "does not expire" in page
 
-    window.rests_until = later(-1)
+    window.cooldown_until = later(-1)
     window.save()
 
     assert "429" not in staff.get(address).content.decode()

@@ -39,7 +39,7 @@ def let_pass(seconds):
         db.execute(
             "UPDATE trackers_window SET resets_at = resets_at - %(s)s, seen_at = seen_at - %(s)s,"
             " learned_at = learned_at - %(s)s,"
-            " rests_until = rests_until - %(s)s, rejected_at = rejected_at - %(s)s,"
+            " cooldown_until = cooldown_until - %(s)s, rejected_at = rejected_at - %(s)s,"
             " under_way = ARRAY(SELECT r - %(s)s FROM unnest(under_way) r),"
             " lost = ARRAY(SELECT r - %(s)s FROM unnest(lost) r)",
             {"s": timedelta(seconds=seconds)},

@@ -48,7 +48,7 @@ told = st.tuples(st.sampled_from([300, 450]), RESETS, DATES)
 said = st.lists(
     st.none() | st.tuples(st.sampled_from([0, 1]), st.integers(0, 9)), min_size=2, max_size=3
 )
-TIMES = ("resets_at", "seen_at", "learned_at", "rejected_at", "rests_until")
+TIMES = ("resets_at", "seen_at", "learned_at", "rejected_at", "cooldown_until")
 
 
 class OneWindow:

@@ -32,7 +32,7 @@ def test_a_credential_is_refused_after_a_failed_check_until_x_accepts_it(fakex, 
     assert told.state == "refused"
     assert told.reason.startswith(why)
     assert told.disabled_at is None
-    assert all(window.refused <= 1 for window in told.kept())
+    assert all(window.refused <= 1 for window in told.own_windows())
 
     fakex.delete("faults")
     assert checked(fakex).ok

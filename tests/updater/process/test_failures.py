@@ -83,7 +83,7 @@ def look(*, after):
         db.execute(
             "UPDATE trackers_window SET learned_at = learned_at - %(by)s,"
             " resets_at = resets_at - %(by)s, seen_at = seen_at - %(by)s,"
-            " rests_until = rests_until - %(by)s, rejected_at = rejected_at - %(by)s",
+            " cooldown_until = cooldown_until - %(by)s, rejected_at = rejected_at - %(by)s",
             {"by": after},
         )
         # Between two looks at a missing tweet lies an hour.

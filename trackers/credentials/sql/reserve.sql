@@ -3,7 +3,7 @@
 WITH chosen AS MATERIALIZED (
     SELECT w.id, c.id AS credential_id, {room} AS room, {count} AS count
     FROM {usable}
-    WHERE {which} AND {has_tokens} AND {has_credit} AND {is_awake} AND {room} > 0 AND {in_turn}
+    WHERE {which} AND {has_tokens} AND {has_credit} AND {is_cooled_down} AND {room} > 0 AND {in_turn}
         AND (NOT %(trusted)s OR c.refused = 0 AND w.refused = 0)
     ORDER BY {order}
     LIMIT 1
@@ -16,7 +16,7 @@ WITH chosen AS MATERIALIZED (
 reserved AS (
     UPDATE trackers_window w SET under_way = {live} || {times}
     FROM chosen
-    WHERE w.id = chosen.id AND {is_awake} AND {room} >= chosen.count AND {in_turn}
+    WHERE w.id = chosen.id AND {is_cooled_down} AND {room} >= chosen.count AND {in_turn}
     RETURNING w.id, chosen.credential_id,
         w.under_way[cardinality(w.under_way) - chosen.count + 1:] AS times,
         set_config('synchronous_commit',

@@ -1,6 +1,6 @@
 SELECT c.name,
-       {room} > 0 AND {in_turn} AND {has_tokens} AND {has_credit} AND {is_awake}, greatest(
-       CASE WHEN NOT {is_awake} THEN w.rests_until END,
+       {room} > 0 AND {in_turn} AND {has_tokens} AND {has_credit} AND {is_cooled_down}, greatest(
+       CASE WHEN NOT {is_cooled_down} THEN w.cooldown_until END,
        CASE WHEN NOT {has_credit} THEN p.stopped_until END,
        CASE WHEN {has_tokens} THEN NULL
             WHEN c.renewal_problem = '' THEN {soon}
@@ -9,12 +9,12 @@ SELECT c.name,
             WHEN {is_awaited} THEN {soon}
             ELSE least({opens}, w.learned_at + {unheard_for}) END) AS at,
        CASE WHEN NOT {has_credit} THEN p.stopped_because
-            WHEN NOT {is_awake}
-                 AND NOT ({is_used_up} AND w.rests_until <= {opens} + interval '2 seconds')
-            THEN w.rests_because
+            WHEN NOT {is_cooled_down}
+                 AND NOT ({is_used_up} AND w.cooldown_until <= {opens} + interval '2 seconds')
+            THEN w.cooldown_because
             WHEN {has_tokens} THEN ''
             ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END,
-       {room} > 0, {opens}, {is_shut} AND NOT {is_awake},
+       {room} > 0, {opens}, {is_shut} AND NOT {is_cooled_down},
        CASE WHEN {has_credit} THEN '' ELSE p.name END, {is_awaited}, statement_timestamp()
 FROM {usable} WHERE {which}
 ORDER BY at, c.name

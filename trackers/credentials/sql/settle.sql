@@ -25,7 +25,7 @@ judged AS (
                   OR told > resets_at AND said_at >= seen_at - {overtaken_by}
                   OR said_at > seen_at + {overtaken_by} THEN 'another'
                 ELSE 'an older one' END AS window,
-           %(answered)s AND coalesce(%(newest)s::timestamptz > rejected_at, false) AS ends_rests
+           %(answered)s AND coalesce(%(newest)s::timestamptz > rejected_at, false) AS ends_cooldown
     FROM said
 )
 UPDATE trackers_window w SET
@@ -51,12 +51,12 @@ UPDATE trackers_window w SET
                    THEN judged.said_at ELSE w.seen_at END,
     learned_at = CASE WHEN judged.window IN ('another', 'the same')
                       THEN statement_timestamp() ELSE w.learned_at END,
-    limited = CASE WHEN judged.ends_rests THEN 0 ELSE w.limited END,
-    refused = CASE WHEN judged.ends_rests THEN 0 ELSE w.refused END,
-    refused_since = CASE WHEN judged.ends_rests THEN NULL ELSE w.refused_since END,
-    refused_because = CASE WHEN judged.ends_rests THEN '' ELSE w.refused_because END,
-    rejected_at = CASE WHEN judged.ends_rests THEN NULL ELSE w.rejected_at END,
-    rests_until = CASE WHEN judged.ends_rests THEN NULL ELSE w.rests_until END,
-    rests_because = CASE WHEN judged.ends_rests THEN '' ELSE w.rests_because END
+    limited = CASE WHEN judged.ends_cooldown THEN 0 ELSE w.limited END,
+    refused = CASE WHEN judged.ends_cooldown THEN 0 ELSE w.refused END,
+    refused_since = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.refused_since END,
+    refused_because = CASE WHEN judged.ends_cooldown THEN '' ELSE w.refused_because END,
+    rejected_at = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.rejected_at END,
+    cooldown_until = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.cooldown_until END,
+    cooldown_because = CASE WHEN judged.ends_cooldown THEN '' ELSE w.cooldown_because END
 FROM judged, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
 WHERE w.id = %(id)s

@@ -185,7 +185,7 @@ def _credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
         app=credential.app.name,
         project=credential.project.name,
         used=ago(credential.used_at, now=now) if credential.used_at else None,
-        gauges=tuple(_window_gauge(window, now=now) for window in credential.told()),
+        gauges=tuple(_window_gauge(window, now=now) for window in credential.reported_windows()),
     )
 
 

@@ -169,7 +169,7 @@ def _credential_gauge(credential: Credential, above: str, *, now: datetime) -> C
     who = (credential.pk, credential.name, credential.state, reason)
     running = [
         window_seen
-        for window_seen in credential.told()
+        for window_seen in credential.reported_windows()
         if window_seen.resets_at > now and window_seen.limit
     ]
     if not running:

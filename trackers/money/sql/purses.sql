@@ -14,7 +14,7 @@ CROSS JOIN LATERAL (
     WHERE a.project_id = p.id AND c.disabled_at IS NULL
 ) keys
 CROSS JOIN LATERAL (
-    SELECT sum(CASE WHEN w.rests_until > statement_timestamp() THEN 0
+    SELECT sum(CASE WHEN w.cooldown_until > statement_timestamp() THEN 0
                     WHEN w.resets_at > statement_timestamp()
                                        + coalesce(w.seen_at - w.learned_at, interval '0')
                     THEN greatest(0, w.remaining - cardinality(w.under_way)

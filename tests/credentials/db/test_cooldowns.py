@@ -46,7 +46,7 @@ def test_a_lone_credential_says_until_when_and_why_it_cools_down():
     assert isinstance(answer, selection.NoRoom)
     assert "one: 503 Service Unavailable" in answer.why
     assert 290 < seconds_until(answer.until) <= 300
-    Window.objects.update(rests_until=timezone.now() - timedelta(seconds=1))
+    Window.objects.update(cooldown_until=timezone.now() - timedelta(seconds=1))
     assert isinstance(selection.select_credential(), selection.Selection)
 
 

@@ -1,9 +1,9 @@
 -- The longest of: the ladder's next rung; what X asked for; until the reset that it gave, by its
--- clock, which is useless when past. No other reply ever shortens a rest.
+-- clock, which is useless when past. No other reply ever shortens a cool-down.
 UPDATE trackers_window w SET
     limited = CASE WHEN {climbs} THEN least(w.limited + 1, 32767) ELSE w.limited END,
     rejected_at = CASE WHEN {is_news} THEN statement_timestamp() ELSE w.rejected_at END,
-    rests_until = greatest(w.rests_until, statement_timestamp() + least(
+    cooldown_until = greatest(w.cooldown_until, statement_timestamp() + least(
         %(most)s::interval,
         greatest(
             interval '0',
@@ -11,5 +11,5 @@ UPDATE trackers_window w SET
                  THEN %(first)s::interval * 2 ^ least(w.limited, {most_doublings}) END,
             %(wait)s::interval,
             %(until)s::timestamptz + interval '1 second' - {x_now}))),
-    rests_because = %(because)s
+    cooldown_because = %(because)s
 WHERE w.id = %(id)s
