@@ -206,7 +206,7 @@ class Ground:
         self.limit_x()
         for number in range(pace.credentials):
             secret = json.dumps({"bearer_token": f"token-{number}"})
-            # Apps of one project: a window each, and one purse.
+            # Apps of one project: a window each, and one balance.
             self.manage(
                 *("credential", "add", f"c{number}", "--kind", "bearer", "--project", "one"),
                 given=secret,

@@ -1,6 +1,6 @@
 """How long a credential leaves an endpoint alone after X asked for that or refused to answer.
 
-429, Retry-After, 403s ─> cool-down ─> one request tests ─> an answer ends it (`learning.settle_all`)
+429, Retry-After, 403s ─> cool-down ─> one request tests ─> an answer ends it (`learning`)
 
 It is stored in the window's row, so that all workers and all sources share one ladder.
 """
@@ -62,9 +62,10 @@ _REFUSE = f"""
         refused_since = coalesce(w.refused_since, statement_timestamp()),
         refused_because = %(because)s,
         rejected_at = statement_timestamp(),
-        cooldown_until = CASE WHEN {_IS_ENOUGH}
-                           THEN greatest(w.cooldown_until, statement_timestamp() + %(most)s::interval)
-                           ELSE w.cooldown_until END,
+        cooldown_until = CASE
+            WHEN {_IS_ENOUGH}
+            THEN greatest(w.cooldown_until, statement_timestamp() + %(most)s::interval)
+            ELSE w.cooldown_until END,
         cooldown_because = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.cooldown_because END
     WHERE w.id = %(id)s AND {_IS_NEWS}
     RETURNING w.endpoint, w.cooldown_until > statement_timestamp()

@@ -159,14 +159,14 @@ def _forecast_input(
         return None, PAUSED
     if not room.usable:
         return None, sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL
-    usable = [purse for purse in balances if purse.usable]
+    usable = [balance for balance in balances if balance.usable]
     tweets = population(now=now, day=today)
     left = {
-        purse.project: (None, None)
-        if purse.left is None
+        balance.project: (None, None)
+        if balance.left is None
         # Tomorrow's share of a monthly budget is about the same as today's.
-        else (float(purse.left), float(purse.left + paid.get(purse.project, 0)))
-        for purse in usable
+        else (float(balance.left), float(balance.left + paid.get(balance.project, 0)))
+        for balance in usable
     }
     of_lookups, of_days = _corrections(today)
     known = Known(
@@ -221,15 +221,15 @@ def _of_projects(
     *,
     is_first: bool,
 ) -> None:
-    for purse in balances:
-        if purse.project not in days:
+    for balance in balances:
+        if balance.project not in days:
             continue
-        whole = paid.get(purse.project, 0) + days[purse.project]
-        if purse.left is not None:
-            whole = min(whole, paid.get(purse.project, 0) + max(purse.left, 0))
+        whole = paid.get(balance.project, 0) + days[balance.project]
+        if balance.left is not None:
+            whole = min(whole, paid.get(balance.project, 0) + max(balance.left, 0))
         written = {"expected": whole, **({"foreseen": whole} if is_first else {})}
         ForecastOfProject.objects.update_or_create(
-            day=row.day, project_id=purse.project, defaults=written
+            day=row.day, project_id=balance.project, defaults=written
         )
 
 

@@ -33,7 +33,7 @@ class Allowance:
 
 def tomorrows_allowance() -> Allowance:
     """The allowance of all projects that may ask now."""
-    usable = {purse.project: purse.day for purse in read_balances() if purse.usable}
+    usable = {balance.project: balance.day for balance in read_balances() if balance.usable}
     projects = Project.objects.filter(pk__in=usable)
     if not all(project.has_budget for project in projects):
         return Allowance()

@@ -1,7 +1,7 @@
-"""Purses: what each project may still spend today, by X's clock, and how much of it older
+"""What each project may still spend today, by X's clock, and how much of it older
 tweets leave to younger ones.
 
-projects, their spending and windows ─> purses ─> ledger (reserve, settle)
+projects, their spending and windows ─> balances ─> ledger (reserve, settle)
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ POSTS_LEFT = f"""least(
 
 # For a window that X has not (or no longer) reported: one request goes out to learn its state.
 _UNKNOWN = 1
-PURSES = statement(
+READ_BALANCES = statement(
     __file__,
-    "purses",
+    "balances",
     posts_left=POSTS_LEFT,
     unknown=_UNKNOWN,
     x_now=_X_NOW,
@@ -110,12 +110,12 @@ OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}
 
 def read_balances() -> list[Balance]:
     """What each project may still spend today."""
-    [rows] = fetch_together((PURSES, OF_TWEETS))
+    [rows] = fetch_together((READ_BALANCES, OF_TWEETS))
     return parse_balances(rows)
 
 
 def parse_balances(rows: Iterable[tuple[Any, ...]]) -> list[Balance]:
-    """The purses in the rows of PURSES."""
+    """The balances in the rows of READ_BALANCES."""
     return [
         Balance(
             project=project,

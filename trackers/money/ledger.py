@@ -1,6 +1,6 @@
 """The ledger of tweet-days: new tweets of the day are reserved before the request, then settled.
 
-purses (what may be spent) ─> reserve ─> the request ─> settle
+balances (what may be spent) ─> reserve ─> the request ─> settle
 
 X bills a post once per UTC day and project, and nothing for failures or posts not found. The day is
 by X's clock. Whatever happens, we count at least what X bills: what a crash leaves reserved stays
@@ -124,36 +124,38 @@ _SPEND = _COUNT_BILLED.format("trackers_project p")
 
 
 def reserve_posts(
-    purse: Balance, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
+    balance: Balance, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
 ) -> Payment | None:
     """Reserve what requests that may take `timeout` can cost; None if none may be sent.
 
     `unpaid`: the floor of each tweet that is new today, youngest first; `Payment.posts` of them
     may be read. `paid`: how many others are requested, which cost nothing until midnight.
-    `clock`: the present time, as the purse may have been read long ago. If its day has ended since,
-    it is unknown which tweets are new, and no request may be sent.
+    `clock`: the present time, as the balance may have been read long ago. If its day has ended
+    since, it is unknown which tweets are new, and no request may be sent.
     """
-    day, left = purse.day, purse.midnight - (clock.now() + purse.ahead)
+    day, left = balance.day, balance.midnight - (clock.now() + balance.ahead)
     if left <= timedelta(0):
         return None
     # Tokens may need renewal first, which is a request too.
     if left > 2 * timeout + CLOCKS:
-        posts = _posts_granted(purse.project, day, unpaid) if unpaid else 0
-        return _payment_of(purse, clock, posts=posts) if posts + paid else None
+        posts = _posts_granted(balance.project, day, unpaid) if unpaid else 0
+        return _payment_of(balance, clock, posts=posts) if posts + paid else None
     with transaction.atomic():
-        posts = _posts_granted(purse.project, day, unpaid) if unpaid else 0
-        tomorrow = _posts_granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
+        posts = _posts_granted(balance.project, day, unpaid) if unpaid else 0
+        tomorrow = _posts_granted(balance.project, day + timedelta(days=1), [0] * (posts + paid))
         if tomorrow < posts + paid:
             transaction.set_rollback(True)
             return None
-    return _payment_of(purse, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
+    return _payment_of(balance, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
 
 
-def _payment_of(purse: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
+def _payment_of(
+    balance: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0
+) -> Payment:
     """What was reserved, and until when it covers all days on which X may bill."""
-    last = purse.midnight + timedelta(days=1 if tomorrow else 0)
-    reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
-    return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
+    last = balance.midnight + timedelta(days=1 if tomorrow else 0)
+    reply_by = clock.monotonic_at(last - balance.ahead - CLOCKS)
+    return Payment(balance.project, balance.day, posts, reply_by, tomorrow)
 
 
 def _posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
@@ -200,17 +202,17 @@ def count_as_billed(payment: Payment) -> None:
     settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
 
 
-def reserve_users(purse: Balance, users: int) -> bool:
+def reserve_users(balance: Balance, users: int) -> bool:
     """Whether this many accounts may be read; if so, they are reserved."""
-    params = {"project": purse.project, "day": purse.day, "users": users}
+    params = {"project": balance.project, "day": balance.day, "users": users}
     with transaction.atomic(), cursor() as db:
         db.execute(_LOCK_PROJECT, params)
         return db.execute(_RESERVE_USERS, params).rowcount > 0
 
 
-def settle_users(purse: Balance, *, reserved: int, users: int) -> None:
+def settle_users(balance: Balance, *, reserved: int, users: int) -> None:
     """X showed `users` of the accounts that were reserved."""
-    _write_spending(purse.project, purse.day, users_reserved=reserved, users=users)
+    _write_spending(balance.project, balance.day, users_reserved=reserved, users=users)
 
 
 def _write_spending(project: int, day: date, *, by: str = _SETTLE, **counts: int) -> None:

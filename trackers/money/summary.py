@@ -39,7 +39,7 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class MoneySummary:
     """`left`: tweet-days that may still be spent on X's `day`; None without a limit. `binding`: the
-    budget that leaves the fewest, as `allowed` names it. `can_pay`: see `Purse.usable`."""
+    budget that leaves the fewest, as `allowed` names it. `can_pay`: see `Balance.usable`."""
 
     project: Project
     day: date
@@ -74,8 +74,8 @@ class MoneySummary:
 
 def money_summaries() -> list[MoneySummary]:
     """Of every project, by name: three queries in all."""
-    balances = {purse.project: purse for purse in read_balances()}
-    sums = spent({purse.project: purse.day for purse in balances.values()})
+    balances = {balance.project: balance for balance in read_balances()}
+    sums = spent({balance.project: balance.day for balance in balances.values()})
     return [
         _summary_of_project(project, balances[project.pk], sums.get(project.pk, Spent()))
         for project in Project.objects.all()
@@ -83,9 +83,9 @@ def money_summaries() -> list[MoneySummary]:
     ]
 
 
-def _summary_of_project(project: Project, purse: Balance, spent: Spent) -> MoneySummary:
-    binds = binding(project, spent, day=purse.day)
-    return MoneySummary(project, purse.day, purse.left, spent, binds, purse.usable)
+def _summary_of_project(project: Project, balance: Balance, spent: Spent) -> MoneySummary:
+    binds = binding(project, spent, day=balance.day)
+    return MoneySummary(project, balance.day, balance.left, spent, binds, balance.usable)
 
 
 def binding(project: Project, spent: Spent, *, day: date) -> str | None:
@@ -95,8 +95,8 @@ def binding(project: Project, spent: Spent, *, day: date) -> str | None:
 
 
 def allowed(project: Project, spent: Spent, *, day: date) -> dict[str, int]:
-    """How many more tweet-days each budget allows today: the terms of `purses.POSTS_LEFT`. Without
-    a daily budget, a month's budget is spread over its days."""
+    """How many more tweet-days each budget allows today: the terms of `balances.POSTS_LEFT`.
+    Without a daily budget, a month's budget is spread over its days."""
     days_left = monthrange(day.year, day.month)[1] - day.day + 1
     is_spread = project.posts_a_day is None and project.money_a_day is None
     posts: dict[str, int] = {}

@@ -35,10 +35,10 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         turn = selection.select_credential(ACCOUNTS)
         if not isinstance(turn, selection.Selection):
             break
-        purse = next(
-            own_purse for own_purse in read_balances() if own_purse.project == turn.project
+        balance = next(
+            own_balance for own_balance in read_balances() if own_balance.project == turn.project
         )
-        if not ledger.reserve_users(purse, len(ids)):
+        if not ledger.reserve_users(balance, len(ids)):
             selection.cancel(turn)
             logger.info("%d authors wait for money", len(ids))
             break
@@ -48,12 +48,12 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         except XError as error:
             selection.settle_failed(turn, error)
             ledger.settle_users(
-                purse, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
+                balance, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
             )
             logger.warning("authors could not be looked up yet: %s", error)
             break
         selection.settle_answer(turn, answer.window)
-        ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))
+        ledger.settle_users(balance, reserved=len(ids), users=len(answer.accounts))
         store_names(ids, answer.accounts.values(), suspended=_suspended_ids(answer.missing))
         described += len(answer.accounts)
     return described

@@ -76,8 +76,8 @@ class Failed:
     """A request without an answer.
 
     `another_may`: another credential may succeed at once. `needs_no_backoff`: the queue need
-    not back off, since a cool-down, a used-up window or budget, or the renewal of its tokens already
-    keeps this credential from asking.
+    not back off, since a cool-down, a used-up window or budget, or the renewal of its tokens
+    already keeps this credential from asking.
     """
 
     batch: Batch

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from trackers.money.balances import OF_TWEETS, PURSES, Balance, parse_balances
+from trackers.money.balances import OF_TWEETS, READ_BALANCES, Balance, parse_balances
 from trackers.schedule.intervals import CURRENT, Plan, read_current
 from tweetwatch.database import array, fetch_together
 
@@ -91,7 +91,7 @@ class Before:
     usual: Sequence[Group]
     odd: Mapping[int, Prior]
     untracked: frozenset[int]
-    purses: Sequence[Balance]
+    balances: Sequence[Balance]
 
     def groups(self) -> Iterator[Group]:
         """All that X may be asked for: everything but versions of other tweets."""
@@ -103,8 +103,8 @@ class Before:
 
 def read_before(ids: Sequence[int]) -> Before:
     """All that a batch needs to know, in one round trip, and one more if there are odd tweets."""
-    current, known, purses = fetch_together(
-        (CURRENT, {}), (KNOWN_IN_GROUPS, {"ids": array(ids)}), (PURSES, OF_TWEETS)
+    current, known, balances = fetch_together(
+        (CURRENT, {}), (KNOWN_IN_GROUPS, {"ids": array(ids)}), (READ_BALANCES, OF_TWEETS)
     )
     now, plan = read_current(current)
     usual = [
@@ -115,7 +115,9 @@ def read_before(ids: Sequence[int]) -> Before:
     odd = set(ids).difference(*(group.ids for group in usual))
     facts = read_priors(odd) if odd else {}
     untracked = frozenset(odd - facts.keys())
-    return Before(now, plan, usual, dict(sorted(facts.items())), untracked, parse_balances(purses))
+    return Before(
+        now, plan, usual, dict(sorted(facts.items())), untracked, parse_balances(balances)
+    )
 
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:

@@ -36,34 +36,37 @@ _REQUEST_FLOORS = """
 
 
 def limit_until_rationed(
-    purses: Sequence[Balance], plan: Plan, *, now: datetime
+    balances: Sequence[Balance], plan: Plan, *, now: datetime
 ) -> Sequence[Balance]:
-    """The purses; those that await today's floors pay for the youngest tier only."""
+    """The balances; those that await today's floors pay for the youngest tier only."""
     awaiting = {
-        purse.project
-        for purse in purses
-        if plan.tiers and purse.usable and not purse.is_rationed and not _is_overdue(purse, now=now)
+        balance.project
+        for balance in balances
+        if plan.tiers
+        and balance.usable
+        and not balance.is_rationed
+        and not _is_overdue(balance, now=now)
     }
     if not awaiting:
-        return purses
+        return balances
     unasked = [
-        purse.project
-        for purse in purses
-        if purse.project in awaiting and purse.floors_wanted_at is None
+        balance.project
+        for balance in balances
+        if balance.project in awaiting and balance.floors_wanted_at is None
     ]
     if unasked:
         _request_floors(unasked)
     youngest = plan.tiers[0].younger_than
     return [
-        replace(purse, floors=((youngest, 0), (youngest, purse.left or 0)), awaits_floors=True)
-        if purse.project in awaiting
-        else purse
-        for purse in purses
+        replace(balance, floors=((youngest, 0), (youngest, balance.left or 0)), awaits_floors=True)
+        if balance.project in awaiting
+        else balance
+        for balance in balances
     ]
 
 
-def _is_overdue(purse: Balance, *, now: datetime) -> bool:
-    wanted_at = purse.floors_wanted_at
+def _is_overdue(balance: Balance, *, now: datetime) -> bool:
+    wanted_at = balance.floors_wanted_at
     return wanted_at is not None and now - wanted_at > MAX_WAIT_FOR_FLOORS
 
 

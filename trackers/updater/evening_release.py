@@ -33,10 +33,10 @@ _WAITING_FOR_MONEY = f"""
 """
 
 
-def release_spare(purse: Balance, spare: int, *, now: datetime) -> int:
-    """Have up to `spare` tweets that wait for this purse looked up today; return how many."""
-    next_day = now + (purse.next_day() - purse.now)
-    params = {"next_day": next_day, "project": purse.project, "spare": spare}
+def release_spare(balance: Balance, spare: int, *, now: datetime) -> int:
+    """Have up to `spare` tweets that wait for this balance looked up today; return how many."""
+    next_day = now + (balance.next_day() - balance.now)
+    params = {"next_day": next_day, "project": balance.project, "spare": spare}
     with cursor() as db:
         ids = [id for (id,) in db.execute(_WAITING_FOR_MONEY, params)]
     return check_in_turn(ids) if ids else 0

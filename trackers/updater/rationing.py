@@ -85,57 +85,61 @@ def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
 
     Each project is committed separately, so an interrupted run keeps what it has written.
     """
-    all_purses = read_balances()
-    limited = [purse for purse in all_purses if purse.left is not None and plan.tiers]
+    all_balances = read_balances()
+    limited = [balance for balance in all_balances if balance.left is not None and plan.tiers]
     with cursor() as db:
-        db.execute(_CLEAR_RATIONS, {"but": array(purse.project for purse in limited)})
+        db.execute(_CLEAR_RATIONS, {"but": array(balance.project for balance in limited)})
     if not limited:
         return []
     # The projects' clocks differ by seconds. At midnight, projects still in the old day keep that
     # day's floors until the next minute.
-    day = max(purse.day for purse in limited)
-    limited = [purse for purse in limited if purse.day == day]
+    day = max(balance.day for balance in limited)
+    limited = [balance for balance in limited if balance.day == day]
     next_day = now + (limited[0].next_day() - limited[0].now)
     needed = read_needs(plan, now=now, day=day, next_day=next_day)
-    usable = [purse for purse in all_purses if purse.usable]
-    cannot_pay = [purse.project for purse in all_purses if not purse.usable]
+    usable = [balance for balance in all_balances if balance.usable]
+    cannot_pay = [balance.project for balance in all_balances if not balance.usable]
     # Tweets that have no project go to the one with the most money left: to one without a budget.
     # While X refuses that one, the others pay (`shares`).
-    has_unlimited = any(purse.left is None and purse.trusted for purse in usable)
+    has_unlimited = any(balance.left is None and balance.trusted for balance in usable)
     homeless_to = 0 if has_unlimited else len(usable)
     short = []
-    for purse in limited:
+    for balance in limited:
         # A project that cannot pay now keeps floors for its own tweets, for when it can.
-        to = homeless_to if purse.usable else 0
-        part = needed.of(purse.project, homeless_to=to, cannot_pay=cannot_pay)
-        if _ration_project(purse, part, plan, now=now).waiting and purse.usable:
-            short.append(purse.name)
+        to = homeless_to if balance.usable else 0
+        part = needed.of(balance.project, homeless_to=to, cannot_pay=cannot_pay)
+        if _ration_project(balance, part, plan, now=now).waiting and balance.usable:
+            short.append(balance.name)
     return short
 
 
-def _ration_project(purse: Balance, part: ProjectNeeds, plan: Plan, *, now: datetime) -> Ration:
-    assert purse.left is not None
-    rest_of_day = (purse.next_day() - purse.now) / FULL_DAY
+def _ration_project(balance: Balance, part: ProjectNeeds, plan: Plan, *, now: datetime) -> Ration:
+    assert balance.left is not None
+    rest_of_day = (balance.next_day() - balance.now) / FULL_DAY
     counts = [round(count) for count in part.counts]
-    ration = compute_ration(purse.left, counts, round(part.arrivals * rest_of_day), part.variances)
-    _store_ration(
-        purse, plan, ration, dry_at(part.due, purse.left, now=now) if ration.waiting else None
+    ration = compute_ration(
+        balance.left, counts, round(part.arrivals * rest_of_day), part.variances
     )
-    if ration.spare and purse.usable and LAST_CALL <= purse.next_day() - purse.now <= EVENING:
-        release_spare(purse, ration.spare, now=now)
+    _store_ration(
+        balance, plan, ration, dry_at(part.due, balance.left, now=now) if ration.waiting else None
+    )
+    if ration.spare and balance.usable and LAST_CALL <= balance.next_day() - balance.now <= EVENING:
+        release_spare(balance, ration.spare, now=now)
     return ration
 
 
-def _store_ration(purse: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None) -> None:
+def _store_ration(
+    balance: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None
+) -> None:
     floors = [
         [tier.younger_than.total_seconds(), floor]
         for tier, floor in zip(plan.tiers, ration.floors, strict=False)
     ]
     params: dict[str, Any] = {
-        "project": purse.project,
+        "project": balance.project,
         "floors": json.dumps(floors),
         # By X's clock, which says what day it is.
-        "now": purse.now,
+        "now": balance.now,
         "needs": ration.needs,
         "waiting": ration.waiting,
         "dry_at": runs_dry_at,

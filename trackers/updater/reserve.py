@@ -87,12 +87,12 @@ class Waiting:
 def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
     """As many requests as there is room and money for; all other tweets go back to the queue."""
     now = before.now
-    purses = limit_until_rationed(before.purses, before.plan, now=now)
-    shared = share_out(before.groups(), purses, now=now)
+    balances = limit_until_rationed(before.balances, before.plan, now=now)
+    shared = share_out(before.groups(), balances, now=now)
     if shared.waiting:
-        delay = min(wait_for_money(batch.due_at, purse) for purse in purses if purse.usable)
+        delay = min(wait_for_money(batch.due_at, balance) for balance in balances if balance.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        is_for_floors = any(purse.awaits_floors for purse in purses if purse.usable)
+        is_for_floors = any(balance.awaits_floors for balance in balances if balance.usable)
         queue.release(batch.only(shared.waiting), delay, anew=not is_for_floors)
         batch = batch.without(shared.waiting)
         if not is_for_floors:
@@ -139,7 +139,7 @@ def _reserve_money(
     """Reserve tweet-days for tweets that are new today, youngest first; return the requests."""
     unpaid = share.youngest_first()
     payment = ledger.reserve_posts(
-        share.purse,
+        share.balance,
         unpaid=[tweet.floor for tweet in unpaid],
         paid=len(share.paid),
         timeout=timeout,
@@ -183,7 +183,7 @@ def _select_shares(
         if not ids:
             continue
         taken = selection.select_several(
-            count_requests(len(ids)), project=share.purse.project, spread=spread
+            count_requests(len(ids)), project=share.balance.project, spread=spread
         )
         if isinstance(taken, selection.NoRoom | selection.NoCredential):
             without_room.append((share, taken))
@@ -228,13 +228,13 @@ def mark_waiting(ids: Collection[int]) -> None:
         db.execute(_MARK_WAITING, {"ids": sorted(ids)})
 
 
-def wait_for_money(due_at: datetime, purse: Balance) -> timedelta:
+def wait_for_money(due_at: datetime, balance: Balance) -> timedelta:
     """Until the evening of X's day or, once it is evening, until X's next day, plus a delay that
     keeps the order of due times. Only a moment while today's floors are awaited."""
-    if purse.awaits_floors:
+    if balance.awaits_floors:
         return WAIT_FOR_FLOORS
-    next_day = purse.next_day() - purse.now
-    midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
+    next_day = balance.next_day() - balance.now
+    midnight = datetime.combine(balance.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))
     if next_day > EVENING:
         return next_day - EVENING + since / _EVENING_SPREAD

@@ -30,7 +30,7 @@ class Unpaid:
 class Share:
     """The tweets that one project asks for. `paid` cost nothing more today."""
 
-    purse: Balance
+    balance: Balance
     paid: list[int] = field(default_factory=list)
     unpaid: list[Unpaid] = field(default_factory=list)
 
@@ -40,7 +40,7 @@ class Share:
 
     def only(self, ids: Collection[int]) -> Share:
         return Share(
-            self.purse,
+            self.balance,
             [id for id in self.paid if id in ids],
             [unpaid for unpaid in self.unpaid if unpaid.tweet_id in ids],
         )
@@ -57,21 +57,21 @@ class Shares:
     waiting: Sequence[int]
 
 
-def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: datetime) -> Shares:
-    """Assign each tweet. Without a usable purse there are no shares, and none waits for money."""
-    usable = [purse for purse in purses if purse.usable]
-    # A purse that X refuses is tried once a minute, or if there is no other.
-    usable = [purse for purse in usable if purse.trusted] or usable
-    shares = {purse.project: Share(purse) for purse in usable}
+def share_out(groups: Iterable[Group], balances: Sequence[Balance], *, now: datetime) -> Shares:
+    """Assign each tweet. Without a usable balance there are no shares, and none waits for money."""
+    usable = [balance for balance in balances if balance.usable]
+    # A balance that X refuses is tried once a minute, or if there is no other.
+    usable = [balance for balance in usable if balance.trusted] or usable
+    shares = {balance.project: Share(balance) for balance in usable}
     free = [share for share in shares.values() if _is_free(share)]
     if not shares:
         return Shares([], [])
     unpaid: list[tuple[int, Share | None, Prior]] = []
     for prior, ids in groups:
         home = shares.get(prior.paid_by) if prior.paid_by is not None else None
-        if home and home.purse.requests < 1 and free:
+        if home and home.balance.requests < 1 and free:
             home = None
-        if home and prior.paid_on == home.purse.day:
+        if home and prior.paid_on == home.balance.day:
             home.paid.extend(ids)
         else:
             unpaid.extend((id, home, prior) for id in ids)
@@ -81,7 +81,7 @@ def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: dateti
         # The age of a tweet that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
         if share := _payer(home, shares.values(), age):
-            share.unpaid.append(Unpaid(id, share.purse.floor(age)))
+            share.unpaid.append(Unpaid(id, share.balance.floor(age)))
         else:
             waiting.append(id)
     taken = [share for share in shares.values() if share.ids]
@@ -90,7 +90,7 @@ def share_out(groups: Iterable[Group], purses: Sequence[Balance], *, now: dateti
 
 def _is_free(share: Share) -> bool:
     """Whether it has no budget, and requests left."""
-    return share.purse.left is None and share.purse.requests > 0
+    return share.balance.left is None and share.balance.requests > 0
 
 
 def _payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
@@ -98,14 +98,14 @@ def _payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share
     if home and _money_left(home, age) > 0:
         return home
     # It may have money in a moment; otherwise others would pay for its old tweets each midnight.
-    if home and home.purse.awaits_floors and home.purse.left:
+    if home and home.balance.awaits_floors and home.balance.left:
         return None
-    richest = max(shares, key=lambda share: (_money_left(share, age), share.purse.requests))
+    richest = max(shares, key=lambda share: (_money_left(share, age), share.balance.requests))
     return richest if _money_left(richest, age) > 0 else None
 
 
 def _money_left(share: Share, age: timedelta) -> float:
     """Tweet-days left for one more tweet of this age, after those assigned in this batch."""
-    if share.purse.left is None:
+    if share.balance.left is None:
         return float("inf")
-    return share.purse.left - share.purse.floor(age) - len(share.unpaid)
+    return share.balance.left - share.balance.floor(age) - len(share.unpaid)

@@ -94,8 +94,10 @@ def test_a_window_without_a_date_keeps_the_known_clock_of_x():
     assert window.seen_at - window.learned_at == pytest.approx(
         timedelta(hours=1), abs=timedelta(seconds=3)
     )
-    [purse] = read_balances()
-    assert purse.now - timezone.now() == pytest.approx(timedelta(hours=1), abs=timedelta(seconds=5))
+    [balance] = read_balances()
+    assert balance.now - timezone.now() == pytest.approx(
+        timedelta(hours=1), abs=timedelta(seconds=5)
+    )
 
 
 def test_a_window_that_never_had_a_date_opens_by_the_clock_of_the_database():

@@ -154,8 +154,8 @@ def test_the_clock_of_x_is_that_of_its_last_reply():
         [(second, seen(5, clock=3600 + 20)), (first, seen(5, clock=3600))]
     )
 
-    [purse] = read_balances()
-    assert purse.ahead > timedelta(seconds=3600 + 15)
+    [balance] = read_balances()
+    assert balance.ahead > timedelta(seconds=3600 + 15)
 
 
 def test_answers_end_refusals_of_all_credentials_and_depletion_of_all_projects():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.factories import CredentialFactory
-from tests.money.process.test_ledger import NOON, purse_at, reserve, spent
+from tests.money.process.test_ledger import NOON, balance_at, reserve, spent
 from trackers.money import ledger
 from trackers.money.balances import read_balances
 from trackers.money.ledger import Payment, Settlement
@@ -23,8 +23,8 @@ TODAY, TOMORROW = date(2026, 3, 10), date(2026, 3, 11)
 
 
 def test_parts_sum_to_the_reservation():
-    purse = purse_at(LATE, posts_a_day=1000)
-    payment = reserve(purse, unpaid=[0] * 150, paid=100)
+    balance = balance_at(LATE, posts_a_day=1000)
+    payment = reserve(balance, unpaid=[0] * 150, paid=100)
 
     parts = payment.parts([(100, 100), (50, 100), (0, 50)])
 
@@ -35,7 +35,7 @@ def test_parts_sum_to_the_reservation():
 
 
 def test_during_the_day_nothing_is_reserved_for_the_next_day():
-    payment = reserve(purse_at(NOON), unpaid=[0] * 150, paid=50)
+    payment = reserve(balance_at(NOON), unpaid=[0] * 150, paid=50)
 
     assert [part.tomorrow for part in payment.parts([(100, 100), (50, 100)])] == [0, 0]
 
@@ -49,8 +49,8 @@ def test_parts_with_a_wrong_sum_are_refused(sizes):
 
 
 def test_each_part_is_settled_by_its_own_reply():
-    purse = purse_at(NOON, posts_a_day=1000)
-    payment = reserve(purse, unpaid=[0] * 400, paid=0)
+    balance = balance_at(NOON, posts_a_day=1000)
+    payment = reserve(balance, unpaid=[0] * 400, paid=0)
     answered, failed, unsure, under_way = payment.parts([(100, 100)] * 4)
 
     ledger.settle_all([Settlement(answered, posts=90, shown=95, x_now=NOON), Settlement(failed)])
@@ -65,8 +65,8 @@ def test_each_part_is_settled_by_its_own_reply():
 
 
 def test_replies_around_midnight_are_billed_on_their_own_days():
-    purse = purse_at(LATE, posts_a_day=1000)
-    payment = reserve(purse, unpaid=[0] * 150, paid=50)
+    balance = balance_at(LATE, posts_a_day=1000)
+    payment = reserve(balance, unpaid=[0] * 150, paid=50)
     before, after, lost = payment.parts([(100, 100), (40, 80), (10, 20)])
 
     ledger.settle_all(
@@ -84,7 +84,7 @@ def test_replies_around_midnight_are_billed_on_their_own_days():
 
 
 def test_projects_pay_for_their_own_requests():
-    purse_at(NOON)
+    balance_at(NOON)
     CredentialFactory(name="q")
     mine, theirs = (Payment(one.pk, TODAY, 10, reply_by=0.0) for one in Project.objects.all())
 

@@ -37,16 +37,16 @@ def x_says(at):
     selection.settle_answer(turn, WindowSeen("GET /2/tweets", 5000, 4999, resets, at))
 
 
-def purse_at(at, **budget):
+def balance_at(at, **budget):
     project(**budget)
     x_says(at)
     return read_balances()[0]
 
 
-def reserve(purse, *, unpaid, paid):
-    """At the time at which the purse was read."""
-    clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
-    return ledger.reserve_posts(purse, unpaid=unpaid, paid=paid, timeout=TIMEOUT, clock=clock)
+def reserve(balance, *, unpaid, paid):
+    """At the time at which the balance was read."""
+    clock = DatabaseClock(balance.now - balance.ahead, time.monotonic())
+    return ledger.reserve_posts(balance, unpaid=unpaid, paid=paid, timeout=TIMEOUT, clock=clock)
 
 
 def spent(day):
@@ -55,42 +55,42 @@ def spent(day):
 
 
 def test_the_day_follows_the_clock_of_x():
-    purse = purse_at(NOON)
+    balance = balance_at(NOON)
 
-    assert purse.day == date(2026, 3, 10)
-    assert purse.left is None
-    assert purse.next_day() == datetime(2026, 3, 11, 0, 0, 2, tzinfo=UTC)
+    assert balance.day == date(2026, 3, 10)
+    assert balance.left is None
+    assert balance.next_day() == datetime(2026, 3, 11, 0, 0, 2, tzinfo=UTC)
 
 
 def test_read_posts_are_billed_and_missing_ones_are_not():
-    purse = purse_at(NOON, posts_a_day=100)
+    balance = balance_at(NOON, posts_a_day=100)
 
-    payment = reserve(purse, unpaid=[0] * 60, paid=40)
+    payment = reserve(balance, unpaid=[0] * 60, paid=40)
     assert payment.posts == 60
     assert read_balances()[0].left == 40
     ledger.settle_payment(payment, posts=50, shown=90, x_now=NOON)
 
-    assert spent(purse.day) == (50, 0)
+    assert spent(balance.day) == (50, 0)
     assert read_balances()[0].left == 50
     assert Spending.objects.get().money == Decimal("0.25")
 
 
 def test_a_failed_request_costs_nothing_and_an_unanswered_one_everything():
-    purse = purse_at(NOON, posts_a_day=100)
+    balance = balance_at(NOON, posts_a_day=100)
 
-    ledger.cancel(reserve(purse, unpaid=[0] * 60, paid=0))
-    assert spent(purse.day) == (0, 0)
-    ledger.count_as_billed(reserve(purse, unpaid=[0] * 60, paid=0))
-    assert spent(purse.day) == (60, 0)
+    ledger.cancel(reserve(balance, unpaid=[0] * 60, paid=0))
+    assert spent(balance.day) == (0, 0)
+    ledger.count_as_billed(reserve(balance, unpaid=[0] * 60, paid=0))
+    assert spent(balance.day) == (60, 0)
 
 
 def test_the_youngest_get_the_balance_down_to_the_reserve_for_younger_tweets():
-    purse = purse_at(NOON, posts_a_day=100)
+    balance = balance_at(NOON, posts_a_day=100)
 
-    young = reserve(purse, unpaid=[0] * 30 + [60] * 30, paid=0)
+    young = reserve(balance, unpaid=[0] * 30 + [60] * 30, paid=0)
     assert young.posts == 40, "the thirty young ones, and ten that leave sixty to the young"
-    assert reserve(purse, unpaid=[60] * 5, paid=0) is None
-    assert reserve(purse, unpaid=[0] * 80, paid=0).posts == 60
+    assert reserve(balance, unpaid=[60] * 5, paid=0) is None
+    assert reserve(balance, unpaid=[0] * 80, paid=0).posts == 60
     assert read_balances()[0].left == 0
 
 
@@ -108,24 +108,24 @@ def test_the_youngest_get_the_balance_down_to_the_reserve_for_younger_tweets():
 )
 def test_the_tightest_budget_counts(budget, left):
     """On the tenth of March there are 22 days left in the month."""
-    assert purse_at(NOON, **budget).left == left
+    assert balance_at(NOON, **budget).left == left
 
 
 def test_only_spending_of_the_current_month_counts():
-    purse = purse_at(NOON, posts_a_month=1000, posts_a_day=1000)
+    balance = balance_at(NOON, posts_a_month=1000, posts_a_day=1000)
     for day, posts in ((date(2026, 3, 1), 300), (date(2026, 2, 28), 900)):
-        Spending.objects.create(project_id=purse.project, day=day, posts=posts)
+        Spending.objects.create(project_id=balance.project, day=day, posts=posts)
 
     assert read_balances()[0].left == 700
 
 
 def test_concurrent_reservations_never_exceed_the_balance():
-    purse = purse_at(NOON, posts_a_day=1000)
+    balance = balance_at(NOON, posts_a_day=1000)
     got = []
 
     def take():
         try:
-            while payment := reserve(purse, unpaid=[0] * 7, paid=0):
+            while payment := reserve(balance, unpaid=[0] * 7, paid=0):
                 got.append(payment.posts)
         finally:
             connection.close()
@@ -137,33 +137,33 @@ def test_concurrent_reservations_never_exceed_the_balance():
         thread.join(60)
 
     assert sum(got) == 1000
-    assert spent(purse.day) == (0, 1000)
+    assert spent(balance.day) == (0, 1000)
 
 
 def test_a_request_that_may_arrive_after_midnight_is_reserved_on_both_days():
     late = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)
-    purse = purse_at(late, posts_a_day=100)
+    balance = balance_at(late, posts_a_day=100)
 
-    payment = reserve(purse, unpaid=[0] * 10, paid=20)
+    payment = reserve(balance, unpaid=[0] * 10, paid=20)
 
     assert (payment.posts, payment.tomorrow) == (10, 30)
     ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=3))
     assert spent(date(2026, 3, 10)) == (9, 0)
     assert spent(date(2026, 3, 11)) == (0, 0)
-    payment = reserve(purse, unpaid=[0] * 10, paid=20)
+    payment = reserve(balance, unpaid=[0] * 10, paid=20)
     ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=12))
     assert spent(date(2026, 3, 10)) == (18, 0)
     assert spent(date(2026, 3, 11)) == (28, 0), "X may have billed them on either day"
 
 
 def test_accounts_are_paid_with_money_and_not_with_tweet_days():
-    purse = purse_at(NOON, money_a_day=1, posts_a_day=1)
+    balance = balance_at(NOON, money_a_day=1, posts_a_day=1)
 
-    assert ledger.reserve_users(purse, 90)
-    ledger.settle_users(purse, reserved=90, users=80)
+    assert ledger.reserve_users(balance, 90)
+    ledger.settle_users(balance, reserved=90, users=80)
 
-    assert not ledger.reserve_users(purse, 21), "twenty cents are left, at a cent each"
-    assert ledger.reserve_users(purse, 20)
+    assert not ledger.reserve_users(balance, 21), "twenty cents are left, at a cent each"
+    assert ledger.reserve_users(balance, 20)
     row = Spending.objects.get()
     assert (row.users, row.users_reserved, row.money) == (80, 20, Decimal("0.8"))
 

@@ -40,9 +40,11 @@ def compare(x):
 
 def spend(x, count):
     """As many posts read, by us and for X."""
-    [purse] = read_balances()
-    clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
-    payment = ledger.reserve_posts(purse, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock)
+    [balance] = read_balances()
+    clock = DatabaseClock(balance.now - balance.ahead, time.monotonic())
+    payment = ledger.reserve_posts(
+        balance, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock
+    )
     x.put("projects/ours", {"others_today": count})
     ledger.settle_payment(payment, posts=count, shown=count, x_now=None)
 

@@ -121,8 +121,8 @@ def test_without_computed_reserves_old_tweets_wait_only_some_minutes(old):
 
 
 def test_tweets_paid_today_are_looked_up_before_the_reserves_are_computed(old):
-    purse = read_balances()[0]
-    Tweet.objects.filter(id=old[0]).update(paid_on=purse.day, paid_by=purse.project)
+    balance = read_balances()[0]
+    Tweet.objects.filter(id=old[0]).update(paid_on=balance.day, paid_by=balance.project)
 
     [asked] = ask().requests
 
@@ -163,4 +163,4 @@ def test_an_interrupted_run_keeps_the_reserves_of_the_first_projects(old):
         with pytest.raises(OperationalError):
             ration_projects(plan, now=now)
 
-    assert [purse.is_rationed for purse in read_balances()] == [True, False]
+    assert [balance.is_rationed for balance in read_balances()] == [True, False]

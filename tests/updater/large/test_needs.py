@@ -27,8 +27,8 @@ DAY = timedelta(days=1)
 
 def needed():
     now, plan = intervals.current()
-    purse = read_balances()[0]
-    return read_needs(plan, now=now, day=purse.day, next_day=purse.next_day())
+    balance = read_balances()[0]
+    return read_needs(plan, now=now, day=balance.day, next_day=balance.next_day())
 
 
 def by_tier(found, payer):

@@ -20,7 +20,7 @@ TODAY = NOW.date()
 FLOORS = ((timedelta(hours=1), 0), (timedelta(days=7), 10), (timedelta(days=30), 50))
 
 
-def purse(project, left=None, **given):
+def balance(project, left=None, **given):
     return Balance(project, f"project {project}", NOW, left, **given)
 
 
@@ -28,10 +28,10 @@ def groups(prior):
     return [Group(facts, [id]) for id, facts in prior.items()]
 
 
-def shared(prior, *purses):
-    found = share_out(groups(prior), purses, now=NOW)
+def shared(prior, *balances):
+    found = share_out(groups(prior), balances, now=NOW)
     shares = {
-        share.purse.project: (sorted(share.paid), sorted(one.tweet_id for one in share.unpaid))
+        share.balance.project: (sorted(share.paid), sorted(one.tweet_id for one in share.unpaid))
         for share in found.shares
     }
     return shares, sorted(found.waiting)
@@ -42,40 +42,43 @@ def aged(**age):
 
 
 def test_without_a_budget_every_tweet_is_looked_up():
-    assert shared({1: Prior(), 2: aged(days=20)}, purse(1)) == ({1: ([], [1, 2])}, [])
+    assert shared({1: Prior(), 2: aged(days=20)}, balance(1)) == ({1: ([], [1, 2])}, [])
 
 
 def test_tweets_paid_today_are_looked_up_after_the_money_is_spent():
     prior = {1: Prior(paid_on=TODAY, paid_by=1), 2: Prior(paid_on=TODAY - timedelta(1), paid_by=1)}
 
-    assert shared(prior, purse(1, 0)) == ({1: ([1], [])}, [2])
+    assert shared(prior, balance(1, 0)) == ({1: ([1], [])}, [2])
 
 
 def test_a_tweet_stays_with_its_project_while_that_has_money():
     prior = {1: Prior(paid_by=1), 2: Prior(paid_by=2), 3: Prior()}
 
-    assert shared(prior, purse(1, 5), purse(2, 500)) == ({2: ([], [2, 3]), 1: ([], [1])}, [])
-    assert shared(prior, purse(1, 0), purse(2, 500)) == ({2: ([], [1, 2, 3])}, [])
+    assert shared(prior, balance(1, 5), balance(2, 500)) == ({2: ([], [2, 3]), 1: ([], [1])}, [])
+    assert shared(prior, balance(1, 0), balance(2, 500)) == ({2: ([], [1, 2, 3])}, [])
 
 
 def test_a_tweet_of_a_project_without_requests_goes_to_another_project():
     prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
-    assert shared(prior, purse(1, usable=False), purse(2)) == ({2: ([], [1])}, [])
-    assert shared(prior, purse(1, trusted=False), purse(2)) == ({2: ([], [1])}, [])
-    assert shared(prior, purse(1, trusted=False)) == ({1: ([1], [])}, [])
+    assert shared(prior, balance(1, usable=False), balance(2)) == ({2: ([], [1])}, [])
+    assert shared(prior, balance(1, trusted=False), balance(2)) == ({2: ([], [1])}, [])
+    assert shared(prior, balance(1, trusted=False)) == ({1: ([1], [])}, [])
 
 
 def test_for_lack_of_requests_a_tweet_goes_only_to_a_project_without_a_budget():
     prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
-    assert shared(prior, purse(1, requests=0), purse(2, requests=7)) == ({2: ([], [1])}, [])
-    assert shared(prior, purse(1, requests=0), purse(2, 500)) == ({1: ([1], [])}, [])
-    assert shared(prior, purse(1, requests=0), purse(2, requests=0)) == ({1: ([1], [])}, [])
+    assert shared(prior, balance(1, requests=0), balance(2, requests=7)) == ({2: ([], [1])}, [])
+    assert shared(prior, balance(1, requests=0), balance(2, 500)) == ({1: ([1], [])}, [])
+    assert shared(prior, balance(1, requests=0), balance(2, requests=0)) == ({1: ([1], [])}, [])
 
 
 def test_new_tweets_go_to_the_project_with_most_requests():
-    assert shared({1: Prior()}, purse(1, requests=3), purse(2, requests=7)) == ({2: ([], [1])}, [])
+    assert shared({1: Prior()}, balance(1, requests=3), balance(2, requests=7)) == (
+        {2: ([], [1])},
+        [],
+    )
 
 
 def test_the_oldest_tweets_wait_first():
@@ -83,12 +86,12 @@ def test_the_oldest_tweets_wait_first():
     prior = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
     prior |= {new: Prior(), old: Prior()}
 
-    assert shared(prior, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
-    assert shared(prior, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
+    assert shared(prior, balance(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
+    assert shared(prior, balance(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
 
 
 def test_without_any_project_no_tweet_waits_for_money():
-    assert shared({1: Prior()}, purse(1, usable=False)) == ({}, [])
+    assert shared({1: Prior()}, balance(1, usable=False)) == ({}, [])
 
 
 @given(
@@ -97,14 +100,14 @@ def test_without_any_project_no_tweet_waits_for_money():
 )
 def test_every_tweet_has_one_outcome_and_no_balance_is_overdrawn(homes, left):
     prior = {id: Prior(paid_by=home) for id, home in enumerate(homes)}
-    purses = [purse(number, amount) for number, amount in enumerate(left, 1)]
+    balances = [balance(number, amount) for number, amount in enumerate(left, 1)]
 
-    found = share_out(groups(prior), purses, now=NOW)
+    found = share_out(groups(prior), balances, now=NOW)
 
     placed = [id for share in found.shares for id in share.ids] + list(found.waiting)
     assert sorted(placed) == sorted(prior)
     for share in found.shares:
-        assert share.purse.left is None or len(share.unpaid) <= share.purse.left
+        assert share.balance.left is None or len(share.unpaid) <= share.balance.left
     if found.waiting:
         total = sum(amount for amount in left if amount is not None)
         assert None not in left

@@ -1,6 +1,6 @@
 """What a page costs: a request in a window, and tweet-days for the posts that it may show.
 
-purses ─> a credential in turn ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
+balances ─> a credential in turn ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
 X bills each post that it shows, even those that the source leaves out.
 """
 
@@ -47,35 +47,37 @@ def reserve_page(
     source: Source, *, age: timedelta, now: datetime, timeout: timedelta
 ) -> PageGrant | Wait:
     """A request and the money for its page. `age`: of its posts; younger ones take precedence."""
-    usable = [purse for purse in read_balances() if purse.usable]
+    usable = [balance for balance in read_balances() if balance.usable]
     # A project whose credentials X refuses is tried once a minute, or when there is no other.
-    usable = [purse for purse in usable if purse.trusted] or usable
+    usable = [balance for balance in usable if balance.trusted] or usable
     kind = kind_of(source)
-    paying = [purse for purse in usable if _money_left(purse, age) >= FEWEST[kind]]
+    paying = [balance for balance in usable if _money_left(balance, age) >= FEWEST[kind]]
     if usable and not paying:
         return until_tomorrow(usable, now=now)
     shut = []
-    for purse in sorted(paying, key=lambda purse: _money_left(purse, age), reverse=True):
-        turn = selection.select_credential(ENDPOINTS[kind], project=purse.project)
+    for balance in sorted(paying, key=lambda balance: _money_left(balance, age), reverse=True):
+        turn = selection.select_credential(ENDPOINTS[kind], project=balance.project)
         if isinstance(turn, selection.Selection):
-            return _in_turn(source, turn, purse, age=age, now=now, timeout=timeout)
+            return _in_turn(source, turn, balance, age=age, now=now, timeout=timeout)
         shut.append(turn)
     return first_room(shut or [_nobody(source)], now=now)
 
 
-def _money_left(purse: Balance, age: timedelta) -> float:
-    return float("inf") if purse.left is None else purse.left - purse.floor(age)
+def _money_left(balance: Balance, age: timedelta) -> float:
+    return float("inf") if balance.left is None else balance.left - balance.floor(age)
 
 
-def until_tomorrow(purses: Sequence[Balance], *, now: datetime) -> Wait:
-    first = min(now + (purse.next_day() - purse.now) for purse in purses)
-    return Wait(first, sentences.spent([purse.name for purse in purses], again=first, now=now))
+def until_tomorrow(balances: Sequence[Balance], *, now: datetime) -> Wait:
+    first = min(now + (balance.next_day() - balance.now) for balance in balances)
+    return Wait(
+        first, sentences.spent([balance.name for balance in balances], again=first, now=now)
+    )
 
 
 def _in_turn(
     source: Source,
     turn: selection.Selection,
-    purse: Balance,
+    balance: Balance,
     *,
     age: timedelta,
     now: datetime,
@@ -88,8 +90,10 @@ def _in_turn(
             until,
             "X's rate limit is nearly used up; what is left is for sources of higher priority.",
         )
-    unpaid = [purse.floor(age)] * MAX_PAGE_SIZE
-    payment = ledger.reserve_posts(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
+    unpaid = [balance.floor(age)] * MAX_PAGE_SIZE
+    payment = ledger.reserve_posts(
+        balance, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock
+    )
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
         return PageGrant(turn, payment)
     if payment is not None:

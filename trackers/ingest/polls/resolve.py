@@ -42,33 +42,33 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
     if isinstance(asked, Wait):
         put_off(batch, source, asked, None, now=now)
         return asked.because
-    turn, purse = asked
+    turn, balance = asked
     try:
         with keys_for(turn, base_url=polling.base_url, timeout=polling.timeout) as keys:
             named = look_up_username(keys, name, base_url=polling.base_url, timeout=polling.timeout)
     except XError as error:
         selection.settle_failed(turn, error, now=now)
-        ledger.settle_users(purse, reserved=1, users=int(error.maybe_billed))
+        ledger.settle_users(balance, reserved=1, users=int(error.maybe_billed))
         if is_known(error):
             queue.release(batch)
         else:
             _fail(batch, source, error)
         return error.reason
     selection.settle_answered(turn, named.window)
-    ledger.settle_users(purse, reserved=1, users=int(named.account is not None))
+    ledger.settle_users(balance, reserved=1, users=int(named.account is not None))
     return _store_account(batch, source, named, now=now)
 
 
 def _reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Balance] | Wait:
     """A request, and the money for one account."""
-    usable = [purse for purse in read_balances() if purse.usable]
+    usable = [balance for balance in read_balances() if balance.usable]
     shut: list[selection.NoRoom | selection.NoCredential] = []
-    for purse in usable:
-        turn = selection.select_credential(USERNAMES, project=purse.project)
+    for balance in usable:
+        turn = selection.select_credential(USERNAMES, project=balance.project)
         if not isinstance(turn, selection.Selection):
             shut.append(turn)
-        elif ledger.reserve_users(purse, 1):
-            return turn, purse
+        elif ledger.reserve_users(balance, 1):
+            return turn, balance
         else:
             selection.cancel(turn)
     if usable and not shut:

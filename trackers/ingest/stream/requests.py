@@ -91,11 +91,11 @@ def _check_money(who: Payer) -> None:
 
     A stream's posts are not requested one by one, so nothing can be reserved.
     """
-    for purse in read_balances():
-        if purse.project == who.project and purse.left is not None and purse.left <= 0:
-            again = purse.next_day()
-            why = sentences.spent([purse.name], again=again, now=purse.now)
-            raise NoTurnError(why, max(timedelta(0), again - purse.now))
+    for balance in read_balances():
+        if balance.project == who.project and balance.left is not None and balance.left <= 0:
+            again = balance.next_day()
+            why = sentences.spent([balance.name], again=again, now=balance.now)
+            raise NoTurnError(why, max(timedelta(0), again - balance.now))
 
 
 def ask_in_turn(
