@@ -119,7 +119,7 @@ class Month:
             self.tend()
             while batch := queue.claim_batch(TWEET_UPDATE):
                 tasks.update_tweets(batch)
-                # What it enqueued: the floors of a new day.
+                # What it enqueued: the rationing of a new day.
                 run_all()
             ready = queue.ready_in(TWEET_UPDATE)
             wait = self.step if ready is None else timedelta(seconds=max(ready, 0.05))

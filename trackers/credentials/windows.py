@@ -6,8 +6,8 @@ Room is what X last said is left, less what it may not have counted: requests un
 ones. Some windows let only one request through while the rest wait for its headers: an unknown or
 just expired one, one where X rejected requests (`cooldowns`), and a used-up one that X has not
 reported for longer than its windows last. A request that was reserved before a reset counts on both
-sides of it. All of this is in the window's row, so that any number of workers on any number of hosts share
-one truth.
+sides of it. All of this is in the window's row, so that any number of workers on any number of
+hosts share one truth.
 """
 
 from __future__ import annotations

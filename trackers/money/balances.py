@@ -22,30 +22,22 @@ CLOCKS = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What a project may still spend on X's day `day`.
-
-    `now`: X's clock when this was read, which is `ahead` of the database's.
-    `left`: tweet-days, None without a limit. `floors`: how many of them a tweet leaves to younger
-    ones, as (younger than, tweet-days) by increasing age; empty when there is enough.
-    `rationed_on`: the day for which the floors were computed; `floors_wanted_at`: since when a
-    batch has been waiting for those of a new day. `awaits_floors`: these floors are a substitute
-    for those. `usable`: it has an enabled credential, and X did not say that its money is used up.
-    `trusted`: X has not refused all of its credentials within the last minute. `requests`: how many
-    look-ups of tweets its windows have left, as far as known.
-    """
+    """What a project may still spend on X's day `day`."""
 
     project: int
     name: str
-    now: datetime
-    left: int | None
-    floors: tuple[tuple[timedelta, int], ...] = ()
-    rationed_on: date | None = None
-    usable: bool = True
-    trusted: bool = True
-    requests: int = 1
-    floors_wanted_at: datetime | None = None
-    awaits_floors: bool = False
-    ahead: timedelta = timedelta(0)
+    now: datetime  # X's clock when this was read
+    left: int | None  # tweet-days; None: no limit
+    # How many of them a tweet leaves to younger ones, as (younger than, tweet-days) by increasing
+    # age; empty when there is enough.
+    reserved_for_younger: tuple[tuple[timedelta, int], ...] = ()
+    rationed_on: date | None = None  # the day for which that was computed
+    usable: bool = True  # it has an enabled credential, and X did not say that its money is used up
+    trusted: bool = True  # X has not refused all of its credentials within the last minute
+    requests: int = 1  # how many look-ups of tweets its windows have left, as far as known
+    rationing_requested_at: datetime | None = None  # since when a batch waits for a new day's
+    is_provisional: bool = False  # `reserved_for_younger` is a substitute until then
+    ahead: timedelta = timedelta(0)  # of X's clock, compared with the database's
 
     @property
     def day(self) -> date:
@@ -64,12 +56,12 @@ class Balance:
         """When X's next day has certainly begun, by X's clock as we know it."""
         return self.midnight + CLOCKS
 
-    def floor(self, age: timedelta) -> int:
+    def reserved_for_younger_than(self, age: timedelta) -> int:
         """How many tweet-days a tweet of this age leaves to younger ones."""
-        for younger_than, floor in self.floors:
+        for younger_than, reserved in self.reserved_for_younger:
             if age < younger_than:
-                return floor
-        return self.floors[-1][1] if self.floors else 0
+                return reserved
+        return self.reserved_for_younger[-1][1] if self.reserved_for_younger else 0
 
 
 # Parts of statements, here and in the ledger, for a project `p` and what it spent, `s`.
@@ -122,25 +114,27 @@ def parse_balances(rows: Iterable[tuple[Any, ...]]) -> list[Balance]:
             name=name,
             now=now,
             left=None if left is None else max(0, int(left)),
-            floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
+            reserved_for_younger=tuple(
+                (timedelta(seconds=age), posts) for age, posts in json.loads(reserved)
+            ),
             rationed_on=rationed_on,
             usable=usable,
             trusted=trusted,
             requests=requests,
             ahead=ahead,
-            floors_wanted_at=wanted_at,
+            rationing_requested_at=requested_at,
         )
         for (
             project,
             name,
             now,
             left,
-            floors,
+            reserved,
             rationed_on,
             usable,
             trusted,
             requests,
             ahead,
-            wanted_at,
+            requested_at,
         ) in rows
     ]

@@ -128,8 +128,9 @@ def reserve_posts(
 ) -> Payment | None:
     """Reserve what requests that may take `timeout` can cost; None if none may be sent.
 
-    `unpaid`: the floor of each tweet that is new today, youngest first; `Payment.posts` of them
-    may be read. `paid`: how many others are requested, which cost nothing until midnight.
+    `unpaid`: of each tweet that is new today, youngest first, how much it leaves to younger ones;
+    `Payment.posts` of them may be read. `paid`: how many others are requested, which cost nothing
+    until midnight.
     `clock`: the present time, as the balance may have been read long ago. If its day has ended
     since, it is unknown which tweets are new, and no request may be sent.
     """
@@ -158,14 +159,14 @@ def _payment_of(
     return Payment(balance.project, balance.day, posts, reply_by, tomorrow)
 
 
-def _posts_granted(project: int, day: date, floors: Sequence[int]) -> int:
-    """How many of the tweets with these floors, in ascending order, may be read on the day."""
-    counts = {floor: floors.count(floor) for floor in sorted(set(floors))}
+def _posts_granted(project: int, day: date, reserved: Sequence[int]) -> int:
+    """How many tweets may be read on the day; each leaves that much to younger ones."""
+    counts = {posts: reserved.count(posts) for posts in sorted(set(reserved))}
     params = {
         "project": project,
         "day": day,
         "counts": array(counts.values()),
-        "floors": array(counts),
+        "reserved": array(counts),
     }
     # In one transaction, ours or the caller's: the lock is held until the reservation is written.
     _, found = fetch_together((_LOCK_PROJECT, params), (_RESERVE_POSTS, params))

@@ -73,13 +73,13 @@ class Project(models.Model):
     # Rationing (trackers.updater.rationing): how many tweet-days a tweet of a tier leaves to
     # younger ones, as [younger than this many seconds, tweet-days], and the forecast that
     # belongs to it.
-    floors = models.JSONField(default=list, editable=False)
+    reserved_for_younger = models.JSONField(default=list, editable=False)
     rationed_at = models.DateTimeField(null=True, editable=False)
     needs = models.PositiveIntegerField(null=True, editable=False)
     waiting = models.PositiveIntegerField(default=0, editable=False)
     runs_dry_at = models.DateTimeField(null=True, editable=False)
-    # Since when a batch has waited for the floors of a new day (trackers.updater.day_start).
-    floors_wanted_at = models.DateTimeField(null=True, editable=False)
+    # Since when a batch has waited for the rationing of a new day (trackers.updater.day_start).
+    rationing_requested_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["name"]

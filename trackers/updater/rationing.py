@@ -1,7 +1,7 @@
 """Rationing: when the day's money is short, the oldest tweets wait first.
 
-what must still be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
-The floors are stored on the project's row, where each batch reads them (trackers.money.balances).
+what must still be paid for today, by tier ─> how much a tweet leaves to younger ones
+This is stored on the project's row, where each batch reads them (trackers.money.balances).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from tweetwatch.database import array, cursor
 
 _STORE_RATION = """
     UPDATE trackers_project
-    SET floors = %(floors)s::jsonb, rationed_at = %(now)s, floors_wanted_at = NULL,
+    SET reserved_for_younger = %(reserved)s::jsonb, rationed_at = %(now)s,
+        rationing_requested_at = NULL,
         needs = %(needs)s, waiting = %(waiting)s, runs_dry_at = %(dry_at)s
     WHERE id = %(project)s
 """
@@ -31,25 +32,22 @@ _STORE_RATION = """
 # Clears projects that have no budget, or no longer have one. Usually writes nothing.
 _CLEAR_RATIONS = """
     UPDATE trackers_project
-    SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
+    SET reserved_for_younger = '[]', rationed_at = NULL, rationing_requested_at = NULL,
         needs = NULL, waiting = 0, runs_dry_at = NULL
     WHERE id <> ALL(%(but)s::bigint[])
-      AND (rationed_at IS NOT NULL OR floors_wanted_at IS NOT NULL)
+      AND (rationed_at IS NOT NULL OR rationing_requested_at IS NOT NULL)
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ration:
-    """`floors` by tier, youngest first; empty when there is enough for all.
+    """How the tweet-days that a project has left today are shared out."""
 
-    `needs`: tweet-days that the rest of the day would take; `waiting`: how many of these must wait
-    for the next day. `spare`: tweet-days that are not expected to be needed today.
-    """
-
-    floors: tuple[int, ...]
-    needs: int
-    waiting: int
-    spare: int = 0
+    # What a tweet of each tier leaves to younger ones, youngest tier first; empty: there is enough.
+    reserved_for_younger: tuple[int, ...]
+    needs: int  # tweet-days that the rest of the day would take
+    waiting: int  # how many of these must wait for the next day
+    spare: int = 0  # tweet-days that are not expected to be needed today
 
 
 def compute_ration(
@@ -63,7 +61,7 @@ def compute_ration(
     total = sum(needs) + expected
     # The variance of the arrivals is their expected number; those of younger tiers' estimates add
     # up. Tier n reserves n standard deviations, so that a surprise costs the oldest first. What is
-    # left of that goes in the evening to those that waited (trackers.updater.reserve, .leftover).
+    # left of that goes in the evening to those that waited (trackers.updater.evening_release).
     uncertain = accumulate(variances or [0.0] * len(needs), initial=float(expected))
     surprises = [round(math.sqrt(variance) * tier) for tier, variance in enumerate(uncertain)][
         : len(needs)
@@ -73,15 +71,15 @@ def compute_ration(
         return Ration((), total, 0, spare)
     younger = accumulate(needs[:-1], initial=expected)
     # New tweets are in the first tier, which leaves nothing to others.
-    floors = (
+    reserved = (
         need + surprise if tier else 0
         for tier, (need, surprise) in enumerate(zip(younger, surprises, strict=True))
     )
-    return Ration(tuple(floors), total, max(total - left, 0))
+    return Ration(tuple(reserved), total, max(total - left, 0))
 
 
 def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
-    """Write the floors of every project with a budget; return the names of those that are short.
+    """Ration every project with a budget; return the names of those that are short.
 
     Each project is committed separately, so an interrupted run keeps what it has written.
     """
@@ -92,7 +90,7 @@ def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
     if not limited:
         return []
     # The projects' clocks differ by seconds. At midnight, projects still in the old day keep that
-    # day's floors until the next minute.
+    # day's rationing until the next minute.
     day = max(balance.day for balance in limited)
     limited = [balance for balance in limited if balance.day == day]
     next_day = now + (limited[0].next_day() - limited[0].now)
@@ -105,7 +103,7 @@ def ration_projects(plan: Plan, *, now: datetime) -> list[str]:
     homeless_to = 0 if has_unlimited else len(usable)
     short = []
     for balance in limited:
-        # A project that cannot pay now keeps floors for its own tweets, for when it can.
+        # A project that cannot pay now is rationed for its own tweets, for when it can.
         to = homeless_to if balance.usable else 0
         part = needed.of(balance.project, homeless_to=to, cannot_pay=cannot_pay)
         if _ration_project(balance, part, plan, now=now).waiting and balance.usable:
@@ -131,13 +129,13 @@ def _ration_project(balance: Balance, part: ProjectNeeds, plan: Plan, *, now: da
 def _store_ration(
     balance: Balance, plan: Plan, ration: Ration, runs_dry_at: datetime | None
 ) -> None:
-    floors = [
-        [tier.younger_than.total_seconds(), floor]
-        for tier, floor in zip(plan.tiers, ration.floors, strict=False)
+    reserved = [
+        [tier.younger_than.total_seconds(), posts]
+        for tier, posts in zip(plan.tiers, ration.reserved_for_younger, strict=False)
     ]
     params: dict[str, Any] = {
         "project": balance.project,
-        "floors": json.dumps(floors),
+        "reserved": json.dumps(reserved),
         # By X's clock, which says what day it is.
         "now": balance.now,
         "needs": ration.needs,

@@ -37,9 +37,9 @@ _NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 # How long to wait when others took the last of the money between our check and our reservation, or
 # the day ended in between.
 _A_MOMENT = timedelta(seconds=1)
-# How long to wait while the floors of a new day are computed. Long enough for that, so that tweets
+# How long to wait while a new day is being rationed. Long enough for that, so that tweets
 # are not moved again and again; short enough that those with money come in the first ten minutes.
-WAIT_FOR_FLOORS = timedelta(seconds=10)
+WAIT_FOR_RATIONING = timedelta(seconds=10)
 # Tweets that wait for money come back in the evening, for what the young ones did not need, and
 # then on the next UTC day, each time in the order in which they were due. In the evening they are
 # spread over an hour. In the morning they are spread over the day's first ten minutes, before the
@@ -92,10 +92,10 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     if shared.waiting:
         delay = min(wait_for_money(batch.due_at, balance) for balance in balances if balance.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        is_for_floors = any(balance.awaits_floors for balance in balances if balance.usable)
-        queue.release(batch.only(shared.waiting), delay, anew=not is_for_floors)
+        is_provisional = any(balance.is_provisional for balance in balances if balance.usable)
+        queue.release(batch.only(shared.waiting), delay, anew=not is_provisional)
         batch = batch.without(shared.waiting)
-        if not is_for_floors:
+        if not is_provisional:
             mark_waiting(shared.waiting)
         if not batch.keys:
             return Waiting()
@@ -140,7 +140,7 @@ def _reserve_money(
     unpaid = share.youngest_first()
     payment = ledger.reserve_posts(
         share.balance,
-        unpaid=[tweet.floor for tweet in unpaid],
+        unpaid=[tweet.reserved_for_younger for tweet in unpaid],
         paid=len(share.paid),
         timeout=timeout,
         clock=in_turn[0].clock,
@@ -230,9 +230,9 @@ def mark_waiting(ids: Collection[int]) -> None:
 
 def wait_for_money(due_at: datetime, balance: Balance) -> timedelta:
     """Until the evening of X's day or, once it is evening, until X's next day, plus a delay that
-    keeps the order of due times. Only a moment while today's floors are awaited."""
-    if balance.awaits_floors:
-        return WAIT_FOR_FLOORS
+    keeps the order of due times. Only a moment while today's rationing is awaited."""
+    if balance.is_provisional:
+        return WAIT_FOR_RATIONING
     next_day = balance.next_day() - balance.now
     midnight = datetime.combine(balance.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))

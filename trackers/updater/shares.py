@@ -23,7 +23,7 @@ class Unpaid:
     """A tweet that is new today, and how many tweet-days it must leave to younger ones."""
 
     tweet_id: int
-    floor: int
+    reserved_for_younger: int
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Share:
         )
 
     def youngest_first(self) -> list[Unpaid]:
-        return sorted(self.unpaid, key=lambda unpaid: unpaid.floor)
+        return sorted(self.unpaid, key=lambda unpaid: unpaid.reserved_for_younger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def share_out(groups: Iterable[Group], balances: Sequence[Balance], *, now: date
         # The age of a tweet that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
         if share := _payer(home, shares.values(), age):
-            share.unpaid.append(Unpaid(id, share.balance.floor(age)))
+            share.unpaid.append(Unpaid(id, share.balance.reserved_for_younger_than(age)))
         else:
             waiting.append(id)
     taken = [share for share in shares.values() if share.ids]
@@ -98,7 +98,7 @@ def _payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share
     if home and _money_left(home, age) > 0:
         return home
     # It may have money in a moment; otherwise others would pay for its old tweets each midnight.
-    if home and home.balance.awaits_floors and home.balance.left:
+    if home and home.balance.is_provisional and home.balance.left:
         return None
     richest = max(shares, key=lambda share: (_money_left(share, age), share.balance.requests))
     return richest if _money_left(richest, age) > 0 else None
@@ -108,4 +108,4 @@ def _money_left(share: Share, age: timedelta) -> float:
     """Tweet-days left for one more tweet of this age, after those assigned in this batch."""
     if share.balance.left is None:
         return float("inf")
-    return share.balance.left - share.balance.floor(age) - len(share.unpaid)
+    return share.balance.left - share.balance.reserved_for_younger_than(age) - len(share.unpaid)

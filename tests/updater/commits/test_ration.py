@@ -1,4 +1,4 @@
-"""Each day begins with floors of its own; until they are there, only the youngest are paid for."""
+"""Each day is rationed anew; until it is, only the youngest are paid for."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.before import read_before
-from trackers.updater.day_start import MAX_WAIT_FOR_FLOORS
+from trackers.updater.day_start import MAX_WAIT_FOR_RATIONING
 from trackers.updater.models import TweetUpdate
 from trackers.updater.rationing import ration_projects
-from trackers.updater.reserve import WAIT_FOR_FLOORS, BatchGrant, Waiting, reserve_batch
+from trackers.updater.reserve import WAIT_FOR_RATIONING, BatchGrant, Waiting, reserve_batch
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,11 +42,12 @@ def born(ago, count, *, after=0):
 
 @pytest.fixture
 def old():
-    """Three old tweets, money for two, and floors of yesterday, when there was enough."""
+    """Three old tweets, money for two, and the rationing of yesterday, when there was enough."""
     CredentialFactory(name="one")
     ids = born(10 * DAY, 3)
     list(track(map(FoundTweet, ids), came_from="a test"))
-    Project.objects.update(posts_a_day=2, floors=[], rationed_at=intervals.current()[0] - DAY)
+    yesterday = intervals.current()[0] - DAY
+    Project.objects.update(posts_a_day=2, reserved_for_younger=[], rationed_at=yesterday)
     return ids
 
 
@@ -80,7 +81,7 @@ def test_the_first_batch_of_a_day_serves_the_young_and_computes_the_reserves(old
     assert sorted(asked.unpaid) == young
     assert enqueued() == WANTED
     for id in old:
-        assert timedelta(0) < waits(id) <= WAIT_FOR_FLOORS
+        assert timedelta(0) < waits(id) <= WAIT_FOR_RATIONING
 
 
 def test_old_tweets_are_looked_up_as_soon_as_the_reserves_are_computed(old):
@@ -114,7 +115,7 @@ def test_the_periodic_task_can_compute_the_reserves_first(old):
 def test_without_computed_reserves_old_tweets_wait_only_some_minutes(old):
     assert isinstance(ask(), Waiting)
     now, _ = intervals.current()
-    Project.objects.update(floors_wanted_at=now - MAX_WAIT_FOR_FLOORS - MINUTE)
+    Project.objects.update(rationing_requested_at=now - MAX_WAIT_FOR_RATIONING - MINUTE)
     queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
 
     assert len(unpaid()) == 2
@@ -135,7 +136,7 @@ def test_no_other_project_pays_for_tweets_that_wait_for_the_reserves(old):
     Tweet.objects.update(paid_by=Project.objects.get(name="one").pk)
 
     assert isinstance(ask(), Waiting)
-    assert waits(old[0]) <= WAIT_FOR_FLOORS
+    assert waits(old[0]) <= WAIT_FOR_RATIONING
 
 
 def test_without_a_budget_no_tweet_waits_for_reserves(old):

@@ -17,7 +17,7 @@ from trackers.updater.shares import share_out
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 TODAY = NOW.date()
-FLOORS = ((timedelta(hours=1), 0), (timedelta(days=7), 10), (timedelta(days=30), 50))
+RESERVED = ((timedelta(hours=1), 0), (timedelta(days=7), 10), (timedelta(days=30), 50))
 
 
 def balance(project, left=None, **given):
@@ -86,8 +86,14 @@ def test_the_oldest_tweets_wait_first():
     prior = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
     prior |= {new: Prior(), old: Prior()}
 
-    assert shared(prior, balance(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
-    assert shared(prior, balance(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
+    assert shared(prior, balance(1, 50, reserved_for_younger=RESERVED)) == (
+        {1: ([], [1, 2, new])},
+        [3, 4, old],
+    )
+    assert shared(prior, balance(1, 10, reserved_for_younger=RESERVED)) == (
+        {1: ([], [1, new])},
+        [2, 3, 4, old],
+    )
 
 
 def test_without_any_project_no_tweet_waits_for_money():
@@ -115,14 +121,14 @@ def test_every_tweet_has_one_outcome_and_no_balance_is_overdrawn(homes, left):
 
 
 @pytest.mark.parametrize(
-    ("left", "floors", "waiting"),
+    ("left", "reserved", "waiting"),
     [(109, (), 0), (108, (0, 32, 66), 0), (90, (0, 32, 66), 11), (0, (0, 32, 66), 101)],
 )
-def test_each_tier_reserves_what_younger_tweets_will_need(left, floors, waiting):
+def test_each_tier_reserves_what_younger_tweets_will_need(left, reserved, waiting):
     """Sixteen new ones are expected, give or take four: each older tier leaves four more."""
     found = compute_ration(left, [12, 30, 43], 16)
 
-    assert (found.floors, found.needs, found.waiting) == (floors, 101, waiting)
+    assert (found.reserved_for_younger, found.needs, found.waiting) == (reserved, 101, waiting)
 
 
 @pytest.mark.parametrize(

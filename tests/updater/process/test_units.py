@@ -228,7 +228,7 @@ def test_batches_shrink_to_the_capacity_and_grow_again(x, one):
 
 def test_requests_of_a_batch_share_a_budget_without_overdrawing(x, one):
     tracked(x)
-    Project.objects.update(posts_a_day=250, rationed_at=datetime.now(UTC), floors=[])
+    Project.objects.update(posts_a_day=250, rationed_at=datetime.now(UTC), reserved_for_younger=[])
 
     refresh()
 

@@ -64,7 +64,11 @@ def reserve_page(
 
 
 def _money_left(balance: Balance, age: timedelta) -> float:
-    return float("inf") if balance.left is None else balance.left - balance.floor(age)
+    return (
+        float("inf")
+        if balance.left is None
+        else balance.left - balance.reserved_for_younger_than(age)
+    )
 
 
 def until_tomorrow(balances: Sequence[Balance], *, now: datetime) -> Wait:
@@ -90,7 +94,7 @@ def _in_turn(
             until,
             "X's rate limit is nearly used up; what is left is for sources of higher priority.",
         )
-    unpaid = [balance.floor(age)] * MAX_PAGE_SIZE
+    unpaid = [balance.reserved_for_younger_than(age)] * MAX_PAGE_SIZE
     payment = ledger.reserve_posts(
         balance, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock
     )

@@ -1,10 +1,10 @@
-SELECT p.id, p.name, p.x_now, {posts_left}, p.floors,
+SELECT p.id, p.name, p.x_now, {posts_left}, p.reserved_for_younger,
        (p.rationed_at AT TIME ZONE 'UTC')::date,
        (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
        AND keys.are_there IS NOT NULL,
        coalesce(keys.are_good, false),
        coalesce(windows.requests, {unknown}), p.x_now - statement_timestamp(),
-       p.floors_wanted_at
+       p.rationing_requested_at
 FROM (SELECT p.*, {x_now} AS x_now FROM trackers_project p) p
 CROSS JOIN LATERAL (
     SELECT bool_or(true) AS are_there,

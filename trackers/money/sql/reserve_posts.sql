@@ -4,14 +4,14 @@ WITH room AS (
     FROM trackers_project p CROSS JOIN LATERAL ({spent}) s
     WHERE p.id = %(project)s
 ),
--- Groups of `counts` tweets, youngest first; each leaves as much as its `floors` to younger ones.
+-- Groups of `counts` tweets, youngest first; each leaves as much as is `reserved` to younger ones.
 granted AS (
-    SELECT sum(greatest(0, least(asked.count, room.posts - asked.floor - asked.before)))
+    SELECT sum(greatest(0, least(asked.count, room.posts - asked.reserved - asked.before)))
                ::int AS posts
     FROM room, (
-        SELECT count, floor, sum(count) OVER (ORDER BY place) - count AS before
-        FROM unnest(%(counts)s::int[], %(floors)s::int[])
-            WITH ORDINALITY AS a(count, floor, place)
+        SELECT count, reserved, sum(count) OVER (ORDER BY place) - count AS before
+        FROM unnest(%(counts)s::int[], %(reserved)s::int[])
+            WITH ORDINALITY AS a(count, reserved, place)
     ) asked
 ),
 written AS (
