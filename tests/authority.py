@@ -1,7 +1,5 @@
 """A certificate authority of one's own, as a company has one, and what it signs."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509

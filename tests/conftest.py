@@ -1,7 +1,5 @@
 """The real things that all tests share: a PostgreSQL that is as after migration, and a fake X."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

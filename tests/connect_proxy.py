@@ -1,7 +1,5 @@
 """A proxy that opens tunnels (CONNECT), as companies have them; or says what it is told to."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import threading

@@ -8,8 +8,6 @@ made are copied back, sequences are set. Whatever else a test changed, such as a
 setting or statistics, shows in the catalogs: the database is then dropped and cloned anew.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import contextmanager, suppress
 from urllib.parse import quote, urlencode

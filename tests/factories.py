@@ -1,7 +1,5 @@
 """The smallest valid rows; a test states what matters to it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import factory

@@ -1,7 +1,5 @@
 """A port whose SYNs are dropped, as behind a firewall: who connects hears nothing at all."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import suppress
 from itertools import count

@@ -1,7 +1,5 @@
 """Many tracked tweets at once, and how many rows of them are read, by which way."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from dataclasses import dataclass
 

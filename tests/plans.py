@@ -1,7 +1,5 @@
 """The plan of every statement of a piece of the product, taken where and when it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Rows of a queue that a test writes itself: jobs with their buckets, moved in time."""
 
-from __future__ import annotations
-
 import secrets
 
 from trackers.jobs.models import MAX_STRIKES

@@ -1,7 +1,5 @@
 """A database that is put back holds what a fresh one holds."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

@@ -1,7 +1,5 @@
 """What was stored of our topics, as it will be given to those who subscribe."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from trackers.outbox.models import Event, Staged, Topic

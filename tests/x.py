@@ -1,7 +1,5 @@
 """The fake X as a process of its own, asked over HTTP; credentials with secrets of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import socket

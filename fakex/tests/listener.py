@@ -1,7 +1,5 @@
 """A client of the stream, which keeps every line."""
 
-from __future__ import annotations
-
 import json
 import threading
 

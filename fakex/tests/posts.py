@@ -1,7 +1,5 @@
 """Posts that appear, and the pages on which they are read."""
 
-from __future__ import annotations
-
 from fakex.tests.conftest import wait_until
 
 # Later than anything that is planned.

@@ -1,7 +1,5 @@
 """Rules of the stream, as a client sets them."""
 
-from __future__ import annotations
-
 from fakex.tests.listener import PATH
 
 RULES = PATH + "/rules"

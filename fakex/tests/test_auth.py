@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 import requests
 from requests_oauthlib import OAuth1

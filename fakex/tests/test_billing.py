@@ -1,7 +1,5 @@
 """Money: a post costs once a project and UTC day, and nothing that failed costs anything."""
 
-from __future__ import annotations
-
 import pytest
 import requests
 

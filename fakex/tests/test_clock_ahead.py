@@ -1,7 +1,5 @@
 """X's clock set ahead of ours, or behind it: every instant on the wire is told by it."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime

@@ -1,7 +1,5 @@
 """The page on which X asks a user, and tokens for the code that it gives."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit

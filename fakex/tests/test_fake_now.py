@@ -1,7 +1,5 @@
 """Requests that bring their own instant: a month goes by as fast as it can be asked."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 

@@ -1,7 +1,5 @@
 """Accounts and lists: whose posts they show, under which name, at what price and limit."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

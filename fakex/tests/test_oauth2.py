@@ -1,7 +1,5 @@
 """Users' tokens: both made new at each refresh, the old ones dead, and answers lost on the way."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

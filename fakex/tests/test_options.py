@@ -1,7 +1,5 @@
 """What the command line of the fake sets before the first request."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

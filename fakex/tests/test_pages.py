@@ -1,7 +1,5 @@
 """Timelines, mentions and lists, page by page."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

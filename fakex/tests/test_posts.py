@@ -1,7 +1,5 @@
 """Posts that appear while the fake runs, and the truth about when each of them did."""
 
-from __future__ import annotations
-
 import statistics
 import time
 

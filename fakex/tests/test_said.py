@@ -1,7 +1,5 @@
 """What posts say: long texts, media, where they are withheld; and the versions of edited ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from fakex.tests.conftest import wait_until

@@ -1,7 +1,5 @@
 """Recent search: the language of queries, the week it reaches back and the seconds it lags."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

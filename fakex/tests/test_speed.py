@@ -1,7 +1,5 @@
 """What a lookup of 100 ids costs the fake, in readings of its reply; `pytest -s` shows it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The filtered stream over real connections: which posts come, when and how often."""
 
-from __future__ import annotations
-
 import json
 import time
 from email.utils import parsedate_to_datetime

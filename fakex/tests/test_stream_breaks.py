@@ -1,7 +1,5 @@
 """Streams that are refused, break, fall silent or end, and what that costs."""
 
-from __future__ import annotations
-
 import json
 import time
 

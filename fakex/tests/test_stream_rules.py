@@ -1,7 +1,5 @@
 """The rules of the filtered stream: how they are changed and told, and when they act."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

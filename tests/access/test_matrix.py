@@ -5,8 +5,6 @@ each method the matrix names the least of LADDER that does; `nobody` of it is le
 but by a token or a key, or there is no such method.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

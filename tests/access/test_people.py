@@ -1,7 +1,5 @@
 """Accounts: the command that adds them, and what an owner may do to them in the admin."""
 
-from __future__ import annotations
-
 import io
 import json
 

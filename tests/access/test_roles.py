@@ -1,7 +1,5 @@
 """The roles: what they hold, that a `migrate` makes them anew, and that teams are left alone."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command

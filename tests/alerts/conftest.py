@@ -1,7 +1,5 @@
 """Rules, and what a minute of them says."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from tests.factories import TweetFactory

@@ -1,7 +1,5 @@
 """Mail servers on this machine: one that takes e-mails, or refuses as told; one that hangs."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import contextmanager
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The API as a program asks it: with a token, JSON in and out."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The web server as people run it: gunicorn with threads, on a database of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The bus as clients meet it: `manage.py bus` as a process of its own, asked over its socket."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

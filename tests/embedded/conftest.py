@@ -1,7 +1,5 @@
 """Users are real processes; each test ends its server by ending them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

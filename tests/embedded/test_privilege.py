@@ -1,7 +1,5 @@
 """The server's account and the application's role gain nothing from what they may do."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Memory, time and room: the server takes what fits, is waited for, and outlives a full disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from contextlib import suppress

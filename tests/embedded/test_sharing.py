@@ -1,7 +1,5 @@
 """One server for all users, from the first to the last."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

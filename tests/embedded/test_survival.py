@@ -1,7 +1,5 @@
 """Killed postmasters and keepers, and what they leave behind."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

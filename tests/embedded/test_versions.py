@@ -1,7 +1,5 @@
 """Data of another major version are refused in a sentence, and stay as they are."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

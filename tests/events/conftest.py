@@ -1,7 +1,5 @@
 """Subscribers, and what they are told."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from trackers.events.audit import audit

@@ -1,7 +1,5 @@
 """Subscribers, what is told to them, and who delivers it: this process, or one of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

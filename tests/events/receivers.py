@@ -1,7 +1,5 @@
 """Receivers of deliveries: real servers on loopback, each with a manner of its own."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import struct

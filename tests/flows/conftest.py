@@ -1,7 +1,5 @@
 """The whole product as a person runs it: commands, clusters, a fake X, each a real process."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

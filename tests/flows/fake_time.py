@@ -4,8 +4,6 @@ The product takes the time from the database. A schema before pg_catalog on this
 search path has functions of the same names, which run ahead by a setting: all SQL follows them.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from tweetwatch.database import cursor

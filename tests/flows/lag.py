@@ -1,7 +1,5 @@
 """How slow the machine is while a test runs: something that takes a moment, timed all along."""
 
-from __future__ import annotations
-
 import threading
 import time
 

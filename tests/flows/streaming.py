@@ -1,7 +1,5 @@
 """`manage.py stream` as a process of its own, the sources it listens for, and X's truth of it."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

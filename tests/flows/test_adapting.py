@@ -4,8 +4,6 @@ A tweet that revives is found and followed, a dead one fades to *at least every*
 for longer than that.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

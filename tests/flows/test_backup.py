@@ -1,7 +1,5 @@
 """Backups: made while workers work, restored elsewhere, compared tweet by tweet; or nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ A real cluster with a short TASK_TIMEOUT, killed in the middle. django-q2's sche
 half minute; here one that ticks faster stands beside it, as further clusters would.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """A credential that a person disables is not used any more: by nobody, as X's own log shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.flows.conftest import wait_until

@@ -1,7 +1,5 @@
 """Two thousand tweets of all ages stay fresh by their age; read from the fake's log alone."""
 
-from __future__ import annotations
-
 import time
 from bisect import bisect_right
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Searches that nobody waits for any more, by the real web server and the real PostgreSQL."""
 
-from __future__ import annotations
-
 import socket
 import time
 

@@ -1,7 +1,5 @@
 """A file by the whole product: uploaded to the web server, imported by clusters that die."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

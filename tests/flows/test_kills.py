@@ -1,7 +1,5 @@
 """Whatever dies, and whenever: every tweet is checked again within two leases, none is lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

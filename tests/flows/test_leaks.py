@@ -3,8 +3,6 @@
 Over 20,000 posts in three runs, one for each skew; LEAK_POSTS=60000 is as long as the bench.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

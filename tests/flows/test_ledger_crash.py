@@ -1,7 +1,5 @@
 """Postgres is killed between a reservation and its answer: the books are never below X's bill."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 MONTH_TWEETS=100000 is the whole of it, with 60,000 tweet-days a day; the short form is a fiftieth.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -3,8 +3,6 @@
 With young tweets among them, and a flood of old ones before: the youngest wait behind neither.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta

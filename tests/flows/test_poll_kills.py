@@ -3,8 +3,6 @@
 The steps are held from outside: by a page that X keeps back, or by a lock in Postgres.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import Counter

@@ -1,7 +1,5 @@
 """A new user's way: the commands of the README's "Real use", word by word, against the fake X."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """kill -9 in the midst of re-planning: another worker goes on from where it stood."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """The planted secrets are sought wherever a secret could have got to, and found nowhere."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Rows that adapt, and money for a quarter: spent to the last tweet-day, and not one more."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.flows.conftest import BEARER, wait_until

@@ -1,7 +1,5 @@
 """Two clusters live on one user's tokens, which end again and again while they work."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Many workers on few credentials: never one request over a window, and the windows well used."""
 
-from __future__ import annotations
-
 import os
 import time
 

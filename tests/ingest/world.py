@@ -4,8 +4,6 @@ A page is read at one moment; tokens go on below the last id that was shown. X's
 seconds, and a request lasts a while.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 

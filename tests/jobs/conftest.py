@@ -1,7 +1,5 @@
 """A queue whose clock the test turns: rows are moved in time instead of waiting."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -3,8 +3,6 @@
 Says each claimed key in a line. A key below 10,000 comes back once, as itself plus 10,000.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from datetime import timedelta

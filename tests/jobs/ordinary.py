@@ -1,7 +1,5 @@
 """Ordinary tasks as a worker would run them, in this process."""
 
-from __future__ import annotations
-
 from django.utils.module_loading import import_string
 from django_q.brokers import get_broker
 from django_q.models import OrmQ

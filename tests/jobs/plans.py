@@ -1,7 +1,5 @@
 """What the planner makes of the product's own prepared statements, as they stand on the server."""
 
-from __future__ import annotations
-
 import re
 
 from psycopg import sql

@@ -1,7 +1,5 @@
 """A real browser and a real demo: what is on the screen, and what the fake X answered."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os

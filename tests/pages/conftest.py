@@ -1,7 +1,5 @@
 """Pages as a person of the staff gets them, over rows as the updater writes them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

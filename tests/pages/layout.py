@@ -1,7 +1,5 @@
 """What sticks out of its box, wherever nothing can be scrolled to see it."""
 
-from __future__ import annotations
-
 # Every card, and every element with words of its own, against the boxes around it, up to one that
 # scrolls.
 SPILLS = """() => {

@@ -1,7 +1,5 @@
 """A browser before the test's own server, in which the person of a client is logged in."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import pytest

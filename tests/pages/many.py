@@ -4,8 +4,6 @@ Words have frequencies as in a language (Zipf's law), "the" is in nearly every t
 a third of the older ones and in no new one, and most texts end with a link of X.
 """
 
-from __future__ import annotations
-
 from psycopg import sql
 
 from tests.queues import fill_buckets

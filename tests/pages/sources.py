@@ -1,7 +1,5 @@
 """Sources as polls leave them, and what their pages say."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

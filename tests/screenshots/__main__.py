@@ -6,8 +6,6 @@ light and dark at 1280 px, and light on a phone: NAME-light.png, NAME-dark.png, 
 where NAME is the page's name in the URL conf.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """Which pages there are: what the links of pages lead to, one of each name in the URL conf."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urljoin, urlsplit
 

@@ -1,7 +1,5 @@
 """What a demo has no reason to show by itself: follows, columns, a subscriber, an address."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A database whose timelines are committed, for tests with several sessions."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test import TransactionTestCase

@@ -4,8 +4,6 @@ A timeline's entries stand in the order in which they were inserted. What was de
 remembered for ever.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from trackers.timelines.store import Entry, TimelineMissing

@@ -1,7 +1,5 @@
 """Other sessions of the database, each a thread that does what it is told, one thing at a time."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the store has: a timeline as it is read, and all there is, to compare with what it had."""
 
-from __future__ import annotations
-
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Entry

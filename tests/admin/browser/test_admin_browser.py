@@ -1,7 +1,5 @@
 """The admin in a browser: the secrets of the chosen kind, and lists that a phone can show."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.factories import CredentialFactory

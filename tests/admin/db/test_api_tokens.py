@@ -1,7 +1,5 @@
 """Tokens of the API in the admin: told once, and only as powerful as who makes them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

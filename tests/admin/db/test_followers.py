@@ -1,7 +1,5 @@
 """Followers in the admin: their homes told, laid out anew, dropped; their addresses revoked."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone

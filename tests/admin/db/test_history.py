@@ -1,7 +1,5 @@
 """What people do is in the admin's history; what lets its holder run anything is only looked at."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """The admin's page of how homes are laid out."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

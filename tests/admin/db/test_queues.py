@@ -1,7 +1,5 @@
 """The knobs of a queue that only its owner can set a bound to."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Subscribers in the admin: where their page is, and the log of attempts."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

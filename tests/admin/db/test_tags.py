@@ -1,7 +1,5 @@
 """Tags in the admin: renamed, merged, removed, with the number of tweets before."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import Permission, User
 

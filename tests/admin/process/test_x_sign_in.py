@@ -1,7 +1,5 @@
 """Sign in with X: a user's tokens become a credential; each failure has its sentence."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from html import unescape

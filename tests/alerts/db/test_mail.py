@@ -1,7 +1,5 @@
 """E-mails reach a real server, or say why not; none is lost, and none is sent twice needlessly."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Rules about velocity find what is in the lists, and the tweets that they name."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet

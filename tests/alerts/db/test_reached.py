@@ -1,7 +1,5 @@
 """Rules about milestones: a named tweet's figure, and the crossings of all others."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

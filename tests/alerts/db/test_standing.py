@@ -1,7 +1,5 @@
 """Rules about what lasts: told when it begins, and when it is over."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Rules about what is far better than the usual of its author: young tweets, some a minute."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

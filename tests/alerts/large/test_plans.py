@@ -3,8 +3,6 @@
 `ALERTS_TWEETS=1000000 pytest tests/alerts/large/test_plans.py -s` tells the time with a million.
 """
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 """EMAIL_URL is read, or refused with a sentence that has no word of the password."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 

@@ -1,7 +1,5 @@
 """The page of the description: without a network, under our policy."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.looking import looking

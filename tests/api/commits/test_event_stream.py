@@ -1,7 +1,5 @@
 """Who may read the live feed, what may be asked of it, and what an answer without a place holds."""
 
-from __future__ import annotations
-
 import json
 import re
 

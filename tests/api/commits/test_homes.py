@@ -1,7 +1,5 @@
 """A home by the API: whose, which page of it, and what is followed."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import Group, User
 

@@ -1,7 +1,5 @@
 """Subscribers by the API: who may do what, and what is refused. docs/api.md has each call."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission

@@ -4,8 +4,6 @@ Schemathesis sends what the description allows, and this is what it does not. Ho
 refused, it is never a failure of ours.
 """
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 

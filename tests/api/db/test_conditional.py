@@ -1,7 +1,5 @@
 """ETags, and cursors that cannot be made up."""
 
-from __future__ import annotations
-
 import pytest
 
 from trackers.api.wire.cursors import NOT_THIS_LIST, cursor_of, position_of

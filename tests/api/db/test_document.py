@@ -1,7 +1,5 @@
 """docs/api.md: each of its examples is asked for, and answered as it says there."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

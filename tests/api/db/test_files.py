@@ -1,7 +1,5 @@
 """Tweets side by side, and as files, by the API."""
 
-from __future__ import annotations
-
 import csv
 import json
 from io import BytesIO, StringIO

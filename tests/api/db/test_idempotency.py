@@ -1,7 +1,5 @@
 """A POST with an Idempotency-Key: done once, and answered the same."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

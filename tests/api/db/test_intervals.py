@@ -1,7 +1,5 @@
 """Intervals by the API: read, previewed, replaced as a whole, and not over somebody's change."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The list of tweets and the leaderboard by the API."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

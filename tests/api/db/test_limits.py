@@ -1,7 +1,5 @@
 """How much a token may ask: its scope, and so many requests in a minute."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

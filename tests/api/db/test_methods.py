@@ -1,7 +1,5 @@
 """Other methods and addresses than there are: refused in the API's own form, with nothing done."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

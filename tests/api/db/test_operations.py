@@ -1,7 +1,5 @@
 """Queues, workers, credentials and budgets by the API: what there is, and never a secret."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

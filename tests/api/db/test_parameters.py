@@ -1,7 +1,5 @@
 """Parameters of an address that a call does not know, or gets twice: refused by each call."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.api.db.test_attacks import KNOWN, operations, parts

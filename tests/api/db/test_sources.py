@@ -1,7 +1,5 @@
 """Sources by the API: by the rules of the page's form."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.admin.models import LogEntry
 

@@ -1,7 +1,5 @@
 """The store by the API: each operation, who may, and what is refused with nothing done."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """Tokens: kept as digests, and never told but once."""
 
-from __future__ import annotations
-
 import logging
 from datetime import timedelta
 

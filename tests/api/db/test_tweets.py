@@ -1,7 +1,5 @@
 """Tweets by the API: track, read, act on many or one, and the history in pages."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

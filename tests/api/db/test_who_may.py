@@ -4,8 +4,6 @@ Nothing is there that the examples name, so whoever is let in finds that out: it
 that count, and that they come before anything else.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -4,8 +4,6 @@
 of a million tweets, and of histories of ten thousand samples.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import namedtuple

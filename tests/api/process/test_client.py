@@ -1,7 +1,5 @@
 """docs/tweetwatch_client.py, which people copy: each of its calls, against a server."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

@@ -1,7 +1,5 @@
 """The live feed from a real server: resumed without loss, and never all of its threads."""
 
-from __future__ import annotations
-
 import threading
 
 import psycopg

@@ -1,7 +1,5 @@
 """openapi.json: committed as it is now, and kept to whatever somebody sends (schemathesis)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`bus_token` and `subscriber`: for people at a terminal, and for scripts with --json."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -3,8 +3,6 @@
 What is against the description of a call is for `test_fuzz.py`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import socket

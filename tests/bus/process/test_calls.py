@@ -1,7 +1,5 @@
 """What each call does, who may make it, and with which status it answers."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 

@@ -3,8 +3,6 @@
 As their sources send them: Ruby with Faraday and typhoeus, Go with net/http, Elixir with hackney.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """Whatever somebody sends to the bus, by its own description or against it (schemathesis)."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A publication with an Idempotency-Key is stored once, however often it is asked for."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A credential that X wants left alone rests, at that endpoint alone; the others go on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """A 429 closes the window, whatever its headers say; what X said last of a window is believed."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A 403 speaks of one endpoint: it is passed over there, tried again now and then, and shown."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Who takes a turn passes over a credential whose tokens are being renewed, or could not be."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Several requests are reserved at once: as many as there is room for, each to be settled alone."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Taking credentials in turn, and what their replies teach, on a real PostgreSQL."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

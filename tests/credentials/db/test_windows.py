@@ -1,7 +1,5 @@
 """Request windows: what X said, less what it may not have counted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies that are learned together leave what they would have left one after the other."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 

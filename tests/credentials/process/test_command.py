@@ -1,7 +1,5 @@
 """`manage.py credential` and `rotate_field_keys` as people and programs use them."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

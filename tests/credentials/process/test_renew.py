@@ -1,7 +1,5 @@
 """Tokens of OAuth 2.0 against the fake X, which gives new ones for each refresh token once."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import timedelta
 

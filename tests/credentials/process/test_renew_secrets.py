@@ -1,7 +1,5 @@
 """The secrets of OAuth 2.0, planted and new ones, are sought where they could have got to."""
 
-from __future__ import annotations
-
 import base64
 import logging
 import traceback

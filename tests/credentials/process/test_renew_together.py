@@ -1,7 +1,5 @@
 """Many workers and one refresh token; and workers that die, or come late, with new tokens."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What is said of a credential that X refused a person's try with, and of a first reply."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

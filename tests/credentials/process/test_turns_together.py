@@ -1,7 +1,5 @@
 """Takers on connections of their own, at the same time."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """/healthz and /readyz: for probes, by any name, over plain HTTP, and without a line in a log."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """The lookup `among` finds what `in` finds, with one parameter for all ids."""
 
-from __future__ import annotations
-
 import pytest
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """The .env: who may read it is told, and one that cannot be read is not taken for a missing one."""
 
-from __future__ import annotations
-
 import os
 import pwd
 from importlib import import_module

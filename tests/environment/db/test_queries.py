@@ -1,7 +1,5 @@
 """Statements on our own cursor are counted where tests count queries."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

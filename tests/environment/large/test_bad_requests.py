@@ -1,7 +1,5 @@
 """What no server can read is 400 with a sentence, and never a fault of ours."""
 
-from __future__ import annotations
-
 import html
 
 import pytest

@@ -1,7 +1,5 @@
 """Sessions that are over go, in pieces, and no others."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """SQL in files: each is loaded and whole, and the server takes each as it is sent."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """`manage.py check` compares the time-outs with what is in the database."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

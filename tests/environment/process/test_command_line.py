@@ -3,8 +3,6 @@
 Real processes, real descriptors: the shell closes them, fills them, and interrupts.
 """
 
-from __future__ import annotations
-
 import os
 import pty
 import shlex

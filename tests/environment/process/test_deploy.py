@@ -1,7 +1,5 @@
 """What is in deploy/: each file is read by the program that it is for, where that is here."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """gunicorn as it is started here: no header says below which path the pages are."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

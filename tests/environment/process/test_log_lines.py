@@ -1,7 +1,5 @@
 """LOG_FORMAT=json: each line is an object, with what is in hand, and without a secret."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """The Makefile, run as a person runs it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import venv

@@ -1,7 +1,5 @@
 """A migration beside workers: none takes a lock for long, and `migrate` waits for none for long."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

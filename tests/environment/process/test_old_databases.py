@@ -1,7 +1,5 @@
 """A database of before 1.0 is refused by all that would begin on it, in one sentence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Long work goes on in short transactions until its time is over, one process at a time."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

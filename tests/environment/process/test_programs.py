@@ -1,7 +1,5 @@
 """The programs beside the suite start: `make chaos`, `make screenshots`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

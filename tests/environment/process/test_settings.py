@@ -1,7 +1,5 @@
 """A missing or bad variable stops the start with a sentence that says which, and how to set it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What the pages' process does before its first request, so that no request waits for it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

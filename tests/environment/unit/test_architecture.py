@@ -1,7 +1,5 @@
 """docs/architecture.md names every room of the code, and nothing that is not there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

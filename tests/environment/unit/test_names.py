@@ -1,7 +1,5 @@
 """Names: one word for one thing, and a module's interface is what other modules use of it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

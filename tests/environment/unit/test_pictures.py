@@ -1,7 +1,5 @@
 """README and docs show pictures that are there, and no picture lies about unused."""
 
-from __future__ import annotations
-
 import re
 
 from tests.conftest import PROJECT

@@ -1,7 +1,5 @@
 """One version: of the code, of the project, of the changelog."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

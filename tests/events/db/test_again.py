@@ -1,7 +1,5 @@
 """What was delivered can be delivered once more, to one subscriber alone."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

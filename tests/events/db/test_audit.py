@@ -1,7 +1,5 @@
 """The counters of a subscriber are what its batches come to, whatever happens to these."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

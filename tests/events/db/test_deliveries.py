@@ -1,7 +1,5 @@
 """A batch is claimed by one, and ends in one way: delivered, failed, or taken back."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import pairwise
 

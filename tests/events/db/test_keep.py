@@ -1,7 +1,5 @@
 """Events and attempts lie by days, and go when they are old, but never one that still waits."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The last hour by the minute: what was published, and what was delivered."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What is told comes to those who subscribe: once, in order, in batches."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.events.conftest import books, line, news, subscriber, told

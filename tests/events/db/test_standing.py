@@ -1,7 +1,5 @@
 """Subscribers to whom nothing can be delivered, and those that are gone."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

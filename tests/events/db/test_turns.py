@@ -1,7 +1,5 @@
 """What the two loops of a deliverer do in a turn, and how long they rest after it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """What is claimed is read with its events: in their order, and by their keys alone."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

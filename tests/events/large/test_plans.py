@@ -1,7 +1,5 @@
 """A million events may wait: what a turn of a deliverer reads does not grow with them."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Readers of the live feed."""
 
-from __future__ import annotations
-
 from trackers.events.live import watch as watching
 from trackers.events.live.read import Wanted, first_read, newest_place, read_on
 from tweetwatch.database import cursor

@@ -1,7 +1,5 @@
 """From what is told to those who get it, over failures of every part."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Which addresses are called, and that what was looked at is what is connected to."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from datetime import timedelta

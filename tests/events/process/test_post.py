@@ -1,7 +1,5 @@
 """A delivery to real receivers, each of which misbehaves in its own way."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import threading

@@ -1,7 +1,5 @@
 """A subscriber with a rate gets no more events a second than that, and none is lost."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

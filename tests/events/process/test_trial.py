@@ -1,7 +1,5 @@
 """Many publish and many deliver, some of whom fail or fall silent: the books are exact."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter

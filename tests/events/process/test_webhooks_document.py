@@ -1,7 +1,5 @@
 """The receiver of docs/webhooks.md, as people copy it, gets what is delivered."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

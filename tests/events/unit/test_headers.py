@@ -1,7 +1,5 @@
 """Headers of a subscriber's own: which are taken, and that they never replace ours."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.exceptions import ValidationError
 

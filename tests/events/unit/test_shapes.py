@@ -1,7 +1,5 @@
 """What a batch looks like to those who get it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

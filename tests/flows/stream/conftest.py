@@ -1,7 +1,5 @@
 """The filtered stream as a person runs it: a process of its own, and a fake X."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.flows.conftest import wait_until

@@ -1,7 +1,5 @@
 """The filtered stream as a person runs it: a process, a fake X, and everything that goes wrong."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """In the stream's way: X refuses it, somebody deletes its rule, its host's clock is wrong."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

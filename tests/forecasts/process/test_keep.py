@@ -1,7 +1,5 @@
 """What is kept of a day: so far, expected, and yesterday's forecast beside the actual figures."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """What a day will bring: the rule walked ahead, new tweets, and what money and windows allow."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Tweets come in: stored, measured by what came with them, and scheduled, or none of it."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 

@@ -1,8 +1,6 @@
 """A source is edited: what it has read stays while it is of the same, and nothing unread is lost
 without a word."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Acts on sources that meet somebody who was faster."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User

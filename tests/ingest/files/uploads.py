@@ -1,7 +1,5 @@
 """Files as people upload them, and the parts of an import done as a worker does them."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import UTC, datetime, timedelta

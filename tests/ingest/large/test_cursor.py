@@ -1,7 +1,5 @@
 """The leak-safe cursor: vectors computed from the published formula, and what holds of all ids."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

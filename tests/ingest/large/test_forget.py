@@ -1,7 +1,5 @@
 """Closed gaps and old yields are forgotten, and what the pages and the leak meter need is kept."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

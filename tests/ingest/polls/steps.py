@@ -1,7 +1,5 @@
 """Sources polled as the cluster polls them, step by step, against the fake X over HTTP."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from datetime import timedelta

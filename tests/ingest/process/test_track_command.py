@@ -1,7 +1,5 @@
 """`manage.py track`, as a process: files and pipes, large ones, and one that is killed."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

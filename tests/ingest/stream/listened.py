@@ -1,7 +1,5 @@
 """The stream as `manage.py stream` runs it, in this process, against the fake X over HTTP."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Clusters run as real processes, each test's on a database of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The second argument is laid over Q_CLUSTER; what follows goes to the qcluster command.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

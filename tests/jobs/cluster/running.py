@@ -1,7 +1,5 @@
 """Look at, and end, a cluster that runs in processes of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

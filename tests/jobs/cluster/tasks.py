@@ -1,7 +1,5 @@
 """What the clusters under test are given to do."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

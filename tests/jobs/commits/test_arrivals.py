@@ -1,7 +1,5 @@
 """What arrives in bulk is spread by the queue's rate."""
 
-from __future__ import annotations
-
 import resource
 from datetime import timedelta
 

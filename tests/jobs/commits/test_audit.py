@@ -1,7 +1,5 @@
 """The audit: what a hand in the database broke is found, told and put right, and nothing else."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

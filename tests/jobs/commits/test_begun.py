@@ -1,7 +1,5 @@
 """Strikes: only for what a worker had begun, and never for a database that was away."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

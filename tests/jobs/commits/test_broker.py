@@ -1,7 +1,5 @@
 """The broker as django-q2's pusher and monitor call it."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The contract of the queue, one behaviour at a time."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Each chore has a schedule of its own, and one that is behind is run again soon."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

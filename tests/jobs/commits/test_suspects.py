@@ -1,7 +1,5 @@
 """Keys whose leases ran out: in ever smaller company, apart from others, and in turn with them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
 

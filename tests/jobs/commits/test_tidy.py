@@ -1,7 +1,5 @@
 """The queue is kept tidy, and who keeps it from being tidied up is told."""
 
-from __future__ import annotations
-
 import os
 import time
 

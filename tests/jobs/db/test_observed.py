@@ -1,7 +1,5 @@
 """What a cluster records of its queues, its tasks and its database, and how little that stays."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

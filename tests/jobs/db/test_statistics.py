@@ -1,7 +1,5 @@
 """What status and the pages tell of a queue."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """How many keys go together: whole requests, as many as the queue's batch has room for."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Under backlog the urgent keys have their share of every batch, and the oldest have the rest."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

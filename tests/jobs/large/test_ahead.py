@@ -1,7 +1,5 @@
 """How many keys are due in each minute to come; and that a count ends, however many there are."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

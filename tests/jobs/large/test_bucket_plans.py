@@ -1,7 +1,5 @@
 """Whatever is done to keys of a queue of a million reads these keys' rows alone, by every plan."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

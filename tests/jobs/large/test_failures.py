@@ -1,7 +1,5 @@
 """Failures that django-q2 wrote down are forgotten after two weeks, by an index."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

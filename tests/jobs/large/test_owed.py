@@ -1,7 +1,5 @@
 """How long tweets have waited counts from when they were first due, whoever gave them back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

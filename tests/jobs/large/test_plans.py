@@ -1,7 +1,5 @@
 """The statements of a claim must stay probes of an index, however many keys wait."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

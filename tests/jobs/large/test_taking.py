@@ -1,7 +1,5 @@
 """Who takes the figures, and what it may cost: nothing grows with the number of keys that wait."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import psycopg

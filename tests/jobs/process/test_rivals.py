@@ -1,7 +1,5 @@
 """Several connections and processes on one queue."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Whatever happens in whichever order, a key is in one place, and what was saved was recorded once.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

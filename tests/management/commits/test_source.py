@@ -1,7 +1,5 @@
 """`manage.py source`: by the rules of the page's form, with the names of the options."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from io import StringIO

@@ -1,7 +1,5 @@
 """`timeline rebuild`: homes laid out anew, now or by the workers."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """`manage.py track`: what is no list of tweets is told before anything is tracked."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import pty

@@ -1,7 +1,5 @@
 """The demo's tweets have a past that the fake X might have told, and that its answers continue."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py export`: what is not tracked is told."""
 
-from __future__ import annotations
-
 import sys
 from io import BytesIO, StringIO, TextIOWrapper
 

@@ -1,7 +1,5 @@
 """`manage.py tag`: by ids, links and files; the list."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 

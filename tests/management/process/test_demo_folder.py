@@ -1,7 +1,5 @@
 """The demo empties a folder that a demo made, of what demos make, and no other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The demo takes port 8000, another when that is in use, or the one that it is told."""
 
-from __future__ import annotations
-
 import io
 import socket
 import subprocess

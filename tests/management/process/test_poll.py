@@ -1,7 +1,5 @@
 """`manage.py poll`: sources polled in this process, to the end of the poll."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """`manage.py untrack`: by ids, files, source and author, with the number before."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

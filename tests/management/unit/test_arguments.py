@@ -1,7 +1,5 @@
 """Arguments that a command cannot take are refused by name, before it begins."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import CommandError, call_command
 

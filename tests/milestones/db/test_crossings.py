@@ -1,7 +1,5 @@
 """A tweet that reaches a milestone is told once, and again only after it fell well below it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What the budgets allow on a day to come."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from decimal import Decimal
 

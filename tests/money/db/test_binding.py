@@ -1,7 +1,5 @@
 """Which budget binds: whichever it is, it leaves just what the ledger says is left."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import product

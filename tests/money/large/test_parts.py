@@ -1,7 +1,5 @@
 """One reservation for many requests: each is paid for, answered and counted on its own."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Tweet-days: reserved before they are read, settled after, and never more than the budget."""
 
-from __future__ import annotations
-
 import threading
 import time
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """What X says it billed, read from the fake and compared with our own count."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What needs a person is told in `alerts`, by the statement that brings it about, and once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What is wrong for a minute is an alert, once; and that it is over is another."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What cannot be undone is asked about first, with scripts in place and without them on a page."""
 
-from __future__ import annotations
-
 import html
 import re
 

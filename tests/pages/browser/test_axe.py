@@ -1,8 +1,6 @@
 """Every page and the admin: axe finds nothing that shuts out whoever uses no mouse or no screen,
 and nothing sticks out of its box."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What a person gets from `make demo`, in a real browser."""
 
-from __future__ import annotations
-
 import re
 import signal
 from datetime import datetime

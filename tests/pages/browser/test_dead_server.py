@@ -1,8 +1,6 @@
 """A page whose server is dead, hangs, or has no database does not look live; and it says when that
 is over."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

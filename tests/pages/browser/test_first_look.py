@@ -1,7 +1,5 @@
 """The pages of an installation in which there is nothing yet, and pages over a slow network."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.conftest import measure, watched

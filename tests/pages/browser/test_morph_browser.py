@@ -1,7 +1,5 @@
 """A page that renews itself, in a real browser: what a person is at stays as it is."""
 
-from __future__ import annotations
-
 from urllib.parse import quote_plus
 
 import pytest

@@ -1,7 +1,5 @@
 """Grafana's dashboard and the alert rules: each metric that they name is in /metrics."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

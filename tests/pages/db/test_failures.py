@@ -1,7 +1,5 @@
 """What a page says when the database fails under it: 503, what is wrong, and what to do."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction

@@ -1,7 +1,5 @@
 """A page and its parts have one address, and a part is made of what it shows alone."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection

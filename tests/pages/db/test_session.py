@@ -1,7 +1,5 @@
 """Logging in and out, a session that is over, and one's own account."""
 
-from __future__ import annotations
-
 import html
 
 import pytest

@@ -1,7 +1,5 @@
 """However many rows a page shows, it asks the database as often, on our own cursor as well."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A person with a home, sources that bring tweets into it, and what a page of it shows."""
 
-from __future__ import annotations
-
 import html
 import re
 from urllib.parse import urlencode

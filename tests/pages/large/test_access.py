@@ -1,7 +1,5 @@
 """Who may look at which page, what those are told who may not, and what is kept of it."""
 
-from __future__ import annotations
-
 import html
 import sys
 from types import ModuleType

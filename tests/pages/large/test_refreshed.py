@@ -1,7 +1,5 @@
 """What a page asks for again is sent only when it says something else."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.conftest import measure, watched

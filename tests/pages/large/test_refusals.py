@@ -1,7 +1,5 @@
 """What a button could not do is said as an error, and it is not offered where that is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.conftest import flat, watched

@@ -1,7 +1,5 @@
 """`make screenshots` finds the pages by itself: by their links, and in the URL conf."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Wrong passwords slow down whoever sends them, in a table that nobody can fill."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 

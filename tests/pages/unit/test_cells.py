@@ -1,7 +1,5 @@
 """What stands on a page by the hundred is written without a template, and holds no markup."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """The templates: a person can read each line, and each part that is asked for is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Acts on tweets: one or many, and piece by piece."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User

@@ -1,7 +1,5 @@
 """An act on many tweets: to those that were chosen, in pieces, whatever dies in between."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

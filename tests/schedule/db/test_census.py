@@ -1,7 +1,5 @@
 """The tweets, counted: up to ten thousand by anybody, more of them by a cluster and seldom."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What a list of intervals costs, and how the census counts tweets by age."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import pairwise
 

@@ -1,8 +1,6 @@
 """Where X's windows or the budgets are too small, adapting waits are stretched; re-planning follows
 the rule."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The stretches of the last day, and the sentences that say what they are and why."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """When next, where an interval adapts: the rule, its bounds, the stretches, and SQL."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """When next? The rule is pure: tables of ages."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

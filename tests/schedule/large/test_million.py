@@ -1,7 +1,5 @@
 """What adapting rows ask the database each minute and in each piece, with a million tweets."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """When next, where money is short: paid days are closed, new ones begun later."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

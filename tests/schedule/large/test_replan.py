@@ -1,7 +1,5 @@
 """After the intervals changed: the SQL says what the pure rule says."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The sample of adapting tweets is found by the key, however many there are."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

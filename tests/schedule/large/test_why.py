@@ -1,7 +1,5 @@
 """Why a tweet is looked at next when it is: each sentence once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Re-planning is a task in pieces: it blocks nobody, goes on where it stood, and begins anew."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 

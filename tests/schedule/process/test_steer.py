@@ -1,7 +1,5 @@
 """What a person does to tweets, also while a worker holds them."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Figures of homes: how late deliveries are, how much there is, where pages come from."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

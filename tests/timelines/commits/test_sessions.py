@@ -1,7 +1,5 @@
 """Two sessions driven by hand: whoever comes second waits, and what both did is there."""
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 

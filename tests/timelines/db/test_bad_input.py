@@ -1,7 +1,5 @@
 """What the store does not take is refused with a clear error, and changes nothing."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Timelines by the command line."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from io import StringIO

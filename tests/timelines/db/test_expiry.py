@@ -1,7 +1,5 @@
 """When a timeline ends: nobody has read it for long, it is dropped, its tombstones are old."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A dump of all timelines, and back: exactly, or not at all."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

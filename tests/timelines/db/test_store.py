@@ -1,7 +1,5 @@
 """What the store promises, a sentence each."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import psycopg

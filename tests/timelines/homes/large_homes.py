@@ -1,7 +1,5 @@
 """Five thousand sources, many tweets, and followers who follow two hundred of them each."""
 
-from __future__ import annotations
-
 from tests.timelines.homes.world import BASE
 from trackers.tweets.snowflake import TWEPOCH_MS
 from tweetwatch.database import cursor

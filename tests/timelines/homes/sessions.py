@@ -1,7 +1,5 @@
 """A second session beside the test's own: its transaction begins, waits and ends when told."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import contextmanager
 from queue import Queue

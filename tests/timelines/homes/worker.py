@@ -1,7 +1,5 @@
 """A worker's part in homes, as a process: delivers and lays out, until nothing is due."""
 
-from __future__ import annotations
-
 import os
 
 import django

@@ -1,7 +1,5 @@
 """Sources that yield, followers who follow, and homes that must be the same by each strategy."""
 
-from __future__ import annotations
-
 from itertools import count
 
 from django.contrib.auth import get_user_model

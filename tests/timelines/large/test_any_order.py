@@ -1,7 +1,5 @@
 """Whatever is done in whatever order, the store is as the oracle in memory says."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import count, permutations
 

@@ -4,8 +4,6 @@ Not a list of statements: whatever the store asks the database is explained, as 
 generic plan. A dump alone reads all, and is not looked at.
 """
 
-from __future__ import annotations
-
 import io
 from datetime import timedelta
 

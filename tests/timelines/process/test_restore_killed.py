@@ -1,7 +1,5 @@
 """Snapshots while others write, and a restore that is killed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Many writers and readers at once: no deadlock, nothing lost, nothing half seen."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """What X tells of a tweet itself: author, birth and text."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What `export` prints is the history, in lines that any reader takes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

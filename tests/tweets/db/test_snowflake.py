@@ -1,7 +1,5 @@
 """The time in an id: the same in Python and in SQL."""
 
-from __future__ import annotations
-
 import pytest
 
 from trackers.tweets.snowflake import LARGEST_ID, born_at

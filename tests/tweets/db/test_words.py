@@ -1,7 +1,5 @@
 """What a search for words finds, by the real parser of Postgres."""
 
-from __future__ import annotations
-
 import pytest
 
 from trackers.tweets.finding.words import TEXT_WORDS, parse_search

@@ -1,7 +1,5 @@
 """What grows fastest: from when until when a gain was measured, and that it sinks again."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """How fast figures grow: the rule, its edges, and the same rule in SQL."""
 
-from __future__ import annotations
-
 import math
 import random
 from datetime import timedelta

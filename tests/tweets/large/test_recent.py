@@ -1,7 +1,5 @@
 """The newest few samples of a tweet: all that a sparkline draws, and all that it costs."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose versions some ids are is read by keys, however many tweets and versions there are."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.jobs.plans import NAMED, nodes

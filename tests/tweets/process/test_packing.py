@@ -1,7 +1,5 @@
 """Rows become arrays, and the history stays what was written."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

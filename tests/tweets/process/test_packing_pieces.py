@@ -1,7 +1,5 @@
 """Packing stops when its time is over, and goes on in the next run where it stopped."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

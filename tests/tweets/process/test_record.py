@@ -1,7 +1,5 @@
 """One function writes samples, and no measurement is lost or invented."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Tags: put and taken, renamed, merged and removed, by whoever else is at it at the same time."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """A measurement that changes a tweet tells of it, in the same statement, while somebody listens."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

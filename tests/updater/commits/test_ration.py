@@ -1,7 +1,5 @@
 """Each day is rationed anew; until it is, only the youngest are paid for."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import psycopg

@@ -1,7 +1,5 @@
 """Where an interval adapts, the save notes the pace, and plans the next look by it."""
 
-from __future__ import annotations
-
 import math
 import random
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """One statement writes metrics, samples and next checks, fenced by the lease."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

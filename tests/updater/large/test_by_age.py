@@ -1,7 +1,5 @@
 """Where X tells nothing but counts, the save itself goes by the age: by the same rule."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

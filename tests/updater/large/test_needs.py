@@ -1,7 +1,5 @@
 """What the day needs: exact of few, a sample of many, and never a walk over all that wait."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Which tweets of a unit go into which request: pure choices."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

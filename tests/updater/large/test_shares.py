@@ -1,7 +1,5 @@
 """Which project asks for which tweets, and who waits for the next day."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

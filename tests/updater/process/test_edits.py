@@ -1,7 +1,5 @@
 """Edited tweets: whatever X shows for an old version's id, all versions are one tweet here."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

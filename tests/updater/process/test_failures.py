@@ -4,8 +4,6 @@
 order, this file writes it anew.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What allowed a request may end while it waits: then it is not sent, and nothing is paid."""
 
-from __future__ import annotations
-
 import signal
 import time
 from dataclasses import replace

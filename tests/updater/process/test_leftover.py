@@ -1,7 +1,5 @@
 """What is left of a day's money in the evening goes to some of those that wait for the next day."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """429s that tell no time to come again: few requests, however much is due."""
 
-from __future__ import annotations
-
 import math
 import time
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A day may end between the look at the money and X's reply: what is sent is paid for on both."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Where money is short, the save closes a paid day, and begins a new one later."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """X bills a post once a UTC day, whatever it shows of it; so do our books."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

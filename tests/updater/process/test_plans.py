@@ -3,8 +3,6 @@
 Not a list of statements: whatever the product asks the database on that way is explained.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A batch against the fake X over HTTP: what it answered is saved, and faults cost nobody."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 

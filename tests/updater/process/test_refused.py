@@ -1,7 +1,5 @@
 """A request that X refuses, or does not answer: its tweets wait a while, and nobody is isolated."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -4,8 +4,6 @@ Each cluster serves one shard through views that say WHERE shard = k, as a clust
 would need it. Every statement of a batch then touches the partitions of that shard alone.
 """
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from django.db import connection

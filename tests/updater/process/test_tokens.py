@@ -1,7 +1,5 @@
 """A batch of tweets and a user's tokens of OAuth 2.0: renewed on the way, nothing is lost."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What X tells of a post besides its counts: the whole text, media, where it is withheld."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A tweet that nobody will look up again is described before its figures are saved."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 

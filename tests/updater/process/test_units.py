@@ -1,7 +1,5 @@
 """A unit of several requests: they go out side by side, and what befalls one is its own affair."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

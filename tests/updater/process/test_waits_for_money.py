@@ -1,7 +1,5 @@
 """A tweet that waits for money is known to, until it is looked up or moved; it is not late."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

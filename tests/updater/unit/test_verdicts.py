@@ -1,7 +1,5 @@
 """What becomes of each tweet of an answered batch: a table of cases, no database."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

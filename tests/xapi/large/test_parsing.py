@@ -1,7 +1,5 @@
 """Bodies that are not as X documents them: a broken tweet costs itself alone."""
 
-from __future__ import annotations
-
 import json
 
 import orjson

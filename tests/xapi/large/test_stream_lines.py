@@ -1,7 +1,5 @@
 """Lines of the stream and X's answers about rules: whatever they are, they are read or told of."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

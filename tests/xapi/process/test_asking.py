@@ -1,7 +1,5 @@
 """The client on the wire, against the fake X over HTTP."""
 
-from __future__ import annotations
-
 import os
 import threading
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What fails before a request is written has cost nothing, and says for how long it was tried."""
 
-from __future__ import annotations
-
 import re
 import socket
 import time

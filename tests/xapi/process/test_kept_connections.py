@@ -1,7 +1,5 @@
 """A connection is used again for a minute, watched meanwhile, and never at X's cost."""
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Whatever a server sends, nothing but XError leaves, and no frame of it holds a secret."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import threading

@@ -1,7 +1,5 @@
 """X is asked through a company's proxy, with certificates that the company signs."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Secrets are planted, and sought in all that a person or a log could come to see."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import logging

@@ -1,7 +1,5 @@
 """The session that tweepy asks through: the same requests as by the library, without its price."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from urllib.parse import parse_qs, urlsplit

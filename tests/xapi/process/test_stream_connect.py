@@ -1,7 +1,5 @@
 """Connecting to the stream, reading its lines and ending it, over real sockets."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 

@@ -1,8 +1,6 @@
 # ruff: noqa: E501 - bodies stay in one piece
 """Pages of posts: what goes over the wire, what X was seen to answer, and what no body breaks."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What a hostile or broken server can do to a request, and what the environment cannot."""
 
-from __future__ import annotations
-
 import gzip
 import time
 from datetime import timedelta

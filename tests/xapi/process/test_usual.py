@@ -1,7 +1,5 @@
 """The quick reader says what the careful one says, or leaves the answer to it."""
 
-from __future__ import annotations
-
 import json
 import re
 

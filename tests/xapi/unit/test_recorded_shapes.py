@@ -1,8 +1,6 @@
 # ruff: noqa: E501 - bodies stay in one piece
 """Bodies as X was recorded to send them, byte for byte, and the figures that became of them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The live feed misses nothing and tells nothing twice, in whatever order transactions commit."""
 
-from __future__ import annotations
-
 import random
 
 import psycopg

@@ -1,7 +1,5 @@
 """What is in the live feed: while somebody watches, for an hour, and by which filters."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -1,7 +1,5 @@
 """However much the feed holds, a look, a read and a page read a bounded part of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.events.live.conftest import run, watch

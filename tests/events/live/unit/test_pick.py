@@ -1,7 +1,5 @@
 """Which events of rows that were read are told, and where the reader then stands."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """ZIP archives, other packers, and how much may be in a file."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A damaged file: it brings what is whole, and tells of the rest in full."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

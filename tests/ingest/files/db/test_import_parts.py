@@ -1,7 +1,5 @@
 """A file is taken in by parts; each is imported once, by whoever comes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """An uploaded file: what is found in it, in each shape, and what a person sees and chooses."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Odd values beside a good id: the tweet is tracked, and a warning says what was left out."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

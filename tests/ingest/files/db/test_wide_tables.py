@@ -1,7 +1,5 @@
 """A table of hundreds of columns: nobody knows which of them holds the tweets, if any does."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What a file or a person gives: found, or rejected with its number and the reason."""
 
-from __future__ import annotations
-
 import io
 import json
 from contextlib import suppress

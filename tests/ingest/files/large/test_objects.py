@@ -1,7 +1,5 @@
 """JSON as twarc, streams and archives have it, whole answers and pretty-printed files."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """CSV with any names of columns: which one holds the tweets."""
 
-from __future__ import annotations
-
 import csv
 import io
 

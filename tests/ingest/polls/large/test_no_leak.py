@@ -1,7 +1,5 @@
 """Nothing is lost that appears less than k late; what appears later is measured to the post."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from datetime import timedelta

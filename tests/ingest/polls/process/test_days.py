@@ -1,7 +1,5 @@
 """What a source brought on each day, and what that cost, as the books and X have it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """An overlap, however deep, keeps no poll waiting; and once a week it goes deeper."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

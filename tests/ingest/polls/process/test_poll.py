@@ -1,7 +1,5 @@
 """Each kind of source, from the request to X to tweets that are tracked and measured."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

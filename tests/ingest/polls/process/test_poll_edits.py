@@ -1,7 +1,5 @@
 """Edited posts in a source: under whichever id X shows one, it is the tweet that was tracked."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

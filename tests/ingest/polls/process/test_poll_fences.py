@@ -1,7 +1,5 @@
 """A page that comes back to another source than it was asked of: nothing but the money counts."""
 
-from __future__ import annotations
-
 import threading
 import time
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Posts that appear late: below k they are found, and above it they are counted, to the post."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Sources that show the same posts, polled at the same time as these are looked up."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 

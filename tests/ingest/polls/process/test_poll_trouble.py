@@ -1,7 +1,5 @@
 """What goes wrong between X and a source: it is told, waited for, and nothing is lost by it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

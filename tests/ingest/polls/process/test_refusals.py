@@ -1,7 +1,5 @@
 """X refuses one endpoint, or one account or list: the rest goes on, and the source says so."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What follows a page: tables of cases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Edited posts on the stream: each version comes as a post of its own, and is the same tweet."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Holes of the stream become gaps: one for each source, no older than it, widened, polled."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

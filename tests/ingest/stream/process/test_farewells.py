@@ -1,7 +1,5 @@
 """X hangs up with words as soon as the stream is open, again and again."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.ingest.stream.listened import Listened

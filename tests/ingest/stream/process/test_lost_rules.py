@@ -1,7 +1,5 @@
 """Somebody else deletes our rules at X, which says nothing of it to those who listen."""
 
-from __future__ import annotations
-
 import logging
 import threading
 

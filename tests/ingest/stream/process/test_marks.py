@@ -1,7 +1,5 @@
 """Whose a rule at X is: told by a mark that the database keeps, and by nothing else."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

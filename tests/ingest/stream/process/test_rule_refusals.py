@@ -1,7 +1,5 @@
 """X refuses rules, alone or with others: those that are good come, and the bad ones say why."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.ingest.stream.listened import CHANGE, Listened

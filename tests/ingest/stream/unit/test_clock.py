@@ -1,7 +1,5 @@
 """X's time while a stream is open, whatever the host's own clock says."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from trackers.ingest.stream.clock import clock_of

@@ -1,7 +1,5 @@
 """The pure parts of the stream: the ladder, the plan of rules, whose a post is, what is read."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

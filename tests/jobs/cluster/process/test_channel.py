@@ -1,7 +1,5 @@
 """The channel, beside the queue that it stands for."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Rows of Worker, written by the cluster's processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 from uuid import uuid4

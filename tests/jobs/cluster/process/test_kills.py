@@ -1,7 +1,5 @@
 """kill -9 of each process of a cluster that works on the product's own broker."""
 
-from __future__ import annotations
-
 import os
 import signal
 

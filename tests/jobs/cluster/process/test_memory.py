@@ -1,7 +1,5 @@
 """What a worker has in memory for itself: what was there before the fork stays shared."""
 
-from __future__ import annotations
-
 import re
 
 from tests.jobs.cluster.running import poll

@@ -1,7 +1,5 @@
 """A cluster takes the figures of the queues, whoever else does so too."""
 
-from __future__ import annotations
-
 import os
 import signal
 

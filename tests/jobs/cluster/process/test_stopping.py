@@ -1,7 +1,5 @@
 """SIGTERM and SIGINT, to main or to all: a clean end. The stock cluster hangs."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Home and columns in a real browser, while tweets arrive and are deleted."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

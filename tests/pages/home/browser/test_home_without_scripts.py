@@ -1,7 +1,5 @@
 """Home in a browser without JavaScript: links page on, forms follow, a reload shows the new."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

@@ -1,7 +1,5 @@
 """What is moving now, in a real browser before a server that streams."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.chromium import poll

@@ -1,7 +1,5 @@
 """What is moving now: the newest changes as rows, and those behind a place."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

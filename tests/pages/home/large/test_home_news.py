@@ -1,7 +1,5 @@
 """What is told to be new is what was committed since: so nothing here is in one transaction."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import pytest

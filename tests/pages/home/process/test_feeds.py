@@ -1,7 +1,5 @@
 """Feeds for readers elsewhere: what they hold, who reads them, and when they have changed."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """A file by the browser: uploaded, shown, chosen, started, and its report."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

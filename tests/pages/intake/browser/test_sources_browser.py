@@ -1,7 +1,5 @@
 """Every kind of source, added on the page in a real browser; its first posts on its page."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Removing a source: the numbers first, then the source alone or with what it alone brought."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

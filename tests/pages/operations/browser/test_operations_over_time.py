@@ -1,7 +1,5 @@
 """The slow parts of the page of operations: queues over time, what failed, and the database."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

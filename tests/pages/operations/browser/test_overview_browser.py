@@ -1,7 +1,5 @@
 """The overview and the keys of every page, in a real browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.factories import CredentialFactory

@@ -1,7 +1,5 @@
 """Everything paused by one button, said on every page, and resumed just as it was before."""
 
-from __future__ import annotations
-
 from threading import Thread
 
 import pytest

@@ -1,7 +1,5 @@
 """A person adds a subscriber on a page, changes it, and has events delivered to it once more."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A person adds a rule, tries it, reads the log, and arranges a daily e-mail."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Look-ups and tweet-days by the day, and the stretch: on pages and in figures."""
 
-from __future__ import annotations
-
 import html
 import io
 import json

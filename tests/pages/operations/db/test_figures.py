@@ -1,7 +1,5 @@
 """The pages' figures come from rows that a cluster writes, and say so when these are old."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What Prometheus reads: every figure from the rows, for who brings the key."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages of subscribers: how each stands, what waits for it, and what came of each attempt."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

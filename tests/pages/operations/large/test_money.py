@@ -1,7 +1,5 @@
 """The panel of money, over rows as the ledger and the rations write them."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal

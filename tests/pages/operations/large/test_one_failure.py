@@ -1,7 +1,5 @@
 """One failure is one sentence with one next step, the same on every page, and no two contradict."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The page at `/`, which the tweets had once: is everything fresh, and what is moving?"""
 
-from __future__ import annotations
-
 import html
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The page of an author: what came in, what is usual, and how the newest posts do against it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The curve on the screen: it survives being drawn anew, and the address has its choices."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

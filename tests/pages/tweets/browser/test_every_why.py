@@ -1,7 +1,5 @@
 """Each reason for a next look once, on the page itself: without scripts, and before axe."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

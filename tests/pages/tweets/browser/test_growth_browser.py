@@ -1,7 +1,5 @@
 """The curves on the screen: zoomed by mouse, by buttons and by two fingers, while news arrive."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.chromium import poll

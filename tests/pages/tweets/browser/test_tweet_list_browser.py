@@ -1,7 +1,5 @@
 """The page of tweets in a browser: with its script, by keys alone, and without any script."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pages.conftest import measure, watched

@@ -1,7 +1,5 @@
 """Files of what a page shows: one dialect, every value as it was, and never more than a piece."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import UTC, datetime

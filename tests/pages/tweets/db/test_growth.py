@@ -1,7 +1,5 @@
 """How a tweet does, on its page: the last hour, its author's usual, a day ahead, what happened."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from html import unescape

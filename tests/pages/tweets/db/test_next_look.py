@@ -1,7 +1,5 @@
 """The tweet's page says why it is looked at next when it is."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from html import unescape
 

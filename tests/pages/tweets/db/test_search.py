@@ -1,7 +1,5 @@
 """What the search of the tweets page finds, in which order, and what it says when it ends early."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What a tweet's page asks every three seconds, and what the answer may cost."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The page that compares tweets by age, as its address asks for."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

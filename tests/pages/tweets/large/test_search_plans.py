@@ -4,8 +4,6 @@
 of a million tweets.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import namedtuple

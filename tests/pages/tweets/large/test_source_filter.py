@@ -1,7 +1,5 @@
 """`/?source=ID`: the tweets of one source, with words and states."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tags on pages: of one tweet, of ticked ones, of all that match; the filter and the column."""
 
-from __future__ import annotations
-
 import csv
 import io
 

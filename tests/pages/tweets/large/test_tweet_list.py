@@ -1,7 +1,5 @@
 """The page of tweets: its filters and orders, saved views, the box to paste, and its file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

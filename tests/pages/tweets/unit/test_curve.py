@@ -1,7 +1,5 @@
 """Which holes a curve has: pure, over runs as they are kept."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Rates and gains per day, and what is drawn of very many runs: pure."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A follower who is deleted leaves no home, and stands in nobody's way."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

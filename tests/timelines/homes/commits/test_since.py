@@ -4,8 +4,6 @@ By a tweet alone it is that at the least: while some transaction on the server i
 long, that of another test for instance, what came beside the tweet is told as well.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.timelines.homes.sessions import session

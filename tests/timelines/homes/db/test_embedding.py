@@ -1,7 +1,5 @@
 """What homes keep of tweets as they were first seen, and when they show it."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction

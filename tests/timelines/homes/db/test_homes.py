@@ -1,7 +1,5 @@
 """What is in a home, whichever way it is computed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

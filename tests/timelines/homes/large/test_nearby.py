@@ -1,7 +1,5 @@
 """What is looked for near an anchor is what would be found anyway, or too little to be told."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 

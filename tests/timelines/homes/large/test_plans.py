@@ -4,8 +4,6 @@ Not a list of statements: whatever the product asks the database meanwhile is ex
 values and without.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.plans import MODES, watched

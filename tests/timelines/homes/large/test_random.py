@@ -3,8 +3,6 @@
 And that one is what the sentence says, reckoned in memory.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Each way in notes what came, in the transaction that stores it, and in an order that holds."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """kill -9 in the middle of a transaction: nothing is lost, and nothing is there twice."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What tweets had at an age, as it is read from packed and unpacked samples."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta
 

@@ -4,8 +4,6 @@
 million.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The middle half of tweets, and the ages at which they are read: pure."""
 
-from __future__ import annotations
-
 import statistics
 from datetime import UTC, datetime, timedelta
 

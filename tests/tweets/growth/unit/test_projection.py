@@ -1,7 +1,5 @@
 """The projection and its past error: pure, over tweets as they might have grown."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
