@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from tests import queues
 from trackers.credentials.models import Credential
-from trackers.money.projects import App, Project
+from trackers.money.models import App, Project
 from trackers.schedule.models import Interval
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from trackers.credentials.models import Credential
 from trackers.credentials.renew import tokens_of
-from trackers.money.projects import App
+from trackers.money.models import App
 from trackers.xapi.client import look_up
 from trackers.xapi.secrets import Secrets
 

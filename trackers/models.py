@@ -6,36 +6,55 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPla
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, SavedView
-from trackers.events.live.open import StreamPlaces
-from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (
     Attempt,
     EventBatch,
     LiveEvents,
+    StreamPlaces,
     Subscriber,
+    SubscriberMinute,
     SubscriberState,
     Subscription,
+    TopicMinute,
 )
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.imports import (
+from trackers.ingest.sources.models import (
+    Gap,
     Import,
     ImportBucket,
     ImportJob,
     ImportPart,
+    PollBucket,
     RejectedLine,
+    Source,
+    SourceDay,
+    SourcePoll,
+    SourceTweet,
+    Stream,
 )
-from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
-from trackers.jobs.models import Queue, QueueCounters, QueueStatistics, ScheduleAhead, Worker
-from trackers.jobs.observed.database import DatabaseMinute
-from trackers.jobs.observed.minutes import QueueHour, QueueMinute
-from trackers.jobs.observed.tasks import NotedTask
-from trackers.jobs.pausing import PausedAll
+from trackers.jobs.models import (
+    DatabaseMinute,
+    NotedTask,
+    PausedAll,
+    Queue,
+    QueueCounters,
+    QueueHour,
+    QueueMinute,
+    QueueStatistics,
+    ScheduleAhead,
+    Worker,
+)
 from trackers.milestones.models import Crossing, Milestone
-from trackers.money.projects import App, Project, Spending
+from trackers.money.models import App, Project, Spending
 from trackers.outbox.models import Event, Finding, Staged, Topic
-from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
-from trackers.schedule.stretch_history import StretchMinute
+from trackers.schedule.models import (
+    BulkAct,
+    BulkPiece,
+    Interval,
+    Replanning,
+    StretchMinute,
+    TweetCensus,
+)
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,

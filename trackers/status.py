@@ -20,9 +20,9 @@ from trackers.ingest.sources import standing as of_sources
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing as SourceStanding
 from trackers.jobs.horizon import Horizon, horizon
-from trackers.jobs.models import Queue, Worker
+from trackers.jobs.models import PausedAll, Queue, Worker
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.jobs.pausing import PausedAll, paused_all
+from trackers.jobs.pausing import paused_all
 from trackers.jobs.queue import job_classes
 from trackers.jobs.statistics import QueueSummary, queue_summaries
 from trackers.money.summary import MoneySummary, money_summaries

@@ -22,7 +22,7 @@ from trackers.jobs import queue
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.management.status_json import status_json
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH
 from trackers.schedule.models import Interval, Stretch
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at

@@ -22,7 +22,7 @@ from trackers.credentials import acts
 from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.history import in_admin
-from trackers.money.projects import App
+from trackers.money.models import App
 
 _EDITABLE_FIELDS = ("name", "kind", "api", "app")
 # Which one this request saved.

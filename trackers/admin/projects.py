@@ -18,7 +18,7 @@ from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.money import acts
-from trackers.money.projects import App, Project, Spending
+from trackers.money.models import App, Project, Spending
 from trackers.money.summary import MoneySummary, money_summaries
 from tweetwatch.clock_times import clock_time
 

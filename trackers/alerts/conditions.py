@@ -9,8 +9,7 @@ from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.credentials.models import Credential
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Source, SourceDay
 from trackers.ingest.sources.standing import HIDDEN
 from trackers.jobs import pausing
 from trackers.jobs.models import Queue

@@ -19,7 +19,7 @@ from trackers.alerts.velocity import names_of
 from trackers.alerts.words import lasting
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.money.summary import money_summaries
 from trackers.tweets.gains.models import Gain, Window
 

@@ -21,7 +21,7 @@ from trackers.credentials.secrets import SecretUnreadableError, check_secrets
 from trackers.history import Actor
 from trackers.jobs import holds
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import App
+from trackers.money.models import App
 
 
 def add(credential: Credential, actor: Actor, *, app: str = "", project: str = "") -> Done:

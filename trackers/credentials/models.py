@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from trackers.credentials.secrets import EncryptedJSONField
-from trackers.money.projects import App, Project
+from trackers.money.models import App, Project
 from trackers.outbox.models import ALERTS_TOPIC
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.xapi.results import WindowSeen

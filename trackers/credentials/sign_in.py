@@ -27,7 +27,7 @@ from trackers.credentials.secrets import (
     decrypt,
     encrypt,
 )
-from trackers.money.projects import App
+from trackers.money.models import App
 from trackers.xapi.errors import Refused, SignInAgain, XError
 from trackers.xapi.secrets import Secrets
 from trackers.xapi.tokens import Tokens, first_tokens

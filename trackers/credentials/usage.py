@@ -7,7 +7,7 @@ from datetime import timedelta
 from trackers.credentials import selection, sentences
 from trackers.credentials.models import Credential
 from trackers.money import usage
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.xapi.endpoints import USAGE_COUNT
 from trackers.xapi.errors import XError
 from trackers.xapi.parse.usage import Usage

@@ -18,7 +18,7 @@ from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ago, ahead, with_code
 from trackers.jobs.models import Queue, Worker
 from trackers.jobs.pausing import paused_all
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import current
 

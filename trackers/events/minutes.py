@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ClassVar
-
-from django.db import models
 
 from tweetwatch.database import cursor
 
@@ -19,37 +16,6 @@ MINUTES_SHOWN = 60
 # The rate of one minute jumps; that of an hour lags behind.
 _LATELY = 5
 _MINUTES_KEPT_FOR = timedelta(minutes=MINUTES_SHOWN + 5)
-
-
-class TopicMinute(models.Model):
-    """Events published in a topic in one minute, by when they were spread."""
-
-    pk = models.CompositePrimaryKey("topic_id", "minute")
-    # No foreign key: rows of what is deleted are gone an hour later.
-    topic_id = models.BigIntegerField()
-    minute = models.DateTimeField()
-    events = models.BigIntegerField()
-
-    class Meta:
-        indexes: ClassVar = [models.Index(fields=["minute"], name="topicminute_oldest")]
-
-    def __str__(self) -> str:
-        return f"{self.events} in {self.topic_id} at {self.minute}"
-
-
-class SubscriberMinute(models.Model):
-    """Events delivered to a subscriber in one minute."""
-
-    pk = models.CompositePrimaryKey("subscriber_id", "minute")
-    subscriber_id = models.BigIntegerField()
-    minute = models.DateTimeField()
-    events = models.BigIntegerField()
-
-    class Meta:
-        indexes: ClassVar = [models.Index(fields=["minute"], name="subscriberminute_oldest")]
-
-    def __str__(self) -> str:
-        return f"{self.events} to {self.subscriber_id} at {self.minute}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ subscriber is `current` and takes new events. The others never change their even
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.validators import ArrayMaxLengthValidator
@@ -337,3 +338,50 @@ class LoggedAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.outcome} {self.uid}"
+
+
+class TopicMinute(models.Model):
+    """Events published in a topic in one minute, by when they were spread."""
+
+    pk = models.CompositePrimaryKey("topic_id", "minute")
+    # No foreign key: rows of what is deleted are gone an hour later.
+    topic_id = models.BigIntegerField()
+    minute = models.DateTimeField()
+    events = models.BigIntegerField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["minute"], name="topicminute_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.events} in {self.topic_id} at {self.minute}"
+
+
+class SubscriberMinute(models.Model):
+    """Events delivered to a subscriber in one minute."""
+
+    pk = models.CompositePrimaryKey("subscriber_id", "minute")
+    subscriber_id = models.BigIntegerField()
+    minute = models.DateTimeField()
+    events = models.BigIntegerField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["minute"], name="subscriberminute_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.events} to {self.subscriber_id} at {self.minute}"
+
+
+class StreamPlaces(models.Model):
+    """A web process: its places for live streams, and how many of them are taken."""
+
+    host = models.CharField(max_length=255)
+    pid = models.IntegerField()
+    open = models.IntegerField()
+    places = models.IntegerField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="streamplaces_process")]
+
+    def __str__(self) -> str:
+        return f"{self.open} of {self.places} places on {self.host}, pid {self.pid}"

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.money.projects import Project
+from trackers.money.models import Project
 
 _ONE_DAY = timedelta(days=1)
 # Rows are updated each minute; older numbers come from a cluster that has ended.

@@ -1,4 +1,5 @@
-"""The delayed queues' rows: a queue with its knobs, the abstract job, and the processes at work.
+"""The rows of delayed queues: a queue with its knobs, the abstract job, the processes at work, and
+what they counted.
 
 A part that wants a queue declares a narrow table of its own, a subclass of `Job`, and one row in
 `Queue`. All that `jobs` knows about a task is its dotted name, its knobs and its stop.
@@ -12,12 +13,15 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Case, F, Q, When
+from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 # The most keys in a bucket: about nine such rows fit into a page.
 BUCKET_KEYS = 100
 # The upper limit of `Job.most_keys`.
 MAX_BATCH_KEYS = 1000
+# Each reason is a line of its own on a page, so the text of an error must not hold secrets.
+MAX_REASON_LENGTH = 300
 
 
 class Queue(models.Model):
@@ -386,3 +390,93 @@ class ScheduleAhead(models.Model):
 
     def __str__(self) -> str:
         return f"schedule ahead of {self.queue}"
+
+
+class PausedAll(models.Model):
+    """There is a row while everything is paused. `queues`: those that ran before."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    since = models.DateTimeField(db_default=Now())
+    by = models.CharField(max_length=150)
+    because = models.CharField(max_length=200, blank=True)
+    queues = ArrayField(models.CharField(max_length=60))
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="pausedall_once")]
+
+    def __str__(self) -> str:
+        return f"everything paused by {self.by}"
+
+
+class QueueMinute(models.Model):
+    """The largest figures that were seen in a minute; `measured` and `failed` once it is over."""
+
+    pk = models.CompositePrimaryKey("queue", "minute")
+    queue = models.CharField(max_length=60)
+    minute = models.DateTimeField()
+    due = models.IntegerField()
+    oldest_due_seconds = models.FloatField()
+    in_flight = models.IntegerField()
+    measured = models.BigIntegerField(null=True)
+    failed = models.BigIntegerField(null=True)
+
+    class Meta:
+        # "which are of this time?", and which are old.
+        indexes = [models.Index(fields=["minute"], name="queueminute_minute")]
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.minute:%Y-%m-%d %H:%M}"
+
+
+class QueueHour(models.Model):
+    """The same for an hour: the largest depth and age of its minutes, and all that was done."""
+
+    pk = models.CompositePrimaryKey("queue", "hour")
+    queue = models.CharField(max_length=60)
+    hour = models.DateTimeField()
+    due = models.IntegerField()
+    oldest_due_seconds = models.FloatField()
+    in_flight = models.IntegerField()
+    measured = models.BigIntegerField(null=True)
+    failed = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["hour"], name="queuehour_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.hour:%Y-%m-%d %H}:00"
+
+
+class DatabaseMinute(models.Model):
+    """`wal`: how many bytes of WAL the server has ever written."""
+
+    minute = models.DateTimeField(primary_key=True)
+    wal = models.BigIntegerField()
+    size = models.BigIntegerField()
+    connections = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+
+class NotedTask(models.Model):
+    """A batch, or an ordinary task, that failed or took longer than SLOW_AFTER."""
+
+    # Empty: an ordinary task.
+    queue = models.CharField(max_length=60, blank=True)
+    name = models.CharField(max_length=200)
+    keys = models.IntegerField(null=True)
+    ended_at = models.DateTimeField(db_default=Now())
+    took = models.DurationField()
+    failed = models.BooleanField()
+    reason = models.CharField(max_length=MAX_REASON_LENGTH, blank=True)
+    host = models.CharField(max_length=255)
+    pid = models.IntegerField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} {'failed' if self.failed else 'took'} {self.took}"

@@ -6,31 +6,11 @@ The queues that ran are paused (`Queue.paused`, which claims obey) and listed in
 
 from __future__ import annotations
 
-from django.contrib.postgres.fields import ArrayField
-from django.db import IntegrityError, models, transaction
-from django.db.models.functions import Now
+from django.db import IntegrityError, transaction
 
-from trackers.jobs.models import Queue
+from trackers.jobs.models import PausedAll, Queue
 
 ALL_PAUSED = "Everything is paused."
-
-
-class PausedAll(models.Model):
-    """There is a row while everything is paused. `queues`: those that ran before."""
-
-    ONLY = 1
-
-    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
-    since = models.DateTimeField(db_default=Now())
-    by = models.CharField(max_length=150)
-    because = models.CharField(max_length=200, blank=True)
-    queues = ArrayField(models.CharField(max_length=60))
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="pausedall_once")]
-
-    def __str__(self) -> str:
-        return f"everything paused by {self.by}"
 
 
 def paused_all() -> PausedAll | None:

@@ -24,7 +24,7 @@ from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source, Stream
 from trackers.management.demo_history import record_past_week
-from trackers.money.projects import App, Project
+from trackers.money.models import App, Project
 from trackers.schedule import intervals
 
 _TAG = "launch"

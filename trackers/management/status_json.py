@@ -11,8 +11,7 @@ from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import Standing
-from trackers.jobs.models import Queue, Worker
-from trackers.jobs.pausing import PausedAll
+from trackers.jobs.models import PausedAll, Queue, Worker
 from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch_words import room, sentences
 from trackers.status import Status

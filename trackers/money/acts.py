@@ -9,7 +9,7 @@ from trackers.acts import Done
 from trackers.history import Actor
 from trackers.jobs import holds
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Project
+from trackers.money.models import Project
 
 CHANGE = "trackers.change_project"
 

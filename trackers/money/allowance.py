@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.money.summary import Spent, spent
 
 _LIMIT_WORDS = {

@@ -13,7 +13,7 @@ from decimal import Decimal
 from math import ceil, floor
 
 from trackers.money.balances import Balance, read_balances
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 

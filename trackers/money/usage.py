@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Sum
 from django.db.models.functions import Now
 
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.xapi.parse.usage import Usage
 from tweetwatch.database import array, cursor
 

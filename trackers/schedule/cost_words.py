@@ -12,7 +12,7 @@ from django.utils import timezone
 from trackers.credentials.models import Credential
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
 from trackers.schedule.cost import Cost, CostChange, cost

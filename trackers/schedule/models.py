@@ -234,3 +234,14 @@ class BulkPiece(models.Model):
 
     def __str__(self) -> str:
         return f"{len(self.ids)} tweets of act {self.act_id}"
+
+
+class StretchMinute(models.Model):
+    """The largest stretches computed in a minute."""
+
+    minute = models.DateTimeField(primary_key=True)
+    windows = models.FloatField()
+    money = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"

@@ -8,22 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import models
-
 from trackers.schedule.models import Stretch
 from tweetwatch.database import cursor
-
-
-class StretchMinute(models.Model):
-    """The largest stretches computed in a minute."""
-
-    minute = models.DateTimeField(primary_key=True)
-    windows = models.FloatField()
-    money = models.FloatField()
-
-    def __str__(self) -> str:
-        return f"{self.minute:%Y-%m-%d %H:%M}"
-
 
 _RECORD_STRETCH = """
     INSERT INTO trackers_stretchminute AS one (minute, windows, money)

@@ -101,7 +101,7 @@ class Tweet(models.Model):
     unclear_since = models.DateTimeField(null=True)
     unclear_because = models.CharField(max_length=200, blank=True, db_default="")
 
-    # The UTC day that X last billed it on, and the project that paid (trackers.money.projects).
+    # The UTC day that X last billed it on, and the project that paid (trackers.money.models).
     paid_on = models.DateField(null=True)
     paid_by = models.IntegerField(null=True)
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.admin.conftest import act, said
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from trackers.jobs.models import Queue
-from trackers.money.projects import App, Project, Spending
+from trackers.money.models import App, Project, Spending
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/project/"

@@ -12,10 +12,9 @@ from trackers.alerts import conditions
 from trackers.alerts.conditions import allowed_tomorrow, dry
 from trackers.alerts.models import AlertNotice
 from trackers.credentials.models import Credential
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Source, SourceDay
 from trackers.jobs.models import Queue
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.money.summary import MoneySummary, Spent
 from trackers.outbox.findings import Observation
 

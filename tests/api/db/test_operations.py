@@ -9,7 +9,7 @@ from django.utils import timezone
 from tests.api.conftest import Program
 from tests.factories import CredentialFactory
 from trackers.jobs.models import Queue, Worker
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db
 

@@ -28,7 +28,7 @@ from tests.benchmarks.leaks.world import (
 )
 from trackers import tasks
 from trackers.ingest.sources.models import Source
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 # The product believes an X that is up to an hour away from Python's clock, which is not turned.

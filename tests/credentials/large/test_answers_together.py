@@ -13,7 +13,7 @@ from trackers.credentials import learning, selection
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.windows import Reservation
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.xapi.results import WindowSeen
 from tweetwatch.database import together
 

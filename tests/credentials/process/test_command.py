@@ -16,7 +16,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.events.models import Subscriber
 from trackers.jobs.models import Queue
-from trackers.money.projects import App, Project
+from trackers.money.models import App, Project
 from trackers.xapi.wire import network
 from trackers.xapi.wire.network import Route
 from tweetwatch.proxy import Proxy

@@ -10,12 +10,11 @@ from trackers.events.fan_out import fan_out
 from trackers.events.minutes import (
     MINUTES_SHOWN,
     Hour,
-    SubscriberMinute,
-    TopicMinute,
     forget_minutes,
     hours_of_subscribers,
     hours_of_topics,
 )
+from trackers.events.models import SubscriberMinute, TopicMinute
 from trackers.outbox.models import Topic
 
 pytestmark = pytest.mark.django_db

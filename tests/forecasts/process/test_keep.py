@@ -21,7 +21,7 @@ from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, updat
 from trackers.jobs import queue
 from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier

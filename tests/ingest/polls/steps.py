@@ -10,7 +10,7 @@ from trackers import tasks
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source
 from trackers.jobs import queue
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.tweets.models import Sample, Tweet
 from tweetwatch.database import cursor
 

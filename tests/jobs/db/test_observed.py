@@ -9,12 +9,11 @@ from tests.factories import TweetUpdateFactory
 from trackers import tasks
 from trackers.jobs import statistics
 from trackers.jobs.batch import Batch
-from trackers.jobs.models import QueueCounters
+from trackers.jobs.models import DatabaseMinute, NotedTask, QueueCounters, QueueHour, QueueMinute
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
-from trackers.jobs.observed.database import DatabaseMinute
-from trackers.jobs.observed.minutes import QueueHour, QueueMinute, by_time
-from trackers.jobs.observed.tasks import MAX_NOTED_TASKS, NotedTask
+from trackers.jobs.observed.minutes import by_time
+from trackers.jobs.observed.tasks import MAX_NOTED_TASKS
 from trackers.tweets.partitions import SAMPLES
 
 pytestmark = pytest.mark.django_db

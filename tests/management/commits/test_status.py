@@ -18,7 +18,7 @@ from trackers.jobs.models import QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import queue_summary
 from trackers.management.status_lines import length_text
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.status import Status
 from tweetwatch import VERSION
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from trackers.money.allowance import Allowance, allowance_by_limit, tomorrows_allowance
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.money.summary import Spent
 
 MIDDLE, LAST = date(2027, 4, 11), date(2027, 4, 30)

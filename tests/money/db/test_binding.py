@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tests.factories import CredentialFactory
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.money.summary import Spent, allowed, binding, money_summaries
 
 A_DAY = date(2026, 11, 21)

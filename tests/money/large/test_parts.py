@@ -13,7 +13,7 @@ from tests.money.process.test_ledger import NOON, balance_at, reserve, spent
 from trackers.money import ledger
 from trackers.money.balances import read_balances
 from trackers.money.ledger import Payment, Settlement
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db
 LATE = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)

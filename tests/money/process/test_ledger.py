@@ -13,7 +13,7 @@ from trackers.credentials import selection
 from trackers.credentials.models import Credential
 from trackers.money import ledger
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.xapi.results import WindowSeen
 from tweetwatch.database import DatabaseClock
 

@@ -13,7 +13,7 @@ from tests.factories import CredentialFactory
 from trackers import tasks
 from trackers.money import ledger
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.xapi.errors import Garbage
 from trackers.xapi.parse.usage import read_usage
 from tweetwatch.database import DatabaseClock

@@ -11,7 +11,7 @@ from trackers.credentials.models import Credential
 from trackers.events.fan_out import fan_out
 from trackers.events.live.watch import watch
 from trackers.money import depletion
-from trackers.money.projects import App
+from trackers.money.models import App
 from trackers.outbox.models import Event
 from trackers.xapi.errors import Depleted
 

@@ -20,16 +20,12 @@ from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
 from trackers.history import by_command
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.models import Stream
-from trackers.jobs.models import Queue
-from trackers.jobs.observed.minutes import QueueMinute
-from trackers.jobs.observed.tasks import NotedTask
-from trackers.money.projects import Spending
+from trackers.ingest.sources.models import SourceDay, Stream
+from trackers.jobs.models import NotedTask, Queue, QueueMinute
+from trackers.money.models import Spending
 from trackers.outbox.findings import News
 from trackers.schedule import bulk
-from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.stretch_history import StretchMinute
+from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag

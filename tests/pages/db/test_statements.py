@@ -9,12 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from tests.events.conftest import subscriber, told
 from tests.factories import AppFactory, CredentialFactory
 from tests.pages.conftest import measure, watched
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.models import Source
-from trackers.jobs.observed.minutes import QueueMinute
-from trackers.jobs.observed.tasks import NotedTask
+from trackers.ingest.sources.models import Source, SourceDay
+from trackers.jobs.models import NotedTask, QueueMinute
 from trackers.management.status_json import status_json
-from trackers.money.projects import Project
+from trackers.money.models import Project
 
 pytestmark = pytest.mark.django_db
 KEY = "a-key-of-the-tests-that-is-long-enough"

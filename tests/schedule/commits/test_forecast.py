@@ -9,7 +9,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Queue, QueueCounters, Worker
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.catch_up import NO_WORKERS, compute_catch_up, read_catch_up
 from trackers.schedule.census import count_bounded

@@ -7,13 +7,8 @@ import pytest
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
-from trackers.schedule.models import Stretch
-from trackers.schedule.stretch_history import (
-    StretchMinute,
-    by_time,
-    prune_stretches,
-    record_stretch,
-)
+from trackers.schedule.models import Stretch, StretchMinute
+from trackers.schedule.stretch_history import by_time, prune_stretches, record_stretch
 from trackers.schedule.stretch_words import (
     ALL_FIXED,
     MONEY_FOR_ALL,

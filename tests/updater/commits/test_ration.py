@@ -14,7 +14,7 @@ from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at

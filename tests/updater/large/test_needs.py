@@ -10,7 +10,7 @@ from tests.factories import AppFactory, CredentialFactory, ProjectFactory, Tweet
 from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
 from trackers.credentials.models import Credential
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.updater import needs as estimating

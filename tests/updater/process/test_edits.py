@@ -9,7 +9,7 @@ from tests import queues
 from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet, TweetText, TweetVersion
 from trackers.updater.models import TweetUpdate

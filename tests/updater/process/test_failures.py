@@ -20,7 +20,7 @@ from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor

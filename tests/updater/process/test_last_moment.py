@@ -19,7 +19,7 @@ from trackers.credentials.models import Window
 from trackers.jobs import queue
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.tweets.models import Tweet
 from trackers.xapi.errors import NotReady
 from tweetwatch.database import retry_while_lost

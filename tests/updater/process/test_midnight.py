@@ -16,7 +16,7 @@ from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.money import ledger
 from trackers.money.balances import CLOCKS
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.tweets.models import Tweet
 from trackers.updater.before import read_before
 from trackers.updater.models import TweetUpdate

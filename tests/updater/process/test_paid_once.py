@@ -13,7 +13,7 @@ from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket
 from trackers.updater.verdicts import ASK_AGAIN

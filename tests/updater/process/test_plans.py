@@ -16,7 +16,7 @@ from tests.told import subscribe
 from trackers import tasks
 from trackers.jobs.broker import PostgresBroker
 from trackers.jobs.models import Queue
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

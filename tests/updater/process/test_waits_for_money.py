@@ -10,7 +10,7 @@ from trackers import tasks
 from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import count_bounded
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule import tweet_changes
 from trackers.updater.models import TweetUpdate
 

@@ -13,7 +13,7 @@ from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
 from trackers.ingest.found_tweets import FoundTweet
-from trackers.ingest.sources.imports import Import
+from trackers.ingest.sources.models import Import
 from trackers.jobs.models import Worker
 
 _PREVIEW_LENGTH = 90

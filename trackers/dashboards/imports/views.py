@@ -43,7 +43,7 @@ from trackers.ingest.files.limits import Limits, size
 from trackers.ingest.files.preview import columns
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
-from trackers.ingest.sources.imports import Import
+from trackers.ingest.sources.models import Import
 from trackers.schedule.intervals import current
 from tweetwatch.csv_lines import Echo, without_formula
 

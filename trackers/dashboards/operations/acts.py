@@ -15,7 +15,7 @@ from trackers.jobs.acts import CHANGE_QUEUE, resume_queues
 from trackers.jobs.models import Queue
 from trackers.jobs.pausing import paused_all
 from trackers.money import acts as money_acts
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.schedule.intervals import current
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasting, signed
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from tweetwatch.clock_times import clock_time
 

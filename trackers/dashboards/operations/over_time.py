@@ -15,8 +15,8 @@ from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.jobs.isolated import isolated_by_queue
+from trackers.jobs.models import NotedTask
 from trackers.jobs.observed.minutes import QueueSpan, by_time
-from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.queue import job_classes
 from tweetwatch.tables import Column, Table
 

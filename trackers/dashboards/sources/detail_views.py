@@ -23,8 +23,8 @@ from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
-from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
-from trackers.ingest.sources.models import Gap, Source, SourceTweet
+from trackers.ingest.sources.days import Cost, cost_of, days_of
+from trackers.ingest.sources.models import Gap, Source, SourceDay, SourceTweet
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.schedule.intervals import Plan, current

@@ -24,8 +24,7 @@ from trackers.schedule.explanation import (
     explain_wait,
 )
 from trackers.schedule.intervals import Plan
-from trackers.schedule.models import Stretch
-from trackers.schedule.stretch_history import StretchMinute
+from trackers.schedule.models import Stretch, StretchMinute
 from trackers.schedule.stretch_words import room as room_for
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace

@@ -15,8 +15,6 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import models
-
 from trackers.events.live import places
 from tweetwatch.database import LOST, cursor
 
@@ -25,22 +23,6 @@ logger = logging.getLogger(__name__)
 # Seconds after which the row is written again.
 _EVERY = 10.0
 _SILENT_AFTER = timedelta(seconds=30)
-
-
-class StreamPlaces(models.Model):
-    """A web process: its places for live streams, and how many of them are taken."""
-
-    host = models.CharField(max_length=255)
-    pid = models.IntegerField()
-    open = models.IntegerField()
-    places = models.IntegerField()
-    seen_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="streamplaces_process")]
-
-    def __str__(self) -> str:
-        return f"{self.open} of {self.places} places on {self.host}, pid {self.pid}"
 
 
 # Losing it in a crash of the server costs nothing: the setting ends with the statement.

@@ -15,7 +15,7 @@ from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
 from trackers.ingest.found_tweets import FoundTweet, UnreadableError
-from trackers.ingest.sources.imports import Import
+from trackers.ingest.sources.models import Import
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
 

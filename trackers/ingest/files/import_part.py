@@ -18,7 +18,7 @@ from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import keep_rejected
 from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.sources import days
-from trackers.ingest.sources.imports import Import, ImportPart
+from trackers.ingest.sources.models import Import, ImportPart
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch

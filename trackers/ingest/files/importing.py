@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from trackers.ingest.files.preview import columns
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
-from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
+from trackers.ingest.sources.models import Import, ImportJob, ImportPart
 from trackers.jobs import queue
 from trackers.jobs.models import MAX_STRIKES
 

@@ -11,7 +11,7 @@ from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.table import MAYBE_AN_ID, delimiter_of, read_rows, rows
 from trackers.ingest.files.tablehead import columns_of, place_below
 from trackers.ingest.found_tweets import FoundTweet, Numbered, Options, Rejected, id_of
-from trackers.ingest.sources.imports import Import, ImportPart
+from trackers.ingest.sources.models import Import, ImportPart
 
 FORMATS = {
     "ids": "a list of ids or addresses",

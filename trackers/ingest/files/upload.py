@@ -22,8 +22,7 @@ from trackers.ingest.files.preview import has_tweets, preview
 from trackers.ingest.files.rejected import Rejects, keep_rejected
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
-from trackers.ingest.sources.imports import Import, ImportPart
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Import, ImportPart, Source
 
 
 def upload_file(

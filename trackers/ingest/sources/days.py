@@ -11,33 +11,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from django.db import models
-
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import SourceDay
 from tweetwatch.database import array, cursor
 
 _KEPT_FOR = timedelta(days=92)
-
-
-class SourceDay(models.Model):
-    """`posts` are new to the source; `again` were read before; `late` slipped through a poll.
-    `billed`: tweet-days, and `money` what these cost at the price of that moment."""
-
-    pk = models.CompositePrimaryKey("source_id", "day")
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="days")
-    day = models.DateField()
-    posts = models.BigIntegerField(default=0, db_default=0)
-    again = models.BigIntegerField(default=0, db_default=0)
-    late = models.BigIntegerField(default=0, db_default=0)
-    billed = models.BigIntegerField(default=0, db_default=0)
-    money = models.DecimalField(max_digits=14, decimal_places=6, default=0, db_default=0)
-
-    class Meta:
-        # "which are old enough to be forgotten?"
-        indexes = [models.Index(fields=["day"], name="sourceday_day")]
-
-    def __str__(self) -> str:
-        return f"{self.posts} posts of source {self.source_id} on {self.day}"
 
 
 # Locks: rows of sources that the caller has locked already, in the order of their ids.

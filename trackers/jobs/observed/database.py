@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import models
 from psycopg import sql
 
 from tweetwatch.database import cursor
@@ -16,18 +15,6 @@ from tweetwatch.time_limits import TookTooLong, limit_time
 # A page waits for it.
 HEALTH_TIMEOUT = timedelta(seconds=2)
 MAX_TABLES_SHOWN = 12
-
-
-class DatabaseMinute(models.Model):
-    """`wal`: how many bytes of WAL the server has ever written."""
-
-    minute = models.DateTimeField(primary_key=True)
-    wal = models.BigIntegerField()
-    size = models.BigIntegerField()
-    connections = models.IntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.minute:%Y-%m-%d %H:%M}"
 
 
 # The size is the sum of the sizes of files; the WHERE is checked first, so it is taken once a

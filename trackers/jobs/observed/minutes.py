@@ -10,51 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import models
-
 from trackers.jobs.statistics import QueueSummary
 from tweetwatch.database import cursor
 
 _MINUTES_COVER, _HOURS_COVER = timedelta(days=1), timedelta(days=30)
-
-
-class QueueMinute(models.Model):
-    """The largest figures that were seen in a minute; `measured` and `failed` once it is over."""
-
-    pk = models.CompositePrimaryKey("queue", "minute")
-    queue = models.CharField(max_length=60)
-    minute = models.DateTimeField()
-    due = models.IntegerField()
-    oldest_due_seconds = models.FloatField()
-    in_flight = models.IntegerField()
-    measured = models.BigIntegerField(null=True)
-    failed = models.BigIntegerField(null=True)
-
-    class Meta:
-        # "which are of this time?", and which are old.
-        indexes = [models.Index(fields=["minute"], name="queueminute_minute")]
-
-    def __str__(self) -> str:
-        return f"{self.queue} {self.minute:%Y-%m-%d %H:%M}"
-
-
-class QueueHour(models.Model):
-    """The same for an hour: the largest depth and age of its minutes, and all that was done."""
-
-    pk = models.CompositePrimaryKey("queue", "hour")
-    queue = models.CharField(max_length=60)
-    hour = models.DateTimeField()
-    due = models.IntegerField()
-    oldest_due_seconds = models.FloatField()
-    in_flight = models.IntegerField()
-    measured = models.BigIntegerField(null=True)
-    failed = models.BigIntegerField(null=True)
-
-    class Meta:
-        indexes = [models.Index(fields=["hour"], name="queuehour_hour")]
-
-    def __str__(self) -> str:
-        return f"{self.queue} {self.hour:%Y-%m-%d %H}:00"
 
 
 # Writes nothing while the minute's row already has these figures or larger ones.

@@ -15,41 +15,18 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection, models
-from django.db.models.functions import Now
+from django.db import connection
 from django_q.signals import post_execute_in_worker, pre_execute
 
 from trackers.jobs.batch import Batch
+from trackers.jobs.models import MAX_REASON_LENGTH
 from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
 _SLOW_AFTER = timedelta(seconds=10)
 MAX_NOTED_TASKS = 1000
-# Each reason is a line of its own on a page, so the text of an error must not hold secrets.
-_MAX_REASON_LENGTH = 300
 _HOST = socket.gethostname()
-
-
-class NotedTask(models.Model):
-    """A batch, or an ordinary task, that failed or took longer than SLOW_AFTER."""
-
-    # Empty: an ordinary task.
-    queue = models.CharField(max_length=60, blank=True)
-    name = models.CharField(max_length=200)
-    keys = models.IntegerField(null=True)
-    ended_at = models.DateTimeField(db_default=Now())
-    took = models.DurationField()
-    failed = models.BooleanField()
-    reason = models.CharField(max_length=_MAX_REASON_LENGTH, blank=True)
-    host = models.CharField(max_length=255)
-    pid = models.IntegerField()
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.name} {'failed' if self.failed else 'took'} {self.took}"
 
 
 # Not flushed: nothing depends on it.
@@ -118,7 +95,7 @@ def _record_task(task: dict[str, Any], *, took: timedelta, failed: bool, because
         "keys": len(batch.keys) if batch else None,
         "took": took,
         "failed": failed,
-        "reason": (because or _reason_of(task))[:_MAX_REASON_LENGTH],
+        "reason": (because or _reason_of(task))[:MAX_REASON_LENGTH],
         "host": _HOST,
         "pid": os.getpid(),
     }

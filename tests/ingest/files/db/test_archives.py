@@ -15,8 +15,7 @@ from trackers.ingest.files import importing
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found_tweets import TooLargeError, UnreadableError
-from trackers.ingest.sources.imports import ImportPart
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import ImportPart, Source
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db

@@ -25,8 +25,7 @@ from trackers.ingest.files.archive import OPEN_DOCUMENT
 from trackers.ingest.files.opening import LONGEST_LINE
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found_tweets import UnreadableError
-from trackers.ingest.sources.imports import ImportJob, ImportPart
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import ImportJob, ImportPart, Source
 from trackers.jobs import queue
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ from trackers.ingest.files.cut import cut
 from trackers.ingest.files.importing import failed_parts, forget_unfinished
 from trackers.ingest.files.opening import LONGEST_LINE, lines_of
 from trackers.ingest.sources import life
-from trackers.ingest.sources.imports import Import, ImportJob, ImportPart, RejectedLine
+from trackers.ingest.sources.models import Import, ImportJob, ImportPart, RejectedLine
 from trackers.jobs import queue
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate

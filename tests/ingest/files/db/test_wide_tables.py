@@ -6,8 +6,7 @@ import pytest
 
 from trackers.ingest.files.parts import pack
 from trackers.ingest.files.preview import has_tweets, preview
-from trackers.ingest.sources.imports import Import, ImportPart
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Import, ImportPart, Source
 
 pytestmark = pytest.mark.django_db
 

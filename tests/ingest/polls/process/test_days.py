@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from tests.ingest.polls.steps import accounts, add, billed, connect, poll, release
 from trackers.ingest.sources import days
-from trackers.ingest.sources.days import SourceDay, cost_of, days_of
-from trackers.money.projects import Project, Spending
+from trackers.ingest.sources.days import cost_of, days_of
+from trackers.ingest.sources.models import SourceDay
+from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -20,7 +20,7 @@ from trackers import tasks
 from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 from trackers.jobs import queue
 from trackers.jobs.tables import bucket_table
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor

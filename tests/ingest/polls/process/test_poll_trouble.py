@@ -25,7 +25,7 @@ from trackers.credentials.sentences import is_spent
 from trackers.ingest.polls.trouble import FIRST_WAIT
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
 from trackers.jobs import queue
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.outbox.models import Event
 from trackers.tweets.models import Tweet
 

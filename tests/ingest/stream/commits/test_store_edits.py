@@ -8,13 +8,12 @@ from django.utils import timezone
 
 from tests.factories import ProjectFactory, post
 from trackers.ingest.found_tweets import FoundTweet
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.models import Source, SourceTweet
+from trackers.ingest.sources.models import Source, SourceDay, SourceTweet
 from trackers.ingest.stream.lease import take_lease
 from trackers.ingest.stream.lines import StreamBatch
 from trackers.ingest.stream.listeners import Listeners, wanted_now
 from trackers.ingest.stream.store import Margins, store
-from trackers.money.projects import Spending
+from trackers.money.models import Spending
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.updater.models import TweetUpdate
 

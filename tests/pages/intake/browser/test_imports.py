@@ -18,8 +18,7 @@ from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.chromium import Demo, screen
 from tests.pages.conftest import flat
 from trackers.ingest.files import importing
-from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Import, ImportJob, ImportPart, Source
 from trackers.jobs.models import Worker
 from trackers.tweets.models import Tweet
 

@@ -8,9 +8,7 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.days import SourceDay
-from trackers.ingest.sources.imports import Import
-from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
+from trackers.ingest.sources.models import Import, Source, SourceDay, SourcePoll, SourceTweet
 
 pytestmark = pytest.mark.django_db
 

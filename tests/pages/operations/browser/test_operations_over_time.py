@@ -11,9 +11,8 @@ from tests.pages.sources import some_staff, words
 from trackers.dashboards.operations.database import checks, format_bytes
 from trackers.dashboards.operations.over_time import SPANS, bar_starts
 from trackers.jobs.horizon import Horizon
+from trackers.jobs.models import NotedTask, QueueHour, QueueMinute
 from trackers.jobs.observed.database import Health, PartitionsOf, Table
-from trackers.jobs.observed.minutes import QueueHour, QueueMinute
-from trackers.jobs.observed.tasks import NotedTask
 
 pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)

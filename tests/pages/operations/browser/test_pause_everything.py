@@ -13,8 +13,8 @@ from trackers import tasks
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.requests import NoTurnError, check_payer, payer
 from trackers.jobs import queue
-from trackers.jobs.models import Queue
-from trackers.jobs.pausing import PausedAll, pause_all, paused_all, resume_all
+from trackers.jobs.models import PausedAll, Queue
+from trackers.jobs.pausing import pause_all, paused_all, resume_all
 from trackers.tweets.models import Author
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,7 @@ from tests.factories import AppFactory, ProjectFactory
 from trackers.dashboards.days_table import NOT_STRETCHED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET
-from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.stretch_history import StretchMinute
+from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.schedule.stretch_words import ALL_FIXED
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.jobs.models import Worker
 from trackers.jobs.pausing import pause_all
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.timelines import homes
 from trackers.timelines.models import HomeReads
 from tweetwatch import VERSION

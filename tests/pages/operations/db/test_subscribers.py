@@ -13,8 +13,7 @@ from django.utils import timezone
 from tests.events.conftest import books, deliver, subscriber, take, told
 from tests.pages.conftest import flat
 from trackers.events.fan_out import fan_out
-from trackers.events.minutes import TopicMinute
-from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
+from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState, TopicMinute
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 from trackers.outbox.models import Staged

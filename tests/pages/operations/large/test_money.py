@@ -15,7 +15,7 @@ from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Queue
 from trackers.money.balances import read_balances
-from trackers.money.projects import Project, Spending
+from trackers.money.models import Project, Spending
 from trackers.xapi.results import WindowSeen
 
 pytestmark = pytest.mark.django_db(transaction=True)

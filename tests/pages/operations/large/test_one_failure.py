@@ -15,7 +15,7 @@ from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.requests import NoTurnError, payer
 from trackers.jobs.models import Queue
-from trackers.money.projects import Project
+from trackers.money.models import Project
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

@@ -14,11 +14,10 @@ from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
-from trackers.jobs.models import QueueCounters, Worker
-from trackers.jobs.observed.tasks import NotedTask
+from trackers.jobs.models import NotedTask, QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
-from trackers.money.projects import Project
+from trackers.money.models import Project
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.gains.places import store_places
 

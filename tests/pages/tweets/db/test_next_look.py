@@ -11,8 +11,7 @@ from trackers.dashboards.tweets.next_check import explain_next_check
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.explanation import EVENING, MORNING, TOMORROW
 from trackers.schedule.intervals import Plan, current
-from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.stretch_history import StretchMinute
+from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.schedule.stretch_words import of_windows
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
