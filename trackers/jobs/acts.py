@@ -10,6 +10,7 @@ from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
 from trackers.jobs import pausing
+from trackers.jobs.audit import Audit, audit_queue
 from trackers.jobs.models import Queue
 
 CHANGE_QUEUE = "trackers.change_queue"
@@ -47,6 +48,14 @@ def lift_holds(queues: Sequence[Queue], actor: Actor) -> Done:
             is_done=False,
         )
     return Done(f"Asking again: {_names_of_queues(held)}.", len(held))
+
+
+def mend_queue(name: str, actor: Actor) -> Audit:
+    """Put each key where a claim will find it; return what was wrong."""
+    result = audit_queue(name, mend=True)
+    if not result.is_sound:
+        history.record(actor, list(Queue.objects.filter(pk=name)), "Repaired its queue")
+    return result
 
 
 def pause_everything(actor: Actor, *, because: str) -> Done:

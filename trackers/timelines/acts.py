@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import BinaryIO
 
+from django.conf import settings as django_settings
 from django.template.defaultfilters import pluralize
 
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.jobs import schedules
-from trackers.timelines import homes, rebuilding, settings
-from trackers.timelines.models import Follower
+from trackers.timelines import homes, rebuilding, settings, store
+from trackers.timelines.models import Follower, Timeline
 
 _EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
 
@@ -25,6 +28,33 @@ def rebuild_all(actor: Actor) -> Done:
         "first. Until then homes are read from the sources.",
         homes,
     )
+
+
+def rebuild_now(followers: Sequence[Follower], actor: Actor) -> Done:
+    """Rebuild the homes of these at once, in this process."""
+    for follower in followers:
+        homes.rebuild(follower.pk)
+    count = len(followers)
+    history.record_many(actor, Follower, count, "Rebuilt homes")
+    return Done(f"Rebuilt {count} homes.", count)
+
+
+def expire_idle(idle: timedelta, actor: Actor) -> Done:
+    """Delete the timelines that nobody read for this long, at once; `count`: how many."""
+    count = store.expire(idle)
+    history.record_many(actor, Timeline, count, "Expired", flag=history.DELETION)
+    return Done(
+        f"Expired {count} timelines not read for {idle / timedelta(days=1):g} days. Their "
+        f"tombstones are kept for another {django_settings.TIMELINE_TOMBSTONE_DAYS} days.",
+        count,
+    )
+
+
+def restore(file: str | BinaryIO, actor: Actor) -> Done:
+    """Load a snapshot. Raises SnapshotError and OSError: nothing is changed then."""
+    count = store.restore(file)
+    history.record_many(actor, Timeline, count, "Restored from a snapshot")
+    return Done(f"Restored {count} timelines, except what was deleted since.", count)
 
 
 def expire_unread(actor: Actor) -> Done:

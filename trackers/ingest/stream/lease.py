@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from trackers import history
+from trackers.acts import Done
+from trackers.history import Actor
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.marks import new_mark
 from tweetwatch.database import cursor
@@ -104,14 +107,17 @@ def take_lease(lasts: timedelta) -> Lease | Holder:
     return _holder()
 
 
-def take_new_mark() -> str | Holder:
-    """The new mark of this installation; or who is listening, and then the mark stays."""
+def take_new_mark(actor: Actor) -> Done:
+    """Choose a new mark for the rules of this installation; while a process listens, it stays."""
     params = {"name": STREAM_NAME, "mark": new_mark()}
     with cursor() as db:
         db.execute(MAKE, params)
-        if db.execute(_NEW_MARK, params).rowcount:
-            return str(params["mark"])
-    return _holder()
+        if not db.execute(_NEW_MARK, params).rowcount:
+            message = f"A process is listening for this database: {_holder()}. Stop it first."
+            return Done(message, is_done=False)
+    streams = list(Stream.objects.filter(name=STREAM_NAME))
+    history.record(actor, streams, "Chose a new mark for its rules")
+    return Done(f"our rules are now marked {params['mark']}; rules with other marks are left alone")
 
 
 def _holder() -> Holder:

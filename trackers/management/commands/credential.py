@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from getpass import getpass
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ from trackers.credentials.describe import aligned_table, describe
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import MAY_HAVE, NEEDS
 from trackers.history import by_command
-from trackers.management.pageless import PagelessCommand
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.xapi.wire import network
 from trackers.xapi.wire.transport import CANONICAL
 from tweetwatch.command_line import EXIT_USAGE
@@ -27,12 +26,11 @@ from tweetwatch.command_line import EXIT_USAGE
 MAX_NAME_LENGTH = 60
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "Add, list, check, disable, enable or remove credentials for X."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser(
+    def add_actions(self, add_action: AddAction) -> None:
+        add = add_action(
             "add",
             help="add a credential; its secrets are read from standard input, as a JSON object",
         )
@@ -41,22 +39,14 @@ class Command(PagelessCommand):
         add.add_argument("--api", default=Credential.Api.V2, choices=Credential.Api.values)
         add.add_argument("--app", default="", help="the X app that the keys belong to")
         add.add_argument("--project", default="", help="the X project of the app")
-        check = actions.add_parser(
-            "check", help="ask X for one tweet, with all credentials or with one"
-        )
+        check = add_action("check", help="ask X for one tweet, with all credentials or with one")
         check.add_argument("name", nargs="?")
-        disable = actions.add_parser("disable", help="stop using a credential")
+        disable = add_action("disable", help="stop using a credential")
         disable.add_argument("name")
         disable.add_argument("--reason", default="disabled by hand")
         for name, what in (("enable", "use it again"), ("remove", "forget it and its secrets")):
-            actions.add_parser(name, help=what).add_argument("name")
-        actions.add_parser("list", help="list the credentials, with their rate limits")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
-        act(options)
+            add_action(name, help=what).add_argument("name")
+        add_action("list", help="list the credentials, with their rate limits")
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
@@ -76,13 +66,13 @@ class Command(PagelessCommand):
         except ValueError as error:
             raise CommandError(str(error), returncode=EXIT_USAGE) from None
         self.say(f"{done.message} Try it with `manage.py credential check {name}`.")
-        self.show([describe(credential)], options)
+        self.show_json([describe(credential)])
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         # Without the secrets: the list is needed most when a key of FIELD_KEYS is lost.
         rows = [describe(credential) for credential in _all_credentials()]
-        if options["json"]:
-            self.show(rows, options)
+        if self.as_json:
+            self.show_json(rows)
         elif rows:
             self.stdout.write(aligned_table(rows))
         else:
@@ -103,10 +93,7 @@ class Command(PagelessCommand):
         for name in names:
             verdict = acts.check(_find_credential(name))
             verdicts.append(verdict)
-            if options["json"]:
-                self.show([verdict.to_dict()], options)
-            else:
-                self.stdout.write(f"{name}: {verdict.sentence()}")
+            self.show(verdict.to_dict(), f"{name}: {verdict.sentence()}")
         if not any(verdict.ok for verdict in verdicts):
             raise CommandError("X accepted none of them.")
 
@@ -121,26 +108,23 @@ class Command(PagelessCommand):
         credential = _find_credential(options["name"])
         done = acts.disable([credential], by_command(), reason=options["reason"])
         self.say(done.message)
-        self.show([describe(credential)], options)
+        self.show_json([describe(credential)])
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
         credential = _find_credential(options["name"])
         self.say(acts.enable([credential], by_command()).message)
-        self.show([describe(credential)], options)
+        self.show_json([describe(credential)])
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         credential = _find_credential(options["name"])
         row = describe(credential)
         self.say(acts.remove(credential, by_command()).message)
-        self.show([row], options)
+        self.show_json([row])
 
-    def show(self, rows: Any, options: Mapping[str, Any]) -> None:
-        if options["json"]:
+    def show_json(self, rows: Any) -> None:
+        if self.as_json:
             for row in rows:
                 self.stdout.write(json.dumps(row))
-
-    def say(self, sentence: str) -> None:
-        self.stderr.write(sentence, lambda text: text)
 
 
 def _check_name_length(option: str, name: str) -> str:

@@ -50,7 +50,7 @@ class Command(PagelessCommand):
         )
         if not known:
             raise CommandError(sentence)
-        self.stderr.write(sentence, lambda text: text)
+        self.say(sentence)
 
 
 def _tweet_id_argument(text: str) -> int:

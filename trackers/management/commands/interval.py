@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -14,7 +12,7 @@ from django.core.management.base import CommandError
 
 from trackers.acts import Done
 from trackers.history import by_command
-from trackers.management.pageless import PagelessCommand
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.untracking import confirm_or_stop
 from trackers.schedule.cost_words import Estimate
 from trackers.schedule.durations import parse, percentage, spell
@@ -24,13 +22,12 @@ from trackers.schedule.validate import DEFAULT_JITTER, IntervalRow
 from tweetwatch.command_line import EXIT_USAGE
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "List or replace the intervals: how often to look up a tweet of each age."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        actions.add_parser("list", help="list the intervals")
-        put = actions.add_parser("set", help="replace the whole list")
+    def add_actions(self, add_action: AddAction) -> None:
+        add_action("list", help="list the intervals")
+        put = add_action("set", help="replace the whole list")
         put.add_argument(
             "rows",
             nargs="+",
@@ -48,20 +45,10 @@ class Command(PagelessCommand):
             "--dry-run", action="store_true", help="show what it would cost, and change nothing"
         )
         put.add_argument("--yes", action="store_true", help="do not ask, whatever it costs")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
-        act(options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for interval in Interval.objects.all():
-            self.stdout.write(
-                json.dumps(_interval_json(interval))
-                if options["json"]
-                else _describe_interval(interval)
-            )
+            self.show(_interval_json(interval), _describe_interval(interval))
 
     def do_set(self, options: Mapping[str, Any]) -> None:
         try:
@@ -73,9 +60,7 @@ class Command(PagelessCommand):
         try:
             if options["dry_run"]:
                 costs = weigh_cost(rows, is_confirmed=True)
-                self.stdout.write(
-                    json.dumps(_costs_json(costs)) if options["json"] else _describe_costs(costs)
-                )
+                self.show(_costs_json(costs), _describe_costs(costs))
                 return
             done = self.replace(rows, is_confirmed=options["yes"])
         except ValidationError as error:
@@ -90,9 +75,6 @@ class Command(PagelessCommand):
             self.say(_describe_costs(asks.estimate))
             _confirm_costs(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
         return set_intervals(rows, by_command(), is_confirmed=True)
-
-    def say(self, sentence: str) -> None:
-        self.stderr.write(sentence, lambda text: text)
 
 
 def _row_of(text: str) -> IntervalRow:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from argparse import ArgumentParser
@@ -45,14 +44,12 @@ class Command(PagelessCommand):
         super().run_from_argv(argv)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.poll(find_sources(options["ids"]), as_json=options["json"])
+        self.poll(find_sources(options["ids"]))
 
-    def poll(self, sources: Sequence[Source], *, as_json: bool) -> None:
+    def poll(self, sources: Sequence[Source]) -> None:
         done = [self.poll_one(source) for source in sources]
         for standing in standings(sources, now=timezone.now()):
-            self.stdout.write(
-                json.dumps(source_json(standing)) if as_json else describe_source(standing)
-            )
+            self.show(source_json(standing), describe_source(standing))
         if not any(done):
             sys.exit(1)
 
@@ -88,6 +85,3 @@ class Command(PagelessCommand):
                     return False
                 time.sleep(max(wait.total_seconds(), 0))
         return True
-
-    def say(self, sentence: str) -> None:
-        self.stderr.write(sentence, lambda text: text)

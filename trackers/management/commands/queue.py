@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from trackers import history
 from trackers.history import by_command
+from trackers.jobs.acts import mend_queue
 from trackers.jobs.audit import Audit, audit_queue
-from trackers.jobs.models import Queue, job_classes
-from trackers.management.pageless import PagelessCommand
+from trackers.jobs.models import job_classes
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.status_lines import how_many
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "Check that every key of every queue is in exactly one bucket or claim."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        check = actions.add_parser("check", help="exit with status 1 if something is wrong")
+    def add_actions(self, add_action: AddAction) -> None:
+        check = add_action("check", help="exit with status 1 if something is wrong")
         check.add_argument("--mend", action="store_true", help="repair what is wrong")
-        check.add_argument("--json", action="store_true", help="print JSON Lines")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def do_check(self, options: Mapping[str, Any]) -> None:
         is_sound = True
         for name in sorted(job_classes()):
-            result = audit_queue(name, mend=options["mend"])
+            result = (
+                mend_queue(name, by_command()) if options["mend"] else audit_queue(name, mend=False)
+            )
             is_sound = is_sound and result.is_sound
-            if options["mend"] and not result.is_sound:
-                mended = list(Queue.objects.filter(pk=name))
-                history.record(by_command(), mended, "Repaired its queue")
-            self.stdout.write(
-                json.dumps({"queue": name, **asdict(result)})
-                if options["json"]
-                else describe_audit(name, result, mended=options["mend"])
+            self.show(
+                {"queue": name, **asdict(result)},
+                describe_audit(name, result, mended=options["mend"]),
             )
         if not (is_sound or options["mend"]):
             raise SystemExit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from trackers.ingest.sources import acts
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.ingest.sources.standing import standings
-from trackers.management.pageless import PagelessCommand
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.sources import (
     KINDS,
     PRIORITIES,
@@ -39,34 +38,29 @@ from tweetwatch.command_line import EXIT_USAGE
 from tweetwatch.interrupts import INTERRUPTED
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = (
         "Add, list, change, pause, resume or remove sources (docs/sources.md); `poll ID` polls "
         "one. Put -- before a query that begins with a minus."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        new = actions.add_parser("add", help="add a source; it is polled at once")
+    def add_actions(self, add_action: AddAction) -> None:
+        new = add_action("add", help="add a source; it is polled at once")
         new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
         new.add_argument("words", nargs="+", metavar="OF", help="for example @nasa, or a query")
         _add_settings_options(new)
-        actions.add_parser("list", help="list the sources and their state")
-        edit = actions.add_parser(
-            "change", help="change a source; options left out keep their values"
-        )
+        add_action("list", help="list the sources and their state")
+        edit = add_action("change", help="change a source; options left out keep their values")
         edit.add_argument("id", metavar="ID")
         edit.add_argument(
             "--of", help="a different account or query, which starts from the beginning"
         )
         _add_settings_options(edit)
-        for name, what in (
-            ("pause", "stop polling until resumed"),
-            ("resume", "resume, with a poll at once"),
-            ("remove", "remove sources; their tweets stay tracked"),
-        ):
-            actions.add_parser(name, help=what).add_argument("ids", nargs="+", metavar="ID")
-        remove = actions.choices["remove"]
+        pause = add_action("pause", help="stop polling until resumed")
+        resume = add_action("resume", help="resume, with a poll at once")
+        remove = add_action("remove", help="remove sources; their tweets stay tracked")
+        for action in (pause, resume, remove):
+            action.add_argument("ids", nargs="+", metavar="ID")
         remove.add_argument(
             "--with-tweets",
             action="store_true",
@@ -74,22 +68,16 @@ class Command(PagelessCommand):
         )
         remove.add_argument("--dry-run", action="store_true", help="only count them")
         remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
-        act(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         source = add_source(options["kind"], " ".join(options["words"]), named_fields(options))
-        self.show([source], options)
+        self.show_sources([source])
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         sources = list(Source.objects.all())
         if not sources:
             self.say("No sources yet. Add one: `manage.py source add account nasa`.")
-        self.show(sources, options)
+        self.show_sources(sources)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         [source] = find_sources([options["id"]])
@@ -101,7 +89,7 @@ class Command(PagelessCommand):
             )
         self.say(change_source(source, fields).message)
         source.refresh_from_db()
-        self.show([source], options)
+        self.show_sources([source])
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
         self.each(options, acts.pause)
@@ -118,8 +106,8 @@ class Command(PagelessCommand):
         sources = find_sources(options["ids"])
         for source in sources:
             self.say(act(source, by_command()).message)
-        if options["json"]:
-            self.show(find_sources(options["ids"]), options)
+        if self.as_json:
+            self.show_sources(find_sources(options["ids"]))
 
     def remove(self, source: Source, options: Mapping[str, Any]) -> None:
         with_tweets = options["with_tweets"]
@@ -127,8 +115,7 @@ class Command(PagelessCommand):
         if options["dry_run"]:
             of_it, alone = brought(source).count(), rows.count()
             result = {"id": str(source.pk), "tweets": of_it, "only_from_there": alone}
-            self.report(
-                options,
+            self.show(
                 result,
                 f"{tweet_count_text(of_it)} came from {source}, {alone:,} of them only from there.",
             )
@@ -158,19 +145,11 @@ class Command(PagelessCommand):
             else "; its tweets stay tracked"
         )
         result = {"id": str(source.pk), "removed": name, "untracked": untracked}
-        self.report(options, result, f"Removed {name}{more}.")
+        self.show(result, f"Removed {name}{more}.")
 
-    def show(self, sources: Sequence[Source], options: Mapping[str, Any]) -> None:
+    def show_sources(self, sources: Sequence[Source]) -> None:
         for standing in standings(sources, now=timezone.now()):
-            self.stdout.write(
-                json.dumps(source_json(standing)) if options["json"] else describe_source(standing)
-            )
-
-    def report(self, options: Mapping[str, Any], result: Mapping[str, Any], sentence: str) -> None:
-        self.stdout.write(json.dumps(result) if options["json"] else sentence)
-
-    def say(self, sentence: str) -> None:
-        self.stderr.write(sentence, lambda text: text)
+            self.show(source_json(standing), describe_source(standing))
 
 
 def _add_settings_options(parser: ArgumentParser) -> None:

@@ -9,11 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from trackers import history
 from trackers.history import by_command
-from trackers.ingest.sources.models import Stream
-from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.lease import Holder
+from trackers.ingest.stream.lease import take_new_mark
 from trackers.ingest.stream.listening import Listening
 from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 from trackers.management.pageless import PagelessCommand
@@ -40,12 +37,10 @@ class Command(PagelessCommand):
             self.listen()
 
     def take_new_mark(self) -> None:
-        taken = stream_lease.take_new_mark()
-        if isinstance(taken, Holder):
-            raise CommandError(f"A process is listening for this database: {taken}. Stop it first.")
-        streams = list(Stream.objects.all()[:1])
-        history.record(by_command(), streams, "Chose a new mark for its rules")
-        self.report(f"our rules are now marked {taken}; rules with other marks are left alone")
+        done = take_new_mark(by_command())
+        if not done.is_done:
+            raise CommandError(done.message)
+        self.report(done.message)
 
     def listen(self) -> None:
         listening = Listening(

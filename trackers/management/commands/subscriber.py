@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +22,7 @@ from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.standings import current_standings
 from trackers.history import by_command
-from trackers.management.pageless import PagelessCommand
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.subscribers import (
     describe_attempt,
     describe_subscriber,
@@ -33,25 +32,24 @@ from trackers.management.subscribers import (
 from tweetwatch.command_line import EXIT_USAGE
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "Add, list, pause, resume or remove subscribers to events (docs/bus.md)."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser("add", help="add a subscriber; its signing key is shown once")
+    def add_actions(self, add_action: AddAction) -> None:
+        add = add_action("add", help="add a subscriber; its signing key is shown once")
         add.add_argument("name")
         _add_terms_options(add, required=True)
-        change = actions.add_parser("change", help="change a subscriber's options")
+        change = add_action("change", help="change a subscriber's options")
         change.add_argument("name")
         _add_terms_options(change, required=False)
-        actions.add_parser("list", help="list the subscribers and their deliveries")
+        add_action("list", help="list the subscribers and their deliveries")
         for name, what in (
             ("pause", "send nothing, and keep its events until it is resumed"),
             ("resume", "send again, even after it was disabled"),
             ("remove", "remove it, and drop the events that are waiting for it"),
         ):
-            actions.add_parser(name, help=what).add_argument("name")
-        rotate = actions.add_parser(
+            add_action(name, help=what).add_argument("name")
+        rotate = add_action(
             "rotate-secret",
             help="add a signing key; the previous one also signs until the next rotation",
         )
@@ -59,72 +57,63 @@ class Command(PagelessCommand):
         rotate.add_argument(
             "--end-overlap", action="store_true", help="sign only with the newest key from now on"
         )
-        actions.add_parser("test", help="send a test event").add_argument("name")
-        replay = actions.add_parser("replay", help="deliver the events of a period again")
+        add_action("test", help="send a test event").add_argument("name")
+        replay = add_action("replay", help="deliver the events of a period again")
         replay.add_argument("name")
         replay.add_argument("--since", required=True, type=_time_argument, metavar="TIME")
         replay.add_argument(
             "--until", type=_time_argument, metavar="TIME", help="until now by default"
         )
         replay.add_argument("--dry-run", action="store_true", help="only count them")
-        redeliver = actions.add_parser("redeliver", help="deliver a batch again")
+        redeliver = add_action("redeliver", help="deliver a batch again")
         redeliver.add_argument("name")
         redeliver.add_argument("batch", type=UUID, help="its webhook-id")
-        attempts = actions.add_parser("attempts", help="show the latest delivery attempts")
+        attempts = add_action("attempts", help="show the latest delivery attempts")
         attempts.add_argument("name")
         attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
         attempts.add_argument("--limit", type=int, default=20, metavar="N")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        act = options["action"].replace("-", "_")
-        do: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{act}")
-        do(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         with _report_bad_input():
             subscriber, key = acts.add(options["name"], terms_of(options), by_command())
-        self.say(options, f"Added {subscriber}.")
-        self.show_key(subscriber, key, options)
+        self.say(f"Added {subscriber}.")
+        self.show_key(subscriber, key)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         with _report_bad_input():
             subscriber = acts.change(
                 find_subscriber(options["name"]), terms_of(options), by_command()
             )
-        self.done(options, {"changed": subscriber.name}, f"Changed {subscriber}.")
+        self.show({"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for row in current_standings(now=timezone.now()):
             subscriber = subscriber_json(row)
-            self.stdout.write(
-                json.dumps(subscriber) if options["json"] else describe_subscriber(subscriber)
-            )
+            self.show(subscriber, describe_subscriber(subscriber))
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
         done = acts.pause(find_subscriber(options["name"]), by_command())
-        self.done(options, {"paused": options["name"]}, done.message)
+        self.show({"paused": options["name"]}, done.message)
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
         done = acts.resume(find_subscriber(options["name"]), by_command())
-        self.done(options, {"resumed": options["name"]}, done.message)
+        self.show({"resumed": options["name"]}, done.message)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         done = acts.remove(find_subscriber(options["name"]), by_command())
-        self.done(options, {"removed": options["name"], "dropped": done.count}, done.message)
+        self.show({"removed": options["name"], "dropped": done.count}, done.message)
 
     def do_rotate_secret(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
         if options["end_overlap"]:
             done = acts.end_overlap(subscriber, by_command())
-            self.done(options, {"name": subscriber.name}, done.message)
+            self.show({"name": subscriber.name}, done.message)
         else:
-            self.show_key(subscriber, acts.rotate_key(subscriber, by_command()), options)
+            self.show_key(subscriber, acts.rotate_key(subscriber, by_command()))
 
     def do_test(self, options: Mapping[str, Any]) -> None:
         done = acts.test(find_subscriber(options["name"]), by_command())
-        self.done(options, {"tested": options["name"]}, done.message)
+        self.show({"tested": options["name"]}, done.message)
 
     def do_replay(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
@@ -141,7 +130,7 @@ class Command(PagelessCommand):
             done = acts.replay(subscriber, by_command(), since=since, until=until)
             events, sentence = done.count, done.message
         result = {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]}
-        self.done(options, result, sentence)
+        self.show(result, sentence)
 
     def do_redeliver(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
@@ -149,7 +138,7 @@ class Command(PagelessCommand):
             done = acts.redeliver(subscriber, by_command(), batch=options["batch"])
         except redelivery.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
-        self.done(options, {"name": subscriber.name, "events": done.count}, done.message)
+        self.show({"name": subscriber.name, "events": done.count}, done.message)
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
@@ -158,21 +147,17 @@ class Command(PagelessCommand):
         )
         for row in reversed(attempts):
             attempt = attempt_json(row)
-            self.stdout.write(json.dumps(attempt) if options["json"] else describe_attempt(attempt))
+            self.show(attempt, describe_attempt(attempt))
         if not attempts:
-            self.say(options, f"There has been no such attempt to deliver to {subscriber}.")
+            self.say(f"There has been no such attempt to deliver to {subscriber}.")
 
-    def show_key(self, subscriber: Subscriber, key: str, options: Mapping[str, Any]) -> None:
-        self.say(options, "Its signing key (it will not be shown again):")
-        result = {"name": subscriber.name, "signing_secret": key}
-        self.stdout.write(json.dumps(result) if options["json"] else key)
+    def show_key(self, subscriber: Subscriber, key: str) -> None:
+        self.say("Its signing key (it will not be shown again):")
+        self.show({"name": subscriber.name, "signing_secret": key}, key)
 
-    def say(self, options: Mapping[str, Any], sentence: str) -> None:
-        if not options["json"]:
-            self.stderr.write(sentence, lambda text: text)
-
-    def done(self, options: Mapping[str, Any], result: dict[str, Any], sentence: str) -> None:
-        self.stdout.write(json.dumps(result) if options["json"] else sentence)
+    def say(self, sentence: str) -> None:
+        if not self.as_json:
+            super().say(sentence)
 
 
 def _time_argument(text: str) -> datetime:

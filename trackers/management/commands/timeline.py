@@ -1,33 +1,29 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from trackers import history
 from trackers.history import by_command
-from trackers.management.pageless import PagelessCommand
-from trackers.timelines import homes, store
-from trackers.timelines.acts import rebuild_all
+from trackers.management.pageless import ActionsCommand, AddAction
+from trackers.timelines import store
+from trackers.timelines.acts import expire_idle, rebuild_all, rebuild_now, restore
 from trackers.timelines.listing import TimelineRow, listing, peek
-from trackers.timelines.models import Follower, Timeline
+from trackers.timelines.models import Follower
 from tweetwatch.command_line import EXIT_USAGE
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "Show, rebuild, expire, snapshot or restore timelines."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        show = actions.add_parser(
+    def add_actions(self, add_action: AddAction) -> None:
+        show = add_action(
             "show",
             help="list the timelines, or show what is in one (this does not count as a read)",
         )
@@ -39,28 +35,25 @@ class Command(PagelessCommand):
         show.add_argument(
             "--dedupe", action="store_true", help="show only the original of retweets"
         )
-        rebuild = actions.add_parser("rebuild", help="rebuild homes by the current settings")
+        rebuild = add_action("rebuild", help="rebuild homes by the current settings")
         rebuild.add_argument(
             "followers", nargs="*", type=int, metavar="FOLLOWER", help="id of a follower"
         )
         rebuild.add_argument(
             "--all", action="store_true", help="all recently viewed homes, in the background"
         )
-        expire = actions.add_parser(
+        expire = add_action(
             "expire",
             help="remove timelines that have not been read for a long time, and old tombstones",
         )
         expire.add_argument("--days", type=float, help="instead of TIMELINE_IDLE_DAYS")
         for name, help in (("snapshot", "save all to a file"), ("restore", "load a file")):
-            action = actions.add_parser(name, help=help)
+            action = add_action(name, help=help)
             action.add_argument("file", metavar="FILE", help="- for standard input or output")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
         try:
-            act(options)
+            super().handle(*args, **options)
         except store.TimelineMissing as missing:
             raise CommandError(str(missing)) from None
         except store.SnapshotError as fault:
@@ -80,20 +73,13 @@ class Command(PagelessCommand):
                 prefix=options["prefix"], after=options["after"], limit=options["limit"]
             )
             for timeline in timelines:
-                text = (
-                    json.dumps(_timeline_json(timeline))
-                    if options["json"]
-                    else _describe_timeline(timeline)
-                )
-                self.stdout.write(text)
+                self.show(_timeline_json(timeline), _describe_timeline(timeline))
             return
         ask = store.Ask(
             options["name"], options["offset"], options["limit"], dedupe=options["dedupe"]
         )
         for entry in peek(ask):
-            self.stdout.write(
-                json.dumps(_entry_json(entry)) if options["json"] else _describe_entry(entry)
-            )
+            self.show(_entry_json(entry), _describe_entry(entry))
 
     def do_rebuild(self, options: Mapping[str, Any]) -> None:
         chosen = sorted(set(options["followers"]))
@@ -101,15 +87,13 @@ class Command(PagelessCommand):
             raise CommandError("Give the ids of followers, or --all.", returncode=EXIT_USAGE)
         if options["all"]:
             done = rebuild_all(by_command())
-            self.report(options, {"enqueued": done.count}, done.message)
+            self.show({"enqueued": done.count}, done.message)
             return
-        known = set(Follower.objects.filter(pk__in=chosen).values_list("pk", flat=True))
+        known = Follower.objects.in_bulk(chosen)
         if unknown := [str(id) for id in chosen if id not in known]:
             raise CommandError(f"Nothing was changed: there is no follower {', '.join(unknown)}.")
-        for follower_id in chosen:
-            homes.rebuild(follower_id)
-        history.record_many(by_command(), Follower, len(chosen), "Rebuilt homes")
-        self.report(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
+        done = rebuild_now(list(known.values()), by_command())
+        self.show({"rebuilt": done.count}, done.message)
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
         days = settings.TIMELINE_IDLE_DAYS if options["days"] is None else options["days"]
@@ -119,14 +103,8 @@ class Command(PagelessCommand):
             raise CommandError(f"{days} is not a number of days.", returncode=EXIT_USAGE) from None
         if days < 0:
             raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=EXIT_USAGE)
-        expired = store.expire(idle)
-        history.record_many(by_command(), Timeline, expired, "Expired", flag=history.DELETION)
-        self.report(
-            options,
-            {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
-            f"Expired {expired} timelines not read for {days:g} days. Their tombstones "
-            f"are kept for another {settings.TIMELINE_TOMBSTONE_DAYS} days.",
-        )
+        done, kept = expire_idle(idle, by_command()), settings.TIMELINE_TOMBSTONE_DAYS
+        self.show({"expired": done.count, "tombstone_days": kept}, done.message)
 
     def do_snapshot(self, options: Mapping[str, Any]) -> None:
         to_stdout = options["file"] == "-"
@@ -134,22 +112,14 @@ class Command(PagelessCommand):
         sentence = f"Saved {timelines} timelines."
         if to_stdout:
             sys.stdout.buffer.flush()
-            self.stderr.write(sentence, lambda text: text)
+            self.say(sentence)
         else:
-            self.report(options, {"timelines": timelines}, sentence)
+            self.show({"timelines": timelines}, sentence)
 
     def do_restore(self, options: Mapping[str, Any]) -> None:
         file = sys.stdin.buffer if options["file"] == "-" else options["file"]
-        timelines = store.restore(file)
-        history.record_many(by_command(), Timeline, timelines, "Restored from a snapshot")
-        self.report(
-            options,
-            {"timelines": timelines},
-            f"Restored {timelines} timelines, except what was deleted since.",
-        )
-
-    def report(self, options: Mapping[str, Any], result: dict[str, int], sentence: str) -> None:
-        self.stdout.write(json.dumps(result) if options["json"] else sentence)
+        done = restore(file, by_command())
+        self.show({"timelines": done.count}, done.message)
 
 
 def _timeline_json(timeline: TimelineRow) -> dict[str, object]:

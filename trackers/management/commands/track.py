@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import sys
 import time
 from argparse import ArgumentParser
@@ -81,22 +80,22 @@ class Command(PagelessCommand):
             for name in files:
                 self.track_file(name, options)
         except TooLargeError as error:
-            self.say(began, as_json=options["json"])
+            self.show_counts(began)
             raise CommandError(f"{name}: {error} The tweets counted so far are tracked.") from error
         except UnreadableError as error:
-            self.say_so_far(began, as_json=options["json"])
+            self.show_so_far(began)
             raise CommandError(f"{name}: {error}", returncode=2) from error
         except BrokenPipeError:
             raise
         except OSError as error:
-            self.say_so_far(began, as_json=options["json"])
+            self.show_so_far(began)
             fault = error.strerror or error
             raise CommandError(f"{name} cannot be read: {fault}.", returncode=2) from error
         except KeyboardInterrupt:
             self.stderr.write("Interrupted: what was counted so far is tracked.")
-            self.say(began, as_json=options["json"])
+            self.show_counts(began)
             sys.exit(130)
-        self.say(began, as_json=options["json"])
+        self.show_counts(began)
         if not self.total.tracked and not self.total.already:
             sys.exit(1)
 
@@ -153,12 +152,12 @@ class Command(PagelessCommand):
         elif self.warnings == MAX_LINES_SHOWN + 1:
             _write_note("Further warnings are counted, but not shown.")
 
-    def say_so_far(self, began: float, *, as_json: bool) -> None:
+    def show_so_far(self, began: float) -> None:
         """Where one of several files is refused, those before it are tracked."""
         if self.total.read:
-            self.say(began, as_json=as_json)
+            self.show_counts(began)
 
-    def say(self, began: float, *, as_json: bool) -> None:
+    def show_counts(self, began: float) -> None:
         record_tracked(self.total.tracked, by_command())
         counts = {
             "read": self.total.read,
@@ -167,16 +166,14 @@ class Command(PagelessCommand):
             "rejected": self.rejected,
             **({"warnings": self.warnings} if self.warnings else {}),
         }
-        if as_json:
-            self.stdout.write(json.dumps(counts))
-            return
-        self.stdout.write(
+        self.show(
+            counts,
             "{read:,} read: {tracked:,} tracked, {already:,} already tracked, "
             "{rejected:,} rejected{warned}; in {seconds:.0f} s.".format(
                 **counts,
                 warned=f", {self.warnings:,} with a warning" if self.warnings else "",
                 seconds=time.monotonic() - began,
-            )
+            ),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -54,7 +53,7 @@ class Command(PagelessCommand):
         ids = self.chosen(options)
         counts = {"tweets": len(ids), "untracked": 0}
         if options["dry_run"]:
-            self.report(options, counts, f"{tweet_count_text(len(ids))} would be untracked.")
+            self.show(counts, f"{tweet_count_text(len(ids))} would be untracked.")
         elif ids:
             confirm_or_stop(
                 f"Untrack {tweet_count_text(len(ids))} and delete their whole history?",
@@ -69,9 +68,9 @@ class Command(PagelessCommand):
                     "untracked."
                 )
                 sys.exit(INTERRUPTED)
-            self.report(options, counts, f"Untracked {tweet_count_text(counts['untracked'])}.")
+            self.show(counts, f"Untracked {tweet_count_text(counts['untracked'])}.")
         else:
-            self.report(options, counts, "None of these tweets is tracked.")
+            self.show(counts, "None of these tweets is tracked.")
         if not ids:
             sys.exit(1)
 
@@ -90,12 +89,6 @@ class Command(PagelessCommand):
             return id_array(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
         input_tweets = InputTweets(self.say, format=options["format"], column=options["column"])
         return tracked_ids(id_array(input_tweets.ids(options["what"])))
-
-    def report(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
-        self.stdout.write(json.dumps(counts) if options["json"] else sentence)
-
-    def say(self, sentence: str) -> None:
-        self.stderr.write(sentence, lambda text: text)
 
 
 def _authors_of(named: str) -> list[int]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from getpass import getpass
 from typing import Any
 
@@ -16,37 +14,28 @@ from django.db import transaction
 
 from trackers import history, roles
 from trackers.history import by_command
-from trackers.management.pageless import PagelessCommand
+from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.tokens import acts
 from tweetwatch.command_line import EXIT_USAGE
 
 NO_ROLE = "none"
 
 
-class Command(PagelessCommand):
+class Command(ActionsCommand):
     help = "Add, list and unlock accounts, and give them roles."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser(
-            "add", help="add an account; its password is read from standard input"
-        )
+    def add_actions(self, add_action: AddAction) -> None:
+        add = add_action("add", help="add an account; its password is read from standard input")
         add.add_argument("name")
         add.add_argument("--role", choices=roles.ROLES, default=roles.VIEWER)
         add.add_argument("--email", default="")
-        role = actions.add_parser("role", help="give it this role in place of any other")
+        role = add_action("role", help="give it this role in place of any other")
         role.add_argument("name")
         role.add_argument("role", choices=[*roles.ROLES, NO_ROLE])
-        actions.add_parser("list", help="list all accounts and their roles")
-        unlock = actions.add_parser("unlock", help="forget an account's failed logins")
+        add_action("list", help="list all accounts and their roles")
+        unlock = add_action("unlock", help="forget an account's failed logins")
         unlock.add_argument("name")
         unlock.add_argument("--address", default="", help="and the failed logins from this address")
-        for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print JSON Lines")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
-        act(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         user = User(username=options["name"], email=options["email"])
@@ -58,32 +47,30 @@ class Command(PagelessCommand):
                 acts.add_user(user, password, by_command(), role=options["role"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
-        self.report(options, user)
+        self.show_user(user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
         acts.set_role(user, None if options["role"] == NO_ROLE else options["role"], by_command())
-        self.report(options, user)
+        self.show_user(user)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for user in User.objects.exclude(username=history.COMMANDS_ACCOUNT).order_by("username"):
-            self.report(options, user)
+            self.show_user(user)
 
     def do_unlock(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
         done = acts.unlock([user], by_command(), address=options["address"])
-        self.report(options, user, done.message)
+        self.show_user(user, done.message)
 
-    def report(self, options: Mapping[str, Any], user: User, sentence: str = "") -> None:
+    def show_user(self, user: User, sentence: str = "") -> None:
         result = {
             "name": user.username,
             "roles": roles.roles_of(user),
             "is_administrator": user.is_superuser,
             "is_active": user.is_active,
         }
-        self.stdout.write(
-            json.dumps(result) if options["json"] else sentence or _describe_user(user)
-        )
+        self.show(result, sentence or _describe_user(user))
 
 
 def _describe_user(user: User) -> str:
