@@ -171,15 +171,19 @@ class Credential(models.Model):
 
         Not while its own row is locked: taking a turn locks the window first.
         """
-        Window.objects.filter(pk__in=[window.pk for window in self.own_windows()]).update(
-            limited=0,
-            refused=0,
-            refused_since=None,
-            refused_because="",
-            rejected_at=None,
-            cooldown_until=None,
-            cooldown_because="",
-        )
+        windows = Window.objects.filter(pk__in=[window.pk for window in self.own_windows()])
+        with transaction.atomic():
+            # In the order of ids, as everything that settles several.
+            list(windows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+            windows.update(
+                limited=0,
+                refused=0,
+                refused_since=None,
+                refused_because="",
+                rejected_at=None,
+                cooldown_until=None,
+                cooldown_because="",
+            )
 
     def clean(self) -> None:
         from trackers.credentials.secrets import check_secrets

@@ -56,9 +56,14 @@ _CHECK_NOW = """
 _MAX_URGENT = 1000
 
 # First: a worker may be writing the text, which it does before it saves and without the job's lock.
-# What it has written by then is deleted too; whoever comes later finds no tweet.
+# What it has written by then is deleted too; whoever comes later finds no tweet. Those that were
+# merged into one of these are written as well.
 _LOCK_TWEETS = """
-    SELECT FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+    SELECT FROM (
+        SELECT unnest(%(ids)s::bigint[]) AS id
+        UNION SELECT id FROM trackers_tweet WHERE version_of = ANY(%(ids)s::bigint[])
+        ORDER BY id
+    ) asked CROSS JOIN LATERAL (
         SELECT FROM trackers_tweet WHERE id = asked.id FOR UPDATE) held
 """
 _DELETE_ROWS_FIRST = (

@@ -17,27 +17,36 @@ _AUTHORS_TO_ASK = """
     LIMIT %(limit)s
 """
 
+# Locks: the authors, in the order of ids, as everywhere.
 _STORE_NAMES = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(usernames)s::text[], %(names)s::text[],
                              %(protected)s::bool[]) AS told(id, username, name, protected)
+    ),
+    held AS MATERIALIZED (
+        SELECT id FROM trackers_author WHERE id = ANY(%(asked)s::bigint[])
+        ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE trackers_author a
     SET checked_at = now(), username = coalesce(told.username, a.username),
         name = coalesce(told.name, a.name), protected = coalesce(told.protected, a.protected)
-    FROM unnest(%(asked)s::bigint[]) AS asked(id) LEFT JOIN told ON told.id = asked.id
-    WHERE a.id = asked.id
+    FROM held LEFT JOIN told ON told.id = held.id
+    WHERE a.id = ANY(ARRAY[held.id])
 """
 
 # The tweets endpoint only says "not authorized"; the users endpoint says why.
+# Locks: the tweets, in the order of ids, as everywhere.
 _WHY_HIDDEN = """
+    WITH held AS MATERIALIZED (
+        SELECT t.id, a.id = ANY(%(suspended)s::bigint[]) AS is_suspended
+        FROM trackers_author a JOIN trackers_tweet t ON t.author_id = a.id
+        WHERE a.id = ANY(%(asked)s::bigint[]) AND t.missing_because = 'unauthorized'
+          AND (a.protected OR a.id = ANY(%(suspended)s::bigint[]))
+        ORDER BY t.id FOR NO KEY UPDATE OF t
+    )
     UPDATE trackers_tweet t
-    SET missing_because = CASE WHEN a.id = ANY(%(suspended)s::bigint[]) THEN 'suspended'
-                               ELSE 'protected' END
-    FROM trackers_author a
-    WHERE a.id = ANY(%(asked)s::bigint[]) AND t.author_id = a.id
-      AND t.missing_because = 'unauthorized'
-      AND (a.protected OR a.id = ANY(%(suspended)s::bigint[]))
+    SET missing_because = CASE WHEN held.is_suspended THEN 'suspended' ELSE 'protected' END
+    FROM held WHERE t.id = ANY(ARRAY[held.id])
 """
 
 

@@ -73,12 +73,7 @@ _LOCKING = statement(
     __file__, "_locking", open=["hole"], pace=_NEW_PACE, shown_and_paid=_SHOWN_AND_PAID
 )
 _RETURNING = statement(
-    __file__,
-    "_returning",
-    open=["late_lock"],
-    goes_on=_GOES_ON,
-    pace=_NEW_PACE,
-    shown_and_paid=_SHOWN_AND_PAID,
+    __file__, "_returning", goes_on=_GOES_ON, pace=_NEW_PACE, shown_and_paid=_SHOWN_AND_PAID
 )
 _CLOSED = statement(__file__, "_closed")
 _RECORD_EVENTS = statement(
@@ -106,18 +101,16 @@ class Recording(NamedTuple):
         return self.returning if db.connection.info.server_version >= 180000 else self.locking
 
 
-def recording(
-    module: str, name: str, *, hole: str, late_lock: str, more: str = "", **parts: object
-) -> Recording:
+def recording(module: str, name: str, *, hole: str, more: str = "", **parts: object) -> Recording:
     """The statement in that file, with {record} replaced by each of the chains above."""
-    left = {"hole": hole, "late_lock": late_lock, "more": more}
     chains = [
-        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", left) for chain in (_LOCKING, _RETURNING)
+        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", {"hole": hole, "more": more})
+        for chain in (_LOCKING, _RETURNING)
     ]
     return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in chains))
 
 
-_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", late_lock="FOR KEY SHARE")
+_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after")
 
 
 def record(

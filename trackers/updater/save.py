@@ -31,8 +31,6 @@ SAVE = recording(
     bucket_keys=BUCKET_KEYS,
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
     hole=_HOLE_AFTER,
-    # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
-    late_lock="",
     more=f"""
         UNION ALL
         SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen

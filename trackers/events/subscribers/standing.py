@@ -12,15 +12,21 @@ from trackers.outbox.publish import NewEvent, publish_events
 from tweetwatch.database import cursor
 
 # A successful delivery clears `failing_since`.
+# Locks: the subscribers' states, in the order of ids, as the deliveries do.
 _DISABLE = """
     UPDATE trackers_subscriberstate st
     SET disabled_at = clock_timestamp(),
         disabled_because = 'Nothing but failures since '
             || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC.'
-    FROM trackers_subscriber s
-    WHERE s.id = st.subscriber_id AND s.removed_at IS NULL AND st.disabled_at IS NULL
-      AND st.failing_since < clock_timestamp() - %(after)s
-    RETURNING s.id, s.name, st.disabled_because
+    FROM (
+        SELECT s.id, s.name
+        FROM trackers_subscriber s JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
+        WHERE s.removed_at IS NULL AND st.disabled_at IS NULL
+          AND st.failing_since < clock_timestamp() - %(after)s
+        ORDER BY s.id FOR UPDATE OF st
+    ) held
+    WHERE st.subscriber_id = held.id
+    RETURNING held.id, held.name, st.disabled_because
 """
 
 

@@ -169,12 +169,22 @@ emptied AS (
     DELETE FROM {bucket} WHERE ctid = ANY (ARRAY(
         SELECT place FROM live WHERE n = 0 OR strikes >= {max_strikes}))
 ),
+-- Locks: the jobs that are isolated, in the order of keys, as everywhere.
+held AS MATERIALIZED (
+    SELECT job.place
+    FROM (
+        SELECT unnest(live) AS key, stamp FROM live WHERE strikes >= {max_strikes} ORDER BY key
+    ) AS entry
+    CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM {job}
+        WHERE key = entry.key AND stamp = entry.stamp FOR UPDATE
+    ) AS job
+),
 -- After four strikes a key is isolated, out of the way until a person retries it.
 isolated AS (
     UPDATE {job}
     SET due_at = '9000-01-01Z', stamp = NULL, strikes = {max_strikes}, urgent = false
-    WHERE key = ANY (ARRAY(SELECT unnest(live) FROM live WHERE strikes >= {max_strikes}))
-      AND stamp = ANY (ARRAY(SELECT stamp FROM live WHERE strikes >= {max_strikes}))
+    WHERE ctid = ANY (ARRAY(SELECT place FROM held))
     RETURNING key
 )
 SELECT ARRAY(SELECT unnest(keys) AS key FROM claimed ORDER BY key),

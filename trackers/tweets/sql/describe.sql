@@ -16,11 +16,18 @@ authors AS (
     ON CONFLICT (id) DO UPDATE SET username = excluded.username
     WHERE excluded.username <> '' AND trackers_author.username <> excluded.username
 ),
+-- Locks: the tweets, in the order of ids, in which they come.
+held AS MATERIALIZED (
+    SELECT told.id, told.author_id, told.created_at, told.withheld
+    FROM told CROSS JOIN LATERAL (
+        SELECT FROM trackers_tweet WHERE id = told.id FOR NO KEY UPDATE
+    ) t
+),
 tweets AS (
     UPDATE trackers_tweet t
-    SET author_id = coalesce(told.author_id, t.author_id),
-        created_at = coalesce(told.created_at, t.created_at), withheld = told.withheld
-    FROM told WHERE t.id = ANY(ARRAY[told.id])
+    SET author_id = coalesce(held.author_id, t.author_id),
+        created_at = coalesce(held.created_at, t.created_at), withheld = held.withheld
+    FROM held WHERE t.id = ANY(ARRAY[held.id])
     RETURNING t.id
 )
 INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,

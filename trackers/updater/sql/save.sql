@@ -26,8 +26,8 @@ stay AS (
 -- Those of their keys whose job has their stamp. What another worker claimed meanwhile, or a person
 -- rescheduled or removed, is not ours, and nothing at all is written for it.
 -- The jobs are locked before they are written: the UPDATE and the DELETE would each lock in their
--- own order, and could deadlock with a person's check of the same tweets. Unless all were measured, the
--- tweets are locked here as well: `newest`, `missing` and `unclear` lock theirs one after the
+-- own order, and could deadlock with a person's check of the same tweets. Unless all were measured,
+-- the tweets are locked here as well: `recorded`, `missing` and `unclear` lock theirs one after the
 -- other, and could deadlock with a pause of the same tweets.
 -- ctid: a job's row stays where it was locked, since any other writer changes its stamp. A tweet's
 -- row may have moved since the statement began, and is found by its id.
