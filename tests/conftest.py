@@ -196,6 +196,8 @@ def pytest_itemcollected(item):
     """A folder says what its tests need, and `make quick` runs those that need little."""
     folder = item.path.parent.name
     database = item.get_closest_marker("django_db")
+    if folder == "db" and not database:
+        item.add_marker(pytest.mark.django_db)
     commits = (database and database.kwargs.get("transaction")) or not COMMITTING.isdisjoint(
         item.fixturenames
     )

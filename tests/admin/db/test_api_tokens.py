@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from django.contrib.auth.models import Permission, User
 
 from tests.admin.conftest import act
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
-pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/apitoken/"
 
 

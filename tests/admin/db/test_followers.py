@@ -11,7 +11,6 @@ from trackers.timelines.models import BuiltHome, Follower, HomeRebuild
 from trackers.tokens import feed_addresses
 from trackers.tokens.models import FeedAddress
 
-pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/follower/"
 
 

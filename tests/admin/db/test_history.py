@@ -20,8 +20,6 @@ from trackers.schedule.models import Interval
 from trackers.timelines.models import Follow
 from trackers.tweets.tags.names import get_or_create_tag
 
-pytestmark = pytest.mark.django_db
-
 
 def told():
     """Who did what with what, in the order in which it was done."""

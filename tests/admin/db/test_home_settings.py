@@ -10,7 +10,6 @@ from django_q.models import Schedule
 from tests.admin.conftest import said
 from trackers.timelines.models import Follower, HomeRebuild, HomeSettings
 
-pytestmark = pytest.mark.django_db
 PAGE = "/admin/trackers/homesettings/"
 
 

@@ -12,7 +12,6 @@ from tests.jobs.ordinary import enqueued, run_all
 from trackers.schedule.models import Interval, Replanning
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/interval/"
 
 

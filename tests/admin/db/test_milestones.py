@@ -1,8 +1,5 @@
-import pytest
-
 from trackers.milestones.models import Milestone
 
-pytestmark = pytest.mark.django_db
 MILESTONES = "/admin/trackers/milestone/"
 
 

@@ -1,7 +1,6 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -10,7 +9,6 @@ from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from trackers.jobs.models import Queue
 from trackers.money.models import App, Project, Spending
 
-pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/project/"
 APPS = "/admin/trackers/app/"
 NO_ROWS = {

@@ -10,7 +10,6 @@ from trackers.jobs.models import Queue, Worker
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 
-pytestmark = pytest.mark.django_db
 TWEETS = "/admin/trackers/tweet/"
 QUEUES = "/admin/trackers/queue/"
 

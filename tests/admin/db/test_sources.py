@@ -1,11 +1,8 @@
 from datetime import UTC, datetime
 
-import pytest
-
 from tests.admin.conftest import act
 from trackers.ingest.sources.models import Gap, Source, Stream
 
-pytestmark = pytest.mark.django_db
 SOURCES = "/admin/trackers/source/"
 
 

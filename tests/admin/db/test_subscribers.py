@@ -1,6 +1,5 @@
 """Subscribers in the admin: where their page is, and the log of attempts."""
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -9,7 +8,6 @@ from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 
-pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/subscriber/"
 ATTEMPTS = "/admin/trackers/loggedattempt/"
 

@@ -10,7 +10,6 @@ from trackers.tweets.tags import tagging
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import get_or_create_tag, offered_tags
 
-pytestmark = pytest.mark.django_db
 TAGS = "/admin/trackers/tag/"
 
 

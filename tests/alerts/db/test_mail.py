@@ -15,7 +15,6 @@ from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.outbox.findings import News, Observation
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
 PUBLIC = "https://watch.example"
 
 

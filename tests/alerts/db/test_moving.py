@@ -1,7 +1,5 @@
 """Rules about velocity find what is in the lists, and the tweets that they name."""
 
-import pytest
-
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
 from tests.factories import figures
 from trackers.alerts.models import AlertNotice, AlertRule
@@ -11,7 +9,6 @@ from trackers.outbox.findings import Finding, prune_rested
 from trackers.schedule import tweet_changes
 from trackers.tweets.record import Measured, record
 
-pytestmark = pytest.mark.django_db
 FAST = {"metric": "likes", "at": 1000}
 
 

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from tests.alerts.conftest import NOW, minute, rule, tweet
@@ -14,7 +13,6 @@ from trackers.outbox.models import Topic
 from trackers.tweets.models import Tweet
 from trackers.tweets.record import Measured, record
 
-pytestmark = pytest.mark.django_db
 BEGAN = timezone.now() - timedelta(minutes=30)
 
 

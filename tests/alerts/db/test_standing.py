@@ -18,8 +18,6 @@ from trackers.money.models import Project
 from trackers.money.summary import MoneySummary, Spent
 from trackers.outbox.findings import Observation
 
-pytestmark = pytest.mark.django_db
-
 
 def test_brief_lateness_does_not_alert():
     rule("lateness", late_by=5 * MINUTE, lasting=2 * MINUTE)

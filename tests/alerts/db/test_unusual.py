@@ -10,8 +10,6 @@ from trackers.alerts.unusual import JUDGED_MOST, turns, unusual_looks
 from trackers.tweets.record import Measured, record
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
-
 
 def posted(before, likes, *, author=7):
     """Posted so long before NOW, with so many likes an hour later, or now."""

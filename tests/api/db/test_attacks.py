@@ -15,7 +15,6 @@ from tests.api.db.test_who_may import examples
 from trackers.api.urls import api
 from tweetwatch.http import sending
 
-pytestmark = pytest.mark.django_db
 MORE = pytest.mark.more
 TEXTS = [
     "\0", "9" * 19, "9" * 400,

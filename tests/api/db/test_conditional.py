@@ -7,7 +7,6 @@ from trackers.timelines import store
 from trackers.timelines.store import Entry
 
 
-@pytest.mark.django_db
 def test_an_unchanged_response_is_not_sent_again(keeper):
     store.set("a", [Entry(1)])
     keeper.get("timelines/a")
@@ -24,7 +23,6 @@ def test_an_unchanged_response_is_not_sent_again(keeper):
     assert keeper.headers["ETag"] != tag
 
 
-@pytest.mark.django_db
 def test_errors_and_changes_have_no_etag(keeper):
     for path in ("timelines/missing", "nowhere"):
         keeper.get(path)

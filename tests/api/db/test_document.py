@@ -4,7 +4,6 @@ import json
 import re
 from datetime import timedelta
 
-import pytest
 from django.contrib.auth.models import Permission
 from django.utils import timezone
 
@@ -23,7 +22,6 @@ from trackers.timelines.followers import own
 from trackers.tweets.gains.models import Gain
 from trackers.tweets.models import Author, Tweet, TweetText
 
-pytestmark = pytest.mark.django_db
 TEXT = (PROJECT / "docs" / "api.md").read_text()
 # Answers that are streams, which `test_event_stream.py` and `test_files.py` ask for.
 STREAM = re.compile(r"```http\n(GET) /api/v1/(\S+)\n\n200 text/\S+\n(.*?)```", re.DOTALL)

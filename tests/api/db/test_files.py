@@ -17,8 +17,6 @@ from tweetwatch import tables
 from tweetwatch.http import sending
 from tweetwatch.tables import FORMS
 
-pytestmark = pytest.mark.django_db
-
 
 def test_tweets_are_compared_by_age(owner):
     TweetFactory(id=1, created_at=AT)

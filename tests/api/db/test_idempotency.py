@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.db.models import F
@@ -15,7 +14,6 @@ from trackers.tokens.idempotency import RETENTIONS
 from trackers.tokens.models import IdempotencyKey
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
 KEY = {"Idempotency-Key": "a-key of mine"}
 NEW = {"name": "shop", "callback": "https://shop.example/", "topics": ["tweets"]}
 

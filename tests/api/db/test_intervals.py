@@ -7,7 +7,6 @@ import pytest
 from tests.api.conftest import Program
 from trackers.schedule.models import Interval, Replanning
 
-pytestmark = pytest.mark.django_db
 NEW = {"intervals": [
     {"younger_than": "1h", "every": "60s"},
     {"younger_than": "7d", "every": "1d", "jitter": 0.2, "enabled": False},

@@ -18,8 +18,6 @@ from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag
 
-pytestmark = pytest.mark.django_db
-
 
 def ids(told):
     return [[one["id"] for one in page["tweets"]] for page in told]

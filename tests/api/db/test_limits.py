@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.db.models import F
 
 from tests.api.conftest import Program
@@ -10,7 +9,6 @@ from trackers.events.models import Subscriber
 from trackers.timelines import store
 from trackers.tokens.models import ApiUse
 
-pytestmark = pytest.mark.django_db
 NEW = {"name": "shop", "callback": "https://shop.example/", "topics": ["tweets"]}
 
 

@@ -8,7 +8,6 @@ from django.test import Client
 from trackers.timelines import store
 from trackers.timelines.store import Entry
 
-pytestmark = pytest.mark.django_db
 METHOD = {
     "error": "This address does not support that method; the header Allow names those it does."
 }

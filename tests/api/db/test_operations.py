@@ -11,8 +11,6 @@ from tests.factories import CredentialFactory
 from trackers.jobs.models import Queue, Worker
 from trackers.money.models import Project, Spending
 
-pytestmark = pytest.mark.django_db
-
 
 def test_queues_are_listed_paused_and_resumed(owner):
     told = {one["name"]: one for one in owner.get("queues")["queues"]}

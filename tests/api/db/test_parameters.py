@@ -1,11 +1,7 @@
 """Parameters of an address that a call does not know, or gets twice: refused by each call."""
 
-import pytest
-
 from tests.api.db.test_attacks import KNOWN, operations, parts
 from trackers.tweets.models import Tweet
-
-pytestmark = pytest.mark.django_db
 
 
 def test_every_call_refuses_unknown_parameters(owner, settings):

@@ -5,8 +5,6 @@ from django.contrib.admin.models import LogEntry
 
 from trackers.ingest.sources.models import Source, SourcePoll
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_source_is_added_read_changed_and_removed(owner):
     told = owner.post(

@@ -10,7 +10,6 @@ from trackers.timelines.followers import own
 from trackers.timelines.models import Follower, Timeline, TimelineEntry
 from trackers.timelines.store import Entry
 
-pytestmark = pytest.mark.django_db
 MISS = {"error": "There is no timeline of this name.", "state": "MISS"}
 KEPT = b'{"text":"words"}'
 

@@ -11,7 +11,6 @@ from trackers.history import by_command
 from trackers.tokens.acts import revoke_tokens
 from trackers.tokens.models import ApiToken
 
-pytestmark = pytest.mark.django_db
 ERROR = {"error": "Send a valid token as Authorization: Bearer …"}
 
 

@@ -14,7 +14,6 @@ from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.record import Measured, record
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 

@@ -6,13 +6,11 @@ that count, and that they come before anything else.
 
 import json
 
-import pytest
 from django.contrib.auth.models import User
 
 from tests.api.conftest import Program, end
 from tests.api.db.test_document import DOCUMENT, EXAMPLE, STREAM, TEXT
 
-pytestmark = pytest.mark.django_db
 # What each token may do for its own user, whatever else that may do.
 OWN = ("users/", "users", "events/stream")
 # Counts of followers name nobody.

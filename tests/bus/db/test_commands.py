@@ -27,8 +27,6 @@ from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Topic
 from trackers.outbox.publish import NewEvent, publish_events
 
-pytestmark = pytest.mark.django_db
-
 CALLBACK = "https://receiver.example/events"
 
 

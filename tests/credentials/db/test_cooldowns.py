@@ -15,7 +15,6 @@ from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import RateLimited, Unavailable
 from trackers.xapi.wire.headers import retry_after, window_seen
 
-pytestmark = pytest.mark.django_db
 FIVE_MINUTES = timedelta(minutes=5)
 
 

@@ -13,7 +13,6 @@ from trackers.xapi.errors import RateLimited
 from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import retry_after, window_seen
 
-pytestmark = pytest.mark.django_db
 A_DAY = 86_400
 
 

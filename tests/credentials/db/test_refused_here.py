@@ -3,7 +3,6 @@
 import io
 from datetime import timedelta
 
-import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -14,8 +13,6 @@ from trackers.credentials.models import Credential, Window
 from trackers.ingest.stream.requests import payer
 from trackers.xapi.endpoints import ACCOUNTS, SEARCH, STREAM
 from trackers.xapi.errors import Forbidden
-
-pytestmark = pytest.mark.django_db
 
 
 def refused(endpoint_of=SEARCH, **given):

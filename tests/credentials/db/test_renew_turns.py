@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -11,7 +10,6 @@ from tests.x import save_credential
 from trackers.credentials import selection
 from trackers.credentials.models import Credential
 
-pytestmark = pytest.mark.django_db
 TOKENS = {"client_id": "c", "access_token": "a", "refresh_token": "r"}
 
 

@@ -13,8 +13,6 @@ from trackers.credentials.models import Credential, Window
 from trackers.xapi.endpoints import ACCOUNTS
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 
 def by_name(taken):
     """How many turns each credential has, in the order in which they were taken."""

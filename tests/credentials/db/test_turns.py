@@ -2,14 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from django.utils import timezone
 
 from tests.x import save_credential
 from trackers.credentials import selection
 from trackers.credentials.models import Credential
-
-pytestmark = pytest.mark.django_db
 
 
 def taken():

@@ -13,7 +13,6 @@ from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.results import WindowSeen
 
 # Reservations are told apart by their time, which stands still within a transaction's now().
-pytestmark = pytest.mark.django_db
 
 
 def seen(remaining=5, *, limit=10, opens_in=600, clock=0, endpoint="GET /2/tweets"):

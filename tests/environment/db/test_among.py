@@ -7,8 +7,6 @@ from tests.factories import TweetFactory
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Tweet, TweetText
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def ids():

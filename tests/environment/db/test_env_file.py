@@ -39,7 +39,6 @@ def warnings():
     return [one for one in run_checks() if one.id.startswith("tweetwatch.W")]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o620])
 def test_an_env_file_open_to_others_is_warned_of(file, mode):
     file.chmod(mode)
@@ -51,7 +50,6 @@ def test_an_env_file_open_to_others_is_warned_of(file, mode):
     assert warning.hint == f"chmod 600 {file}"
 
 
-@pytest.mark.django_db
 def test_a_private_or_missing_env_file_is_fine(file):
     assert warnings() == []
     file.unlink()
@@ -68,7 +66,6 @@ def test_an_unreadable_env_file_is_named_with_its_path_and_the_user(file, somebo
     assert "SECRET_KEY is missing" not in str(refused.value)
 
 
-@pytest.mark.django_db
 def test_an_unreadable_env_file_only_warns_when_the_keys_are_in_the_environment(
     file, somebody, monkeypatch
 ):

@@ -1,12 +1,9 @@
 """Statements on our own cursor are counted where tests count queries."""
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tweetwatch.database import cursor, fetch_together
-
-pytestmark = pytest.mark.django_db
 
 
 def test_statements_are_counted_without_their_parameters():

@@ -12,8 +12,6 @@ from trackers.events.fan_out import fan_out
 from trackers.events.models import Attempt, EventBatch
 from trackers.outbox.models import Event, Topic
 
-pytestmark = pytest.mark.django_db
-
 LONG = {"timeout_ms": 3_600_000}
 
 

@@ -2,7 +2,6 @@
 
 import logging
 
-import pytest
 from django.db.models import F
 from django_q.models import Schedule
 
@@ -11,8 +10,6 @@ from trackers import tasks
 from trackers.events.audit import audit, mend
 from trackers.events.drop import drop_some, drop_waiting, used_bytes
 from trackers.events.models import EventBatch, SubscriberState
-
-pytestmark = pytest.mark.django_db
 
 
 def waiting():

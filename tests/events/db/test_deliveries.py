@@ -12,8 +12,6 @@ from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 
-pytestmark = pytest.mark.django_db
-
 AN_HOUR = timedelta(hours=1)
 
 

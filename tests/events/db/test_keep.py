@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from django.db import connection
 
 from tests.events.conftest import books, deliver, line, subscriber, take, told
@@ -18,8 +17,6 @@ from trackers.events.prune import (
 )
 from trackers.outbox.models import Event
 from tweetwatch.pieces import Deadline
-
-pytestmark = pytest.mark.django_db
 
 DAY = timedelta(days=1)
 NEVER = Deadline(float("inf"))

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from tests.events.conftest import deliver, news, subscriber, take, told
@@ -17,7 +16,6 @@ from trackers.events.minutes import (
 from trackers.events.models import SubscriberMinute, TopicMinute
 from trackers.outbox.models import Topic
 
-pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)
 
 

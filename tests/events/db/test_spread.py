@@ -1,7 +1,5 @@
 """What is told comes to those who subscribe: once, in order, in batches."""
 
-import pytest
-
 from tests.events.conftest import books, line, news, subscriber, told
 from tests.factories import TweetFactory
 from trackers.events.fan_out import fan_out
@@ -11,8 +9,6 @@ from trackers.history import by_command
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.schedule import tweet_changes
-
-pytestmark = pytest.mark.django_db
 
 AN_HOUR_MS = 3_600_000
 

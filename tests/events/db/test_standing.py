@@ -11,8 +11,6 @@ from trackers.events.models import Subscriber, SubscriberState
 from trackers.events.subscribers import acts, standing
 from trackers.history import by_command
 
-pytestmark = pytest.mark.django_db
-
 A_DAY = timedelta(days=1)
 
 

@@ -15,7 +15,6 @@ from trackers.events.fan_out_loop import BUSY_SECONDS, take_turn
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 
-@pytest.mark.django_db
 def test_a_backlog_is_fanned_out_at_once_and_new_events_wait_to_fill_a_batch():
     subscriber(timeout_ms=3_600_000)
     for number in range(2 * MAX_STAGED + 1):

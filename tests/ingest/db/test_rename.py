@@ -11,7 +11,6 @@ from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.tweets.snowflake import born_at
 
-pytestmark = pytest.mark.django_db
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 

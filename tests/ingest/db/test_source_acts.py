@@ -9,8 +9,6 @@ from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def actor():

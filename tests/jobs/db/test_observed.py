@@ -16,7 +16,6 @@ from trackers.jobs.observed.minutes import by_time
 from trackers.jobs.observed.tasks import MAX_NOTED_TASKS
 from trackers.tweets.partitions import SAMPLES
 
-pytestmark = pytest.mark.django_db
 A_MINUTE, AN_HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 

@@ -10,8 +10,6 @@ from trackers.jobs.models import Queue, QueueCounters
 from trackers.jobs.statistics import by_minute, quantile, queue_summary
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
-
 NAME = "tweet:update"
 
 

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from fakex.world.traits import DELETED, TROUBLED
@@ -14,7 +13,6 @@ from trackers.tweets.history import histories
 from trackers.tweets.models import Tweet
 from trackers.xapi.results import Figures
 
-pytestmark = pytest.mark.django_db
 TWEETS = 300
 
 

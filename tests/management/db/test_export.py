@@ -8,8 +8,6 @@ from django.core.management import CommandError, call_command
 
 from tests.factories import TweetFactory
 
-pytestmark = pytest.mark.django_db
-
 
 def run(monkeypatch, *words):
     out, said = BytesIO(), StringIO()

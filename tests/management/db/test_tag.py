@@ -9,8 +9,6 @@ from django.core.management import CommandError, call_command
 from tests.factories import TweetFactory
 from trackers.tweets.tags.tagging import tags_of
 
-pytestmark = pytest.mark.django_db
-
 
 def run(*words):
     told, said = StringIO(), StringIO()

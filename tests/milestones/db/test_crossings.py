@@ -17,8 +17,6 @@ from trackers.tweets.record import Measured, record
 AT = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 HOLE = timedelta(minutes=2)
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(autouse=True)
 def listened(db):

@@ -84,7 +84,6 @@ def test_one_project_without_a_budget_lifts_the_limit(two):
     assert tomorrows_allowance() == Allowance()
 
 
-@pytest.mark.django_db
 def test_without_a_credential_there_is_no_limit():
     ProjectFactory(name="one", posts_a_day=5)
 

@@ -54,7 +54,6 @@ def test_the_tightest_budget_is_named(budgets, spent, binds, left):
     assert allowed(project, spent, day=A_DAY).get(binds) == left
 
 
-@pytest.mark.django_db
 def test_the_balance_equals_that_of_the_ledger():
     limits = product((None, 90), (None, 700), (None, Decimal("0.41")), (None, Decimal("3.3")))
     names = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")

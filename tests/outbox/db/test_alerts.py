@@ -15,7 +15,6 @@ from trackers.money.models import App
 from trackers.outbox.models import Event
 from trackers.xapi.errors import Depleted
 
-pytestmark = pytest.mark.django_db
 NOW = timezone.now()
 
 

@@ -18,7 +18,6 @@ from trackers.jobs.names import TWEET_UPDATE
 from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
 
-pytestmark = pytest.mark.django_db
 NOW = timezone.now()
 A_MINUTE = timedelta(minutes=1)
 FINE = ""

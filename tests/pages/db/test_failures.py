@@ -6,8 +6,6 @@ from django.db import connection, transaction
 
 from tests.pages.conftest import watched
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def calm(client):

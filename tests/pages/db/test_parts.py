@@ -1,11 +1,8 @@
 """A page and its parts have one address, and a part is made of what it shows alone."""
 
-import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-
-pytestmark = pytest.mark.django_db
 
 
 def statements(staff, address):

@@ -12,7 +12,6 @@ from django.test import Client
 from trackers import roles
 from trackers.tokens.wrong_logins import BOTH
 
-pytestmark = pytest.mark.django_db
 RIGHT = "a password of no account"
 
 

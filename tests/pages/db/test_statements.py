@@ -14,7 +14,6 @@ from trackers.jobs.models import NotedTask, QueueMinute
 from trackers.management.status_json import status_json
 from trackers.money.models import Project
 
-pytestmark = pytest.mark.django_db
 KEY = "a-key-of-the-tests-that-is-long-enough"
 
 

@@ -10,8 +10,6 @@ from trackers.schedule import acts
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.names import get_or_create_tag
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def actor():

@@ -12,8 +12,6 @@ from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.models import TweetCensus
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 MANY = MAX_COUNTED_KEYS + 2000
 DAY, LONG = timedelta(days=1), timedelta(hours=1)
 # Every tweet of these tests is in its one tier.

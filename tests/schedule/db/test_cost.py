@@ -79,7 +79,6 @@ def test_the_largest_growth_decides_whether_a_change_is_large():
     assert CostChange(old, twice).is_large
 
 
-@pytest.mark.django_db
 def test_the_census_counts_tweets_by_age_without_resting_ones():
     now, _ = current()
     for age in (timedelta(seconds=30), 3 * MINUTE, 3 * MINUTE, 40 * DAY):
@@ -108,7 +107,6 @@ def test_the_cost_of_an_adapting_row_is_that_of_todays_tweets():
     assert (found.error, found.days_error) == (pytest.approx(0.1), pytest.approx(0.02))
 
 
-@pytest.mark.django_db
 def test_every_number_from_a_sample_has_a_margin():
     rate = Rate(lookups=600, days=0.5, error=0.1, days_error=0.02)
     found = cost([ADAPTS], tweets(d7=100_000), {30 * DAY: rate})
@@ -136,7 +134,6 @@ def test_slower_intervals_cost_less():
     assert cost([slow], None).life < 0.7 * cost([ADAPTS], None).life
 
 
-@pytest.mark.django_db
 def test_the_rate_of_a_sample_has_an_error():
     now, _ = current()
     bounds = Bounds(0.05, 60, 4 * 86400)

@@ -28,8 +28,6 @@ from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets.pace import strangers_pace
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
-
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 MONTH = Bounds(0.05, 60, 4 * 86400)
 PLAN = Plan((Tier(HOUR, SECOND * 60), Tier(30 * DAY, DAY, bounds=MONTH)))

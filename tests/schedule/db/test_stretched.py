@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
@@ -86,7 +84,6 @@ def test_an_insufficient_stretch_is_described():
     assert "are 40 × as long" in said(money=40.0, days_room=60.0, days_demand=100.0)[1]
 
 
-@pytest.mark.django_db
 def test_the_largest_stretch_of_each_half_hour_is_kept_for_a_day():
     now, _ = intervals.current()
     began = now.replace(minute=0, second=0, microsecond=0)
@@ -101,7 +98,6 @@ def test_the_largest_stretch_of_each_half_hour_is_kept_for_a_day():
     assert prune_stretches() == 1
 
 
-@pytest.mark.django_db
 def test_each_minute_stores_a_row():
     stretch_intervals()
     stretch_intervals()

@@ -9,8 +9,6 @@ from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Bounds, Entry
 
-pytestmark = pytest.mark.django_db
-
 ENTRY = Entry(1)
 TOO_LONG = "x" * 201
 BAD = {

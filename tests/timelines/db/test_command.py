@@ -14,8 +14,6 @@ from trackers.timelines import store
 from trackers.timelines.models import Timeline
 from trackers.timelines.store import Entry
 
-pytestmark = pytest.mark.django_db
-
 
 def run(*words):
     told = StringIO()

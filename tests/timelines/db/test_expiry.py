@@ -10,8 +10,6 @@ from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Entry, TimelineMissing
 
-pytestmark = pytest.mark.django_db
-
 
 def a_day_passes():
     with connection.cursor() as db:

@@ -14,8 +14,6 @@ from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Entry, SnapshotError
 
-pytestmark = pytest.mark.django_db
-
 
 def entries(*ids):
     return [Entry(id, id - 1 if id % 2 else None, bytes([id % 256]) * (id % 90)) for id in ids]

@@ -11,8 +11,6 @@ from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Bounds, Entry, SegmentState, TimelineMissing
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 
 def size(name="home"):
     return Timeline.objects.get(name=name).size

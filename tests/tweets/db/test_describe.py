@@ -8,8 +8,6 @@ from tests.factories import TweetFactory, post
 from trackers.tweets.describe import describe
 from trackers.tweets.models import Author, Tweet, TweetText
 
-pytestmark = pytest.mark.django_db
-
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 

@@ -21,8 +21,6 @@ from tweetwatch.csv_lines import FORMULAS
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
-
 NOW = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 IDS = [1500000000000000001, 1500000000000000002]

@@ -1,14 +1,11 @@
 """The time in an id: the same in Python and in SQL."""
 
-import pytest
-
 from trackers.tweets.snowflake import LARGEST_ID, born_at
 from tweetwatch.database import cursor
 
 IDS = [0, 1, 2**22, 20, 1_000_000_000_000_000_000, 1_993_000_000_000_000_123, LARGEST_ID]
 
 
-@pytest.mark.django_db
 def test_sql_and_rule_agree():
     with cursor() as db:
         found = db.execute(

@@ -5,8 +5,6 @@ import pytest
 from trackers.tweets.finding.words import TEXT_WORDS, parse_search
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 MATCHES = f"""
     SELECT {TEXT_WORDS.format("%(text)s::text")} @@ %(exact)s::tsquery,
            {TEXT_WORDS.format("%(text)s::text")} @@ %(loose)s::tsquery,

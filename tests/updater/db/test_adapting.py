@@ -19,8 +19,6 @@ from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Figures, Shown
 
-pytestmark = pytest.mark.django_db
-
 SECOND = timedelta(seconds=1)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 YOUNG, OLD = Bounds(0.05, 20, 900), Bounds(0.05, 300, 86400)

@@ -19,8 +19,6 @@ from trackers.updater.save import NOTHING_SAVED, Judged
 from trackers.updater.save import save_batch as save_judged
 from trackers.updater.verdicts import Verdict
 
-pytestmark = pytest.mark.django_db
-
 MINUTE = timedelta(minutes=1)
 
 

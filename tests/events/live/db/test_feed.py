@@ -16,8 +16,6 @@ from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tweets.models import Author
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(autouse=True)
 def _topic(db):

@@ -31,8 +31,6 @@ from trackers.jobs import queue
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_file_of_many_parts_keeps_all_lines_and_their_numbers():
     lines = [str(FIRST + n) for n in range(13_001)]

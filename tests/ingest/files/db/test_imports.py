@@ -29,8 +29,6 @@ from trackers.tweets.history import history
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
-
 LINK = "https://x.com/someone/status/"
 PAGE = {
     "data": [v2_tweet(0), v2_tweet(1)],

@@ -13,8 +13,6 @@ from trackers.tweets.history import history
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
-pytestmark = pytest.mark.django_db
-
 METRICS = {"retweet_count": 4, "reply_count": 0, "like_count": 2, "quote_count": 0}
 V1 = {"id_str": str(A), "favorite_count": 3, "retweet_count": 1, "full_text": "words"}
 NOON = datetime(2023, 5, 3, 12, tzinfo=UTC)

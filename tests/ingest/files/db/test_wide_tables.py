@@ -2,13 +2,9 @@
 
 import time
 
-import pytest
-
 from trackers.ingest.files.parts import pack
 from trackers.ingest.files.preview import has_tweets, preview
 from trackers.ingest.sources.models import Import, ImportPart, Source
-
-pytestmark = pytest.mark.django_db
 
 
 def seconds(act):

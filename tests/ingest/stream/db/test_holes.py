@@ -11,8 +11,6 @@ from trackers.ingest.stream.gaps import Hole, id_at, open_gaps
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.jobs import queue
 
-pytestmark = pytest.mark.django_db
-
 SOON = timedelta(seconds=80)
 POLL = SourcePoll.queue
 

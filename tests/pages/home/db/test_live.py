@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.contrib.auth.models import User
 
 from tests.pages.conftest import measure, watched
@@ -11,7 +10,6 @@ from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Event
 from trackers.outbox.publish import NewEvent, publish_events
 
-pytestmark = pytest.mark.django_db
 ROWS = re.compile(r'<tr id="event-.*?</tr>', re.DOTALL)
 
 

@@ -20,7 +20,6 @@ from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
 from trackers.tweets.models import Author
 
-pytestmark = pytest.mark.django_db
 ADD = "/alerts/add/"
 FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "at": 1000,
         "to": "ada@here.example", "rest": "2h", "enabled": "on"}  # fmt: skip

@@ -17,8 +17,6 @@ from trackers.forecasts.stored import NOT_YET
 from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.schedule.stretch_words import ALL_FIXED
 
-pytestmark = pytest.mark.django_db
-
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 KEY = "a-key-of-twenty-letters"
 

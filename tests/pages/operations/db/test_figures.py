@@ -15,8 +15,6 @@ from trackers.schedule.models import TweetCensus
 from trackers.tasks import record_statistics
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 MANY = 50_000
 TABLES = ("trackers_tweet", "trackers_tweetupdate", "trackers_tweetbucket")
 TWEETS = """

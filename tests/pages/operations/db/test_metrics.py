@@ -18,8 +18,6 @@ from trackers.timelines import homes
 from trackers.timelines.models import HomeReads
 from tweetwatch import VERSION
 
-pytestmark = pytest.mark.django_db
-
 KEY = "a-key-of-twenty-letters"
 
 

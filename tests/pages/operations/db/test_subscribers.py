@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.db.models import F
@@ -17,8 +16,6 @@ from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberSt
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 from trackers.outbox.models import Staged
-
-pytestmark = pytest.mark.django_db
 
 LONG = {"timeout_ms": 3_600_000}
 

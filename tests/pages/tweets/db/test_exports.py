@@ -106,7 +106,6 @@ def test_an_unknown_format_is_404(rf):
         as_file(rf.get("/"), Table("tweets", COLUMNS, ROWS), "xlsx")
 
 
-@pytest.mark.django_db
 def test_parquet_without_pyarrow_says_what_to_install(rf, staff, monkeypatch):
     monkeypatch.setattr(tables, "find_spec", lambda _name: None)
     request = staff.get("/answers/").wsgi_request
@@ -117,7 +116,6 @@ def test_parquet_without_pyarrow_says_what_to_install(rf, staff, monkeypatch):
     assert "requirements-parquet.txt" in response.content.decode()
 
 
-@pytest.mark.django_db
 def test_concurrent_exports_are_limited_and_say_when_to_retry(staff):
     paths = ("/tweets/export.csv", "/operations/queues.jsonl", "/following/follows.csv")
     held = [staff.get(path) for path in paths[: sending.MAX_FILES_SENT]]
@@ -139,7 +137,6 @@ def test_concurrent_exports_are_limited_and_say_when_to_retry(staff):
     assert sending.places._value == sending.MAX_FILES_SENT
 
 
-@pytest.mark.django_db
 def test_exports_of_pages_and_the_api_share_the_limit(staff):
     owner = Program(staff, User.objects.get(username="ada"))
     held = [staff.get("/tweets/export.csv"), owner.raw("exports/tweets")]

@@ -17,8 +17,6 @@ from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.tweets.versions import SeenVersion, learn
 
-pytestmark = pytest.mark.django_db
-
 H, D = timedelta(hours=1), timedelta(days=1)
 
 

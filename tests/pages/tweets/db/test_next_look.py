@@ -16,7 +16,6 @@ from trackers.schedule.stretch_words import of_windows
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 

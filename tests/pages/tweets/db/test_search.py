@@ -13,8 +13,6 @@ from trackers.tweets.finding import finder, texts
 from trackers.tweets.models import Author, Tweet
 from trackers.updater.models import TweetUpdate
 
-pytestmark = pytest.mark.django_db
-
 
 def found(staff, words, **given):
     return shown(staff.get("/tweets/", {"q": words, **given}))

@@ -16,8 +16,6 @@ from trackers.tweets.models import Tweet, TweetText
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db
-
 READ = """
     SELECT coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0) FROM pg_stat_xact_user_tables
     WHERE relname ~ '^trackers_(sample|packedsamples)'

@@ -14,8 +14,6 @@ from trackers.tweets.versions import SeenVersion, learn
 from trackers.updater.models import TweetUpdate
 from tweetwatch.clock_times import iso
 
-pytestmark = pytest.mark.django_db
-
 
 def epoch(seconds):
     return (born() + timedelta(seconds=seconds)).timestamp()

@@ -9,8 +9,6 @@ from tests.pages.conftest import born, flat, measure, watched
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.updater.models import TweetBucket
 
-pytestmark = pytest.mark.django_db
-
 
 def shown(page):
     """The ids of the tweets on a page, in their order."""

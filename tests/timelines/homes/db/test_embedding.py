@@ -20,8 +20,6 @@ from trackers.timelines.homes import Embedded
 from trackers.timelines.models import HomeSettings, TimelineEntry
 from trackers.tweets.models import Author, Tweet, TweetText, TweetVersion
 
-pytestmark = pytest.mark.django_db
-
 
 def home(*fields, of=("cache",)):
     """A follower who follows a source, with a home by the cache that keeps these fields."""

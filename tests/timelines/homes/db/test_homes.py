@@ -46,8 +46,6 @@ MANY_ARRIVALS = """
     UPDATE trackers_origin SET clock = (SELECT max(number) FROM come) WHERE id = %(origin)s
 """
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_home_has_the_tweets_of_followed_sources_newest_first():
     one, another, me = source(), source(), follower()

@@ -13,8 +13,6 @@ from trackers.tweets.pack import pack
 from trackers.tweets.record import Measured, record
 from tweetwatch.pieces import Deadline
 
-pytestmark = pytest.mark.django_db
-
 M, H, D = (timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days"))
 # The samples of the first tweets end in two months.
 BORN = datetime(2026, 1, 31, 20, tzinfo=UTC)
