@@ -29,7 +29,15 @@ from uuid import uuid4
 Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
 Bucket = Literal["1m", "5m", "15m", "1h", "6h", "1d"]
 State = Literal[
-    "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
+    "fresh",
+    "resting",
+    "paused",
+    "no_money",
+    "missing",
+    "not_found",
+    "unreadable",
+    "gone",
+    "isolated",
 ]
 # Tweets in one request, as the API has it: in a body, and in an address.
 MOST = 1_000

@@ -124,7 +124,7 @@ def _queue_metrics(status: Status) -> Iterator[Metric]:
 def _tweet_metrics(status: Status) -> Iterator[Metric]:
     yield _gauge("gone", "Tweets that X no longer shows.").add([], status.tweets.gone)
     about = "Tweets that X's last reply left out, or described unreadably."
-    yield _gauge("unclear", about).add([], status.tweets.unclear)
+    yield _gauge("unreadable", about).add([], status.tweets.unreadable)
 
 
 def _credential_metrics(status: Status) -> Iterator[Metric]:

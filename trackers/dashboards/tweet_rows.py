@@ -177,7 +177,7 @@ def row_version(
     facts = (
         tweet.measured_until, tweet.counts(), tweet.missing_because, tweet.gone_at, tweet.paused,
         job and (job.due_at, claimed_until, job.strikes), text, str(tweet.author),
-        tweet.unclear_since, tweet.unclear_because, tweet.newest, tweet.version_of,
+        tweet.unreadable_since, tweet.unreadable_because, tweet.newest, tweet.version_of,
         tweet.withheld,
     )  # fmt: skip
     return f"{zlib.crc32(repr(facts).encode()):08x}"

@@ -43,7 +43,7 @@ def status_json() -> dict[str, Any]:
         "oldest_snapshot_seconds": status.oldest_snapshot.seconds,
         "isolated": queue.isolated,
         "gone": tweets.gone,
-        "unclear": tweets.unclear,
+        "unreadable": tweets.unreadable,
         "days": _days_json(status),
         "stretch": _stretch_json(status),
         "queues": [_queue_json(row, status) for row in status.queues],

@@ -23,7 +23,7 @@ def status_lines(figures: Figures) -> Iterator[str]:
         f"{figures['tracked']:,} tracked",
         _words_if_any(figures["resting"], "resting"),
         _words_if_any(figures["gone"], "gone"),
-        _words_if_any(figures["unclear"], "unclear"),
+        _words_if_any(figures["unreadable"], "unreadable"),
         _words_if_any(figures["isolated"], "isolated"),
     )
     yield _labelled_line(

@@ -48,7 +48,7 @@ class Census:
     tracked: int
     gone: int
     paused: int
-    unclear: int
+    unreadable: int
     demand: float | None
     taken_at: datetime
     is_counted: bool = True
@@ -100,7 +100,7 @@ def _census_of(row: TweetCensus) -> Census:
 
 def count_bounded(plan: Plan, *, now: datetime) -> Census:
     """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
-    at, gone, paused, unclear, scheduled, estimate, ages = _read_counts(
+    at, gone, paused, unreadable, scheduled, estimate, ages = _read_counts(
         _COUNT_BOUNDED, plan, now=now
     )
     tracked, tiers = _total(ages), _by_tier(plan, scheduled)
@@ -109,7 +109,7 @@ def count_bounded(plan: Plan, *, now: datetime) -> Census:
         tracked=tracked if is_counted else max(tracked, estimate),
         gone=gone,
         paused=paused,
-        unclear=unclear,
+        unreadable=unreadable,
         demand=_plan_demand(plan, tiers) if is_counted else None,
         taken_at=at,
         is_counted=is_counted,
@@ -122,10 +122,17 @@ def _count_all(plan: Plan, *, now: datetime) -> Census:
     """Count all, without the server's parallel workers. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
-    at, gone, paused, unclear, scheduled, _, ages = _read_counts(_COUNT_ALL, plan, now=now)
+    at, gone, paused, unreadable, scheduled, _, ages = _read_counts(_COUNT_ALL, plan, now=now)
     tiers, left = _by_tier(plan, scheduled), _by_age(ages, resting=gone + paused)
     return Census(
-        _total(ages), gone, paused, unclear, _plan_demand(plan, tiers), at, ages=left, tiers=tiers
+        _total(ages),
+        gone,
+        paused,
+        unreadable,
+        _plan_demand(plan, tiers),
+        at,
+        ages=left,
+        tiers=tiers,
     )
 
 

@@ -163,7 +163,7 @@ class TweetCensus(models.Model):
     tracked = models.IntegerField(default=0)
     gone = models.IntegerField(default=0)
     paused = models.IntegerField(default=0)
-    unclear = models.IntegerField(db_default=0)
+    unreadable = models.IntegerField(db_default=0)
     demand = models.FloatField(null=True)
     tiers = ArrayField(models.BigIntegerField(), null=True)
     is_counted = models.BooleanField(default=True)

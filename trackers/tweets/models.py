@@ -98,8 +98,8 @@ class Tweet(models.Model):
 
     # Since when X's answers for it cannot be read, or leave it out; and what is wrong with them
     # (empty if it was left out).
-    unclear_since = models.DateTimeField(null=True)
-    unclear_because = models.CharField(max_length=200, blank=True, db_default="")
+    unreadable_since = models.DateTimeField(null=True)
+    unreadable_because = models.CharField(max_length=200, blank=True, db_default="")
 
     # The UTC day that X last billed it on, and the project that paid (trackers.money.models).
     paid_on = models.DateField(null=True)
@@ -136,7 +136,9 @@ class Tweet(models.Model):
                 name="tweet_missing",
                 condition=Q(gone_at=None) & ~Q(missing_since=None),
             ),
-            models.Index(fields=["id"], name="tweet_unclear", condition=~Q(unclear_since=None)),
+            models.Index(
+                fields=["id"], name="tweet_unreadable", condition=~Q(unreadable_since=None)
+            ),
             models.Index(
                 fields=["version_of"], name="tweet_version_of", condition=~Q(version_of=None)
             ),

@@ -51,7 +51,7 @@ _SHOWN_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
     quotes = m.qu, bookmarks = m.bo, views = m.vi,
     missing_since = NULL, missing_because = '', gone_at = NULL,
-    unclear_since = NULL, unclear_because = '',
+    unreadable_since = NULL, unreadable_because = '',
     paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
 """
 # The metrics are compared first: mostly they differ, and then the hole need not be computed.

@@ -45,7 +45,7 @@ class LookupSettings:
 class LookedUp:
     """X's answers for a batch are saved; requests without an answer are in `failed`.
 
-    `unclear`: tweets for which X's answer is unreadable or absent for the first time, and why.
+    `unreadable`: tweets for which X's answer is unreadable or absent for the first time, and why.
     `room`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
     tweets of these requests stay claimed, as after a crash.
     """
@@ -53,7 +53,7 @@ class LookedUp:
     batch: Batch
     answers: Sequence[Answered] = field(repr=False)
     saved: Saved = field(repr=False)
-    unclear: Mapping[int, str] = field(repr=False)
+    unreadable: Mapping[int, str] = field(repr=False)
     failed: Sequence[Failed] = ()
     broke: Sequence[Exception] = ()
     room: int | None = None
@@ -121,8 +121,8 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
                 broke.append(outcome.error)
     rules = CheckRules(before.plan, settings.confirm_gone_after, settings.gone_every)
     until = min(lease_ends, task_time.ends_at())
-    saved, unclear = write_answers(batch, answers, before, rules, until=until)
-    return LookedUp(batch, answers, saved, unclear, failures, broke, granted.room)
+    saved, unreadable = write_answers(batch, answers, before, rules, until=until)
+    return LookedUp(batch, answers, saved, unreadable, failures, broke, granted.room)
 
 
 def _only_tracked(batch: Batch, before: Before) -> Batch:

@@ -19,7 +19,7 @@ from tweetwatch.database import array, fetch_together
 class Prior(NamedTuple):
     """When a tweet was posted, whether X showed it, and which UTC day and project last paid for it.
 
-    `unclear`: X's last answer for it could not be read, or left it out. `newest`: the id of the
+    `unreadable`: X's last answer for it could not be read, or left it out. `newest`: the id of the
     version to ask X for, if it was edited; `is_new`: X has not shown that version yet.
     `version_of`: the tweet that is looked up instead. `withheld`: where X does not show it.
     """
@@ -30,7 +30,7 @@ class Prior(NamedTuple):
     measured: bool = False
     paid_on: date | None = None
     paid_by: int | None = None
-    unclear: bool = False
+    unreadable: bool = False
     newest: int | None = None
     is_new: bool = False
     version_of: int | None = None
@@ -46,7 +46,7 @@ NO_PRIOR = Prior()
 # ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
 _PRIORS = """
     SELECT id, created_at, missing_since, gone_at IS NOT NULL, measurements > 0, paid_on, paid_by,
-           unclear_since IS NOT NULL, newest,
+           unreadable_since IS NOT NULL, newest,
            newest IS NOT NULL AND NOT EXISTS (
                SELECT FROM trackers_tweetversion v
                WHERE v.id = ANY(ARRAY[newest]) AND v.text IS NOT NULL),

@@ -121,12 +121,12 @@ def _log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
         totals.asked - len(done.saved.ours),
         ", ".join(f"{name} {left}" for name, left in totals.left.items()),
     )
-    if done.unclear:
-        id, why = next(iter(done.unclear.items()))
+    if done.unreadable:
+        id, why = next(iter(done.unreadable.items()))
         logger.warning(
             "%d tweets could not be read; they are requested again, then by their age; the first "
             "of them, %d: %s",
-            len(done.unclear),
+            len(done.unreadable),
             id,
             why,
             extra={"tweet_id": str(id)},

@@ -22,7 +22,7 @@ STATES = {
     "no_money": "Waits for money",
     "missing": "Missing",
     "not_found": "Not found on X",
-    "unclear": "Unclear",
+    "unreadable": "Unreadable",
     "gone": "Gone",
     "isolated": "Isolated",
 }
@@ -32,7 +32,7 @@ _NO_MONEY = (
     "next check"
 )
 # The rare states, each with an index of its own.
-RARE_STATES = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
+RARE_STATES = {"paused", "no_money", "missing", "not_found", "unreadable", "gone", "isolated"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TweetState:
 
     @property
     def is_scheduled(self) -> bool:
-        return self.name in {"fresh", "no_money", "missing", "not_found", "unclear", "gone"}
+        return self.name in {"fresh", "no_money", "missing", "not_found", "unreadable", "gone"}
 
 
 def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
@@ -66,8 +66,8 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
         return TweetState(
             "missing", "Missing", f"{because}; a second check will show if it is gone"
         )
-    if tweet.unclear_since:
-        return TweetState("unclear", "Unclear", _why_unclear(tweet))
+    if tweet.unreadable_since:
+        return TweetState("unreadable", "Unreadable", _why_unreadable(tweet))
     if job and job.waits_for_money:
         return TweetState("no_money", STATES["no_money"], _NO_MONEY)
     if job:
@@ -75,9 +75,9 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
     return TweetState("resting", "Resting", "it is older than the last interval")
 
 
-def _why_unclear(tweet: Tweet) -> str:
-    if tweet.unclear_because:
-        return f"X's reply about it could not be read ({tweet.unclear_because})"
+def _why_unreadable(tweet: Tweet) -> str:
+    if tweet.unreadable_because:
+        return f"X's reply about it could not be read ({tweet.unreadable_because})"
     return "X leaves it out of its replies and does not say why"
 
 
@@ -98,9 +98,9 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
         is_known = Q(missing_because=_NOT_FOUND)
         return missing.filter(is_known if name == "not_found" else ~is_known)
     tweets = tweets.filter(missing_since=None)
-    if name == "unclear":
-        return tweets.exclude(unclear_since=None).filter(~isolated)
-    tweets = tweets.filter(unclear_since=None)
+    if name == "unreadable":
+        return tweets.exclude(unreadable_since=None).filter(~isolated)
+    tweets = tweets.filter(unreadable_since=None)
     waiting = Exists(jobs.filter(for_money_until=F("due_at")))
     if name == "no_money":
         return tweets.filter(waiting)
@@ -119,8 +119,8 @@ def candidates(name: str, direction: Direction, most: int) -> FoundIds:
         rows = rows.filter(paused=True)
     elif name in ("missing", "not_found"):
         rows = rows.filter(gone_at=None).exclude(missing_since=None)
-    elif name == "unclear":
-        rows = rows.exclude(unclear_since=None)
+    elif name == "unreadable":
+        rows = rows.exclude(unreadable_since=None)
     elif name in ("fresh", "isolated", "no_money"):
         key, rows = "key", TweetUpdate.objects.all()
         if name == "isolated":

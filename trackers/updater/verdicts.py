@@ -67,7 +67,7 @@ def reach_verdicts(
         elif reason := answer.missing.get(id):
             yield _judge_missing(id, reason, prior.get(id, NO_PRIOR), rules, now=now)
         else:
-            yield _judge_unclear(
+            yield _judge_unreadable(
                 id, answer.broken.get(id, ""), prior.get(id, NO_PRIOR), rules, now=now
             )
 
@@ -119,7 +119,7 @@ def _judge_missing(
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
-def _judge_unclear(
+def _judge_unreadable(
     id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime
 ) -> Verdict:
     """Ask again once soon, then by its age. Look-ups end only with a readable answer."""
@@ -127,5 +127,5 @@ def _judge_unclear(
     tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
     by_age = jittered(usual, usual.longest()) if usual else rules.gone_every
-    due_in = by_age if prior.unclear else min(ASK_AGAIN, by_age)
+    due_in = by_age if prior.unreadable else min(ASK_AGAIN, by_age)
     return Verdict(id, due_in, broken=broken, urgent=rules.plan.is_urgent(tier))

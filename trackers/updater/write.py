@@ -29,10 +29,10 @@ from tweetwatch.database import retry_while_lost, together
 
 
 class Written(NamedTuple):
-    """`unclear`: the tweets for which X, for the first time, gave nothing readable, and why."""
+    """`unreadable`: the tweets for which X, for the first time, gave nothing readable, and why."""
 
     saved: Saved
-    unclear: Mapping[int, str]
+    unreadable: Mapping[int, str]
 
 
 def write_answers(
@@ -56,7 +56,7 @@ def write_answers(
     for answered in answers:
         if isinstance(answered.reply, Lookup):
             _write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
-    return Written(saved, _newly_unclear(judged, known, saved))
+    return Written(saved, _newly_unreadable(judged, known, saved))
 
 
 def _priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
@@ -133,16 +133,18 @@ def _write_besides(
         withhold(withheld)
 
 
-def _newly_unclear(
+def _newly_unreadable(
     judged: Iterable[Judged], prior: Mapping[int, Prior], saved: Saved
 ) -> Mapping[int, str]:
-    """Tweets to report as unclear: once, not each time that they are requested again."""
+    """Tweets to report as unreadable: once, not each time that they are requested again."""
     return {
         verdict.tweet_id: verdict.broken or "X left it out of its answer"
         for part in judged
         if not isinstance(part.verdicts, Shown)
         for verdict in part.verdicts
-        if not (verdict.figures or verdict.missing or prior.get(verdict.tweet_id, NO_PRIOR).unclear)
+        if not (
+            verdict.figures or verdict.missing or prior.get(verdict.tweet_id, NO_PRIOR).unreadable
+        )
         and verdict.tweet_id in saved.ours
     }
 

@@ -87,8 +87,8 @@ FILTERED = {
     "a tag of three": {"tag": "three"},
     **{
         f"state {state}": {"state": state}
-        for state in ("fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear",
-                      "gone", "isolated")
+        for state in ("fresh", "resting", "paused", "no_money", "missing", "not_found",
+                      "unreadable", "gone", "isolated")
     },
     "a language of all": {"lang": "en"},
     "a language nobody wrote": {"lang": "xx"},

@@ -184,12 +184,12 @@ def test_an_unreadable_tweet_keeps_its_metrics_with_since_when_and_why(now, brok
         saved = save(claimed(1), [Verdict(1, MINUTE, broken=broken)], at=now + minutes * MINUTE)
 
     assert saved.ours == {1}
-    unclear = {"unclear_since": now + MINUTE, "unclear_because": broken}
-    assert Tweet.objects.values().get() == before | unclear
+    unreadable = {"unreadable_since": now + MINUTE, "unreadable_because": broken}
+    assert Tweet.objects.values().get() == before | unreadable
     assert TweetUpdate.objects.get().due_at == by_the_second(now + MINUTE)
 
     save(claimed(1), [measured(1, 5)], at=now + 3 * MINUTE)
-    assert Tweet.objects.get().unclear_since is None
+    assert Tweet.objects.get().unreadable_since is None
 
 
 def test_a_job_without_a_tweet_is_removed(now):

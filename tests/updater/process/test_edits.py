@@ -75,7 +75,7 @@ def test_an_edited_tweet_is_looked_up_by_its_newest_version(x, either_way):
     assert texts() == [(first, was), (second, "second thoughts")]
     assert asked(x)[-1] == [second]
     assert history(first)[-1].likes == 77
-    assert (tweet.unclear_since, tweet.missing_since) == (None, None)
+    assert (tweet.unreadable_since, tweet.missing_since) == (None, None)
     now_spent, now_billed = books(x)
     assert now_spent - spent == now_billed - billed == 1
 

@@ -102,7 +102,7 @@ def the_tweets():
     again = next((said for bound, said in classes if longest <= bound), "by their age")
     missing = Tweet.objects.exclude(missing_because="").count()
     shown = "shown as missing" if missing else "figures stay as they were"
-    shown = "shown as unclear" if Tweet.objects.exclude(unclear_since=None) else shown
+    shown = "shown as unreadable" if Tweet.objects.exclude(unreadable_since=None) else shown
     unknown = Tweet.objects.filter(likes=None).count() == COUNT
     shown = "this count is unknown, the others are measured" if unknown else shown
     return f"asked again {again}; {shown}"
@@ -125,7 +125,7 @@ def the_credential():
 
 def still_doubted():
     """Of tweets that X said three times, an hour apart, not to exist, or told nothing of."""
-    if Tweet.objects.exclude(unclear_since=None):
+    if Tweet.objects.exclude(unreadable_since=None):
         return "; then " + the_tweets().partition(";")[0]
     missing = Tweet.objects.exclude(missing_because="")
     if not missing:

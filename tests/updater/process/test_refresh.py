@@ -189,8 +189,8 @@ def test_an_unreadable_tweet_costs_only_itself(x, caplog):
 
     assert Tweet.objects.exclude(measurements=0).count() == len(shown) - 1
     tweet = Tweet.objects.get(id=shown[0])
-    assert tweet.unclear_since is not None
-    assert "retweet_count is a text" in tweet.unclear_because
+    assert tweet.unreadable_since is not None
+    assert "retweet_count is a text" in tweet.unreadable_because
     assert f"{shown[0]}: retweet_count is a text" in caplog.text
 
 
@@ -211,14 +211,14 @@ def test_an_unreadable_tweet_is_logged_once_retried_soon_and_then_by_its_age(x, 
         due_in.append(due(id))
 
     assert due_in == pytest.approx([ASK_AGAIN, interval, interval], abs=timedelta(minutes=1))
-    assert Tweet.objects.get().unclear_since == first.unclear_since is not None
+    assert Tweet.objects.get().unreadable_since == first.unreadable_since is not None
     assert (first.measurements, first.missing_since) == (0, None)
     assert caplog.text.count("1 tweets could not be read") == 1
 
     x.delete("faults")
     turn_clock(timedelta(days=1))
     refresh()
-    assert (Tweet.objects.get().unclear_since, Tweet.objects.get().measurements) == (None, 1)
+    assert (Tweet.objects.get().unreadable_since, Tweet.objects.get().measurements) == (None, 1)
 
 
 def test_a_null_count_keeps_the_other_counts(x):

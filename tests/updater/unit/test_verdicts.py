@@ -84,10 +84,10 @@ BORN = id_born(NOW - M)
     [
         pytest.param(1, None, ASK_AGAIN, id="for the first time: soon"),
         pytest.param(1, Prior(NOW - 2 * H), ASK_AGAIN, id="for the first time, and looked up once"),
-        pytest.param(1, Prior(NOW - 2 * H, unclear=True), D, id="again: by its age"),
-        pytest.param(1, Prior(NOW - M, unclear=True), M, id="again, and young"),
-        pytest.param(BORN, Prior(unclear=True), M, id="again: by the age that its id tells"),
-        pytest.param(1, Prior(NOW - 31 * D, unclear=True), D, id="past the last tier: as in it"),
+        pytest.param(1, Prior(NOW - 2 * H, unreadable=True), D, id="again: by its age"),
+        pytest.param(1, Prior(NOW - M, unreadable=True), M, id="again, and young"),
+        pytest.param(BORN, Prior(unreadable=True), M, id="again: by the age that its id tells"),
+        pytest.param(1, Prior(NOW - 31 * D, unreadable=True), D, id="past the last tier: as in it"),
     ],
 )
 def test_an_unreadable_tweet_is_retried_soon_and_then_by_its_age(id, known, due_in, why):

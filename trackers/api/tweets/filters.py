@@ -14,7 +14,15 @@ from trackers.tweets.finding import names
 from trackers.tweets.models import METRICS
 
 StateName = Literal[
-    "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
+    "fresh",
+    "resting",
+    "paused",
+    "no_money",
+    "missing",
+    "not_found",
+    "unreadable",
+    "gone",
+    "isolated",
 ]
 # No author has this id.
 _NO_AUTHOR = "0"

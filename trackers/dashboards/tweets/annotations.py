@@ -55,8 +55,8 @@ def _dates_of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
     if tweet.gone_at:
         why = tweet.get_missing_because_display()
         yield tweet.gone_at, f"Gone: {why}" if why else "Gone", ""
-    if tweet.unclear_since:
-        yield tweet.unclear_since, "X's answers could not be read from here on", ""
+    if tweet.unreadable_since:
+        yield tweet.unreadable_since, "X's answers could not be read from here on", ""
 
 
 def _edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:

@@ -220,8 +220,8 @@ def _tweet_context(
         "tracked": ago(tweet.tracked_at, now=now),
         "gone": ago(tweet.gone_at, now=now) if tweet.gone_at else None,
         "missing": ago(tweet.missing_since, now=now) if tweet.missing_since else None,
-        "unclear": ago(tweet.unclear_since, now=now)
-        if tweet.unclear_since and row.state.name == "unclear"
+        "unreadable": ago(tweet.unreadable_since, now=now)
+        if tweet.unreadable_since and row.state.name == "unreadable"
         else None,
     }
 

@@ -45,7 +45,7 @@ def explain_next_check(
     measured = tweet.measured_until
     if due_at is None or measured is None or tweet.created_at is None:
         return ""
-    if tweet.missing_since or tweet.unclear_since:
+    if tweet.missing_since or tweet.unreadable_since:
         return ""
     tier = plan.tier(tweet.created_at, now=measured)
     if tier is None:

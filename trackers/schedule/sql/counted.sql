@@ -9,8 +9,8 @@ SELECT now(),
     (SELECT count(*) FROM (
         SELECT FROM trackers_tweet WHERE paused ORDER BY id {few}) AS paused),
     (SELECT count(*) FROM (
-        SELECT FROM trackers_tweet WHERE unclear_since IS NOT NULL ORDER BY id {few})
-        AS unclear),
+        SELECT FROM trackers_tweet WHERE unreadable_since IS NOT NULL ORDER BY id {few})
+        AS unreadable),
     (SELECT array_agg(ARRAY[tier::bigint, many]) FROM (
         SELECT width_bucket(key, %(bounds)s::bigint[]) AS tier, count(*) AS many
         FROM (SELECT key FROM trackers_tweetupdate {few}) AS scheduled GROUP BY 1) AS tiers),

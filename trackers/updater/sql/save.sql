@@ -27,8 +27,8 @@ stay AS (
 -- rescheduled or removed, is not ours, and nothing at all is written for it.
 -- The jobs are locked before they are written: the UPDATE and the DELETE would each lock in their
 -- own order, and could deadlock with a person's check of the same tweets. Unless all were measured,
--- the tweets are locked here as well: `recorded`, `missing` and `unclear` lock theirs one after the
--- other, and could deadlock with a pause of the same tweets.
+-- the tweets are locked here as well: `recorded`, `missing` and `unreadable` lock theirs one after
+-- the other, and could deadlock with a pause of the same tweets.
 -- ctid: a job's row stays where it was locked, since any other writer changes its stamp. A tweet's
 -- row may have moved since the statement began, and is found by its id.
 held AS MATERIALIZED (
@@ -151,14 +151,14 @@ missing AS (
             WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
             THEN t.missing_because ELSE a.kind END,
         gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, a.at) END,
-        unclear_since = NULL, unclear_because = ''
+        unreadable_since = NULL, unreadable_because = ''
     FROM unseen a WHERE t.id = ANY(ARRAY[a.id])
 ),
 -- X showed the broken ones too, and bills them once a day, as those that were measured.
-unclear AS (
+unreadable AS (
     UPDATE trackers_tweet t
-    SET unclear_since = coalesce(t.unclear_since, h.at),
-        unclear_because = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
+    SET unreadable_since = coalesce(t.unreadable_since, h.at),
+        unreadable_because = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
         paid_on = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_on, t.paid_on)
                        ELSE t.paid_on END,
         paid_by = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_by, t.paid_by)

@@ -89,7 +89,7 @@ def test_every_state_filter_has_its_tweets_only(staff):
     TweetUpdate.objects.filter(pk=ids["fresh"]).update(for_money_until=now)
     Tweet.objects.filter(pk=ids["gone"]).update(missing_since=now, gone_at=now)
     TweetUpdate.objects.filter(pk=ids["isolated"]).update(strikes=MAX_STRIKES)
-    ids["unclear"] = watched(10, unclear_since=now).id
+    ids["unreadable"] = watched(10, unreadable_since=now).id
 
     listed = {name: shown(staff.get("/tweets/", {"state": name})) for name in ids}
 

@@ -70,11 +70,11 @@ def test_the_table_and_the_caption_describe_the_curve(staff):
     ],
 )
 def test_an_unreadable_tweet_says_since_when_and_why(staff, because, said):
-    tweet = watched(unclear_since=born(), unclear_because=because)
+    tweet = watched(unreadable_since=born(), unreadable_because=because)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
-    assert '<span class="badge unclear">Unclear</span>' in page
+    assert '<span class="badge unreadable">Unreadable</span>' in page
     assert f'{said}, since <time datetime="{born().isoformat()}"' in page
 
 
