@@ -34,7 +34,7 @@ _FIND_DEFAULT_ROWS = """
 """
 
 # Creating or dropping one locks the parent, and while that waits for a long reader, every save
-# waits for it. Better to give up soon and try again at the next housekeeping.
+# waits for it. Better to give up soon and try again the next time.
 _SET_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '300ms'"
 
 _MAKE_PARTITION = """

@@ -44,7 +44,7 @@ class Deadline:
 
 
 def periodic_task_deadline() -> Deadline:
-    """Half of a task's time; the other half is for the longest single piece of a chore."""
+    """Half of a task's time; the other half is for the longest single piece of it."""
     return Deadline.after(settings.TASK_TIMEOUT / 2)
 
 

@@ -46,7 +46,7 @@ ALONE = (
     Bench("pages", "each page and search at 100 k and 1 M tweets", 0, 6, pages.run),
     Bench(
         "screens",
-        "every page, call and chore at 1 M tweets with 50 M samples, and the paint of a curve",
+        "pages, calls and periodic tasks at 1 M tweets with 50 M samples; a curve is painted",
         0,
         14,
         screens.run,

@@ -1,7 +1,7 @@
 """Everything paused by one act, and resumed just as it was before.
 
 The queues that ran are paused (`Queue.paused`, which claims obey) and listed in the one row of
-`PausedAll`. While that row is there the stream disconnects, and chores ask X for nothing.
+`PausedAll`. While that row is there the stream disconnects, and periodic tasks ask X for nothing.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def run_soon(task: str) -> None:
 
 
 def log_pruned(worked: PieceWork, what: str, *, task: str) -> None:
-    """Log what a chore achieved; have it run again soon if its time ran out first."""
+    """Log what a periodic task achieved; have it run again soon if its time ran out first."""
     if worked.left:
         run_soon(task)
         logger.info("forgot %d old %s; %d are left for soon", worked.rows, what, worked.left)

@@ -1,4 +1,4 @@
-"""Housekeeping also vacuums the queues, as large tables may keep autovacuum busy for long."""
+"""A periodic task also vacuums the queues, as large tables may keep autovacuum busy for long."""
 
 from __future__ import annotations
 

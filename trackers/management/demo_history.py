@@ -27,7 +27,7 @@ def record_past_week(world: World, tweet_ids: Sequence[int], plan: Plan, *, now:
     known = [(tweet, times) for tweet in tweets if (times := _lookup_times(tweet, plan, now=now))]
     pasts = [[_measurement_at(world, tweet, plan, at=at) for at in times] for tweet, times in known]
     authors = {tweet.author: Author(id=world.people[tweet.author].id) for tweet, _ in known}
-    # Their names come with the chore that asks X for new ones.
+    # Their names come with the task that asks X for new ones.
     Author.objects.bulk_create(authors.values(), ignore_conflicts=True)
     # Without `created_at`, by which the first look-up sees that it has to store the text.
     Tweet.objects.bulk_update(

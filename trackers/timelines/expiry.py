@@ -113,7 +113,7 @@ def _all_of(piece: Callable[[], int | None]) -> int:
 
 
 def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[PieceWork, PieceWork]:
-    """The same as a chore: by one process at a time, until its time is up."""
+    """The same as a periodic task: by one process at a time, until its time is up."""
 
     def left() -> int:
         return select_count(_IDLE_LEFT, {"idle": idle})

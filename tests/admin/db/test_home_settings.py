@@ -61,18 +61,18 @@ def test_the_page_shows_progress_and_rebuilds_all_homes(staff):
 
 
 def test_unread_homes_expire_at_the_next_run_of_the_scheduler(staff):
-    chores = Schedule.objects.filter(
+    scheduled = Schedule.objects.filter(
         func__in=["trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines"]
     )
     later = timezone.now() + timedelta(hours=1)
-    assert chores.update(next_run=later) == 2
+    assert scheduled.update(next_run=later) == 2
 
     asked = staff.post(f"{PAGE}expire/").content.decode()
     assert "Expire now?" in asked
-    assert chores.filter(next_run__gte=later).count() == 2
+    assert scheduled.filter(next_run__gte=later).count() == 2
     staff.post(f"{PAGE}expire/", {"sure": "yes"})
 
-    assert not chores.filter(next_run__gte=later).exists()
+    assert not scheduled.filter(next_run__gte=later).exists()
 
 
 @pytest.mark.parametrize("act", ["rebuild", "expire"])

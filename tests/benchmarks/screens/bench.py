@@ -1,6 +1,6 @@
-"""Every page, answer and chore at a million tweets with fifty million samples.
+"""Every page, answer and periodic task at a million tweets with fifty million samples.
 
-world, beside ─> fresh ─> chores ─> gunicorn ─> asking, painting
+world, beside ─> fresh ─> periodic tasks ─> gunicorn ─> asking, painting
                again and again with --keep
 """
 
@@ -26,7 +26,7 @@ TWEETS = 1_000_000
 ROUNDS, PAINTINGS = 20, 10
 KEPT = "tweetwatch_screens"
 KINDS = ("page", "poll", "search", "file", "api", "admin")
-SERVER_MS, SEARCH_SQL_MS, PAINT_MS, POLL_BYTES, CHORE_MS = 150, 100, 150, 5_000, 15_000
+SERVER_MS, SEARCH_SQL_MS, PAINT_MS, POLL_BYTES, PERIODIC_TASK_MS = 150, 100, 150, 5_000, 15_000
 SAMPLES = """
     SELECT (SELECT count(*) FROM trackers_sample)
          + (SELECT sum(cardinality(measurements)) FROM trackers_packedsamples)
@@ -36,7 +36,7 @@ ABOUT = """
     SELECT shobj_description(oid, 'pg_database') FROM pg_database
     WHERE datname = current_database()
 """
-# With adapting intervals and a budget the minute's chores read samples of the tweets.
+# With adapting intervals and a budget the minute's tasks read samples of the tweets.
 ADAPTING = """
     UPDATE trackers_interval SET accuracy = 0.05, at_most = every / 2, at_least = every
     WHERE every / 2 >= interval '1 second' AND every <= younger_than
@@ -52,8 +52,8 @@ def run(shop: Workshop) -> Result:
         told(database, "fresh")
         shop.databases.settle()
         samples = int(about(database)["samples"])
-        shop.say(f"screens: each chore, with {samples:,} samples")
-        chores = told(database, "chores", rounds=1 if shop.size.is_smoke else 3)
+        shop.say(f"screens: each periodic task, with {samples:,} samples")
+        periodic = told(database, "periodic_tasks", rounds=1 if shop.size.is_smoke else 3)
         entered = told(database, "addresses")
         with served(shop, database) as base:
             shop.say(f"screens: {len(entered['addresses'])} addresses, {rounds} times each")
@@ -62,8 +62,8 @@ def run(shop: Workshop) -> Result:
             took = painted(base, entered, curve, rounds=times(shop, PAINTINGS))
     return Result(
         name="screens",
-        rows=[*(one.row() for one in asked), *(row_of(one) for one in chores)],
-        bars=bars(asked, chores, took),
+        rows=[*(one.row() for one in asked), *(row_of(one) for one in periodic)],
+        bars=bars(asked, periodic, took),
         notes=[
             f"{tweets:,} tweets, {samples:,} samples; milliseconds in the server, of a file up to "
             "its first bytes",
@@ -72,7 +72,9 @@ def run(shop: Workshop) -> Result:
     )
 
 
-def bars(asked: Sequence[Asked], chores: Sequence[dict[str, Any]], took: list[float]) -> list[Bar]:
+def bars(
+    asked: Sequence[Asked], periodic: Sequence[dict[str, Any]], took: list[float]
+) -> list[Bar]:
     def worst(name: str, of: Sequence[tuple[str, float]], most: float, unit: str = "ms") -> Bar:
         what, value = max(of, key=lambda one: one[1])
         return Bar(f"{name} ({what})", value, most, "at most", unit)
@@ -93,9 +95,9 @@ def bars(asked: Sequence[Asked], chores: Sequence[dict[str, Any]], took: list[fl
         ),
         worst("an idle poll", idle, POLL_BYTES, "bytes"),
         worst(
-            "a minute's chore",
-            [(one["chore"], one["ms"]) for one in chores if one["minutes"] <= 1],
-            CHORE_MS,
+            "a minute's periodic task",
+            [(one["task"], one["ms"]) for one in periodic if one["minutes"] <= 1],
+            PERIODIC_TASK_MS,
         ),
     ]
     if took:
@@ -103,17 +105,17 @@ def bars(asked: Sequence[Asked], chores: Sequence[dict[str, Any]], took: list[fl
     return found
 
 
-def row_of(chore: dict[str, Any]) -> dict[str, Value]:
+def row_of(task: dict[str, Any]) -> dict[str, Value]:
     """In the columns of addresses."""
     return {
-        "address": f"{chore['chore']}: {chore['read']:,} rows read, {chore['written']:,} written",
-        "kind": f"each {chore['minutes']} min",
+        "address": f"{task['task']}: {task['read']:,} rows read, {task['written']:,} written",
+        "kind": f"each {task['minutes']} min",
         "p50": None,
-        "p95": chore["ms"],
+        "p95": task["ms"],
         "SQL p50": None,
-        "SQL p95": chore["sql"],
+        "SQL p95": task["sql"],
         "Python p50": None,
-        "statements": chore["statements"],
+        "statements": task["statements"],
         "bytes": None,
         "idle": None,
     }

@@ -28,10 +28,10 @@ def test_expired_sessions_are_pruned():
     for key, days in (("old", 1), ("older", 400), ("new", -1)):
         Session.objects.create(session_key=key, session_data="", expire_date=over(days))
 
-    tasks.forget_sessions()
+    tasks.prune_sessions()
 
     assert [one.session_key for one in Session.objects.all()] == ["new"]
-    assert Schedule.objects.get(func="trackers.tasks.forget_sessions").schedule_type == "H"
+    assert Schedule.objects.get(func="trackers.tasks.prune_sessions").schedule_type == "H"
 
 
 @pytest.mark.django_db

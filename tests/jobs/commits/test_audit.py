@@ -136,10 +136,10 @@ def test_the_command_reports_and_repairs():
 
 def test_the_hourly_task_repairs_and_logs(caplog):
     lose()
-    [chore] = Schedule.objects.filter(func="trackers.tasks.audit_queues")
+    [scheduled] = Schedule.objects.filter(func="trackers.tasks.audit_queues")
 
     tasks.audit_queues()
 
-    assert chore.schedule_type == Schedule.HOURLY
+    assert scheduled.schedule_type == Schedule.HOURLY
     assert f"{NAME}: 100 keys were in no bucket and 0 in several" in caplog.text
     assert audit_queue(NAME, mend=False).is_sound

@@ -1,4 +1,4 @@
-"""Each chore has a schedule of its own, and one that is behind is run again soon."""
+"""Each periodic task has a schedule of its own, and one that is behind is run again soon."""
 
 from datetime import timedelta
 

@@ -101,14 +101,14 @@ def test_milestones_reached_without_subscribers_are_not_stored():
 
 def test_stored_milestones_are_deleted_after_an_hour_without_subscribers():
     measure(99, 100)
-    tasks.forget_crossings()
+    tasks.prune_crossings()
     assert Crossing.objects.count() == 1
 
     subscribe("tweets")
-    tasks.forget_crossings()
+    tasks.prune_crossings()
 
     assert not Crossing.objects.exists()
-    assert Schedule.objects.filter(func="trackers.tasks.forget_crossings").count() == 1
+    assert Schedule.objects.filter(func="trackers.tasks.prune_crossings").count() == 1
 
 
 def test_milestones_of_an_untracked_tweet_are_deleted():

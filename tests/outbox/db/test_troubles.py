@@ -114,7 +114,7 @@ def test_a_killed_stream_process_counts_as_down():
 
 
 def test_findings_are_judged_every_minute():
-    chore = Schedule.objects.get(func="trackers.tasks.alert_people")
-    assert (chore.schedule_type, chore.minutes) == (Schedule.MINUTES, 1)
+    scheduled = Schedule.objects.get(func="trackers.tasks.alert_people")
+    assert (scheduled.schedule_type, scheduled.minutes) == (Schedule.MINUTES, 1)
     tasks.alert_people()
     assert not Finding.objects.exists()

@@ -1,7 +1,7 @@
 """What is done every hour: what is no longer needed goes, and books are audited.
 
-Each chore is a task with its own schedule, so that none waits for another; a chore that is already
-running elsewhere is left to that run. Long ones stop between two transactions when their time is
+Each is a task with its own schedule, so that none waits for another; one that is already running
+elsewhere is left to that run. Long ones stop between two transactions when their time is
 over, and run again soon.
 """
 
@@ -41,7 +41,7 @@ from trackers.timelines.homes import embedding, following, read_counts
 from trackers.tokens import idempotency
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
-from tweetwatch.http.sessions import prune_sessions as forget_expired_sessions
+from tweetwatch.http.sessions import prune_sessions as prune_expired_sessions
 from tweetwatch.pieces import periodic_task_deadline
 
 logger = logging.getLogger(__name__)
@@ -83,31 +83,31 @@ def prune_counters() -> None:
     forecasts.prune_forecasts(today=now.astimezone(UTC).date())
 
 
-def forget_silent_workers() -> None:
+def prune_silent_workers() -> None:
     """Every few minutes: delete the heartbeats of vanished clusters, and marks of work that their
     workers began over a week ago."""
     heartbeats.prune_silent_clusters()
     begun.prune_marks()
 
 
-def forget_uploads() -> None:
+def prune_uploads() -> None:
     """Every hour: delete uploads that broke off, or that nobody started."""
     now, _ = intervals.current()
     forget_unfinished(now)
 
 
-def forget_failed_tasks() -> None:
+def prune_failed_tasks() -> None:
     """Every hour: delete django-q2's records of failures after two weeks."""
     now, _ = intervals.current()
     worked = failures.prune_failures(now=now, deadline=periodic_task_deadline())
-    log_pruned(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
+    log_pruned(worked, "failed tasks", task="trackers.tasks.prune_failed_tasks")
 
 
-def forget_sessions() -> None:
+def prune_sessions() -> None:
     """Every hour: delete people's expired sessions."""
     now, _ = intervals.current()
-    worked = forget_expired_sessions(now=now, deadline=periodic_task_deadline())
-    log_pruned(worked, "sessions", task="trackers.tasks.forget_sessions")
+    worked = prune_expired_sessions(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "sessions", task="trackers.tasks.prune_sessions")
 
 
 def audit_queues() -> None:
@@ -117,25 +117,25 @@ def audit_queues() -> None:
         mend_queue(name, deadline=deadline)
 
 
-def forget_gaps() -> None:
+def prune_gaps() -> None:
     """Every hour: delete gaps that were closed a month ago."""
     now, _ = intervals.current()
     worked = forget_closed_gaps(now=now, deadline=periodic_task_deadline())
-    log_pruned(worked, "closed gaps", task="trackers.tasks.forget_gaps")
+    log_pruned(worked, "closed gaps", task="trackers.tasks.prune_gaps")
 
 
-def forget_yields() -> None:
+def prune_yields() -> None:
     """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
     source_days.prune_days(today=now.astimezone(UTC).date())
     worked = forget_old_yields(now=now, deadline=periodic_task_deadline())
-    log_pruned(worked, "yields", task="trackers.tasks.forget_yields")
+    log_pruned(worked, "yields", task="trackers.tasks.prune_yields")
 
 
-def forget_crossings() -> None:
+def prune_crossings() -> None:
     """Every hour: forget which tweets reached milestones, while nobody subscribes to that."""
     worked = crossings.prune_crossings(deadline=periodic_task_deadline())
-    log_pruned(worked, "crossings", task="trackers.tasks.forget_crossings")
+    log_pruned(worked, "crossings", task="trackers.tasks.prune_crossings")
 
 
 def drop_idle_homes() -> None:
@@ -158,24 +158,24 @@ def audit_books() -> None:
     books.mend()
 
 
-def forget_alerts() -> None:
+def prune_alerts() -> None:
     """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
     findings.prune_rested(now=now)
     worked = prune_notices(now=now, deadline=periodic_task_deadline())
-    log_pruned(worked, "alerts", task="trackers.tasks.forget_alerts")
+    log_pruned(worked, "alerts", task="trackers.tasks.prune_alerts")
 
 
-def forget_events() -> None:
+def prune_events() -> None:
     """Every hour: delete days of events and attempts a week after they end, and old keys."""
     now, _ = intervals.current()
     if dropped := prune.prune_events(now=now):
         logger.info("dropped %d days of events and attempts", dropped)
     strays = prune.prune_strays(now=now, deadline=periodic_task_deadline())
-    log_pruned(strays, "events and attempts", task="trackers.tasks.forget_events")
+    log_pruned(strays, "events and attempts", task="trackers.tasks.prune_events")
     for kept in idempotency.RETENTIONS:
         forgotten = kept.forget(now=now, deadline=periodic_task_deadline())
-        log_pruned(forgotten, kept.what, task="trackers.tasks.forget_events")
+        log_pruned(forgotten, kept.what, task="trackers.tasks.prune_events")
 
 
 def expire_timelines() -> None:

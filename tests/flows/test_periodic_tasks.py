@@ -1,4 +1,4 @@
-"""Housekeeping with far more to pack than a task has time for: every chore is done all the same.
+"""Far more to pack than a task has time for: every periodic task is done all the same.
 
 A real cluster with a short TASK_TIMEOUT, killed in the middle. django-q2's scheduler looks every
 half minute; here one that ticks faster stands beside it, as further clusters would.
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 # A piece of packing takes a tenth of a second, and on a busy machine was seen to take over two.
 TASK_TIMEOUT = 6
-# Rows that are there to pack until the other chores are done: more than a run packs, and no more,
+# Rows that are there to pack until the other tasks are done: more than a run packs, and no more,
 # since all of them are to be packed in the end.
 BACKLOG, EACH = 360_000, 40
 A_MOMENT = 0.3

@@ -24,14 +24,14 @@ MINUTES = {Schedule.HOURLY: 60, Schedule.DAILY: 1440}
 
 
 def main(*, rounds: int) -> None:
-    chores = {f"{tasks.__name__}.record_statistics": 0.03} | {
+    periodic = {f"{tasks.__name__}.record_statistics": 0.03} | {
         one.func: one.minutes if one.schedule_type == Schedule.MINUTES else
         MINUTES.get(one.schedule_type, 0)
         for one in Schedule.objects.exclude(func__in=LEFT_OUT)
     }  # fmt: skip
     told = [
-        {"chore": func.rpartition(".")[2], "minutes": minutes, **of_one(func, rounds=rounds)}
-        for func, minutes in sorted(chores.items(), key=lambda one: (one[1], one[0]))
+        {"task": func.rpartition(".")[2], "minutes": minutes, **of_one(func, rounds=rounds)}
+        for func, minutes in sorted(periodic.items(), key=lambda one: (one[1], one[0]))
     ]
     print(json.dumps(told))
 
