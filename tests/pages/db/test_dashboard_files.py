@@ -1,4 +1,4 @@
-"""Grafana's dashboard and the alert rules: each metric that they name is in /metrics."""
+"""Grafana's dashboard, the alert rules and docs: each metric and label they name is in /metrics."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 import yaml
 from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
@@ -19,12 +20,18 @@ from trackers.schedule.models import Interval, Stretch
 
 DEPLOY = PROJECT / "deploy"
 NAME = re.compile(r"\btweetwatch_[a-z0-9_]+")
+SELECTED = re.compile(r"\b(tweetwatch_[a-z0-9_]+)(?:{([^}]*)})?")
 KEY = "a-key-for-the-tests"
 
 
-def dashboard():
+def targets():
+    """What the dashboard draws: expressions, each with the legend of its lines."""
     found = json.loads((DEPLOY / "grafana" / "tweetwatch.json").read_text())
-    return [target["expr"] for panel in found["panels"] for target in panel["targets"]]
+    return [
+        (target["expr"], target["legendFormat"])
+        for panel in found["panels"]
+        for target in panel["targets"]
+    ]
 
 
 def rules():
@@ -33,8 +40,8 @@ def rules():
 
 
 @pytest.fixture
-def told(client, db, settings):
-    """Names of metrics while there is something of everything."""
+def scraped(client, db, settings):
+    """The labels of each sample while there is something of everything, by metric."""
     settings.METRICS_KEY, settings.SECURE_SSL_REDIRECT = KEY, False
     now = timezone.now()
     credential = CredentialFactory()
@@ -60,14 +67,41 @@ def told(client, db, settings):
     )
     Stretch.objects.create(pk=Stretch.ONLY, taken_at=now)
     text = client.get("/metrics", headers={"Authorization": f"Bearer {KEY}"}).content.decode()
-    return set(re.findall(r"^(tweetwatch_[a-z0-9_]+)", text, re.MULTILINE))
+    labels = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels.setdefault(sample.name, []).append(sample.labels)
+    return labels
 
 
-def test_each_metric_named_in_the_files_exists(told):
-    expressions = [*dashboard(), *(rule["expr"] for rule in rules())]
-    named = {name for one in expressions for name in NAME.findall(one)}
+def test_each_metric_named_in_the_files_exists(scraped):
+    expressions = [*(expr for expr, _ in targets()), *(rule["expr"] for rule in rules())]
+    named = {name for expr in expressions for name in NAME.findall(expr)}
     assert len(named) > 15
-    assert named - told == set()
+    assert named - set(scraped) == set()
+
+
+def test_each_label_named_in_the_files_exists(scraped):
+    """In selectors, with its value; in `by (…)`, in the legends of lines, and in annotations."""
+    named = [(expr, re.findall(r"{{(\w+)}}", legend)) for expr, legend in targets()]
+    for rule in rules():
+        texts = " ".join(rule["annotations"].values())
+        named.append((rule["expr"], re.findall(r"\$labels\.(\w+)", texts)))
+    assert sum(len(labels) for _, labels in named) > 10
+    for expr, labels in named:
+        for name, selector in SELECTED.findall(expr):
+            wanted = dict(re.findall(r'(\w+)="([^"]*)"', selector))
+            assert any(wanted.items() <= sample.items() for sample in scraped[name]), expr
+            for label in [*labels, *re.findall(r"by \((\w+)\)", expr)]:
+                assert all(label in sample for sample in scraped[name]), (expr, label)
+
+
+def test_each_metric_named_in_the_docs_exists(scraped):
+    texts = [path.read_text() for path in (PROJECT / "docs").glob("*.md")]
+    quoted = [words for text in texts for words in re.findall(r"`[^`\n]+`", text)]
+    named = {name for words in quoted for name in NAME.findall(words)}
+    assert len(named) > 8
+    assert named - set(scraped) == set()
 
 
 def test_each_alert_says_what_is_wrong_and_what_to_do_next():
