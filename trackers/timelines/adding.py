@@ -9,110 +9,13 @@ from django.db import transaction
 from trackers.timelines.bounds import Bounds, bounds_of, least_upper
 from trackers.timelines.entries import Entry, array_elements, texts
 from trackers.timelines.locks import lock, often_in
-from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
-# What is locked ─> what was added ─> the timelines that have grown.
-# Locks: the rows of the timelines, in the order of names (`locks`). `live` and `seq` are read after
-# the row is locked, so that `seq` goes by the order of commits.
-# ON CONFLICT sees what is committed, whatever this statement saw when it began: an existing entry
-# stays as it is, and a tombstone stays dead.
-# Fences: MATERIALIZED, so that the locks are taken first, and once. `live` is checked on the rows
-# that were found, or the planner might read all live timelines by their index. = ANY of an array
-# and `often_in` (how often an id is in it) stand in for a join to `added`, which might be planned
-# as a comparison of all with all.
-_ADDED = """
-    added AS (
-        INSERT INTO trackers_timelineentry (timeline_id, entry_id, seq, secondary, metadata)
-        {new}
-        ON CONFLICT (timeline_id, entry_id) DO NOTHING
-        RETURNING timeline_id
-    ),
-    grown AS (
-        UPDATE trackers_timeline t
-        SET seq = t.seq + 1, size = t.size + {entries}
-        FROM (SELECT array_agg(timeline_id ORDER BY timeline_id) AS ids FROM added) a
-        WHERE t.id = ANY(a.ids)
-        RETURNING t.name, t.size
-    )
-    SELECT name, size FROM grown WHERE size > %(upper)s
-"""
-
-# The same entries to all of the names. Timeline by timeline, the order of the indexes: entry by
-# entry, each row would go to a different page.
-_ADD_TO_ALL = compact_sql(
-    """
-    WITH locked AS MATERIALIZED (
-        SELECT id, seq, live FROM trackers_timeline WHERE name = ANY(%(names)s::text[])
-        ORDER BY name FOR NO KEY UPDATE
-    ),
-    """
-    + _ADDED.format(
-        entries=often_in("a.ids"),
-        new="""
-        SELECT l.id, n.entry_id, l.seq + 1, n.secondary, n.metadata
-        FROM locked l CROSS JOIN unnest(
-            %(ids)s::bigint[], %(secondaries)s::bigint[], %(metadata)s::bytea[]
-        ) AS n(entry_id, secondary, metadata)
-        WHERE l.live
-        ORDER BY l.id, n.entry_id
-        """,
-    )
-)
-
-# Each entry to the name at its `place`. Timeline ids are looked up in an array by place, again
-# instead of a join.
-_ADD_TO_EACH = compact_sql(
-    """
-    WITH locked AS MATERIALIZED (
-        SELECT a.place, t.id, t.seq, t.live
-        FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
-        LEFT JOIN LATERAL (
-            SELECT id, seq, live FROM trackers_timeline WHERE name = a.name FOR NO KEY UPDATE
-        ) t ON true
-    ),
-    placed AS MATERIALIZED (
-        SELECT array_agg(CASE WHEN live THEN id ELSE 0 END ORDER BY place) AS ids,
-               array_agg(coalesce(seq, 0) ORDER BY place) AS seqs
-        FROM locked
-    ),
-    """
-    + _ADDED.format(
-        entries=often_in("a.ids"),
-        new="""
-        SELECT p.ids[n.place], n.entry_id, p.seqs[n.place] + 1, n.secondary, n.metadata
-        FROM placed p CROSS JOIN unnest(
-            %(places)s::int[], %(ids)s::bigint[], %(secondaries)s::bigint[], %(metadata)s::bytea[]
-        ) AS n(place, entry_id, secondary, metadata)
-        WHERE p.ids[n.place] > 0
-        """,
-    )
-)
-
-# The timelines are locked. Deletes all but the newest `lower` entries of each that is still too
-# long.
-_CUT = """
-    WITH lowest AS MATERIALIZED (
-        SELECT a.id, e.entry_id
-        FROM unnest(%(ids)s::bigint[], %(lowers)s::int[], %(uppers)s::int[]) AS a(id, lower, upper)
-        CROSS JOIN LATERAL (
-            SELECT size FROM trackers_timeline WHERE id = a.id OFFSET 0
-        ) t
-        CROSS JOIN LATERAL (
-            SELECT entry_id FROM trackers_timelineentry
-            WHERE timeline_id = a.id AND dead_at IS NULL
-            ORDER BY entry_id DESC OFFSET a.lower - 1 LIMIT 1
-        ) e
-        WHERE t.size > a.upper
-    ),
-    cut AS (
-        DELETE FROM trackers_timelineentry e USING lowest l
-        WHERE e.timeline_id = ANY(ARRAY[l.id]) AND e.entry_id < l.entry_id AND e.dead_at IS NULL
-        RETURNING e.timeline_id
-    )
-    UPDATE trackers_timeline t SET size = t.size - c.entries
-    FROM (SELECT timeline_id, count(*) AS entries FROM cut GROUP BY timeline_id) c
-    WHERE t.id = ANY(ARRAY[c.timeline_id])
-"""
+_ADDED = statement(__file__, "_added", entries=often_in("a.ids"))
+_ADD_TO_ALL = statement(__file__, "add_to_all", added=_ADDED)
+_ADD_TO_EACH = statement(__file__, "add_to_each", added=_ADDED)
+_CUT = statement(__file__, "cut")
 
 
 def add_to_all(

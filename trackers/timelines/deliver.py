@@ -26,6 +26,7 @@ from trackers.timelines.models import BuiltHome
 from trackers.timelines.settings import home_settings
 from tweetwatch.database import compact_sql, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -63,29 +64,7 @@ _PRUNE_ARRIVALS = compact_sql("""
     WHERE a.origin_id = %(origin)s AND a.number = old.number
 """)
 
-# The same for all origins, as some bring nothing more. The locks on the marks exclude deliveries.
-# If an origin's oldest arrival is young, its others are not read.
-FORGET_OLD = compact_sql("""
-    WITH held AS MATERIALIZED (
-        SELECT origin_id, number FROM trackers_deliverymark WHERE origin_id > %(after)s
-        ORDER BY origin_id LIMIT 20 FOR UPDATE SKIP LOCKED
-    ),
-    gone AS (
-        DELETE FROM trackers_arrival a
-        USING held CROSS JOIN LATERAL (
-            SELECT number FROM (
-                SELECT number, came_at FROM trackers_arrival
-                WHERE origin_id = held.origin_id AND number <= held.number
-                  AND (SELECT came_at FROM trackers_arrival WHERE origin_id = held.origin_id
-                       ORDER BY number LIMIT 1) < now() - %(kept)s::interval
-                ORDER BY number LIMIT 1000
-            ) oldest WHERE came_at < now() - %(kept)s::interval
-        ) old
-        WHERE a.origin_id = held.origin_id AND a.number = old.number
-        RETURNING 1
-    )
-    SELECT max(origin_id), (SELECT count(*) FROM gone) FROM held
-""")
+FORGET_OLD = statement(__file__, "forget_arrivals")
 
 # Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
 # is claimed, or has a strike.

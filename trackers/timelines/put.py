@@ -11,6 +11,7 @@ from datetime import datetime
 from trackers.timelines.entries import Entry, metadata_of
 from trackers.timelines.locks import Locked
 from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.statements import statement
 
 Put = tuple[int, int, Entry, datetime | None]
 
@@ -37,26 +38,7 @@ _REMOVE_OLDER = """
     WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.seq <= a.seq AND e.dead_at IS NULL
 """
 
-# The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live,
-# read at `read_at`, or now if that is null.
-_RECOUNT = compact_sql("""
-    UPDATE trackers_timeline t
-    SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,
-        read_on = (a.read_at AT TIME ZONE 'UTC')::date,
-        size = (SELECT count(*) FROM trackers_timelineentry
-                WHERE timeline_id = a.id AND dead_at IS NULL)
-    FROM (
-        SELECT n.id, n.seq, n.live, CASE
-            WHEN n.read_at IS NULL THEN statement_timestamp()
-            WHEN before.live THEN greatest(before.last_read_at, n.read_at) ELSE n.read_at
-        END AS read_at
-        FROM unnest(%(timelines)s::bigint[], %(seqs)s::bigint[], %(live)s::bool[],
-                    %(read_at)s::timestamptz[]) AS n(id, seq, live, read_at)
-        CROSS JOIN LATERAL (SELECT * FROM trackers_timeline WHERE id = n.id OFFSET 0) before
-    ) a
-    WHERE t.id = ANY(ARRAY[a.id])
-    RETURNING t.id, t.size
-""")
+_RECOUNT = statement(__file__, "recount")
 
 
 def put_entries(entries: Sequence[Put]) -> None:

@@ -14,35 +14,12 @@ from datetime import datetime, timedelta
 from trackers.jobs.models import MAX_STRIKES
 from trackers.timelines.models import HomeReads
 from tweetwatch.database import compact_sql, fetch_together
+from tweetwatch.statements import statement
 
 _MAX_COUNTED = 10_000
 _STRATEGIES = ("cache", "sized", "timed")
 
-# Looks at the deliveries that have been due longest: an origin keeps its place in line until all is
-# delivered. By the index on buckets, since jobs have none on time; isolated jobs are in no bucket.
-# The oldest undelivered arrival is the next one behind the mark.
-LAG = compact_sql(f"""
-    SELECT coalesce(max(extract(epoch FROM now() - next.came_at)), 0)::float8, count(*)
-    FROM (
-        SELECT live.key
-        FROM (SELECT stamp, keys FROM trackers_deliverybucket
-              ORDER BY due_at, id LIMIT {_MAX_COUNTED}) bucket
-        CROSS JOIN LATERAL unnest(bucket.keys) AS entry(key)
-        CROSS JOIN LATERAL (
-            SELECT key FROM trackers_timelinedelivery
-            WHERE key = entry.key AND stamp = bucket.stamp LIMIT 1) live
-        UNION ALL
-        (SELECT key FROM trackers_timelinedelivery
-         WHERE strikes >= {MAX_STRIKES} LIMIT {_MAX_COUNTED})
-        LIMIT {_MAX_COUNTED}
-    ) job
-    LEFT JOIN LATERAL (
-        SELECT number FROM trackers_deliverymark WHERE origin_id = job.key LIMIT 1) mark ON true
-    CROSS JOIN LATERAL (
-        SELECT came_at FROM trackers_arrival
-        WHERE origin_id = job.key AND number > coalesce(mark.number, 0)
-        ORDER BY number LIMIT 1) next
-""")
+LAG = statement(__file__, "lag", max_counted=_MAX_COUNTED, max_strikes=MAX_STRIKES)
 _COUNTED = {
     "followers": "trackers_follower",
     "follows": "trackers_follow",

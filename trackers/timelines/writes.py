@@ -27,33 +27,10 @@ from trackers.timelines.entries import (
 from trackers.timelines.locks import Locked, lock, make_and_lock, often_in
 from trackers.timelines.put import put_entries, recount, remove_older
 from trackers.timelines.reads import read_timelines
-from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
-# The timelines are locked, and come in the order of their ids, by which their `seqs` are found.
-# An entry that was not there becomes a tombstone at once, with the `seq` of this write; one that
-# was live keeps its own, lower one, by which it is known, and is no longer counted.
-_MARK = compact_sql(f"""
-    WITH marked AS (
-        INSERT INTO trackers_timelineentry AS e (timeline_id, entry_id, seq, dead_at)
-        SELECT t.id, d.id, t.seq + 1, statement_timestamp()
-        FROM unnest(%(timelines)s::bigint[], %(seqs)s::bigint[]) AS t(id, seq)
-        CROSS JOIN unnest(%(ids)s::bigint[]) AS d(id)
-        ON CONFLICT (timeline_id, entry_id) DO UPDATE
-        SET dead_at = excluded.dead_at, secondary = NULL, metadata = NULL
-        WHERE e.dead_at IS NULL
-        RETURNING e.timeline_id, e.seq
-    )
-    UPDATE trackers_timeline t SET seq = t.seq + 1, size = t.size - {often_in("m.were_live")}
-    FROM (
-        SELECT array_agg(timeline_id) AS ids,
-               coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (
-                   WHERE seq <= (%(seqs)s::bigint[])[
-                       width_bucket(timeline_id, %(timelines)s::bigint[])]
-               ), '{{}}') AS were_live
-        FROM marked
-    ) m
-    WHERE t.id = ANY(m.ids)
-""")
+_MARK = statement(__file__, "mark_deleted", times_live=often_in("m.were_live"))
 
 # The timeline is locked. Entries are taken out, not deleted: they may come back.
 _TAKE_OUT = """

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from trackers.timelines.homes.page import Way
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import compact_sql
+from tweetwatch.statements import fill, statement
 
 # At most this many candidates are searched for in this way.
 MAX_NEARBY = 100
@@ -29,72 +30,6 @@ FOLLOWED = compact_sql(f"""
 """)
 
 # {beyond}, {within}, {inside}: <, >= and > on the way to older tweets.
-# What was found, and whether it is shown. Tweets that are untracked or gone are not shown, but are
-# returned all the same: the caller must know where to continue.
-NEAREST = """
-    SELECT nearest.id, tweet.is_shown IS TRUE
-    FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest
-    LEFT JOIN LATERAL (
-        SELECT gone_at IS NULL AS is_shown FROM trackers_tweet WHERE id = nearest.id LIMIT 1
-    ) tweet ON true
-    ORDER BY nearest.id {order}
-"""
-# What followed accounts posted. LATERAL with a LIMIT: by the index, whatever the statistics say.
-_POSTED = """
-        SELECT tweet.id
-        FROM trackers_follow f CROSS JOIN LATERAL (
-            SELECT id FROM trackers_tweet
-            WHERE author_id = -f.origin_id AND id {beyond} %(anchor)s::bigint
-              AND id {inside} (SELECT id FROM reach)
-            ORDER BY id {order} LIMIT %(limit)s::int) tweet
-        WHERE f.follower_id = %(follower)s AND f.origin_id < 0
-"""
-# The LIMIT is not a parameter: for an unknown one the planner expects a tenth of the table.
-# `reach`: exclusive, since of the last tweet of a full list some sources may be missing.
-_TOGETHER = (
-    f"""
-    WITH brought AS MATERIALIZED (
-        SELECT tweet_id AS id, source_id FROM trackers_sourcetweet
-        WHERE tweet_id {{beyond}} %(anchor)s::bigint
-        ORDER BY tweet_id {{order}} LIMIT {_NEAR_TOGETHER}
-    ),
-    reach AS MATERIALIZED (
-        SELECT coalesce(
-            (SELECT {{last}}(id) FROM brought HAVING count(*) = {_NEAR_TOGETHER}), {{end}}) AS id
-    ),
-    followed AS MATERIALIZED (
-        SELECT origin_id FROM trackers_follow WHERE follower_id = %(follower)s AND origin_id > 0
-    ),
-    found AS (
-        SELECT id FROM brought
-        WHERE source_id IN (SELECT origin_id FROM followed) AND id {{inside}} (SELECT id FROM reach)
-        UNION
-        {_POSTED}
-    )
-    """
-    + NEAREST
-)
-_EACH = (
-    f"""
-    WITH reach AS MATERIALIZED (
-        SELECT coalesce(
-            (SELECT tweet_id FROM trackers_sourcetweet WHERE tweet_id {{beyond}} %(anchor)s::bigint
-             ORDER BY tweet_id {{order}} OFFSET {NEAR_EACH - 1} LIMIT 1), {{end}}) AS id
-    ),
-    found AS (
-        SELECT tweet.id
-        FROM trackers_follow f CROSS JOIN LATERAL (
-            SELECT tweet_id AS id FROM trackers_sourcetweet
-            WHERE source_id = f.origin_id AND tweet_id {{beyond}} %(anchor)s::bigint
-              AND tweet_id {{inside}} (SELECT id FROM reach)
-            ORDER BY tweet_id {{order}} LIMIT %(limit)s::int) tweet
-        WHERE f.follower_id = %(follower)s AND f.origin_id > 0
-        UNION
-        {_POSTED}
-    )
-    """
-    + NEAREST
-)
 _SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
     "older": {
         "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "last": "min", "end": 0,
@@ -106,13 +41,30 @@ _SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
 }  # fmt: skip
 
 
-def on_the_way(statement: str, way: Way) -> str:
-    return compact_sql(statement.format(**_SQL_OF_DIRECTION[way]))
+_NEAREST = statement(__file__, "_nearest", open=["order"])
+_POSTED = statement(__file__, "_posted", open=["beyond", "inside", "order"])
 
 
-_TOGETHER_OF, _EACH_OF = (
-    {way: on_the_way(statement, way) for way in _SQL_OF_DIRECTION}
-    for statement in (_TOGETHER, _EACH)
+def both_ways(name: str, *directions: str, **parts: object) -> dict[Way, str]:
+    """The statement in that file on the way to older tweets, and to newer ones."""
+    return {
+        way: statement(
+            __file__,
+            name,
+            **{direction: of_way[direction] for direction in directions},
+            **{part: fill(str(text), of_way) for part, text in parts.items()},
+            nearest=fill(_NEAREST, of_way),
+        )
+        for way, of_way in _SQL_OF_DIRECTION.items()
+    }
+
+
+_TOGETHER_OF = both_ways(
+    "near_together", "beyond", "inside", "order", "last", "end",
+    posted=_POSTED, near_together=_NEAR_TOGETHER,
+)  # fmt: skip
+_EACH_OF = both_ways(
+    "near_each", "beyond", "inside", "order", "end", posted=_POSTED, last_place=NEAR_EACH - 1
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from trackers.timelines.homes import moment
-from trackers.timelines.homes.nearby import FOLLOWED, MAX_NEARBY, NEAREST, on_the_way, tries
+from trackers.timelines.homes.nearby import FOLLOWED, MAX_NEARBY, both_ways, tries
 from trackers.timelines.homes.page import (
     Ask,
     Candidate,
@@ -26,55 +26,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 from tweetwatch.database import fetch_together as ask_all
 
-# {beyond}, {within}: < and >= on the way to older tweets.
-# LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null means all that
-# the follower follows.
-_CANDIDATES = (
-    """
-    WITH heads AS MATERIALIZED (
-        SELECT f.origin_id, head.id
-        FROM trackers_follow f CROSS JOIN LATERAL (
-            SELECT tweet_id AS id FROM trackers_sourcetweet
-            WHERE source_id = f.origin_id AND tweet_id {beyond} %(anchor)s::bigint
-            ORDER BY tweet_id {order} LIMIT 1) head
-        WHERE f.follower_id = %(follower)s AND f.origin_id > 0
-          AND (%(origins)s::bigint[] IS NULL OR f.origin_id = ANY(%(origins)s::bigint[]))
-        UNION ALL
-        SELECT f.origin_id, head.id
-        FROM trackers_follow f CROSS JOIN LATERAL (
-            SELECT id FROM trackers_tweet
-            WHERE author_id = -f.origin_id AND id {beyond} %(anchor)s::bigint
-            ORDER BY id {order} LIMIT 1) head
-        WHERE f.follower_id = %(follower)s AND f.origin_id < 0
-          AND (%(origins)s::bigint[] IS NULL OR f.origin_id = ANY(%(origins)s::bigint[]))
-    ),
-    bound AS MATERIALIZED (
-        SELECT coalesce(
-            (SELECT DISTINCT id FROM heads ORDER BY id {order}
-             OFFSET greatest(%(limit)s::int, 1) - 1 LIMIT 1),
-            {end}) AS id
-    ),
-    found AS (
-        SELECT tweet.id
-        FROM heads CROSS JOIN LATERAL (
-            SELECT tweet_id AS id FROM trackers_sourcetweet
-            WHERE source_id = heads.origin_id AND tweet_id {beyond} %(anchor)s::bigint
-              AND tweet_id {within} (SELECT id FROM bound)
-            ORDER BY tweet_id {order} LIMIT %(limit)s::int) tweet
-        WHERE heads.origin_id > 0 AND heads.id {within} (SELECT id FROM bound)
-        UNION
-        SELECT tweet.id
-        FROM heads CROSS JOIN LATERAL (
-            SELECT id FROM trackers_tweet
-            WHERE author_id = -heads.origin_id AND id {beyond} %(anchor)s::bigint
-              AND id {within} (SELECT id FROM bound)
-            ORDER BY id {order} LIMIT %(limit)s::int) tweet
-        WHERE heads.origin_id < 0 AND heads.id {within} (SELECT id FROM bound)
-    )
-    """
-    + NEAREST
-)
-OLDER, NEWER = on_the_way(_CANDIDATES, "older"), on_the_way(_CANDIDATES, "newer")
+CANDIDATES = both_ways("candidates", "beyond", "within", "order", "end")
 
 
 def candidates(
@@ -89,7 +41,6 @@ def candidates(
     `followed`: how many it follows, at most SOME + 1; None: counted when needed.
     """
     params = {"follower": follower_id, "origins": None if origins is None else array(origins)}
-    of_all = OLDER if way == "older" else NEWER
 
     def next_to(anchor: int, limit: int) -> Sequence[Candidate]:
         nonlocal followed
@@ -98,7 +49,7 @@ def candidates(
             followed = _followed_by(follower_id) if is_near else 0
         rows: Sequence[tuple[int, bool]] = ()
         with cursor() as db:
-            for query in (*tries(way, followed=followed, limit=limit), of_all):
+            for query in (*tries(way, followed=followed, limit=limit), CANDIDATES[way]):
                 rows = db.execute(query, {**params, "anchor": anchor, "limit": limit}).fetchall()
                 if len(rows) == limit:
                     break

@@ -12,66 +12,33 @@ from datetime import UTC, datetime
 from trackers.timelines.homes import moment
 from trackers.timelines.homes.page import Page
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.database import compact_sql, cursor
+from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 _MAX_NEWER = 800
 # An arrival whose number was drawn before the page's last number, but committed after it, may be
 # this many numbers back: between the two is at most the end of a transaction.
 _LOOK_BACK = 50_000
 
-# {came}: which arrivals are later than the position.
-_NEW = """
-    WITH came AS MATERIALIZED (
-        SELECT a.origin_id, a.tweet_id
-        FROM trackers_follow f
-        CROSS JOIN LATERAL (
-            SELECT id FROM trackers_origin
-            WHERE id = f.origin_id AND clock > %(number)s::bigint - {look_back} LIMIT 1) origin
-        CROSS JOIN LATERAL (
-            SELECT origin_id, tweet_id FROM trackers_arrival a
-            WHERE origin_id = origin.id AND number > %(number)s::bigint - {look_back}
-              AND {came}
-            ORDER BY number DESC LIMIT {most}) a
-        WHERE f.follower_id = %(follower)s
-    )
-    SELECT tweet.id
-    FROM (SELECT DISTINCT tweet_id FROM came) new
-    CROSS JOIN LATERAL (
-        SELECT id, author_id FROM trackers_tweet
-        WHERE id = new.tweet_id AND gone_at IS NULL LIMIT 1) tweet
-    WHERE (SELECT true FROM trackers_sourcetweet st
-           JOIN trackers_follow f ON f.follower_id = %(follower)s AND f.origin_id = st.source_id
-           WHERE st.tweet_id = tweet.id
-             AND (st.source_id, tweet.id) NOT IN (SELECT origin_id, tweet_id FROM came)
-           LIMIT 1) IS NULL
-      AND (SELECT true FROM trackers_follow f
-           WHERE f.follower_id = %(follower)s AND f.origin_id = -tweet.author_id
-             AND (f.origin_id, tweet.id) NOT IN (SELECT origin_id, tweet_id FROM came)
-           LIMIT 1) IS NULL
-    ORDER BY tweet.id DESC LIMIT {most} + 1
-"""
+
+def _new_since(came: str) -> str:
+    return statement(__file__, "new_since", came=came, look_back=_LOOK_BACK, most=_MAX_NEWER)
+
+
 # After a restore on another server, old rows may have transaction ids beyond any snapshot's: these
 # are told apart by their numbers.
-_SINCE_CLOCK = compact_sql(
-    _NEW.format(
-        look_back=_LOOK_BACK,
-        most=_MAX_NEWER,
-        came="(a.number > %(number)s::bigint"
-        " OR a.xid::text::xid8 < pg_snapshot_xmax(%(snapshot)s::text::pg_snapshot))"
-        " AND NOT pg_visible_in_snapshot(a.xid::text::xid8, %(snapshot)s::text::pg_snapshot)",
-    )
+_SINCE_CLOCK = _new_since(
+    "(a.number > %(number)s::bigint"
+    " OR a.xid::text::xid8 < pg_snapshot_xmax(%(snapshot)s::text::pg_snapshot))"
+    " AND NOT pg_visible_in_snapshot(a.xid::text::xid8, %(snapshot)s::text::pg_snapshot)"
 )
 # Arrivals of the tweet's own transaction came with it, not after it. The bound on `came_at`, longer
 # than any transaction, keeps out rows from before a restore on another server, whose transaction
 # ids may be greater, as above.
-_SINCE_TWEET = compact_sql(
-    _NEW.format(
-        look_back=_LOOK_BACK,
-        most=_MAX_NEWER,
-        came="a.xid <> %(xid)s::bigint"
-        " AND (a.number > %(number)s::bigint OR a.xid >= %(horizon)s::bigint"
-        " AND a.came_at > %(came_at)s::timestamptz - interval '10 minutes')",
-    )
+_SINCE_TWEET = _new_since(
+    "a.xid <> %(xid)s::bigint"
+    " AND (a.number > %(number)s::bigint OR a.xid >= %(horizon)s::bigint"
+    " AND a.came_at > %(came_at)s::timestamptz - interval '10 minutes')"
 )
 
 # When the tweet first came into this home, if that arrival is still kept.

@@ -12,44 +12,12 @@ from typing import ClassVar
 from trackers.timelines.homes.built import Built, put_into
 from trackers.timelines.models import SizedBucket
 from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.statements import statement
 
 # How many buckets are read at once, beyond those that a page fills.
 _EXTRA_BUCKETS = 4
 
-# `known`: what is already in some bucket. New tweets are usually newer than all others, so the
-# index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
-_PUT_IN_BUCKETS = compact_sql("""
-    WITH known AS MATERIALIZED (
-        SELECT follower.id AS follower_id, one.id
-        FROM unnest(%(followers)s::bigint[]) AS follower(id)
-        CROSS JOIN LATERAL (
-            SELECT ids FROM trackers_sizedbucket
-            WHERE follower_id = follower.id AND max_id >= %(oldest)s::bigint
-              AND min_id <= %(newest)s::bigint AND ids && %(ids)s::bigint[] OFFSET 0) b
-        CROSS JOIN LATERAL unnest(b.ids) AS one(id)
-    ),
-    fresh AS MATERIALIZED (
-        SELECT follower.id AS follower_id, new.id,
-               row_number() OVER (PARTITION BY follower.id ORDER BY new.id) - 1 AS nth
-        FROM unnest(%(followers)s::bigint[]) AS follower(id)
-        CROSS JOIN unnest(%(ids)s::bigint[]) AS new(id)
-        WHERE (follower.id, new.id) NOT IN (SELECT follower_id, id FROM known)
-    ),
-    counted AS MATERIALIZED (
-        UPDATE trackers_builthome f SET total = f.total + n.tweets
-        FROM (SELECT follower_id, count(*) AS tweets FROM fresh GROUP BY follower_id) n
-        WHERE f.follower_id = n.follower_id AND f.strategy = 'sized'
-        RETURNING f.follower_id, f.total - n.tweets AS before
-    )
-    INSERT INTO trackers_sizedbucket AS b (follower_id, n, ids, min_id, max_id)
-    SELECT fresh.follower_id, (counted.before + fresh.nth) / %(size)s::int AS n,
-           array_agg(fresh.id ORDER BY fresh.id), min(fresh.id), max(fresh.id)
-    FROM fresh JOIN counted USING (follower_id)
-    GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (follower_id, n) DO UPDATE
-    SET ids = b.ids || excluded.ids, min_id = least(b.min_id, excluded.min_id),
-        max_id = greatest(b.max_id, excluded.max_id)
-""")
+_PUT_IN_BUCKETS = statement(__file__, "put_in_buckets")
 # The next buckets after the last one that was read, by (max_id, n).
 _YOUNGEST = compact_sql("""
     SELECT max_id, n, ids FROM trackers_sizedbucket
@@ -72,25 +40,7 @@ _BETWEEN = compact_sql("""
       AND one.id > %(after)s::bigint AND one.id <= %(upto)s::bigint
     ORDER BY one.id LIMIT %(limit)s::int
 """)
-_TAKE_FROM_BUCKETS = """
-    WITH kept AS MATERIALIZED (
-        SELECT b.n, array_agg(one.id ORDER BY one.nth) AS ids, min(one.id) AS least,
-               max(one.id) AS most
-        FROM trackers_sizedbucket b
-        CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
-        WHERE b.follower_id = %(follower)s AND one.id NOT IN (SELECT unnest(%(ids)s::bigint[]))
-        GROUP BY b.n
-    ),
-    empty AS (
-        DELETE FROM trackers_sizedbucket
-        WHERE follower_id = %(follower)s AND n NOT IN (SELECT n FROM kept)
-    )
-    UPDATE trackers_sizedbucket b
-    SET ids = kept.ids, min_id = kept.least, max_id = kept.most
-    FROM kept
-    WHERE b.follower_id = %(follower)s AND b.n = kept.n
-      AND cardinality(b.ids) <> cardinality(kept.ids)
-"""
+_TAKE_FROM_BUCKETS = statement(__file__, "take_from_buckets")
 _LAST = 2**31 - 1
 
 

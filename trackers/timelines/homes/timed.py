@@ -13,39 +13,15 @@ from trackers.timelines.homes.built import Built, put_into
 from trackers.timelines.models import TimedBucket
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, ms_of
 from tweetwatch.database import array, compact_sql, cursor
+from tweetwatch.statements import statement
 
 _DAY_MS = 86_400_000
 # The last sequential id, without a time.
 _LAST_COUNTED = 29_700_859_247
 
-# Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
-# bucket, so nothing has to be sorted.
-_PUT_BY_DAY = compact_sql(f"""
-    WITH sheets AS MATERIALIZED (
-        SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
-        FROM (
-            SELECT asked.id, CASE WHEN asked.id > {_LAST_COUNTED}
-                       THEN ((asked.id >> {LOW_BITS}) + {TWEPOCH_MS}) / %(span)s::bigint
-                   ELSE coalesce(floor(extract(epoch FROM t.created_at) * 1000 / %(span)s::bigint),
-                                 0) END::int AS bucket
-            FROM unnest(%(ids)s::bigint[]) AS asked(id)
-            LEFT JOIN LATERAL (
-                SELECT created_at FROM trackers_tweet
-                WHERE asked.id <= {_LAST_COUNTED} AND id = asked.id LIMIT 1) t ON true
-        ) born
-        GROUP BY born.bucket
-    )
-    INSERT INTO trackers_timedbucket AS b (follower_id, bucket, ids)
-    SELECT follower.id, sheets.bucket, sheets.ids
-    FROM unnest(%(followers)s::bigint[]) AS follower(id) CROSS JOIN sheets
-    ORDER BY follower.id, sheets.bucket
-    ON CONFLICT (follower_id, bucket) DO UPDATE
-    SET ids = CASE WHEN excluded.ids[cardinality(excluded.ids)] > b.ids[1]
-                   THEN excluded.ids || b.ids
-                   ELSE ARRAY(SELECT DISTINCT one FROM unnest(b.ids || excluded.ids) AS one
-                              ORDER BY one DESC) END
-    WHERE NOT b.ids @> excluded.ids
-""")
+_PUT_BY_DAY = statement(
+    __file__, "put_by_day", last_counted=_LAST_COUNTED, low_bits=LOW_BITS, twepoch_ms=TWEPOCH_MS
+)
 # Reads bucket after bucket until there are enough, and no further.
 _OLDER = compact_sql("""
     SELECT one.id

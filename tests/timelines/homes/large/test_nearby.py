@@ -42,7 +42,7 @@ def followers():
     ],
 )
 def test_quick_reads_return_the_first_tweets_of_the_full_read(followers, way, anchor):
-    of_all = on_read.OLDER if way == "older" else on_read.NEWER
+    of_all = on_read.CANDIDATES[way]
     enough = []
     for me in followers:
         given = {"follower": me, "origins": None, "anchor": anchor, "limit": LIMIT}
