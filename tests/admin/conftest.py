@@ -1,21 +1,7 @@
-import pytest
-from django.contrib.auth.models import User
-
+from tests.pages.conftest import _plain_http, staff
 from tests.x import everything_logged, fake, running_fake
 
-__all__ = ["everything_logged", "fake", "running_fake"]
-
-
-@pytest.fixture(autouse=True)
-def _plain_http(settings):
-    settings.SECURE_SSL_REDIRECT = False
-
-
-@pytest.fixture
-def staff(client, db):
-    """A client that is logged in as an administrator."""
-    client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
-    return client
+__all__ = ["_plain_http", "everything_logged", "fake", "running_fake", "staff"]
 
 
 def said(page):

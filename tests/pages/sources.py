@@ -1,17 +1,14 @@
 """Sources as polls leave them, and what their pages say."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from django.contrib.auth.models import Permission, User
+from django.utils.timezone import now
 
 from tests import queues
 from tests.factories import id_born
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def source(kind="account", of="nasa", *, due_in=None, **given):

@@ -3,6 +3,7 @@ from decimal import Decimal
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from tests.admin.conftest import act, said
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
@@ -15,10 +16,6 @@ NO_ROWS = {
     f"spending-{name}_FORMS": "0" for name in ("TOTAL", "INITIAL", "MIN_NUM", "MAX_NUM")
 }  # fmt: skip
 PRICES = {"price_of_a_post": "0.005", "price_of_a_user": "0.010"}
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def spend(project, day=None, **given):

@@ -1,13 +1,9 @@
-from datetime import UTC, datetime
+from django.utils.timezone import now
 
 from tests.admin.conftest import act
 from trackers.ingest.sources.models import Gap, Source, Stream
 
 SOURCES = "/admin/trackers/source/"
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def source(of="nasa", **given):

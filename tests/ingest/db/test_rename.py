@@ -1,9 +1,10 @@
 """A source is edited: what it has read stays while it is of the same, and nothing unread is lost
 without a word."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
+from django.utils.timezone import now
 
 from tests import queues
 from tests.factories import id_born
@@ -12,10 +13,6 @@ from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.tweets.snowflake import born_at
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def ago(length):

@@ -1,5 +1,6 @@
 """Clusters run as real processes, each test's on a database of its own."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from psycopg import sql
 from tests.jobs.cluster.running import PROJECT, Running
 
 numbers = count()
+fork = multiprocessing.get_context("fork")
 
 
 def url_of(database):
@@ -76,3 +78,19 @@ def cluster(migrated, tmp_path_factory):
         cluster = Running(url_of(name), tmp_path_factory.mktemp("cluster")).wait_until_up()
         yield cluster
         cluster.close()
+
+
+@pytest.fixture
+def start():
+    processes = []
+
+    def start(target, *args):
+        process = fork.Process(target=target, args=args, daemon=True)
+        process.start()
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.join()

@@ -1,9 +1,10 @@
 """What a cluster records of its queues, its tasks and its database, and how little that stays."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils.timezone import now
 
 from tests.factories import TweetUpdateFactory
 from trackers import tasks
@@ -17,10 +18,6 @@ from trackers.jobs.observed.tasks import MAX_NOTED_TASKS
 from trackers.tweets.partitions import SAMPLES
 
 A_MINUTE, AN_HOUR = timedelta(minutes=1), timedelta(hours=1)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def this_minute():

@@ -1,11 +1,12 @@
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
+from django.utils.timezone import now
 
 from tests import queues
 from tests.conftest import PROJECT
@@ -23,10 +24,6 @@ from trackers.status import Status
 from tweetwatch import VERSION
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def status(*flags):

@@ -1,7 +1,8 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.utils.timezone import now
 
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
 from trackers.credentials import sentences
@@ -64,10 +65,6 @@ def test_without_any_limit_the_catch_up_time_is_unknown():
 
 # Below: on rows. Committed, since now() stands still within a transaction.
 on_rows = pytest.mark.django_db(transaction=True)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def window(app, limit=900, **given):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils.timezone import now
 
 from tests.timelines.homes.world import (
     bring,
@@ -34,10 +34,6 @@ MANY_WAIT = """
 """
 
 pytestmark = pytest.mark.django_db
-
-
-def now():
-    return timezone.now()
 
 
 def test_the_lag_of_deliveries_is_that_of_the_oldest_waiting_tweet():

@@ -6,19 +6,12 @@ from datetime import timedelta
 import pytest
 
 from tests.timelines.sessions import PATIENCE, sessions, wait_until_it_waits
+from tests.timelines.states import entries, shown
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Entry
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("timelines_alone")]
-
-
-def entries(*ids):
-    return [Entry(id) for id in ids]
-
-
-def shown(name="home"):
-    return [entry.id for entry in store.get(name, 0, 100)]
 
 
 @pytest.fixture

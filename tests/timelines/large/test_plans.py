@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from tests.plans import MODES, watched
+from tests.timelines.states import entries
 from trackers.timelines import expiry, listing, store
 from trackers.timelines.store import Ask, Entry
 from tweetwatch.database import cursor
@@ -79,10 +80,6 @@ def filled(request):
         # is not used until that session is over.
         run(db, f"TRUNCATE {', '.join(TABLES)}")
         return request.param(db)
-
-
-def entries(*ids):
-    return [Entry(id) for id in ids]
 
 
 def whatever_is_done(timelines):

@@ -12,16 +12,12 @@ import pytest
 from tests.conftest import PROJECT
 from tests.databases import OURS, url_of
 from tests.timelines.sessions import PATIENCE, sessions, wait_for, waits_for_a_lock
-from tests.timelines.states import state
+from tests.timelines.states import entries, state
 from trackers.timelines import store
 from trackers.timelines.models import Timeline
 from trackers.timelines.store import Ask, Entry
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("timelines_alone")]
-
-
-def entries(*ids):
-    return [Entry(id) for id in ids]
 
 
 def test_a_snapshot_is_of_one_moment():

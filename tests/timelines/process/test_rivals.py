@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
+from tests.timelines.states import entries
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Entry, SegmentState, TimelineMissing
@@ -37,10 +38,6 @@ def together(*acts):
     for thread in threads:
         thread.join(240)
     return faults
-
-
-def entries(*ids):
-    return [Entry(id) for id in ids]
 
 
 def test_eight_writers_of_the_same_timelines_lose_nothing_and_never_deadlock():

@@ -6,18 +6,13 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from tests.ingest.polls.steps import accounts, add, billed, connect, poll, release
+from tests.ingest.polls.steps import accounts, add, billed, poll, release
 from trackers.ingest.sources import days
 from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import SourceDay
 from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
 
 
 def test_polls_count_new_posts_and_their_cost(x):

@@ -6,10 +6,8 @@ import pytest
 from django.utils import timezone
 
 from tests.ingest.polls.steps import (
-    accounts,
     add,
     asked,
-    connect,
     poll,
     release,
     step,
@@ -24,16 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 TIMELINE = "GET /2/users/:id/tweets"
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
-
-
-@pytest.fixture
-def account(x):
-    return accounts(x, 1)[0]
 
 
 def begin_overlap(source, **when):

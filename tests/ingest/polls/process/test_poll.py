@@ -12,7 +12,6 @@ from tests.ingest.polls.steps import (
     answers,
     asked,
     billed,
-    connect,
     fill,
     measurements,
     poll,
@@ -34,16 +33,6 @@ from trackers.updater.models import TweetUpdate
 
 # Committed: what a step inserts is told from what was there by the time of its transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
-
-
-@pytest.fixture
-def account(x):
-    return accounts(x, 1)[0]
 
 
 KINDS = ["account", "mentions", "search", "list"]

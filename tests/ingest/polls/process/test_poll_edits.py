@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from tests import queues
-from tests.ingest.polls.steps import accounts, add, billed, connect, poll, release, spent, visible
+from tests.ingest.polls.steps import accounts, add, billed, poll, release, spent, visible
 from trackers import tasks
 from trackers.ingest.sources.models import SourceTweet
 from trackers.jobs import queue
@@ -13,11 +13,6 @@ from trackers.tweets.models import Tweet, TweetText, TweetVersion
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
 
 
 def edit(x, id, text):

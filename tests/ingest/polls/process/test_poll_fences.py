@@ -13,7 +13,6 @@ from tests.ingest.polls.steps import (
     accounts,
     add,
     billed,
-    connect,
     poll,
     release,
     spent,
@@ -30,11 +29,6 @@ from trackers.tweets.models import Tweet
 pytestmark = pytest.mark.django_db(transaction=True)
 
 POLL = "source:poll"
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
 
 
 @pytest.fixture

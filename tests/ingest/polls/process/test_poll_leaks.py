@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from tests.ingest.polls.process.test_poll import source_of
-from tests.ingest.polls.steps import accounts, add, connect, poll, release, step, visible, yielded
+from tests.ingest.polls.steps import add, poll, release, step, visible, yielded
 from tests.told import subscribe, told
 from trackers.ingest.sources.models import Source, SourceTweet
 
@@ -16,16 +16,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # So late that no machine is slow enough for them to appear by themselves: X's clock is turned.
 LATE = timedelta(minutes=5)
 LATE_MS = LATE // timedelta(milliseconds=1)
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
-
-
-@pytest.fixture
-def account(x):
-    return accounts(x, 1)[0]
 
 
 def release_late(x, account, count, **flow):

@@ -11,7 +11,6 @@ from tests.ingest.polls.steps import (
     add,
     answers,
     billed,
-    connect,
     measurements,
     release,
     visible,
@@ -29,11 +28,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ROUNDS = 12
 WORKERS = 4
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
 
 
 def work(faults):

@@ -10,7 +10,6 @@ from tests.ingest.polls.steps import (
     add,
     asked,
     billed,
-    connect,
     fill,
     poll,
     release,
@@ -33,16 +32,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 POSTS = "GET /2/users/:id/tweets"
 SEARCH = "GET /2/tweets/search/recent"
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
-
-
-@pytest.fixture
-def account(x):
-    return accounts(x, 1)[0]
 
 
 @pytest.fixture

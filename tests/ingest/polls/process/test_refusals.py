@@ -10,7 +10,6 @@ from tests.ingest.polls.steps import (
     accounts,
     add,
     asked,
-    connect,
     poll,
     release,
     step,
@@ -29,11 +28,6 @@ from tweetwatch.database import cursor
 pytestmark = pytest.mark.django_db(transaction=True)
 TWEETS, POSTS = "GET /2/tweets", "GET /2/users/:id/tweets"
 SEARCH, LIST = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
-
-
-@pytest.fixture
-def x(fakex, settings):
-    return connect(fakex, settings)
 
 
 def fault(x, kind, endpoint):

@@ -2,16 +2,9 @@
 
 import pytest
 
-from tests.ingest.stream.listened import Listened
-
 pytestmark = pytest.mark.django_db
 
 CONNECT = "GET /2/tweets/search/stream"
-
-
-@pytest.fixture
-def stream(fakex):
-    return Listened(fakex)
 
 
 def seconds(pauses):

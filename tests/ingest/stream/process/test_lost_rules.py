@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tests.ingest.stream.listened import RULES, Listened
+from tests.ingest.stream.listened import RULES
 from tests.x import wait_until
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source
@@ -16,11 +16,6 @@ from trackers.ingest.stream.marks import our_mark
 from trackers.ingest.stream.rule_rows import read_before
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def stream(fakex):
-    return Listened(fakex)
 
 
 def gaps(source):

@@ -5,17 +5,12 @@ import logging
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.ingest.stream.listened import CHANGE, Listened
+from tests.ingest.stream.listened import CHANGE
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.marks import Mark, our_mark
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def stream(fakex):
-    return Listened(fakex)
 
 
 def test_our_rules_are_recognised_after_the_secret_key_changed(stream, settings):

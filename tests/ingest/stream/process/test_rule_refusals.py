@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ingest.stream.listened import CHANGE, Listened
+from tests.ingest.stream.listened import CHANGE
 from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.stream.change_rules import MOST_REQUESTS, add_in_pieces
 from trackers.ingest.stream.listeners import wanted_now
@@ -12,11 +12,6 @@ pytestmark = pytest.mark.django_db
 
 REFUSALS = ("each", "all", "whole")
 GOOD, BAD = ["#moon", "#sun", "cat dog", "#rain"], ["(broken", "cat ("]
-
-
-@pytest.fixture
-def stream(fakex):
-    return Listened(fakex)
 
 
 def deaf():

@@ -24,22 +24,6 @@ from trackers.jobs.processes.channel import (
 fork = multiprocessing.get_context("fork")
 
 
-@pytest.fixture
-def start():
-    processes = []
-
-    def start(target, *args):
-        process = fork.Process(target=target, args=args, daemon=True)
-        process.start()
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.join()
-
-
 def read_all(queue, answers):
     while True:
         answers.send(queue.get())

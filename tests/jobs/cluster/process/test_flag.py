@@ -12,22 +12,6 @@ from trackers.jobs.processes.flag import Flag
 fork = multiprocessing.get_context("fork")
 
 
-@pytest.fixture
-def start():
-    processes = []
-
-    def start(target, *args):
-        process = fork.Process(target=target, args=args, daemon=True)
-        process.start()
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.join()
-
-
 def kill_while_it_waits(process, began):
     assert began.recv() == "waits"
     assert poll(lambda: stat(process.pid)[0] == "S")

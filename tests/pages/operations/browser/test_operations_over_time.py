@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils.timezone import now
 
 from tests.factories import TweetUpdateFactory
 from tests.pages.looking import looking
@@ -16,10 +17,6 @@ from trackers.jobs.observed.database import Health, PartitionsOf, Table
 
 pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def minute(back, **given):

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.conftest import flat
@@ -21,10 +22,6 @@ from trackers.xapi.results import WindowSeen
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = timedelta(hours=1)
 AT_14_20 = datetime(2099, 1, 1, 14, 20, tzinfo=UTC)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def project(**given):

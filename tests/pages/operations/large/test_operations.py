@@ -1,9 +1,10 @@
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.utils.timezone import now
 
 from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
 from tests.pages.conftest import flat
@@ -12,10 +13,6 @@ from trackers.credentials.models import Window
 from trackers.jobs.models import Queue, QueueCounters, Worker
 
 pytestmark = pytest.mark.django_db
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def worker(**given):

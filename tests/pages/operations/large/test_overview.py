@@ -2,10 +2,11 @@
 
 import html
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.utils.timezone import now
 
 from tests import large_tables, plans
 from tests.factories import CredentialFactory, TweetUpdateFactory
@@ -24,10 +25,6 @@ from trackers.tweets.gains.places import store_places
 pytestmark = pytest.mark.django_db
 HX = {"HX-Request": "true"}
 HOUR = timedelta(hours=1)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def words(page):

@@ -1,10 +1,11 @@
 """The page of an author: what came in, what is usual, and how the newest posts do against it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
 from tests.factories import TweetFactory, id_born
 from tests.jobs.plans import nodes
@@ -20,10 +21,6 @@ from trackers.xapi.results import Figures
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-
-
-def now():
-    return datetime.now(UTC)
 
 
 def posted_tweet(author, age, low=0, *, text="Some words", **given):

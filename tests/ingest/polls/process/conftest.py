@@ -1,0 +1,13 @@
+import pytest
+
+from tests.ingest.polls.steps import accounts, connect
+
+
+@pytest.fixture
+def x(fakex, settings):
+    return connect(fakex, settings)
+
+
+@pytest.fixture
+def account(x):
+    return accounts(x, 1)[0]
