@@ -58,14 +58,3 @@ def test_feed_addresses_are_revoked(staff, home):
     act(staff, LIST, "revoke", home, sure="yes")
 
     assert FeedAddress.objects.get().pk == other
-
-
-def test_the_list_takes_as_many_queries_for_many_followers_as_for_one(
-    staff, home, django_assert_max_num_queries
-):
-    for _ in range(5):
-        built(follower(), "sized")
-
-    # The session, who asks, counts of rows, the followers with all that is told, their homes.
-    with django_assert_max_num_queries(7):
-        staff.get(LIST)

@@ -28,18 +28,6 @@ def test_the_list_is_filtered_and_searched_and_counts_gaps(staff):
     assert [row.open_gaps for row in found(q="nas")] == [1]
 
 
-def test_more_sources_cost_the_list_no_more_queries(staff, django_assert_num_queries):
-    source("a")
-    # Session, user, how many there are and are found, the rows, the owners.
-    with django_assert_num_queries(6):
-        staff.get(SOURCES)
-    for number in range(20):
-        source(f"b{number}")
-
-    with django_assert_num_queries(6):
-        staff.get(SOURCES)
-
-
 def test_the_list_links_to_the_pages_of_sources_and_is_read_only(staff):
     made = source()
 

@@ -1,8 +1,5 @@
 """Subscribers in the admin: where their page is, and the log of attempts."""
 
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
-
 from tests.events.conftest import deliver, subscriber, take, told
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts
@@ -50,24 +47,6 @@ def test_attempts_are_read_only(staff):
     assert staff.get(f"{ATTEMPTS}?subscriber=x").status_code == 200
     assert staff.get(f"{ATTEMPTS}add/").status_code == 403
     assert staff.post(ATTEMPTS, {"action": "delete_selected"}).status_code in (200, 302)
-
-
-def test_the_log_takes_as_many_queries_for_any_number_of_attempts(staff):
-    def asked(address):
-        with CaptureQueriesContext(connection) as queries:
-            staff.get(address)
-        return len(queries)
-
-    subscriber("a", max_events=1)
-    told(1)
-    deliver(take())
-    few = asked(ATTEMPTS)
-    for name in "bcd":
-        subscriber(name, ["news", "sports"], max_events=1)
-    told(2, 3)
-    deliver(take(), delivered=False)
-
-    assert asked(ATTEMPTS) == few
 
 
 def test_the_log_opens_without_the_field_key(staff, settings):

@@ -4,15 +4,13 @@ import re
 from datetime import timedelta
 
 from django.contrib.auth.models import Permission, User
-from django.db import connection
 from django.db.models import F
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.events.conftest import books, deliver, subscriber, take, told
 from tests.pages.conftest import flat
 from trackers.events.fan_out import fan_out
-from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState, TopicMinute
+from trackers.events.models import Attempt, EventBatch, Subscriber, TopicMinute
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 from trackers.outbox.models import Staged
@@ -144,21 +142,3 @@ def test_view_permission_allows_no_acts(client):
         assert client.post(f"/subscribers/{one.pk}/{what}").status_code == 403
     assert Subscriber.objects.get().paused_at is None
     assert client.get(f"/subscribers/{one.pk}/pause").status_code == 405
-
-
-def test_a_page_takes_as_many_queries_for_any_number_of_subscribers(staff):
-    def asked(address):
-        with CaptureQueriesContext(connection) as queries:
-            staff.get(address)
-        return len(queries)
-
-    one = subscriber("a", max_events=1)
-    told(1)
-    few = asked("/subscribers/"), asked(f"/subscribers/{one.pk}/")
-    for name in "bcd":
-        subscriber(name, ["news", "sports"], max_events=1)
-    told(*range(2, 40))
-    deliver(take(), delivered=False)
-    SubscriberState.objects.update(health=3)
-
-    assert (asked("/subscribers/"), asked(f"/subscribers/{one.pk}/")) == few

@@ -5,11 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
-from tests.factories import CredentialFactory, ProjectFactory
+from tests.factories import CredentialFactory
 from tests.pages.conftest import flat
 from tests.pages.sources import some_staff
 from trackers.credentials import sentences
@@ -223,15 +221,3 @@ def test_the_terms_of_x_are_shown_below_the_credentials(staff):
     project()
 
     assert "one app per use case" in page(staff)[0]
-
-
-def test_more_projects_take_no_more_queries(staff, django_assert_num_queries):
-    CredentialFactory(name="a")
-    with CaptureQueriesContext(connection) as one:
-        staff.get("/operations/")
-    for name in "bcdefg":
-        CredentialFactory(name=name)
-    ProjectFactory.create_batch(5, posts_a_day=100)
-
-    with django_assert_num_queries(len(one)):
-        staff.get("/operations/")

@@ -2,8 +2,6 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.pages.conftest import flat
@@ -181,16 +179,3 @@ def test_the_column_of_a_removed_source_is_removed(staff):
 
     assert not Source.objects.exists()
     assert names(staff.get("/columns/")) == []
-
-
-def test_more_rows_take_no_more_queries(staff):
-    made, counted = followed(tweet(1)), []
-    for shows in ("home:", f"source:{made}"):
-        add(staff, shows)
-    for more in ([], [tweet(2, n) for n in range(19)]):
-        bring(made, *more)
-        with CaptureQueriesContext(connection) as queries:
-            staff.get("/columns/")
-        counted.append(len(queries))
-
-    assert counted[0] == counted[1]

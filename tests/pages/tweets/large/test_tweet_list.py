@@ -173,26 +173,6 @@ def test_the_list_shows_the_number_of_matches_where_known(staff, three):
     )
 
 
-def test_the_number_of_statements_does_not_depend_on_the_number_of_tweets(staff):
-    def statements(query):
-        with CaptureQueriesContext(
-            connection,
-        ) as caught:
-            staff.get(LIST, query)
-        return len(caught)
-
-    queries = [
-        {}, {"sort": "likes"}, {"sort": "velocity-likes-60"}, {"author": "ada", "min_likes": "1"},
-    ]  # fmt: skip
-    grow(watched(1), 1, 2)
-    few = [statements(query) for query in queries]
-    for low in range(2, 30):
-        grow(watched(low), 1, low)
-
-    assert [statements(query) for query in queries] == few
-    assert max(few) < 30
-
-
 def test_a_search_replaces_the_address_by_a_short_one(staff, three):
     query = {"q": "one", "state": "", "author": "", "min_likes": "", "columns": ["likes"]}
     answer = staff.get(LIST, query, headers={"HX-Request": "true"})
