@@ -5,19 +5,24 @@ Which home: `me`, or the number of a follower: the token's user, or a team of th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 
+from trackers.acts import Done
 from trackers.api.tweet_bodies import TweetOut, tweets_json
 from trackers.api.wire.auth import home_of, user_of
 from trackers.api.wire.fields import MAX_ITEMS, Id
 from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, TimeOut
-from trackers.timelines import homes
+from trackers.history import Actor, by_api
+from trackers.ingest.sources.models import Source
+from trackers.timelines import acts, homes
 from trackers.timelines.followers import Home, follower_of, homes_of
-from trackers.timelines.models import Follow
+from trackers.timelines.models import Follow, Follower
+from trackers.tweets.models import Author
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["homes"])
@@ -143,27 +148,42 @@ def following_count(request: HttpRequest, follower: str) -> dict[str, int]:
 
 @router.put("/users/{follower}/following/{source}", response=NO_CONTENT)
 def follow_source(request: HttpRequest, follower: str, source: Id) -> Status:
-    homes.follow(home_of(request, follower), source_id=source)
-    return Status(204, None)
+    return _act(request, acts.follow, follower, _source_of(source))
 
 
 @router.delete("/users/{follower}/following/{source}", response=NO_CONTENT)
 def unfollow_source(request: HttpRequest, follower: str, source: Id) -> Status:
-    homes.unfollow(home_of(request, follower), source_id=source)
-    return Status(204, None)
+    return _act(request, acts.unfollow, follower, _source_of(source))
 
 
 @router.put("/users/{follower}/following/accounts/{account}", response=NO_CONTENT)
 def follow_account(request: HttpRequest, follower: str, account: Id) -> Status:
     """The account need not be polled: its tweets count whichever source brings them."""
-    homes.follow(home_of(request, follower), author_id=account)
-    return Status(204, None)
+    return _act(request, acts.follow, follower, _account_of(account))
 
 
 @router.delete("/users/{follower}/following/accounts/{account}", response=NO_CONTENT)
 def unfollow_account(request: HttpRequest, follower: str, account: Id) -> Status:
-    homes.unfollow(home_of(request, follower), author_id=account)
+    return _act(request, acts.unfollow, follower, _account_of(account))
+
+
+def _act(
+    request: HttpRequest,
+    act: Callable[[Follower, Source | Author, Actor], Done],
+    follower: str,
+    origin: Source | Author,
+) -> Status:
+    act(Follower.objects.get(pk=home_of(request, follower)), origin, by_api(user_of(request)))
     return Status(204, None)
+
+
+def _source_of(id: int) -> Source:
+    """The act says whether there is one."""
+    return Source.objects.filter(pk=id).first() or Source(pk=id)
+
+
+def _account_of(id: int) -> Author:
+    return Author.objects.filter(pk=id).first() or Author(pk=id)
 
 
 @router.get("/sources/{source}/followers_count", response=CountOut)

@@ -12,11 +12,38 @@ from django.template.defaultfilters import pluralize
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
+from trackers.ingest.sources.models import Source
 from trackers.jobs import schedules
 from trackers.timelines import homes, rebuilding, settings, store
 from trackers.timelines.models import Follower, Timeline
+from trackers.tweets.models import Author
 
 _EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
+
+
+def follow(follower: Follower, origin: Source | Author, actor: Actor) -> Done:
+    """Bring what the source yields, or the account posts, into the home.
+
+    LookupError: there is no such source. An account need not be known here.
+    """
+    if homes.follow(follower.pk, **_ids(origin)):
+        history.record(actor, [follower], f"Followed {origin}")
+    return Done(f"{_who_follows(follower)} {origin} from now on.")
+
+
+def unfollow(follower: Follower, origin: Source | Author, actor: Actor) -> Done:
+    """Take its tweets out of the home, unless others bring them too."""
+    if homes.unfollow(follower.pk, **_ids(origin)):
+        history.record(actor, [follower], f"Unfollowed {origin}")
+    return Done(f"{_who_follows(follower)} {origin} no longer.")
+
+
+def _ids(origin: Source | Author) -> dict[str, int]:
+    return {"source_id" if isinstance(origin, Source) else "author_id": origin.pk}
+
+
+def _who_follows(follower: Follower) -> str:
+    return f"{follower} follows" if follower.team_id else "You follow"
 
 
 def rebuild_all(actor: Actor) -> Done:

@@ -1,10 +1,12 @@
 """A home by the API: whose, which page of it, and what is followed."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 
 from tests.api.conftest import Program
 from tests.timelines.homes.world import bring, follower, source, tweet
+from trackers.ingest.sources.models import Source
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.timelines.models import Follow, Follower
@@ -104,6 +106,11 @@ def test_follow_and_unfollow_are_idempotent_and_counted(program):
         assert program.status == 204
     program.delete("users/me/following/accounts/4242")
     assert program.get("users/me/following_count") == {"count": 0}
+    assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
+        f"{act} {origin}, by the API."
+        for act in ("Followed", "Unfollowed")
+        for origin in (Source.objects.get(pk=one), "author 4242")
+    ]
 
 
 def test_a_token_reads_only_homes_of_its_user_and_their_teams(program, client):

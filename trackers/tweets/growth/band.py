@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from trackers.tweets.growth.at_ages import Born, CountsAtAge
 
@@ -72,8 +72,3 @@ def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> li
     ratio = until / first
     dense = [first * ratio ** (place / half) for place in range(half)]
     return sorted({timedelta(seconds=round(age.total_seconds())) for age in (*even, *dense)})
-
-
-def _born_of(tweets: Iterable[tuple[int, datetime | None]]) -> list[Born]:
-    """The tweets whose time of posting is known."""
-    return [Born(id, at) for id, at in tweets if at is not None]
