@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -40,6 +41,9 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy")
 
 PROJECT = Path(__file__).resolve().parents[1]
+# The first one is the same engine with no window around it: half the time of a processor.
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
 IS_SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ
 NUMBERS = count(1)
 
@@ -144,6 +148,9 @@ def pytest_configure():
     # A fifth of a second of a processor for each user of a test, otherwise. Not on import: chaos
     # and the screenshots import this file too, before Django is set up.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Otherwise each client begins with a look at every static file there is, which takes as long
+    # as many a page. Processes that the tests start do that once, as in production.
+    settings.WHITENOISE_AUTOREFRESH = True
     if is_embedded() and "EMBEDDED_POSTGRES_DIR" not in os.environ:
         # A server of the tests' own, for which its settings are. The processes that they start
         # read the variable.

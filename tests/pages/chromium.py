@@ -4,7 +4,6 @@ import asyncio
 import atexit
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,9 +16,8 @@ import pytest
 import requests
 from playwright.sync_api import sync_playwright
 
-from tests.conftest import PROJECT
+from tests.conftest import CHROMIUM, PROJECT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

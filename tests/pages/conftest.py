@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 
+from tests.conftest import CHROMIUM
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
@@ -18,7 +18,7 @@ began_at = datetime.now(UTC)
 
 def pytest_collection_modifyitems(config, items):
     """Without a Chromium the browser tests are left out, in one line; in CI that is an error."""
-    if shutil.which("chromium") or shutil.which("chromium-browser"):
+    if CHROMIUM:
         return
     left_out = [item for item in items if item.get_closest_marker("browser")]
     if not left_out:

@@ -15,8 +15,8 @@ from pathlib import Path
 import django
 from playwright.sync_api import sync_playwright
 
-from tests.conftest import PROJECT
-from tests.pages.chromium import CHROMIUM, FLAGS, Demo, Screen
+from tests.conftest import CHROMIUM, PROJECT
+from tests.pages.chromium import FLAGS, Demo, Screen
 from tests.screenshots.pages import WITHOUT_LOGIN, found
 from tests.screenshots.scene import prepare
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,16 +27,16 @@ WATCH = """
 def painted(base: str, entered: Mapping[str, Any], path: str, *, rounds: int) -> list[float]:
     """Milliseconds from the data to the picture, each time in a page of its own; none where there
     is no Chromium. RuntimeError if nothing is drawn."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not chromium:
-        return []
     from playwright.sync_api import sync_playwright
 
+    from tests.conftest import CHROMIUM
     from tests.pages.chromium import FLAGS
 
+    if not CHROMIUM:
+        return []
     took = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         name, value = entered["cookie"]
         context.add_cookies([{"name": name, "value": value, "url": base}])

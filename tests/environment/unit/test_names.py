@@ -29,14 +29,17 @@ BY_NAME = {"refuse_old_databases", "make_roles", "strategy"}
 DOTTED = re.compile(r"(?:trackers|tweetwatch)(?:\.\w+)+")
 
 
-@cache
 def trees(*folders):
     """The syntax tree of each module, by its dotted name."""
-    paths = [path for folder in folders for path in (PROJECT / folder).rglob("*.py")]
+    return {name: tree for folder in folders for name, tree in trees_in(folder).items()}
+
+
+@cache
+def trees_in(folder):
     return {
         ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"):
         ast.parse(path.read_text())
-        for path in paths
+        for path in (PROJECT / folder).rglob("*.py")
         if "migrations" not in path.parts
     }  # fmt: skip
 
@@ -70,9 +73,9 @@ def definitions():
     return modules
 
 
-def imports_of(module, tree):
-    """Names that a module takes from others, as pairs of module and name; and its aliases."""
-    known, taken, aliases = set(trees(*PRODUCT, "tests", "fakex")), set(), {}
+def imports_of(tree, known):
+    """Names that a module takes from those that are known, as pairs of module and name."""
+    taken, aliases, attributes = set(), {}, []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -80,10 +83,9 @@ def imports_of(module, tree):
                     aliases[alias.asname or alias.name] = whole
                 else:
                     taken.add((node.module, alias.name))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            taken.add((aliases.get(node.value.id), node.attr))
-    return taken
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            attributes.append((node.value.id, node.attr))
+    return taken | {(aliases.get(name), attribute) for name, attribute in attributes}
 
 
 def test_a_name_is_defined_in_at_most_three_modules():
@@ -108,7 +110,7 @@ def test_no_module_defines_a_name_that_says_nothing():
 
 def test_names_used_by_no_other_module_have_an_underscore():
     everything = {**trees(*PRODUCT, "tests", "fakex"), **scripts()}
-    used = {pair for module, tree in everything.items() for pair in imports_of(module, tree)}
+    used = {pair for tree in everything.values() for pair in imports_of(tree, everything.keys())}
     texts = [path.read_text() for part in PRODUCT for path in (PROJECT / part).rglob("*.py")]
     dotted = {name for text in texts for name in DOTTED.findall(text)}
 
