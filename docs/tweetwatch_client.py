@@ -119,7 +119,7 @@ class Filters(TypedDict, total=False):
 
 
 class Tracked(TypedDict):
-    given: str
+    input: str
     id: str | None
     outcome: Literal["tracked", "already", "rejected"]
     detail: str

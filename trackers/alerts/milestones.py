@@ -128,7 +128,7 @@ def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Ob
                 whose = f" of {authors[author]}" if author in authors else ""
                 sentence = (
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
-                    f"it has {int(data['figure']):,}."
+                    f"it has {int(data['value']):,}."
                 )
                 found = tweet_look(rule, tweet, sentence, is_moment=True)
                 looks[found.key] = found
@@ -146,7 +146,7 @@ def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
 
 def _data_of(told: EventRow) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads(told.data) if told.data else {}
-    return data if {"metric", "at", "figure"} <= data.keys() else {}
+    return data if {"metric", "at", "value"} <= data.keys() else {}
 
 
 def origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:

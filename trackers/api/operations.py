@@ -38,7 +38,7 @@ class QueueOut(Schema):
     lateness_p99_seconds: float | None
     paused: bool
     held_until: TimeOut | None
-    held_because: str
+    held_reason: str
 
 
 class QueuesOut(Schema):
@@ -108,8 +108,8 @@ class BudgetOut(Schema):
     tweet_days_left_today: int | None
     tweets_waiting: int
     runs_dry_at: TimeOut | None
-    stopped_until: TimeOut | None
-    stopped_because: str
+    depleted_until: TimeOut | None
+    depleted_reason: str
     counted_by_x: int | None
     counted_by_us: int | None
     compared_at: TimeOut | None
@@ -184,7 +184,7 @@ def _queue_json(queue: Queue, status: Snapshot) -> dict[str, Any]:
         "lateness_p99_seconds": getattr(summary, "lateness_p99_seconds", None),
         "paused": queue.paused,
         "held_until": iso(queue.held_until) if held else None,
-        "held_because": queue.held_because if held else "",
+        "held_reason": queue.held_because if held else "",
     }
 
 
@@ -241,8 +241,8 @@ def _budget_json(books: MoneySummary) -> dict[str, Any]:
         "tweet_days_left_today": books.left,
         "tweets_waiting": books.waiting,
         "runs_dry_at": iso(books.runs_dry_at),
-        "stopped_until": iso(project.stopped_until),
-        "stopped_because": project.stopped_because,
+        "depleted_until": iso(project.stopped_until),
+        "depleted_reason": project.stopped_because,
         "counted_by_x": project.usage_of_month,
         "counted_by_us": project.ours_of_month,
         "compared_at": iso(project.usage_read_at),

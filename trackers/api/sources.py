@@ -55,9 +55,9 @@ class SourceOut(Schema):
     reason: str
     polled_at: TimeOut | None
     next_poll_at: TimeOut | None
-    yielded: int
-    again: int
-    leaked: int
+    posts: int
+    repeats: int
+    leaks: int
     gaps_open: int
     gaps_lost: int
     cost: str
@@ -202,7 +202,7 @@ def _source_json(standing: Standing) -> dict[str, Any]:
     source = standing.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",
-        "exclude_retweets", "yielded", "again", "leaked",
+        "exclude_retweets",
     )  # fmt: skip
     return {
         **{name: getattr(source, name) for name in same},
@@ -215,6 +215,9 @@ def _source_json(standing: Standing) -> dict[str, Any]:
         "reason": standing.reason,
         "polled_at": iso(source.polled_at),
         "next_poll_at": iso(standing.next_poll_at),
+        "posts": source.yielded,
+        "repeats": source.again,
+        "leaks": source.leaked,
         "gaps_open": standing.gaps_open,
         "gaps_lost": standing.gaps_lost,
         "cost": cost(source.kind, every=source.every, pages=source.pages),

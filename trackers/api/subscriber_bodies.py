@@ -92,7 +92,7 @@ class BatchIn(Strict):
 
 class SubscriberOut(Schema):
     """`state`: `waiting` means that nothing is sent before `next_at`, because deliveries
-    failed; if it is `disabled`, `because` says why. `headers`: only their names."""
+    failed; if it is `disabled`, `reason` says why. `headers`: only their names."""
 
     name: str
     callback: str
@@ -110,7 +110,7 @@ class SubscriberOut(Schema):
     at_least: str | None
     headers: list[str]
     state: Literal["ready", "waiting", "paused", "disabled"]
-    because: str
+    reason: str
     next_at: TimeOut | None
     health: int
     added: int
@@ -142,7 +142,7 @@ class EventsOut(Schema):
 
 
 class AttemptOut(Schema):
-    """`batch`: its webhook-id. `answer`: the first kilobyte of the response."""
+    """`batch`: its webhook-id. `response`: its first kilobyte."""
 
     at: str
     batch: UUID
@@ -152,7 +152,7 @@ class AttemptOut(Schema):
     status: int | None
     took_ms: int | None
     error: str
-    answer: str
+    response: str
 
 
 class AttemptsOut(Schema):

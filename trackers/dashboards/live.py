@@ -238,8 +238,8 @@ def _event_name(event: EventRow) -> str:
 
 def _describe_event(event: EventRow, data: Mapping[str, object]) -> str:
     """For a milestone what was reached, for other events what their data says."""
-    if event.topic == MILESTONES_TOPIC and {"metric", "at", "figure"} <= data.keys():
-        at, figure = (commas(int(str(data[name]))) for name in ("at", "figure"))
+    if event.topic == MILESTONES_TOPIC and {"metric", "at", "value"} <= data.keys():
+        at, figure = (commas(int(str(data[name]))) for name in ("at", "value"))
         return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
     if event.topic == ALERTS_TOPIC:
         about = "".join(

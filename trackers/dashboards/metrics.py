@@ -167,11 +167,11 @@ def _day_metrics(status: Status) -> Iterator[Metric]:
     lookups = _gauge("lookups", "Answers of X about one tweet each, by UTC day.", "day", "kind")
     days = _gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
     for day, kind, of_lookups, of_days in (
-        ("today", "came", today.lookups, today.tweet_days),
+        ("today", "actual", today.lookups, today.tweet_days),
         ("today", "expected", today.expected_lookups, today.expected_tweet_days),
         ("tomorrow", "expected", tomorrow.expected_lookups, tomorrow.expected_tweet_days),
-        ("yesterday", "came", yesterday.lookups, yesterday.tweet_days),
-        ("yesterday", "foreseen", yesterday.foreseen_lookups, yesterday.foreseen_tweet_days),
+        ("yesterday", "actual", yesterday.lookups, yesterday.tweet_days),
+        ("yesterday", "forecast", yesterday.foreseen_lookups, yesterday.foreseen_tweet_days),
     ):
         if of_lookups is not None:
             lookups.add([day, kind], of_lookups)
@@ -200,10 +200,10 @@ def _worker_metrics(status: Status) -> Iterator[Metric]:
 
 def _source_metrics(status: Status) -> Iterator[Metric]:
     labels = ("source", "name")
-    yielded = _total("source_yielded", "Posts that a source found.", *labels)
-    again = _total("source_again", "Posts that a source found again.", *labels)
+    yielded = _total("source_posts", "Posts that a source found.", *labels)
+    again = _total("source_repeats", "Posts that a source found again.", *labels)
     leaked = _total(
-        "source_leaked", "Posts that X showed only after the cursor had passed them.", *labels
+        "source_leaks", "Posts that X showed only after the cursor had passed them.", *labels
     )
     gaps = _gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
     polled = _gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)

@@ -98,7 +98,7 @@ def source_json(standing: Standing) -> dict[str, Any]:
         "owner": source.owner,
         "priority": Source.Priority(source.priority).name.lower(),
         "every_seconds": source.every.total_seconds(),
-        "skew_seconds": source.skew.total_seconds() if source.skew is not None else None,
+        "late_by_seconds": source.skew.total_seconds() if source.skew is not None else None,
         "reason": standing.reason,
     }
 

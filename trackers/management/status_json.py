@@ -63,7 +63,7 @@ def _pause_json(pause: PausedAll | None) -> dict[str, Any] | None:
     """None unless everything is paused."""
     if pause is None:
         return None
-    return {"since": iso(pause.since), "by": pause.by, "because": pause.because}
+    return {"since": iso(pause.since), "by": pause.by, "reason": pause.because}
 
 
 def _days_json(status: Status) -> dict[str, Any]:
@@ -71,14 +71,14 @@ def _days_json(status: Status) -> dict[str, Any]:
     today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     return {
         "counted_at": iso(today.counted_at),
-        "foreseen_at": iso(today.expected_at),
+        "expected_at": iso(today.expected_at),
         "why": status.days.why,
         "today": {**_counted_json(today), **_expected_json(today)},
         "tomorrow": _expected_json(tomorrow),
         "yesterday": {
             **_counted_json(yesterday),
-            "foreseen_lookups": _rounded(yesterday.foreseen_lookups),
-            "foreseen_tweet_days": _rounded(yesterday.foreseen_tweet_days),
+            "forecast_lookups": _rounded(yesterday.foreseen_lookups),
+            "forecast_tweet_days": _rounded(yesterday.foreseen_tweet_days),
         },
         "projects": [
             {
@@ -86,7 +86,7 @@ def _days_json(status: Status) -> dict[str, Any]:
                 "tweet_days": project.so_far,
                 "expected_today": _rounded(project.expected),
                 "expected_tomorrow": _rounded(project.tomorrow),
-                "foreseen_yesterday": _rounded(project.foreseen_yesterday),
+                "forecast_yesterday": _rounded(project.foreseen_yesterday),
                 "yesterday": project.yesterday,
             }
             for project in status.days_of_projects
@@ -149,7 +149,7 @@ def _queue_json(queue: Queue, status: Status) -> dict[str, Any]:
         "name": queue.name,
         "due": summary.due if summary else 0,
         "held_until": iso(queue.held_until) if held else None,
-        "held_because": queue.held_because if held else "",
+        "held_reason": queue.held_because if held else "",
         "paused": queue.paused,
     }
 
@@ -163,11 +163,11 @@ def _project_json(books: MoneySummary) -> dict[str, Any]:
         "tweet_days_month": books.spent.posts_month,
         "money_today": float(books.spent.money_today),
         "money_month": float(books.spent.money_month),
-        "left_today": books.left,
-        "waiting": books.waiting,
+        "tweet_days_left_today": books.left,
+        "tweets_waiting": books.waiting,
         "runs_dry_at": iso(books.runs_dry_at),
-        "stopped_until": iso(books.project.stopped_until),
-        "stopped_because": books.project.stopped_because,
+        "depleted_until": iso(books.project.stopped_until),
+        "depleted_reason": books.project.stopped_because,
         "drift": books.project.drift,
     }
 
@@ -213,9 +213,9 @@ def source_json(standing: Standing) -> dict[str, Any]:
         "state": standing.state,
         "polled_at": iso(standing.source.polled_at),
         "next_poll_at": iso(standing.next_poll_at),
-        "yielded": standing.source.yielded,
-        "again": standing.source.again,
-        "leaked": standing.source.leaked,
+        "posts": standing.source.yielded,
+        "repeats": standing.source.again,
+        "leaks": standing.source.leaked,
         "gaps_open": standing.gaps_open,
         "gaps_lost": standing.gaps_lost,
     }
@@ -227,7 +227,7 @@ def _stream_json(stream: Stream | None) -> dict[str, Any] | None:
         return None
     return {
         "state": stream.state,
-        "because": stream.because,
+        "reason": stream.because,
         "heard_at": iso(stream.heard_at),
         "lines": stream.lines,
         "duplicates": stream.duplicates,

@@ -16,7 +16,7 @@ def status_lines(figures: Figures) -> Iterator[str]:
             "PAUSED",
             f"everything, since {_time_text(paused['since'])}",
             f"by {paused['by']}",
-            paused["because"],
+            paused["reason"],
         )
     yield _labelled_line(
         "Tweets",
@@ -84,7 +84,7 @@ def _section_lines(
 _DAY_NAMES = (
     ("today", "expected", "expected"),
     ("tomorrow", "expected", "expected"),
-    ("yesterday", "foreseen", "forecast"),
+    ("yesterday", "forecast", "forecast"),
 )
 
 
@@ -110,20 +110,20 @@ def _day_lines(row: Figures) -> Iterator[str]:
 def _queue_row(row: Figures) -> Sequence[str]:
     state = "paused" if row["paused"] else ""
     if row["held_until"]:
-        state = f"held until {_time_text(row['held_until'])}: {row['held_because']}"
+        state = f"held until {_time_text(row['held_until'])}: {row['held_reason']}"
     return row["name"], state or "runs", _words_if_any(row["due"], "due")
 
 
 def _project_row(row: Figures) -> Sequence[str]:
-    left = "" if row["left_today"] is None else f"{row['left_today']:,} left"
+    left = "" if row["tweet_days_left_today"] is None else f"{row['tweet_days_left_today']:,} left"
     return (
         row["name"],
         f"today {_tweet_days_text(row['tweet_days_today'])} (${row['money_today']:,.2f})",
         left,
         f"this month {row['tweet_days_month']:,} (${row['money_month']:,.2f})",
-        _words_if_any(row["waiting"], "tweets wait", "tweet waits"),
-        f"stopped until {_time_text(row['stopped_until'])}: {row['stopped_because']}"
-        if row["stopped_until"]
+        _words_if_any(row["tweets_waiting"], "tweets wait", "tweet waits"),
+        f"stopped until {_time_text(row['depleted_until'])}: {row['depleted_reason']}"
+        if row["depleted_until"]
         else "",
         "" if not row["drift"] else f"X counts {row['drift']:+,}",
     )
@@ -146,8 +146,8 @@ def _source_row(row: Figures) -> Sequence[str]:
     return (
         f"{row['id']}  {row['kind']} {row['of']}",
         row["state"],
-        how_many(row["yielded"], "posts", "post"),
-        _words_if_any(row["leaked"], "leaked"),
+        how_many(row["posts"], "posts", "post"),
+        _words_if_any(row["leaks"], "leaked"),
         _words_if_any(row["gaps_open"], "gaps to fill", "gap to fill"),
         _words_if_any(row["gaps_lost"], "gaps lost", "gap lost"),
         f"next poll {_time_text(row['next_poll_at'])}" if row["next_poll_at"] else "",
@@ -157,7 +157,7 @@ def _source_row(row: Figures) -> Sequence[str]:
 def _stream_row(row: Figures) -> Sequence[str]:
     return (
         row["state"],
-        row["because"].rstrip("."),
+        row["reason"].rstrip("."),
         f"last heard {_time_text(row['heard_at'])}" if row["heard_at"] else "",
         how_many(row["lines"], "posts", "post"),
         _words_if_any(row["duplicates"], "duplicates", "duplicate"),
@@ -179,7 +179,7 @@ def _subscriber_row(row: Figures) -> Sequence[str]:
     return (
         row["name"],
         row["state"],
-        row["because"] or "",
+        row["reason"] or "",
         f"{row['delivered']:,} delivered",
         _words_if_any(row["queued"], "queued"),
         _words_if_any(row["dropped"], "dropped"),

@@ -50,9 +50,9 @@ def find_subscriber(name: str) -> Subscriber:
 
 
 def describe_subscriber(subscriber: Mapping[str, Any]) -> str:
-    because = f" ({subscriber['because']})" if subscriber["because"] else ""
+    reason = f" ({subscriber['reason']})" if subscriber["reason"] else ""
     return (
-        f"{subscriber['name']}  {subscriber['state']}{because}  {subscriber['callback']}"
+        f"{subscriber['name']}  {subscriber['state']}{reason}  {subscriber['callback']}"
         f"  {','.join(subscriber['topics'])}  {subscriber['delivered']} delivered"
         f", {subscriber['queued']} queued, {subscriber['dropped']} dropped"
     )

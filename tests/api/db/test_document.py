@@ -41,7 +41,7 @@ def told(answer):
         return [told(one) for one in answer]
     if isinstance(answer, dict):
         varies = VARIES | ({"id", "created_at"} if "kind" in answer else set())
-        varies |= {"id", "name"} if "late" in answer else set()
+        varies |= {"id", "name"} if "leaked" in answer else set()
         return {
             key: "…" if key in VARIES_EVEN_IF_EMPTY or (key in varies and one) else told(one)
             for key, one in answer.items()

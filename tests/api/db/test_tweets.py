@@ -111,17 +111,17 @@ def test_a_tweet_is_paused_resumed_checked_and_untracked(owner):
     assert LogEntry.objects.count() == 4
 
 
-def test_acts_on_many_tweets_name_the_missing_ones(owner):
+def test_acts_on_many_tweets_name_those_not_tracked(owner):
     track(77, 78)
     tweet_changes.pause_tweets([78])
 
     assert owner.post("tweets/pause", {"ids": ["77", "78", "79", "77"]}) == {
-        "asked": 3, "done": 1, "missing": ["79"],
+        "asked": 3, "done": 1, "not_tracked": ["79"],
     }  # fmt: skip
     assert owner.post("tweets/resume", {"ids": ["77", "78"]})["done"] == 2
     assert owner.post("tweets/check", {"ids": ["77", "78"]})["done"] == 2
     assert owner.post("tweets/untrack", {"ids": ["77", "5"]}) == {
-        "asked": 2, "done": 1, "missing": ["5"],
+        "asked": 2, "done": 1, "not_tracked": ["5"],
     }  # fmt: skip
     assert [one.pk for one in Tweet.objects.all()] == [78]
 

@@ -111,7 +111,7 @@ def test_a_subscriber_is_added_as_given_and_its_key_is_shown_once():
         "at_least": None,
         "headers": [],
         "state": "ready",
-        "because": "",
+        "reason": "",
         "next_at": None,
         "health": 100,
         "added": 0,
@@ -172,7 +172,7 @@ def test_paused_and_disabled_subscribers_are_resumed():
     manage("subscriber", "resume", "shop")
 
     [row] = told("subscriber", "list")
-    assert (row["state"], row["because"], row["health"]) == ("ready", "", 100)
+    assert (row["state"], row["reason"], row["health"]) == ("ready", "", 100)
 
 
 def test_a_new_key_signs_beside_the_old_one_until_that_is_revoked():

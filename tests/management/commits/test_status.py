@@ -66,15 +66,15 @@ def test_a_project_is_shown_with_its_money():
         "name": "acme", "day": now().date().isoformat(),
         "tweet_days_today": 42, "tweet_days_month": 42,
         "money_today": 0.21, "money_month": 0.21,
-        "left_today": 58, "waiting": 22, "runs_dry_at": iso,
-        "stopped_until": None, "stopped_because": "", "drift": 10,
+        "tweet_days_left_today": 58, "tweets_waiting": 22, "runs_dry_at": iso,
+        "depleted_until": None, "depleted_reason": "", "drift": 10,
     }  # fmt: skip
 
     # Once it can pay for nothing, no tweet waits for its money.
     Project.objects.update(stopped_until=until, stopped_because="402")
     [told] = status("--json")["projects"]
-    assert (told["stopped_until"], told["stopped_because"]) == (iso, "402")
-    assert (told["waiting"], told["runs_dry_at"]) == (0, None)
+    assert (told["depleted_until"], told["depleted_reason"]) == (iso, "402")
+    assert (told["tweets_waiting"], told["runs_dry_at"]) == (0, None)
 
 
 def test_without_a_budget_no_remainder_is_shown():
@@ -82,7 +82,11 @@ def test_without_a_budget_no_remainder_is_shown():
 
     [told] = status("--json")["projects"]
 
-    assert (told["left_today"], told["waiting"], told["runs_dry_at"]) == (None, 0, None)
+    assert (told["tweet_days_left_today"], told["tweets_waiting"], told["runs_dry_at"]) == (
+        None,
+        0,
+        None,
+    )
 
 
 def test_the_catch_up_time_is_shown_in_seconds_while_overdue():
@@ -123,7 +127,7 @@ def test_a_source_is_shown_with_its_leaks_and_gaps():
     assert told == {
         "id": str(made.pk), "kind": "account", "of": "nasa", "state": "polled",
         "polled_at": iso(at), "next_poll_at": iso(at + timedelta(minutes=5)),
-        "yielded": 1000, "again": 40, "leaked": 3, "gaps_open": 2, "gaps_lost": 1,
+        "posts": 1000, "repeats": 40, "leaks": 3, "gaps_open": 2, "gaps_lost": 1,
     }  # fmt: skip
     assert "1,000 posts, 3 leaked, 2 gaps to fill, 1 gap lost" in status()
 
@@ -147,7 +151,7 @@ def test_the_stream_is_shown_once_it_has_run():
     )  # fmt: skip
 
     assert status("--json")["stream"] == {
-        "state": "waiting", "because": "X answered 503.", "heard_at": iso(at), "lines": 9,
+        "state": "waiting", "reason": "X answered 503.", "heard_at": iso(at), "lines": 9,
         "duplicates": 2, "garbled": 1, "connects": 4, "rules_of_others": 3,
     }  # fmt: skip
     assert "Stream       waiting, X answered 503, last heard " in status()
@@ -193,7 +197,7 @@ def test_a_pause_of_everything_is_shown_first():
     row = pause_all(by="ada", because="the bill")
 
     assert status("--json")["paused"] == {
-        "since": iso(row.since), "by": "ada", "because": "the bill",
+        "since": iso(row.since), "by": "ada", "reason": "the bill",
     }  # fmt: skip
     first = status().splitlines()[0]
     assert first.startswith(f"PAUSED       everything, since {row.since:%Y-%m-%d %H:%M:%S} UTC")

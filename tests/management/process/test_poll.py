@@ -35,8 +35,8 @@ def test_a_source_is_added_polled_and_listed(x):
 
     told = json.loads(manage("source", "list", "--json"))
     shown = visible(x, author=id)
-    assert told["yielded"] >= len(shown)
-    assert (told["leaked"], told["gaps_open"], told["gaps_lost"], told["reason"]) == (0, 0, 0, "")
+    assert told["posts"] >= len(shown)
+    assert (told["leaks"], told["gaps_open"], told["gaps_lost"], told["reason"]) == (0, 0, 0, "")
     assert f"@{name}'s posts: polled" in manage("source", "list")
 
 

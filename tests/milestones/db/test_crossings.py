@@ -39,7 +39,7 @@ def measure(*counts, id=1, **more):
 
 def heard():
     assert {one.type for one in told("milestones")} <= {"create"}
-    return [(one.data["metric"], one.data["at"], one.data["figure"]) for one in told("milestones")]
+    return [(one.data["metric"], one.data["at"], one.data["value"]) for one in told("milestones")]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class TrackIn(Strict):
 class TrackedOut(Schema):
     """`id` is the tweet's own, even if the id of one of its versions was given."""
 
-    given: str
+    input: str
     id: DigitsOut | None
     outcome: Literal["tracked", "already", "rejected"]
     detail: str
@@ -57,7 +57,7 @@ class ActedOut(Schema):
 
     asked: int
     done: int
-    missing: list[DigitsOut]
+    not_tracked: list[DigitsOut]
 
 
 @many.post("", response=TrackOut)
@@ -90,12 +90,12 @@ def _track_result(
             if is_rounded(text)
             else "This is neither the id nor the address of a tweet."
         )
-        return {"given": echoed, "id": None, "outcome": "rejected", "detail": why}
+        return {"input": echoed, "id": None, "outcome": "rejected", "detail": why}
     tweet = tweet_of.get(id, id)
     if tweet in seen or id in tweet_of:
-        return {"given": echoed, "id": tweet, "outcome": "already", "detail": ""}
+        return {"input": echoed, "id": tweet, "outcome": "already", "detail": ""}
     seen.add(tweet)
-    return {"given": echoed, "id": tweet, "outcome": "tracked", "detail": ""}
+    return {"input": echoed, "id": tweet, "outcome": "tracked", "detail": ""}
 
 
 def _act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
@@ -104,7 +104,11 @@ def _act_on_many(request: HttpRequest, act: Act, body: IdsIn) -> dict[str, Any]:
     tweets = list(Tweet.objects.filter(pk__in=asked))
     count = act.do(tweets, actor).count if tweets else 0
     known = {tweet.pk for tweet in tweets}
-    return {"asked": len(asked), "done": count, "missing": [id for id in asked if id not in known]}
+    return {
+        "asked": len(asked),
+        "done": count,
+        "not_tracked": [id for id in asked if id not in known],
+    }
 
 
 @many.post("/check", response=ActedOut)

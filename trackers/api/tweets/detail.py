@@ -34,21 +34,21 @@ class VersionOut(Schema):
     text: str | None
 
 
-class OriginOut(Schema):
-    """A source that brought it; `late`: found after the source had read past it."""
+class TweetSourceOut(Schema):
+    """A source that brought it; `leaked`: found after the source had read past it."""
 
     id: DigitsOut
     name: str
     seen_at: TimeOut
-    late: bool
+    leaked: bool
 
 
 class TweetDetailOut(TweetOut):
-    """`state` is as on the page; `because` may say why."""
+    """`state` is as on the page; `reason` may say why."""
 
     url: str
     state: str
-    because: str
+    reason: str
     next_check_at: TimeOut | None
     tracked_at: TimeOut
     came_from: str
@@ -68,7 +68,7 @@ class TweetDetailOut(TweetOut):
     retweeted: DigitsOut | None
     media_keys: list[str]
     versions: list[VersionOut]
-    sources: list[OriginOut]
+    sources: list[TweetSourceOut]
 
 
 @single.get("/{id}", response=TweetDetailOut)
@@ -86,7 +86,7 @@ def _detail_json(tweet: Tweet) -> dict[str, Any]:
         **tweet_json(tweet),
         "url": tweet.url,
         "state": state.name,
-        "because": state.why,
+        "reason": state.why,
         "next_check_at": iso(job.due_at) if job and state.is_scheduled else None,
         "tracked_at": iso(tweet.tracked_at),
         "came_from": tweet.came_from,
@@ -122,7 +122,7 @@ def _origins_json(tweet: Tweet) -> list[dict[str, Any]]:
             "id": row.source_id,
             "name": str(row.source),
             "seen_at": iso(row.seen_at),
-            "late": row.late,
+            "leaked": row.late,
         }
         for row in rows.order_by("seen_at")[:_MAX_LISTED]
     ]

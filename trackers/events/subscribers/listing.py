@@ -29,7 +29,7 @@ def subscriber_json(standing: Standing) -> dict[str, Any]:
         "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
         "headers": sorted(subscriber.secrets.get("headers") or ()),
         "state": standing.state,
-        "because": subscriber.state.disabled_because,
+        "reason": subscriber.state.disabled_because,
         "next_at": iso(standing.next_at),
         "health": subscriber.state.health,
         "added": books.added,
@@ -51,5 +51,5 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
         "status": attempt.status,
         "took_ms": attempt.took_ms,
         "error": attempt.error,
-        "answer": attempt.answer,
+        "response": attempt.answer,
     }

@@ -18,7 +18,7 @@ told AS (
     SELECT ({tweets}), type, t, id, f, NULL::jsonb FROM news WHERE ({tweets}) IS NOT NULL
     UNION ALL
     SELECT ({milestones}), 'create', t, tweet_id, NULL,
-           jsonb_build_object('metric', metric, 'at', at, 'figure', figure)
+           jsonb_build_object('metric', metric, 'at', at, 'value', figure)
     FROM passed
     {more}
     RETURNING id

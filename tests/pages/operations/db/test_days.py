@@ -141,12 +141,12 @@ def test_status_has_the_same_forecast(now):
     }  # fmt: skip
     assert found["days"]["yesterday"] == {
         "lookups": 19_600, "tweet_days": 2_900,
-        "foreseen_lookups": 20_000, "foreseen_tweet_days": 2_900,
+        "forecast_lookups": 20_000, "forecast_tweet_days": 2_900,
     }  # fmt: skip
     assert found["days"]["projects"] == [
         {
             "name": "acme", "tweet_days": 2_003, "expected_today": 2_950,
-            "expected_tomorrow": None, "foreseen_yesterday": 2_800, "yesterday": 2_900,
+            "expected_tomorrow": None, "forecast_yesterday": 2_800, "yesterday": 2_900,
         }
     ]  # fmt: skip
     assert found["stretch"]["windows"] == 1.4
@@ -174,7 +174,7 @@ def test_prometheus_gets_the_same_forecast(scraped, now):
     found = scraped()
 
     assert 'tweetwatch_lookups{day="today",kind="expected"} 20100.4' in found
-    assert 'tweetwatch_lookups{day="yesterday",kind="foreseen"} 20000.0' in found
+    assert 'tweetwatch_lookups{day="yesterday",kind="forecast"} 20000.0' in found
     assert 'tweetwatch_tweet_days{day="tomorrow",kind="expected"} 3000.0' in found
     assert 'tweetwatch_stretch_ratio{for="windows"} 1.4' in found
     assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in found

@@ -155,8 +155,8 @@ def test_leaks_and_gaps_of_each_source_are_metrics(scraped):
 
     # Labels come in the order of their names.
     name = ("@nasa's posts", str(source.pk))
-    assert told["tweetwatch_source_leaked_total", *name] == 3
-    assert told["tweetwatch_source_yielded_total", *name] == 70
+    assert told["tweetwatch_source_leaks_total", *name] == 3
+    assert told["tweetwatch_source_posts_total", *name] == 70
     assert told["tweetwatch_source_gaps", *name, "open"] == 1
     assert told["tweetwatch_source_gaps", *name, "lost"] == 1
     assert told["tweetwatch_stream_open",] == 1
