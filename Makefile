@@ -34,7 +34,7 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
 
 quick: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not more" $(QUICK)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not more" $(QUICK)
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 5 --dist loadgroup --no-loadscope-reorder -m "not more"
