@@ -96,3 +96,13 @@ def _count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[i
     for seconds, many in zip(lateness, keys, strict=True):
         counts[bisect_left(QueueCounters.LATENESS, seconds)] += many
     return counts
+
+
+READY_IN = queue_statement(__file__, "ready_in")
+
+
+def ready_in(queue: str, *, low: Low = THE_HEAD) -> float | None:
+    """Seconds until a batch is ready, 0 or less: now; None: nothing waits, or it is paused."""
+    with cursor() as db:
+        row = db.execute(on(queue, READY_IN), {"queue": queue, "low": low.due}).fetchone()
+    return None if row is None else row[0]

@@ -15,10 +15,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.jobs.batch import FROM_THE_HEAD, THE_HEAD, Batch, Low
-from trackers.jobs.claim import CLAIM_BATCH, claim_batch, get
+from trackers.jobs.claim import CLAIM_BATCH, READY_IN, claim_batch, get, ready_in
 from trackers.jobs.finish import finish, release, release_in_place
 from trackers.jobs.models import job_classes
-from trackers.jobs.ready import READY_IN, ready_in
 from trackers.jobs.tables import (
     URGENT_SHARE,
     job_table,

@@ -18,11 +18,11 @@ from trackers.events.minutes import forget_minutes
 from trackers.events.subscribers import standing
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
-from trackers.jobs import ahead, ordinary, pausing, queue, schedules, statistics
+from trackers.jobs import ahead, ordinary, pausing, queue, statistics
 from trackers.jobs.findings import queue_findings as queue_looks
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
-from trackers.jobs.vacuum import vacuum
+from trackers.jobs.upkeep import vacuum
 from trackers.schedule import bulk, census, intervals, replan, stretch_history
 from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets import pack
@@ -148,5 +148,5 @@ def pack_samples() -> None:
     if packed.rows or packed.dropped:
         logger.info("packed %d samples and dropped %d partitions", packed.rows, packed.dropped)
     if packed.left:
-        schedules.run_soon("trackers.tasks.pack_samples")
+        ordinary.run_soon("trackers.tasks.pack_samples")
         logger.info("packing continues soon: about %d samples are left", packed.left)

@@ -20,18 +20,12 @@ from trackers.forecasts import update as forecasts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
-from trackers.jobs import (
-    begun,
-    failures,
-    pausing,
-    queue,
-    statistics,
-)
+from trackers.jobs import begun, pausing, queue, statistics, upkeep
 from trackers.jobs.audit import mend_queue
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
+from trackers.jobs.ordinary import log_pruned
 from trackers.jobs.processes import heartbeats
-from trackers.jobs.schedules import log_pruned
 from trackers.milestones import prune as crossings
 from trackers.outbox import findings
 from trackers.schedule import bulk, intervals, stretch_history
@@ -99,7 +93,7 @@ def prune_uploads() -> None:
 def prune_failed_tasks() -> None:
     """Every hour: delete django-q2's records of failures after two weeks."""
     now, _ = intervals.current()
-    worked = failures.prune_failures(now=now, deadline=periodic_task_deadline())
+    worked = upkeep.prune_failures(now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "failed tasks", task="trackers.tasks.prune_failed_tasks")
 
 

@@ -13,7 +13,7 @@ from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.ingest.sources.models import Source
-from trackers.jobs import schedules
+from trackers.jobs import ordinary
 from trackers.timelines import homes, rebuilding, settings, store
 from trackers.timelines.models import Follower, Timeline
 from trackers.tweets.models import Author
@@ -87,7 +87,7 @@ def restore(file: str | BinaryIO, actor: Actor) -> Done:
 def expire_unread(actor: Actor) -> Done:
     """Have the workers delete what nobody has read for a long time."""
     for task in _EXPIRY_TASKS:
-        schedules.run_soon(task)
+        ordinary.run_soon(task)
     history.record(
         actor, [settings.home_settings()], "Asked for unread homes and timelines to expire"
     )

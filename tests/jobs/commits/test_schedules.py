@@ -8,7 +8,7 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
 
 from trackers import tasks
-from trackers.jobs.schedules import run_soon
+from trackers.jobs.ordinary import run_soon
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.databases import url_of
 from tests.factories import TweetUpdateFactory
 from trackers.jobs.horizon import horizon
-from trackers.jobs.vacuum import vacuum
+from trackers.jobs.upkeep import vacuum
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django_q.models import Task
 
 from tests.jobs.plans import explain, scans
-from trackers.jobs.failures import PRUNE_FAILURES, prune_failures
+from trackers.jobs.upkeep import PRUNE_FAILURES, prune_failures
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 

@@ -8,10 +8,9 @@ from django.db import connection
 from tests.jobs.plans import buffers, explain, nodes, scans
 from tests.queues import fill_buckets
 from trackers.jobs import queue
-from trackers.jobs.claim import CLAIM_BATCH
+from trackers.jobs.claim import CLAIM_BATCH, READY_IN
 from trackers.jobs.models import SUSPECT_STRIKES, Queue
 from trackers.jobs.processes import watchdog
-from trackers.jobs.ready import READY_IN
 from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 

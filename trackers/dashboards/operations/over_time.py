@@ -14,10 +14,10 @@ from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
-from trackers.jobs.isolated import isolated_by_queue
 from trackers.jobs.models import NotedTask
 from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.queue import job_classes
+from trackers.jobs.statistics import isolated_by_queue
 from tweetwatch.tables import Column, Table
 
 _BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
