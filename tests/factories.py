@@ -11,8 +11,8 @@ from trackers.money.models import App, Project
 from trackers.schedule.models import Interval
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
+from trackers.xapi.keys import Secrets
 from trackers.xapi.results import Figures, Post
-from trackers.xapi.secrets import Secrets
 
 TWEPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
 

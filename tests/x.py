@@ -18,7 +18,7 @@ from trackers.credentials.models import Credential
 from trackers.credentials.renew import tokens_of
 from trackers.money.models import App
 from trackers.xapi.client import look_up
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 
 PROJECT = Path(__file__).resolve().parents[1]
 ENDPOINTS = ("GET /2/tweets", "GET /2/users", "GET /1.1/statuses/lookup")

@@ -23,7 +23,23 @@ import orjson
 from django.http import StreamingHttpResponse
 
 from tweetwatch.clock_times import iso
-from tweetwatch.csv_lines import Echo, without_formula
+
+
+class Echo:
+    """A file for csv to write to, which hands each line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+# Some spreadsheets also accept the full-width forms of Chinese, Japanese and Korean.
+FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+
+
+def without_formula(text: str) -> str:
+    """Text that no spreadsheet treats as a formula."""
+    return f"'{text}" if text.startswith(FORMULAS) else text
+
 
 ColumnKind = Literal["id", "text", "whole", "number", "yes_no", "time"]
 # Lines that are sent together, and rows of a row group in Parquet.

@@ -22,7 +22,7 @@ MB = 1 << 20
 QUARTERS = 4
 MAKE = """
 from datetime import UTC, datetime, timedelta
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
 for quarter in range(4):
     SAMPLES.make(SAMPLES.covering(day + quarter * timedelta(hours=6)))

@@ -23,7 +23,7 @@ A_MOMENT = 0.3
 
 PARTITIONS = """
 from datetime import UTC, datetime, timedelta
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 now = datetime.now(UTC)
 for hours in range(0, 96, 6):
     SAMPLES.make(SAMPLES.covering(now - timedelta(hours=hours)))

@@ -12,15 +12,14 @@ from trackers.admin import (
     homes,
     intervals,
     milestones,
-    ordinary_tasks,
     people,
     projects,
     queues,
+    readonly,
     sources,
     subscribers,
     tags,
     tweets,
-    workers,
 )
 
 __all__ = [
@@ -31,15 +30,14 @@ __all__ = [
     "homes",
     "intervals",
     "milestones",
-    "ordinary_tasks",
     "people",
     "projects",
     "queues",
+    "readonly",
     "sources",
     "subscribers",
     "tags",
     "tweets",
-    "workers",
 ]
 
 admin.site.site_header = "tweetwatch"

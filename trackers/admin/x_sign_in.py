@@ -21,7 +21,7 @@ from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.credentials.sign_in import NOT_BEGUN, SignInError
 from trackers.history import in_admin
-from trackers.xapi.secrets import KEY
+from trackers.xapi.keys import KEY
 
 SESSION_KEY = "x_sign_in"
 _CREDENTIALS_PAGE = "admin:trackers_credential_changelist"

@@ -1,13 +1,17 @@
-"""Turns news into notices, the lines of the log: one per rule and minute, however much it found."""
+"""Turns news into notices, the lines of the log: one per rule and minute, however much it found.
+
+The log keeps three months, and at most its newest 100,000 lines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 from trackers.outbox.findings import News
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
 
 # How many of a rule's alerts in one minute are kept in full; the others are only counted.
 LINES_MOST = 20
@@ -61,4 +65,30 @@ def post(notice: AlertNotice, to: Iterable[str], *, now: datetime) -> list[Alert
     """Queue an e-mail to each address."""
     return AlertMail.objects.bulk_create(
         AlertMail(notice=notice, to=one, made_at=now, next_at=now) for one in dict.fromkeys(to)
+    )
+
+
+_NOTICES_KEPT_FOR = timedelta(days=90)
+_MAX_NOTICES_KEPT = 100_000
+
+# In the order of the key, oldest first; e-mails are deleted with their notice, by their own index.
+_OLD = """
+    SELECT id FROM trackers_alertnotice
+    WHERE at < %(before)s
+       OR id <= (SELECT id FROM trackers_alertnotice ORDER BY id DESC OFFSET %(most)s LIMIT 1)
+"""
+_PRUNE_NOTICES = f"""
+    WITH old AS MATERIALIZED ({_OLD} ORDER BY id LIMIT 2000),
+    mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
+    DELETE FROM trackers_alertnotice WHERE id = ANY(ARRAY(SELECT id FROM old))
+"""
+
+
+def prune_notices(*, now: datetime, deadline: Deadline) -> PieceWork:
+    return delete_in_pieces(
+        "the log of alerts",
+        _PRUNE_NOTICES,
+        left=f"SELECT count(*) FROM ({_OLD} LIMIT 100000) old",
+        params={"before": now - _NOTICES_KEPT_FOR, "most": _MAX_NOTICES_KEPT},
+        deadline=deadline,
     )

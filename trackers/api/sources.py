@@ -16,7 +16,7 @@ from trackers.api.wire.fields import UnsignedId
 from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut
 from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
-from trackers.ingest.sources.cost import cost
+from trackers.ingest.sources.forms import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing, standings
 from tweetwatch.clock_times import iso

@@ -13,13 +13,17 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from trackers.backups.errors import BackupError
+
+class BackupError(RuntimeError):
+    """A backup was not made, or not restored; the message says why, and what to do."""
+
 
 ENDING = ".dump"
 STAMP = "tweetwatch-%Y%m%dT%H%M%SZ"
@@ -170,3 +174,20 @@ def _named(folder: Path) -> Iterator[Unfinished]:
     finally:
         path.unlink()
         os.close(fd)
+
+
+# Names given by `backup`; files with other names belong to the user.
+_NAMED = re.compile(rf"tweetwatch-\d{{8}}T\d{{6}}Z{re.escape(ENDING)}")
+
+
+def remove_older(folder: Path, *, keep: int) -> list[Path]:
+    """Remove all intact backups but the newest `keep`; damaged ones do not count, and stay."""
+    whole = []
+    for path in sorted(folder.iterdir(), reverse=True):
+        if _NAMED.fullmatch(path.name) and path.is_file():
+            with contextlib.suppress(BackupError):
+                read_manifest(path)
+                whole.append(path)
+    for path in whole[keep:]:
+        path.unlink()
+    return whole[keep:]

@@ -6,19 +6,19 @@ import os
 import re
 import subprocess
 import threading
+import tomllib
 from datetime import datetime
 from pathlib import Path
 
 import psycopg
+from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from trackers.backups import counted, keys
-from trackers.backups.archive import Manifest, digest, unfinished
-from trackers.backups.errors import BackupError
+from trackers.backups.archive import BackupError, Manifest, digest, unfinished
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, is_standby, major
-from trackers.backups.version import version
 
 # Level 1: ten times as fast as the default level 6, for some tenths more bytes.
 _FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
@@ -58,7 +58,7 @@ def back_up(
         size = os.fstat(file.fd).st_size
         manifest = Manifest(
             made_at=now,
-            version=version(),
+            version=_version(),
             server=major(ours),
             programs=programs.version,
             migrations=migrations,
@@ -120,3 +120,9 @@ class Listener:
         """All its error messages, once it has ended."""
         self.thread.join()
         return " ".join(self.lines)
+
+
+def _version() -> str:
+    """Of the program."""
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
+    return str(project["version"])

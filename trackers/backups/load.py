@@ -13,9 +13,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from trackers.backups import counted, keys
-from trackers.backups.archive import Manifest, Table
+from trackers.backups.archive import BackupError, Manifest, Table
 from trackers.backups.dump import Listener
-from trackers.backups.errors import BackupError
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major
 from tweetwatch.old_databases import OLD_MIGRATION

@@ -11,8 +11,16 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import AfterValidator, BaseModel, Field, StrictInt, WithJsonSchema
 
-from trackers.events.subscribers.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
-from trackers.events.subscribers.rules import MOST_EVENTS, MOST_TIMEOUT, MOST_TOPICS, TOPIC, UUID
+from trackers.events.subscribers.rules import (
+    MOST_CALLBACK,
+    MOST_EVENT,
+    MOST_EVENTS,
+    MOST_TIMEOUT,
+    MOST_TOPICS,
+    TOPIC,
+    UUID,
+    fault_of,
+)
 from tweetwatch.http.json_bodies import Strict, StrictJson, UnreadableError
 
 MAX_BODY_SIZE = 256 * 1024

@@ -26,7 +26,7 @@ from trackers.credentials.cooldowns import MAX_COOLDOWN
 from trackers.credentials.models import RENEWAL, Credential
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from trackers.xapi.tokens import Tokens, new_tokens
 from tweetwatch.database import retry_while_lost
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from trackers.xapi.secrets import KEY, Secrets
+from trackers.xapi.keys import KEY, Secrets
 
 # What each kind of credential is made of; the names of the commands' JSON.
 NEEDS = {

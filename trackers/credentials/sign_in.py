@@ -29,7 +29,7 @@ from trackers.credentials.secrets import (
 )
 from trackers.money.models import App
 from trackers.xapi.errors import Refused, SignInAgain, XError
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from trackers.xapi.tokens import Tokens, first_tokens
 
 _AUTHORIZE = "/i/oauth2/authorize"

@@ -8,10 +8,10 @@ from trackers.credentials import selection, sentences
 from trackers.credentials.models import Credential
 from trackers.money import usage
 from trackers.money.models import Project
+from trackers.xapi.client import read_project_usage
 from trackers.xapi.endpoints import USAGE_COUNT
 from trackers.xapi.errors import XError
 from trackers.xapi.parse.usage import Usage
-from trackers.xapi.usage import read_project_usage
 
 
 def ask_all_usage(*, base_url: str, timeout: timedelta) -> None:

@@ -8,7 +8,7 @@ Pages, `status` and /metrics read the rows, which do not grow with the number of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -16,7 +16,6 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 
 from trackers.credentials import sentences
-from trackers.forecasts.correction import DAYS, correction
 from trackers.forecasts.day import Known, foresee
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
@@ -28,6 +27,22 @@ from trackers.schedule.capacity import capacity
 from trackers.schedule.catch_up import NO_USABLE_CREDENTIAL
 from trackers.schedule.intervals import Plan
 from tweetwatch.database import cursor
+
+# By how much forecasts were off: those of so many last days against what happened. Paces cool, X
+# answers late, people request checks: what the walk leaves out hardly changes from day to day.
+DAYS = 3
+# A day on which everything stood still says nothing about the next one.
+MIN_CORRECTION, MAX_CORRECTION = 0.5, 2.0
+
+
+def correction(past: Iterable[tuple[float, float]]) -> float:
+    """Actual over foreseen, from pairs (foreseen, actual); 1 while nothing is known."""
+    pairs = [*past]
+    foreseen, came = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    if foreseen <= 0 or came <= 0:
+        return 1.0
+    return min(max(came / foreseen, MIN_CORRECTION), MAX_CORRECTION)
+
 
 _ONE_DAY = timedelta(days=1)
 _UPDATE_EVERY = timedelta(minutes=10)

@@ -28,7 +28,7 @@ from trackers.schedule.stretch_update import update_stretch
 from trackers.tweets import pack
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from trackers.updater import authors
 from trackers.updater.rationing import ration_projects
 from tweetwatch.pieces import periodic_task_deadline

@@ -12,7 +12,7 @@ from datetime import UTC, timedelta
 
 from django.conf import settings
 
-from trackers.alerts.prune import prune_notices
+from trackers.alerts.notice import prune_notices
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import prune
@@ -26,7 +26,7 @@ from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.ordinary import log_pruned
 from trackers.jobs.processes import heartbeats
-from trackers.milestones import prune as crossings
+from trackers.milestones import crossings
 from trackers.outbox import findings
 from trackers.schedule import bulk, intervals, stretch_history
 from trackers.timelines import deliver, expiry, idle, removed_followers

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -21,6 +22,7 @@ from trackers.timelines.entries import (
     checked_name,
     texts,
 )
+from trackers.timelines.models import Timeline
 from tweetwatch.database import array, compact_sql, cursor
 
 # The timelines of some names, each at its place, looked up one by one. OFFSET 0 is a fence: `live`
@@ -224,3 +226,29 @@ def _touch(found: Iterable[Found]) -> None:
         alone = not connection.in_atomic_block
         with cursor() as db:
             db.execute(_TOUCH, {"ids": array(due), "alone": alone})
+
+
+class TimelineRow(NamedTuple):
+    name: str
+    live: bool
+    size: int
+    last_read_at: datetime
+
+
+def listing(*, prefix: str = "", after: str = "", limit: int = 50) -> Sequence[TimelineRow]:
+    """Timelines whose names have this prefix and come after `after`, in the order of names."""
+    limit = checked_count(limit, of="A limit")
+    timelines = Timeline.objects.filter(name__gt=after, name__gte=prefix)
+    if prefix:
+        # In the order of code points, names with the prefix end before this one.
+        timelines = timelines.filter(name__lt=prefix + "\U0010ffff")
+    rows = timelines.order_by("name").values_list(*TimelineRow._fields)[:limit]
+    return [TimelineRow(*row) for row in rows]
+
+
+def peek(ask: Ask) -> list[Entry]:
+    """What `get` would return."""
+    [timeline] = read_timelines([checked_ask(ask)])
+    if timeline is None:
+        raise missing(ask.name)
+    return timeline.entries

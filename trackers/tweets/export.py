@@ -63,7 +63,7 @@ _TWEET_ROWS = f"""
 """
 
 # A spreadsheet evaluates a cell that begins like a formula; a leading apostrophe makes it text, as
-# in `tweetwatch.csv_lines`.
+# in `tweetwatch.tables`.
 _FORMULA = "^[-=+@＝＋－＠\\t\\r\\n]"
 _GUARD = f"CASE WHEN {{0}} ~ '{_FORMULA}' THEN '''' || {{0}} ELSE {{0}} END AS {{1}}"
 _GUARDED_TWEETS = (

@@ -17,11 +17,14 @@ from django.db import ProgrammingError
 from psycopg import sql
 from psycopg.errors import UndefinedTable
 
-from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
+from tweetwatch.partitions import Partitioned
 from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 from tweetwatch.statements import statement
+
+SAMPLES = Partitioned("trackers_sample", "measured_until", timedelta(hours=6))
+
 
 logger = logging.getLogger(__name__)
 

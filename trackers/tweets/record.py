@@ -4,11 +4,12 @@ measured (metrics as X gave them) ─> the tweet's newest sample ─ when it cha
                                                               └─ and somebody subscribes ─> events
 Unchanged metrics only extend the newest sample. After a hole, more than twice the interval without
 a measurement, the same metrics begin a new sample: no run hides a hole.
+What was billed without a measurement is marked as paid here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -153,3 +154,17 @@ def _change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[An
     """`counts`: the six metrics before, and the six after."""
     before = Figures._make(counts[:6]) if measured_before else None
     return Change(id, at, before, Figures._make(counts[6:]))
+
+
+# Locks: the tweets' rows, in the order of ids, as everywhere.
+_MARK_PAID = """
+    UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) ORDER BY id FOR UPDATE))
+"""
+
+
+def mark_paid(ids: Iterable[int], *, day: date, project: int) -> None:
+    """Mark the tweets as paid: they cost the project nothing more on that day."""
+    with cursor() as db:
+        db.execute(_MARK_PAID, {"ids": array(ids), "day": day, "project": project})

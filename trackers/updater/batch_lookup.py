@@ -19,7 +19,7 @@ from trackers.credentials.cooldowns import cooldown_after
 from trackers.jobs import queue, task_time
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
-from trackers.tweets.paid import mark_paid
+from trackers.tweets.record import mark_paid
 from trackers.updater.before import Before, read_before
 from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
 from trackers.updater.reserve import Granted, Held, Waiting, reserve_batch

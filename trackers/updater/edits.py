@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from trackers.tweets.paid import mark_paid
+from trackers.tweets.record import mark_paid
 from trackers.tweets.versions import SeenVersion, learn
 from trackers.updater.before import NO_PRIOR, Prior
 from trackers.updater.reserve import BatchGrant

@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal, overload
 
-from trackers.xapi.endpoints import ACCOUNTS, LOOK_FIELDS, LOOKUP_BY_IDS, POST_FIELDS, USER_FIELDS
+from trackers.xapi.endpoints import (
+    ACCOUNTS,
+    LOOK_FIELDS,
+    LOOKUP_BY_IDS,
+    POST_FIELDS,
+    USAGE_COUNT,
+    USER_FIELDS,
+)
 from trackers.xapi.keys import V1, Keys
 from trackers.xapi.parse import usual as parse_usual
 from trackers.xapi.parse import v1, v2
+from trackers.xapi.parse.usage import Usage, read_usage
 from trackers.xapi.results import Accounts, Lookup, Shown
 from trackers.xapi.wire.transport import CANONICAL, Reply
 from trackers.xapi.wire.x_client import Read, XClient, client_for
@@ -104,3 +112,20 @@ def _ask_v1(client: XClient, ids: Sequence[int]) -> Reply:
 def _check_number(ids: Sequence[int]) -> None:
     if not 1 <= len(ids) <= MOST_IDS:
         raise ValueError(f"X is asked for 1 to {MOST_IDS} ids at once, not for {len(ids)}.")
+
+
+_ADDRESS = CANONICAL + "/2/usage/tweets"
+_DAYS = 31
+_USAGE_FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
+
+
+def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usage:
+    """The usage of the project of these keys; X gives it to bearer tokens only.
+
+    Raises XError and nothing else.
+    """
+    client = client_for(keys, base_url, timeout)
+    params = {"days": str(_DAYS), "usage.fields": _USAGE_FIELDS}
+    return client.ask(
+        USAGE_COUNT[keys.api], lambda: client.session.get(_ADDRESS, params=params), read_usage, ()
+    )

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from trackers.xapi.errors import Garbage, Refused, SignInAgain, XError
+from trackers.xapi.keys import KEY, Secrets
 from trackers.xapi.parse.problems import read_problem, shorten
-from trackers.xapi.secrets import KEY, Secrets
 from trackers.xapi.wire.refusals import error_in
 from trackers.xapi.wire.session import Session
 from trackers.xapi.wire.signing import sign_as_client

@@ -248,7 +248,7 @@ def test_a_claimed_e_mail_is_left_to_its_process():
 
 
 def test_the_log_is_pruned_after_three_months():
-    from trackers.alerts.prune import prune_notices
+    from trackers.alerts.notice import prune_notices
 
     raised()
     raised()

@@ -24,10 +24,10 @@ from tests.benchmarks.cadence.cadences import (
 )
 from tests.benchmarks.cadence.world import DAY, LAST_AGE, Tweet
 from tests.benchmarks.results import Bar, Value
-from trackers.forecasts.correction import DAYS as TAUGHT_DAYS
-from trackers.forecasts.correction import correction
 from trackers.forecasts.day import Day, Known, foresee
 from trackers.forecasts.newcomers import Arrivals, age_step
+from trackers.forecasts.update import DAYS as TAUGHT_DAYS
+from trackers.forecasts.update import correction
 from trackers.forecasts.walk import Cell, IntervalRow
 from trackers.schedule.adapt import Bounds
 

@@ -14,7 +14,7 @@ from trackers.jobs.models import job_classes
 from trackers.tweets.gains import places, update
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from tweetwatch.database import cursor
 
 # So many tweets changed in the last minute, in statements of a hundred; with so many samples of the

@@ -17,8 +17,7 @@ from django.db import connection
 from tests.benchmarks.screens import looks
 from tests.pages import many
 from tests.queues import fill_buckets
-from trackers.tweets.pack import SETTLED_AFTER
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES, SETTLED_AFTER
 from trackers.tweets.snowflake import TWEPOCH_MS
 from tweetwatch.database import cursor
 

@@ -17,7 +17,7 @@ from trackers.timelines import homes
 from trackers.timelines.homes.strategies import all_strategies
 from trackers.timelines.models import HomeSettings
 from trackers.timelines.settings import home_settings
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from trackers.tweets.snowflake import TWEPOCH_MS
 from tweetwatch.database import array, cursor
 

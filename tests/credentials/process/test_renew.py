@@ -13,7 +13,7 @@ from trackers.credentials.models import Credential
 from trackers.credentials.renew import NotRenewed, ensure_valid, lapse, tokens_of
 from trackers.xapi.client import look_up_accounts
 from trackers.xapi.errors import NotReady, Refused
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from trackers.xapi.tokens import new_tokens
 
 pytestmark = pytest.mark.django_db

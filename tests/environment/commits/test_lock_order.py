@@ -23,8 +23,7 @@ from trackers.schedule.tweet_changes import pause_tweets, untrack_tweets
 from trackers.tweets.authors import store_names
 from trackers.tweets.describe import describe, withhold
 from trackers.tweets.models import Author, Tweet
-from trackers.tweets.paid import mark_paid
-from trackers.tweets.record import Measured, record
+from trackers.tweets.record import Measured, mark_paid, record
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.save import Judged, save_batch
 from trackers.updater.verdicts import Verdict

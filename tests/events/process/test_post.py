@@ -30,7 +30,7 @@ from trackers.events.delivery.egress import Egress
 from trackers.events.delivery.outgoing import Outgoing
 from trackers.events.delivery.post import Sender, retry_after
 from trackers.events.subscribers.signing_keys import new_signing_key
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 
 # For those who answer, on however busy a machine; and for those who never do.
 PATIENT, HURRIED = timedelta(seconds=30), timedelta(seconds=1.5)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trackers.events.delivery.formats import CLOUDEVENTS, ROUTEMASTER, EventRow, Shape, time_of
-from trackers.events.delivery.sign import signed
+from trackers.events.delivery.post import signed
 
 US = "https://watch.example"
 CHANGE = EventRow(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from trackers.forecasts import walk as walking
-from trackers.forecasts.correction import MAX_CORRECTION, MIN_CORRECTION, correction
 from trackers.forecasts.day import Known, foresee
 from trackers.forecasts.newcomers import AGE_STEPS, Arrivals, age_step, curve
+from trackers.forecasts.update import MAX_CORRECTION, MIN_CORRECTION, correction
 from trackers.forecasts.walk import Cell, IntervalRow, cooled, wait_at, walk, walk_gone
 from trackers.schedule.adapt import Bounds
 

@@ -15,7 +15,7 @@ from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.observed.minutes import by_time
 from trackers.jobs.observed.tasks import MAX_NOTED_TASKS
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 
 A_MINUTE, AN_HOUR = timedelta(minutes=1), timedelta(hours=1)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.plans import MODES, watched
 from tests.timelines.states import entries
-from trackers.timelines import expiry, listing, store
+from trackers.timelines import expiry, reads, store
 from trackers.timelines.store import Ask, Entry
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -107,7 +107,7 @@ def whatever_is_done(timelines):
     )
     yield lambda: store.filter("home:302", [50_000, 51_000], 60)
     yield lambda: store.drop("home:303")
-    yield lambda: listing.listing(prefix="home:1", limit=20)
+    yield lambda: reads.listing(prefix="home:1", limit=20)
     yield lambda: store.restore(io.BytesIO(SMALL.getvalue()))
     yield lambda: expire(timelines)
 

@@ -13,13 +13,13 @@ from trackers.tweets import export, pack
 from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.history import histories
 from trackers.tweets.models import METRICS, Tweet, TweetText
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from trackers.tweets.record import Measured, record
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import get_or_create_tag
-from tweetwatch.csv_lines import FORMULAS
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
+from tweetwatch.tables import FORMULAS
 
 NOW = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -11,7 +11,7 @@ from trackers.tweets import pack
 from trackers.tweets.gains import update
 from trackers.tweets.gains.models import Changed, Gain, Window
 from trackers.tweets.models import Sample, Tweet
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from trackers.tweets.record import Measured, record
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline

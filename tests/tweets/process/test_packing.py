@@ -10,7 +10,7 @@ from tests.factories import TweetFactory, figures
 from trackers.tweets import pack
 from trackers.tweets.history import histories, history
 from trackers.tweets.models import PackedSamples, Sample, Tweet
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 from tweetwatch.database import cursor

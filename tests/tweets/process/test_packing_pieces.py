@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from trackers.tweets import pack
 from trackers.tweets.history import histories
 from trackers.tweets.models import PackedSamples, Sample
-from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.pack import SAMPLES
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, take_work_lock
 

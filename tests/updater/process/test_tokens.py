@@ -11,7 +11,7 @@ from trackers import tasks
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Queue
 from trackers.tweets.models import Tweet
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 
 pytestmark = pytest.mark.django_db
 TWEETS, TOKEN = "GET /2/tweets", "POST /2/oauth2/token"

@@ -17,7 +17,7 @@ from trackers.xapi.errors import (
     Unavailable,
     XError,
 )
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 
 FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "views": 6}
 

@@ -11,7 +11,7 @@ from tests.x import wait_until
 from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import Unavailable
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from trackers.xapi.stream_rules import add_rules
 from trackers.xapi.wire import pools
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import Garbage, Unavailable, XError
+from trackers.xapi.keys import Secrets
 from trackers.xapi.results import Lookup
-from trackers.xapi.secrets import Secrets
 from trackers.xapi.stream import connect
 from trackers.xapi.tokens import first_tokens, new_tokens
 

@@ -17,8 +17,8 @@ from tests.x import OAUTH1, PROJECT
 from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import Refused, Unavailable
+from trackers.xapi.keys import Secrets
 from trackers.xapi.page import Ask
-from trackers.xapi.secrets import Secrets
 from trackers.xapi.stream import connect
 from trackers.xapi.stream_rules import add_rules
 from trackers.xapi.timelines import read_page

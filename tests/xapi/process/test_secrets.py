@@ -21,7 +21,7 @@ from trackers.credentials.secrets import SecretUnreadableError
 from trackers.credentials.windows import Reservation
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import XError
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from trackers.xapi.wire.x_client import client_for
 
 PLANTED = {

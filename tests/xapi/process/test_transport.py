@@ -10,7 +10,7 @@ import pytest
 from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import Garbage, RateLimited, Unavailable
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 
 NOTHING = b'{"errors":[]}'
 

@@ -9,8 +9,7 @@ from ninja import Schema, Status
 from pydantic import Field, StrictStr
 
 from trackers.acts import Act
-from trackers.api.tweets.find import NOT_TRACKED, find_tweet
-from trackers.api.tweets.routers import many, single
+from trackers.api.tweets.routers import NOT_TRACKED, find_tweet, many, single
 from trackers.api.wire.auth import act_on, actor_of
 from trackers.api.wire.fields import MAX_ITEMS, Id, UnsignedId
 from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut

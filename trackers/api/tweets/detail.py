@@ -8,8 +8,7 @@ from django.http import HttpRequest
 from ninja import Schema
 
 from trackers.api.tweet_bodies import TweetOut, tweet_json
-from trackers.api.tweets.find import find_tweet
-from trackers.api.tweets.routers import single
+from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.fields import UnsignedId
 from trackers.api.wire.response_fields import DigitsOut, TimeOut

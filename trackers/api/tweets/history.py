@@ -12,8 +12,7 @@ from pydantic import AwareDatetime
 
 from trackers.api.tweet_bodies import FiguresOut
 from trackers.api.tweets.detail import VIEW
-from trackers.api.tweets.find import find_tweet
-from trackers.api.tweets.routers import single
+from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.fields import UnsignedId

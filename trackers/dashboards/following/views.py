@@ -30,7 +30,7 @@ from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 from trackers.tweets.models import Author
-from tweetwatch.csv_lines import Echo, without_formula
+from tweetwatch.tables import Echo, without_formula
 
 _EVERYONE, _ALL_SOURCES = "all", "sources"
 _FOLLOWS_PER_PAGE = 100

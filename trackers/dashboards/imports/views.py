@@ -45,7 +45,7 @@ from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.models import Import
 from trackers.schedule.intervals import current
-from tweetwatch.csv_lines import Echo, without_formula
+from tweetwatch.tables import Echo, without_formula
 
 
 class FileForm(forms.Form):

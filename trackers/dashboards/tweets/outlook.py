@@ -11,8 +11,7 @@ from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, commas, lasting, signed
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
-from trackers.tweets.growth.earlier import of_anybody, of_author
-from trackers.tweets.growth.half_life import half_life
+from trackers.tweets.growth.earlier import half_life, of_anybody, of_author
 from trackers.tweets.growth.projection import FULL_AGE, PastTweet, Projection, project
 from trackers.tweets.models import METRICS, Tweet
 

@@ -14,7 +14,7 @@ from trackers.credentials.secrets import SecretUnreadableError, decrypt
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.formats import EventRow, Shape
 from trackers.events.delivery.settle import Delivery
-from trackers.xapi.secrets import Secrets
+from trackers.xapi.keys import Secrets
 from tweetwatch.database import compact_sql, cursor
 
 # Secrets as text, so that an error in decrypting one affects only its own subscriber.

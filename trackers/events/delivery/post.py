@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
+import hmac
 import logging
 import ssl
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,7 +28,6 @@ from typing import Any, Self
 import aiohttp
 from aiohttp.connector import Connection
 
-from trackers.events.delivery.backoff import RETRY_AFTER_MOST
 from trackers.events.delivery.egress import (
     Egress,
     RefusedError,
@@ -35,8 +37,7 @@ from trackers.events.delivery.egress import (
     trusting,
 )
 from trackers.events.delivery.outgoing import Outgoing
-from trackers.events.delivery.settle import MOST_ANSWER, Delivery
-from trackers.events.delivery.sign import signed
+from trackers.events.delivery.settle import MOST_ANSWER, RETRY_AFTER_MOST, Delivery
 from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)
@@ -244,3 +245,23 @@ def retry_after(text: str, *, now: datetime) -> timedelta | None:
         at = parsedate_to_datetime(text)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
     return None
+
+
+# Signatures as in Standard Webhooks 1.0 (https://www.standardwebhooks.com), one with each valid
+# secret: HMAC-SHA256 over `id.timestamp.body`, with the body byte by byte as it is sent. The id is
+# the same for all attempts; the time is that of the attempt.
+_PREFIX = "whsec_"
+
+
+def signed(id: str, body: bytes, signing: Iterable[str], *, at: int) -> dict[str, str]:
+    """The headers that identify the delivery and sign it; `at`: seconds since 1970."""
+    content = f"{id}.{at}.".encode() + body
+    headers = {"webhook-id": id, "webhook-timestamp": str(at)}
+    if signatures := [_signature(secret, content) for secret in signing]:
+        headers["webhook-signature"] = " ".join(signatures)
+    return headers
+
+
+def _signature(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(_PREFIX))
+    return "v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()

@@ -2,6 +2,10 @@
 
 One statement settles many batches, fenced by their leases: a late result changes nothing, and only
 shows in the log of attempts. So a batch may arrive twice, but is counted once.
+
+After a failure two waits apply together. The subscriber's gate (settle.sql) keeps back all its
+batches once its health is nearly gone. The batch's own floor doubles with each attempt, so that
+until then a batch that always fails is not sent at full speed.
 """
 
 from __future__ import annotations
@@ -10,10 +14,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.events.delivery.backoff import asked_for, batch_floor
 from trackers.events.delivery.claim import Claimed
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
+
+_FIRST = timedelta(milliseconds=500)
+# A longer Retry-After of a subscriber is cut to this.
+RETRY_AFTER_MOST = timedelta(hours=1)
+
+
+def _batch_floor(attempt: int, *, most: timedelta) -> timedelta:
+    """How long a batch waits after this attempt, which counts from 1."""
+    # 2^20 times half a second exceeds any bound.
+    return min(most, _FIRST * 2 ** min(attempt - 1, 20))
+
+
+def _asked_for(retry_after: timedelta | None) -> timedelta | None:
+    """The wait that the subscriber asked for by Retry-After, within bounds; None if none."""
+    if retry_after is None:
+        return None
+    return min(max(retry_after, timedelta(0)), RETRY_AFTER_MOST)
+
 
 # Longer ones are cut.
 _MOST_ERROR, MOST_ANSWER = 300, 1024
@@ -57,8 +78,8 @@ def settle_deliveries(ended: Sequence[Delivery], *, most: timedelta) -> frozense
         "statuses": [one.status for one in ended],
         "errors": [one.error[:_MOST_ERROR] for one in ended],
         "answers": [one.answer.replace("\0", "")[:MOST_ANSWER] for one in ended],
-        "waits": [batch_floor(batch.attempt, most=most) for batch in batches],
-        "asked": [asked_for(one.retry_after) for one in ended],
+        "waits": [_batch_floor(batch.attempt, most=most) for batch in batches],
+        "asked": [_asked_for(one.retry_after) for one in ended],
         "most": most,
     }
     with cursor() as db:

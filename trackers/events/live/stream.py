@@ -9,6 +9,7 @@ came since, and the reader comes back a little later: it polls.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +19,46 @@ from django.db import connection
 
 from trackers.events.delivery.formats import Shape
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.lookout import lookout
 from trackers.events.live.open import reporter
 from trackers.events.live.places import place
-from trackers.events.live.read import Read, Wanted, first_read, read_on
+from trackers.events.live.read import Read, Wanted, first_read, newest_place, read_on
 from tweetwatch.clock_times import iso
 from tweetwatch.database import LOST
 from tweetwatch.http.stopping import is_stopping
+
+# Seconds between two looks for new events.
+_EVERY = 0.5
+
+
+class Lookout:
+    """One look for all streams of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest = 0
+        self._due = 0.0
+
+    def newest(self) -> int:
+        """The place of the newest row, at most half a second old."""
+        with self._lock:
+            return self._newest if time.monotonic() < self._due else self._look()
+
+    def newest_now(self) -> int:
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> int:
+        self._newest = newest_place()
+        self._due = time.monotonic() + _EVERY
+        return self._newest
+
+    def until_due(self) -> float:
+        """Seconds until it is worth asking again."""
+        return max(0.0, self._due - time.monotonic())
+
+
+lookout = Lookout()
+
 
 logger = logging.getLogger(__name__)
 

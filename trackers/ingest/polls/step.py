@@ -34,7 +34,7 @@ from trackers.jobs import counters, queue, task_time
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
-from trackers.tweets.paid import mark_paid
+from trackers.tweets.record import mark_paid
 from trackers.tweets.snowflake import born_at
 from trackers.xapi.errors import XError
 from trackers.xapi.page import Page

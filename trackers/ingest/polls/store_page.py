@@ -30,8 +30,7 @@ from trackers.ingest.sources.news import tell_leak, tell_shown
 from trackers.ingest.track import edits, has_figures, histories, track_chunk
 from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import Plan
-from trackers.tweets.paid import mark_paid
-from trackers.tweets.record import Measured, record
+from trackers.tweets.record import Measured, mark_paid, record
 from trackers.tweets.versions import known_as, learn
 from trackers.xapi.page import Page
 from trackers.xapi.results import Figures

@@ -24,10 +24,9 @@ from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Ladder
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
 from trackers.ingest.stream.gaps import open_gaps
-from trackers.ingest.stream.garbled import GarbledLog
 from trackers.ingest.stream.kept_rules import KeptRules
 from trackers.ingest.stream.lease import Lease
-from trackers.ingest.stream.lines import StreamBatch, sort_out
+from trackers.ingest.stream.lines import GarbledLog, StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import Reader
 from trackers.ingest.stream.requests import NoTurnError, check_payer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +15,9 @@ from trackers.ingest.stream.reader import End, Heard
 from trackers.tweets.snowflake import born_at
 from trackers.xapi.parse.stream import Event, Farewell, read_line
 
+logger = logging.getLogger(__name__)
+
+_LOGGED_EVERY = 60.0  # seconds, at most
 # Ids below carry no time (November 2010).
 _SNOWFLAKES_FROM = 30_000_000_000
 
@@ -88,3 +93,22 @@ def _reach(batch: StreamBatch, until: datetime) -> None:
 def bare(found: Iterable[FoundTweet]) -> list[FoundTweet]:
     """The ids alone, for posts that the database rejects."""
     return [FoundTweet(one.id) for one in found]
+
+
+@dataclass(slots=True)
+class GarbledLog:
+    """Reports lines that could not be read."""
+
+    count: int = 0
+    logged_at: float = float("-inf")
+
+    def add(self, batch: StreamBatch) -> None:
+        self.count += batch.garbled
+        if not batch.garbled or time.monotonic() - self.logged_at < _LOGGED_EVERY:
+            return
+        logger.warning(
+            "lines of the stream that could not be read: %d (%s); search looks for what they held",
+            self.count,
+            batch.why,
+        )
+        self.count, self.logged_at = 0, time.monotonic()

@@ -21,9 +21,9 @@ from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Ladder, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
-from trackers.ingest.stream.garbled import GarbledLog
 from trackers.ingest.stream.kept_rules import KeptRules
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
+from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
 from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError, ask_in_turn, payer
 from trackers.ingest.stream.rules import synchronise

@@ -11,10 +11,8 @@ from django.template.defaultfilters import filesizeformat, pluralize
 from django.utils import timezone
 
 from fakex.arguments import whole
-from trackers.backups.archive import ENDING, STAMP, Manifest
+from trackers.backups.archive import ENDING, STAMP, BackupError, Manifest, remove_older
 from trackers.backups.dump import back_up
-from trackers.backups.errors import BackupError
-from trackers.backups.kept import remove_older
 from trackers.management.pageless import PagelessCommand
 from trackers.management.table_bar import TableBar
 

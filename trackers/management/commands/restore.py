@@ -11,8 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import pluralize
 
 from trackers import history
-from trackers.backups.archive import Manifest, read_manifest, verify
-from trackers.backups.errors import BackupError
+from trackers.backups.archive import BackupError, Manifest, read_manifest, verify
 from trackers.backups.load import Existing, existing, load, refuse_unfit
 from trackers.history import by_command
 from trackers.management.table_bar import TableBar

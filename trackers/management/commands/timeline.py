@@ -14,8 +14,8 @@ from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.timelines import store
 from trackers.timelines.acts import expire_idle, rebuild_all, rebuild_now, restore
-from trackers.timelines.listing import TimelineRow, listing, peek
 from trackers.timelines.models import Follower
+from trackers.timelines.reads import TimelineRow, listing, peek
 from tweetwatch.command_line import EXIT_USAGE
 
 

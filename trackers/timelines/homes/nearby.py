@@ -51,6 +51,7 @@ def both_ways(name: str, *directions: str, **parts: object) -> dict[Way, str]:
         way: statement(
             __file__,
             name,
+            open=(),
             **{direction: of_way[direction] for direction in directions},
             **{part: fill(str(text), of_way) for part, text in parts.items()},
             nearest=fill(_NEAREST, of_way),

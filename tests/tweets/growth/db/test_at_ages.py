@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories import TweetFactory, figures
 from trackers.tweets.growth.at_ages import Born, at_ages
-from trackers.tweets.growth.half_life import HalfLife, half_life
+from trackers.tweets.growth.earlier import HalfLife, half_life
 from trackers.tweets.history import history
 from trackers.tweets.pack import pack
 from trackers.tweets.record import Measured, record

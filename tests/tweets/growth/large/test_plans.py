@@ -15,8 +15,7 @@ from tests.pages.many import fill
 from tests.plans import watched
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import ages
-from trackers.tweets.growth.earlier import of_anybody, of_author, of_these
-from trackers.tweets.growth.half_life import half_life
+from trackers.tweets.growth.earlier import half_life, of_anybody, of_author, of_these
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
