@@ -70,7 +70,7 @@ def test_the_values_that_the_client_names_are_those_of_the_api(client_file):
         assert set(get_args(leaderboard[name])) == parameters(LEADERBOARD)[name]
 
 
-def test_what_the_client_does_to_tweets_are_addresses_of_the_api(client_file):
+def test_calls_of_the_client_on_tweets_are_addresses_of_the_api(client_file):
     acts = get_args(get_type_hints(client_file.Tweetwatch.act)["what"])
     assert len(acts) == 4
     for act in acts:
