@@ -10,6 +10,7 @@ neither.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trackers.timelines.homes.page import Way
 from trackers.tweets.snowflake import LARGEST_ID
@@ -30,7 +31,7 @@ FOLLOWED = compact_sql(f"""
 """)
 
 # {beyond}, {within}, {inside}: <, >= and > on the way to older tweets.
-_SQL_OF_DIRECTION: dict[Way, dict[str, object]] = {
+_SQL_OF_DIRECTION: dict[Way, dict[str, Any]] = {
     "older": {
         "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "last": "min", "end": 0,
     },
