@@ -73,7 +73,7 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
             record([_measured(one, plan, now=now) for one in part])
         queue.schedule_many(
             TWEET_UPDATE,
-            _first_looks(by_id, new, plan, now=now),
+            _first_lookups(by_id, new, plan, now=now),
             urgent={id for id in new if plan.is_urgent(plan.tier(born_at(id), now=now))},
         )
         if learns:
@@ -107,7 +107,7 @@ def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
     ]
 
 
-def _first_looks(
+def _first_lookups(
     by_id: dict[int, FoundTweet], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
     """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""

@@ -22,7 +22,7 @@ _TWEETS_PER_WRITE = 1_000
 
 
 def record_past_week(world: World, tweet_ids: Sequence[int], plan: Plan, *, now: datetime) -> int:
-    """Record the past of these tracked, not yet measured tweets; return how many looks."""
+    """Record the past of these tracked, not yet measured tweets; return how many look-ups."""
     tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and _is_shown(tweet)]
     known = [(tweet, times) for tweet in tweets if (times := _lookup_times(tweet, plan, now=now))]
     pasts = [[_measurement_at(world, tweet, plan, at=at) for at in times] for tweet, times in known]
@@ -75,7 +75,7 @@ def _measurement_at(world: World, tweet: Traits, plan: Plan, *, at: datetime) ->
 
 
 def _in_rounds(pasts: Sequence[Sequence[Measured]]) -> Iterator[list[Measured]]:
-    """The first look at each tweet, then the second one, and so on, a thousand at once."""
+    """The first look-up of each tweet, then the second one, and so on, a thousand at once."""
     for places in zip_longest(*pasts):
         of_round = [one for one in places if one is not None]
         for begin in range(0, len(of_round), _TWEETS_PER_WRITE):

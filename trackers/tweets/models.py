@@ -91,7 +91,7 @@ class Tweet(models.Model):
     # Where X does not show it, for example "DE FR copyright".
     withheld = models.TextField(blank=True, db_default="")
 
-    # Since when X does not show it, and why; gone once a second look confirmed it.
+    # Since when X does not show it, and why; gone once a second look-up confirmed it.
     missing_since = models.DateTimeField(null=True)
     missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)

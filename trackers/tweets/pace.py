@@ -26,7 +26,7 @@ _TOO_SOON_S = 5.0
 # The growth since the last measurement belongs to an age between the two: their geometric mean,
 # with the earlier one taken as at least this share of the later.
 _EARLIEST_SHARE = 0.3
-# Growth below this counts as none. A quiet average shrinks with each look, and more over a hole;
+# Growth below this counts as none. A quiet average shrinks with each look-up, and more over a hole;
 # below the column's 1e-45, PostgreSQL refuses the value, and with it the whole save.
 _MIN_PACE = 1e-15
 

@@ -109,7 +109,7 @@ def _has_newer(id: int, post: Post, prior: Prior) -> bool:
 def _judge_missing(
     id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime
 ) -> Verdict:
-    """The verdict if X did not find it. It counts as gone only once a later look confirms this."""
+    """The verdict if X did not find it. It counts as gone once a later look-up confirms this."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited

@@ -125,7 +125,7 @@ class Command(BaseCommand):
         send = [*manage, "deliver"]
         children.append(Child("deliveries", send, log=logs / "deliver.log", env=env))
         children.append(Child("pages", gunicorn(port), log=logs / "pages.log", env=env))
-        count = self.wait_for_first_looks(children, begun)
+        count = self.wait_for_first_lookups(children, begun)
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
         self.stdout.write(
             BANNER.format(
@@ -161,7 +161,7 @@ class Command(BaseCommand):
         self.wait_until(children, lambda: is_listening(port), "The fake X did not start")
         return f"http://127.0.0.1:{port}"
 
-    def wait_for_first_looks(self, children: list[Child], begun: datetime) -> int:
+    def wait_for_first_lookups(self, children: list[Child], begun: datetime) -> int:
         """Until nearly all tweets were looked up since, or for a minute; return how many there
         are."""
         # Without those that the stream and the poll bring meanwhile.

@@ -77,7 +77,7 @@ planned AS MATERIALIZED (
                 -- X has just billed the tweet for this day. Where money is short, a wait that
                 -- ends on another day is stretched: by our clock, which differs from X's only by
                 -- seconds. A verdict's wait that is shorter than the interval ever gives (an edit
-                -- is looked at again at once) stays.
+                -- is looked up again at once) stays.
                 THEN to_timestamp(ceil(date_part('epoch', now()) + CASE
                     WHEN %(day_stretch)s::float8 <= 1
                          OR h.due_in < (%(at_least)s::float8[])[m.adapting]
