@@ -107,9 +107,6 @@ class Password(views.PasswordChangeView):
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "request": self.request}
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(now=timezone.now(), **context)
-
     def form_valid(self, form: Any) -> HttpResponse:
         answer = super().form_valid(form)
         user = cast(User, self.request.user)
@@ -128,7 +125,6 @@ def account(request: HttpRequest) -> HttpResponse:
         "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
         "givers": permission_givers(),
         "version": VERSION,
-        "now": timezone.now(),
     }
     return render(request, "dashboards/account/page.html", context)
 

@@ -24,7 +24,6 @@ from trackers.dashboards.scrolling import HomeList, ScrolledList, ScrollSettings
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.history import on_page
 from trackers.ingest.sources.models import Source
-from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -51,14 +50,12 @@ class ColumnContents:
 @require_safe
 @needs(VIEW_TWEETS)
 def columns_page(request: HttpRequest) -> HttpResponse:
-    now, _ = current()
     homes = homes_of(request.user)
     mine = _columns_of(request.user, homes)
     return render(
         request,
         "dashboards/columns/page.html",
         {
-            "now": now,
             "labels": LABELS.values(),
             "columns": [
                 _column_contents(column, place, mine, homes) for place, column in enumerate(mine)

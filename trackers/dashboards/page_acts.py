@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 
 from trackers import acts, history
 from trackers.dashboards.access import require_permission
@@ -63,8 +63,11 @@ def confirmation_page(
         if name not in ("csrfmiddlewaretoken", "sure")
         for value in values
     ]
-    context = {
-        "now": timezone.now(), "question": question, "button": button, "back": back,
-        "fields": fields,
-    }  # fmt: skip
+    context = {"question": question, "button": button, "back": back, "fields": fields}
     return render(request, "dashboards/sure.html", context)
+
+
+def form_page(request: HttpRequest, template: str, form: BaseForm, **context: Any) -> HttpResponse:
+    """A page with a form, which is a 400 if something in it is wrong."""
+    status = 400 if form.errors else 200
+    return render(request, template, {"form": form, **context}, status=status)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,9 +13,8 @@ from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, RuleKind
 from trackers.alerts.models import AlertRule
 from trackers.dashboards.access import VIEW_ALERTS, needs, require_permission
-from trackers.dashboards.page_acts import act_on, show_message
+from trackers.dashboards.page_acts import act_on, form_page, show_message
 from trackers.history import on_page
-from trackers.schedule.intervals import current
 
 _SUBJECT_PARAMS = ("about", "of")
 # What each kind is for, where a person chooses one.
@@ -95,21 +93,17 @@ def _choose_kind(request: HttpRequest, subject: dict[str, str]) -> HttpResponse:
         for kind, shape in SHAPES.items()
         if not about or about in shape.about
     ]
-    now, _ = current()
-    context = {"now": now, "kinds": kinds, "about": about, "of": subject.get("of", "")}
+    context = {"kinds": kinds, "about": about, "of": subject.get("of", "")}
     return render(request, "dashboards/alerts/kinds.html", context)
 
 
 def _rule_form_page(request: HttpRequest, form: RuleForm) -> HttpResponse:
-    now, _ = current()
-    context: dict[str, Any] = {
-        "now": now,
-        "form": form,
-        "kind": RuleKind(form.kind).label,
-        "same": urlencode(
-            {name: form.initial[name] for name in _SUBJECT_PARAMS if form.initial.get(name)}
-        ),
-        "fields": [form[name] for name in form.fields if name != "kind"],
-    }
-    status = 400 if form.errors else 200
-    return render(request, "dashboards/alerts/form.html", context, status=status)
+    subject = {name: form.initial[name] for name in _SUBJECT_PARAMS if form.initial.get(name)}
+    return form_page(
+        request,
+        "dashboards/alerts/form.html",
+        form,
+        kind=RuleKind(form.kind).label,
+        same=urlencode(subject),
+        fields=[form[name] for name in form.fields if name != "kind"],
+    )

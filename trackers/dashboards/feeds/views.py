@@ -161,5 +161,5 @@ def _addresses_page(
         HomeRow(id, name, ago(there[id].made_at, now=now) if id in there else None)
         for id, name in homes
     ]
-    context = {"now": now, "lines": lines, "told": new_addresses}
+    context = {"lines": lines, "told": new_addresses}
     return render(request, "dashboards/feeds/page.html", context)

@@ -20,7 +20,7 @@ from django.http import (
     QueryDict,
     StreamingHttpResponse,
 )
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -35,7 +35,7 @@ from trackers.dashboards.imports.report import (
     import_progress,
     line_place,
 )
-from trackers.dashboards.page_acts import show_message
+from trackers.dashboards.page_acts import form_page, show_message
 from trackers.dashboards.parts import render_parts
 from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
@@ -76,12 +76,8 @@ def upload_page(request: HttpRequest) -> HttpResponse:
             form.add_error("file", str(fault))
         else:
             return redirect("import-report", id=report.pk)
-    now, _ = current()
-    status = 400 if form.errors else 200
     most = {"most_lines": f"{_import_limits().lines:,}", "most_bytes": size(_import_limits().bytes)}
-    return render(
-        request, "dashboards/imports/file.html", {"form": form, "now": now, **most}, status=status
-    )
+    return form_page(request, "dashboards/imports/file.html", form, **most)
 
 
 def _store_upload(file: UploadedFile, actor: Actor) -> Import:

@@ -16,7 +16,6 @@ from trackers.jobs.models import Queue
 from trackers.jobs.pausing import paused_all
 from trackers.money import acts as money_acts
 from trackers.money.models import Project
-from trackers.schedule.intervals import current
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -29,10 +28,8 @@ def pause_everything(request: HttpRequest) -> HttpResponse:
         if not done.is_done:
             show_message(request, done)
         return redirect("operations")
-    now, _ = current()
     queues = list(Queue.objects.all())
     context = {
-        "now": now,
         "running": [queue.name for queue in queues if not queue.paused],
         "paused": [queue.name for queue in queues if queue.paused],
     }

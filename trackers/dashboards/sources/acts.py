@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
-from trackers.dashboards.page_acts import act_on, confirmation_page, show_message
+from trackers.dashboards.page_acts import act_on, confirmation_page, form_page, show_message
 from trackers.dashboards.sources.detail_views import get_source
 from trackers.dashboards.sources.list_views import MAX_SOURCES
 from trackers.history import on_page
@@ -23,7 +23,6 @@ from trackers.ingest.sources.acts import ACTS, CHANGE, DELETE, change, remove_wi
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
-from trackers.schedule.intervals import current
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 _MAX_SOURCES_NAMED = 20
@@ -42,10 +41,7 @@ def edit_source(request: HttpRequest, id: int) -> HttpResponse:
     if form.is_valid() and (done := change(form, on_page(request.user))):
         messages.success(request, done.message)
         return redirect("source", id=id)
-    now, _ = current()
-    page = {"now": now, "form": form, "source": source, "name": name}
-    status = 400 if form.errors else 200
-    return render(request, "dashboards/sources/edit.html", page, status=status)
+    return form_page(request, "dashboards/sources/edit.html", form, source=source, name=name)
 
 
 @require_POST
@@ -102,9 +98,7 @@ def source_remove(request: HttpRequest, id: int) -> HttpResponse:
         done = remove_with_tweets(source, on_page(request.user))
         show_message(request, done)
         return redirect("sources")
-    now, _ = current()
     context = {
-        "now": now,
         "source": source,
         "brought": _count_in_words(brought(source)),
         "only_here": _count_in_words(only_here(source)),

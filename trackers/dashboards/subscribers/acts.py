@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
-from trackers.dashboards.page_acts import act_on
+from trackers.dashboards.page_acts import act_on, form_page
 from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber
@@ -28,7 +28,6 @@ from trackers.events.subscribers.acts import ACTS, ADD, CHANGE, rotate_key
 from trackers.events.subscribers.forms import SubscriberForm
 from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.history import on_page
-from trackers.schedule.intervals import current
 
 _MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
@@ -96,10 +95,7 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
     require_permission(request, CHANGE)
     subscriber = get_subscriber(id)
     if request.POST.get("sure") != "yes":
-        now, _ = current()
-        return render(
-            request, "dashboards/subscribers/sure.html", {"now": now, "subscriber": subscriber}
-        )
+        return render(request, "dashboards/subscribers/sure.html", {"subscriber": subscriber})
     key = rotate_key(subscriber, on_page(request.user))
     return key_page(request, subscriber, key, is_new=False)
 
@@ -108,16 +104,12 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
 def key_page(
     request: HttpRequest, subscriber: Subscriber, key: str, *, is_new: bool
 ) -> HttpResponse:
-    now, _ = current()
-    context = {"now": now, "subscriber": subscriber, "key": key, "is_new": is_new}
+    context = {"subscriber": subscriber, "key": key, "is_new": is_new}
     return render(request, "dashboards/subscribers/key.html", context)
 
 
 def _subscriber_form_page(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
-    now, _ = current()
-    status = 400 if form.errors else 200
-    context = {"now": now, "form": form, "subscriber": form.instance}
-    return render(request, "dashboards/subscribers/form.html", context, status=status)
+    return form_page(request, "dashboards/subscribers/form.html", form, subscriber=form.instance)
 
 
 class MinuteInput(forms.DateTimeInput):
@@ -176,5 +168,5 @@ def replay_page(request: HttpRequest, id: int) -> HttpResponse:
         )
         messages.success(request, done.message)
         return redirect("subscriber", id=id)
-    context = {"now": timezone.now(), "subscriber": subscriber, "form": form}
+    context = {"subscriber": subscriber, "form": form}
     return render(request, "dashboards/subscribers/replay.html", context)
