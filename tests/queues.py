@@ -60,7 +60,7 @@ def turn_clock(model, by):
             isolated = "WHERE strikes < 4"
             db.execute(f"UPDATE {one._meta.db_table} SET due_at = due_at - %s {isolated}", [by])
         table = model.bucket._meta.db_table
-        db.execute(f"UPDATE {table} SET owed_since = owed_since - %s", [by])
+        db.execute(f"UPDATE {table} SET due_since = due_since - %s", [by])
 
 
 def states(model):

@@ -32,7 +32,7 @@ class Jobs:
             db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s", [by])
             db.execute(
                 "UPDATE trackers_tweetbucket SET due_at = due_at - %(by)s,"
-                " owed_since = owed_since - %(by)s",
+                " due_since = due_since - %(by)s",
                 {"by": by},
             )
 

@@ -16,23 +16,23 @@ from tweetwatch.database import cursor
 _CUT = queue_statement(__file__, "_cut")
 
 
-def _give_back_ctes(*, due: str, owed: str) -> str:
-    """The CTEs that give a claim's buckets back, due and owed since these expressions."""
-    return queue_statement(__file__, "_go_back", due=due, owed=owed)
+def _give_back_ctes(*, due: str, due_since: str) -> str:
+    """The CTEs that give a claim's buckets back, due and counted as due since these expressions."""
+    return queue_statement(__file__, "_go_back", due=due, due_since=due_since)
 
 
 # In its place in line, which the oldest of the batch had. An urgent one was due much later.
 _PLACE_IN_LINE = "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END"
 _RELEASE_IN_PLACE = f"""
     WITH {_CUT},
-    {_give_back_ctes(due=_PLACE_IN_LINE, owed="cut.owed_since")}
+    {_give_back_ctes(due=_PLACE_IN_LINE, due_since="cut.due_since")}
     SELECT key FROM ours
 """
 
-_OWED_SINCE = "CASE WHEN NOT %(anew)s THEN cut.owed_since END"
+_DUE_SINCE = "CASE WHEN NOT %(anew)s THEN cut.due_since END"
 _RELEASE = f"""
     WITH {_CUT},
-    {_give_back_ctes(due="now() + %(delay)s", owed=_OWED_SINCE)},
+    {_give_back_ctes(due="now() + %(delay)s", due_since=_DUE_SINCE)},
     moved AS (
         UPDATE {{job}} SET due_at = now() + %(delay)s
         WHERE ctid = ANY(ARRAY(SELECT place FROM ours))

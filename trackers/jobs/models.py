@@ -215,7 +215,7 @@ class Bucket(models.Model):
     )
     urgent = models.BooleanField(db_default=False)
     # Giving a batch back moves `due_at` but never this, so that waiting times stay true.
-    owed_since = models.DateTimeField(
+    due_since = models.DateTimeField(
         null=True,
         help_text="When its keys became due, kept from its first claim on; null: due_at.",
     )
@@ -239,11 +239,11 @@ class Bucket(models.Model):
             models.Index(
                 fields=["lease"], name="%(class)s_lease", condition=Q(lease__isnull=False)
             ),
-            # What was claimed and is not finished, the longest owed first: a few at any time.
+            # What was claimed and is not finished, the longest due first: a few at any time.
             models.Index(
-                fields=["owed_since"],
-                name="%(class)s_owed",
-                condition=Q(owed_since__isnull=False),
+                fields=["due_since"],
+                name="%(class)s_due_since",
+                condition=Q(due_since__isnull=False),
             ),
             # The bucket of a key.
             models.Index(fields=["stamp"], name="%(class)s_stamp"),

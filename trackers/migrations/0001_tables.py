@@ -61,14 +61,14 @@ def bucket(name):
         ('urgent', models.BooleanField(db_default=False)),
         ('stamp', models.BigIntegerField()),
         ('keys', ArrayField(base_field=models.BigIntegerField(), size=None)),
-        ('owed_since', models.DateTimeField(help_text='When its keys became due, kept from its first claim on; null: due_at.', null=True)),
+        ('due_since', models.DateTimeField(help_text='When its keys became due, kept from its first claim on; null: due_at.', null=True)),
     ], {
         'indexes': [
             models.Index(fields=['due_at', 'id'], name=f'{name.lower()}_due'),
             models.Index(models.Case(models.When(then=models.F('due_at'), urgent=True)), models.F('id'), condition=models.Q(('urgent', True)), name=f'{name.lower()}_urgent'),
             models.Index(condition=models.Q(('lease__isnull', False)), fields=['lease'], name=f'{name.lower()}_lease'),
             models.Index(fields=['stamp'], name=f'{name.lower()}_stamp'),
-            models.Index(condition=models.Q(('owed_since__isnull', False)), fields=['owed_since'], name=f'{name.lower()}_owed'),
+            models.Index(condition=models.Q(('due_since__isnull', False)), fields=['due_since'], name=f'{name.lower()}_due_since'),
         ],
     })
 

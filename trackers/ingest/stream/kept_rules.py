@@ -68,8 +68,8 @@ class KeptRules:
             self._put_off(self.synced.trouble)
             return
         self._ladder.reset()
-        owes = any(not self.synced.has_verdict(source) for source in self.wanted)
-        wait = LOOKS_AGAIN if owes else self.asker.settings.asking.rules_every
+        is_behind = any(not self.synced.has_verdict(source) for source in self.wanted)
+        wait = LOOKS_AGAIN if is_behind else self.asker.settings.asking.rules_every
         self._due = time.monotonic() + wait.total_seconds()
 
     def _put_off(self, trouble: XError | NoTurnError) -> None:

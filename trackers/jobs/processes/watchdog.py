@@ -1,6 +1,6 @@
 """Notices when a cluster is alive but does nothing, whatever the reason.
 
-database ─ read ─> what is owed, last done ─ Watchdog remembers since when ─> State ─> barks
+database ─ read ─> what is overdue, last done ─ Watchdog remembers since when ─> State ─> barks
 A bark ends the whole cluster with status 1, so that systemd or compose restarts it; nothing is
 lost, as leases run out. This is the safety net below our fixes to django-q2.
 """
@@ -25,7 +25,7 @@ _BLIND_AFTER = timedelta(seconds=60)
 class DueQueue:
     """The oldest due key of a queue that is neither paused nor held."""
 
-    queue: str
+    name: str
     lease: timedelta
     oldest_due_at: datetime
 
@@ -39,16 +39,16 @@ class DueReading:
 
 @dataclass(frozen=True, slots=True)
 class OverdueQueue:
-    """`owed_since`: since when every reading found this queue free and with something due.
+    """`overdue_since`: since when every reading found this queue free and with something due.
 
     Without it a queue that is resumed after an hour, or old rows that arrive in bulk, would
     look like an hour of idleness.
     """
 
-    queue: str
+    name: str
     lease: timedelta
     oldest_due_at: datetime
-    owed_since: datetime
+    overdue_since: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class ClusterState:
 
 
 def barks(state: ClusterState) -> str | None:
-    """A sentence when this cluster owes work, could do it, and did none for two leases."""
+    """A sentence when this cluster has work overdue, could do it, and did none for two leases."""
     idle_since = state.last_done_at or state.cluster_started_at
-    for owed in state.overdue:
-        latest = max(state.cluster_started_at, idle_since, owed.oldest_due_at, owed.owed_since)
-        if state.now - latest >= 2 * owed.lease:
+    for queue in state.overdue:
+        latest = max(state.cluster_started_at, idle_since, queue.oldest_due_at, queue.overdue_since)
+        if state.now - latest >= 2 * queue.lease:
             return (
-                f"{owed.queue} has had work due since {owed.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
+                f"{queue.name} has had work due since {queue.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
                 f"and this cluster has finished nothing since {idle_since:%Y-%m-%d %H:%M:%S}. It "
                 "stops."
             )
@@ -82,7 +82,7 @@ class Watchdog:
         self._cluster = cluster
         self._started_at: datetime | None = None
         self._read_at: datetime | None = None
-        self._owed_since: dict[str, datetime] = {}
+        self._overdue_since: dict[str, datetime] = {}
 
     def look(self, connection: BaseDatabaseWrapper) -> str | None:
         """Read and judge; raises whatever the database raises."""
@@ -91,12 +91,14 @@ class Watchdog:
     def remember(self, reading: DueReading) -> ClusterState:
         now = reading.now
         if self._read_at is None or not timedelta(0) <= now - self._read_at <= _BLIND_AFTER:
-            self._owed_since = {}
+            self._overdue_since = {}
         self._read_at = now
         self._started_at = self._started_at or now
-        self._owed_since = {due.queue: self._owed_since.get(due.queue, now) for due in reading.due}
+        self._overdue_since = {
+            due.name: self._overdue_since.get(due.name, now) for due in reading.due
+        }
         overdue = tuple(
-            OverdueQueue(due.queue, due.lease, due.oldest_due_at, self._owed_since[due.queue])
+            OverdueQueue(due.name, due.lease, due.oldest_due_at, self._overdue_since[due.name])
             for due in reading.due
         )
         return ClusterState(now, self._started_at, reading.last_done_at, overdue)

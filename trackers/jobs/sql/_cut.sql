@@ -4,7 +4,7 @@
 -- Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a check
 -- of the same keys could deadlock.
 held AS MATERIALIZED (
-    SELECT ctid AS place, due_at, lease, strikes, urgent, owed_since, stamp, keys
+    SELECT ctid AS place, due_at, lease, strikes, urgent, due_since, stamp, keys
     FROM {bucket} WHERE lease = %(lease)s ORDER BY id FOR UPDATE
 ),
 cut AS MATERIALIZED (

@@ -49,7 +49,7 @@ urgent AS MATERIALIZED (
     SELECT locked.*
     FROM (SELECT place FROM near_urgent ORDER BY due_at, id) AS near
     CROSS JOIN LATERAL (
-        SELECT ctid AS place, id, due_at, owed_since, urgent, stamp, keys,
+        SELECT ctid AS place, id, due_at, due_since, urgent, stamp, keys,
                {strikes_now} AS strikes
         FROM {bucket}
         WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
@@ -73,7 +73,7 @@ oldest AS MATERIALIZED (
     SELECT locked.*
     FROM (SELECT place FROM near_oldest ORDER BY due_at, id) AS near
     CROSS JOIN LATERAL (
-        SELECT ctid AS place, id, due_at, owed_since, urgent, stamp, keys,
+        SELECT ctid AS place, id, due_at, due_since, urgent, stamp, keys,
                {strikes_now} AS strikes
         FROM {bucket}
         WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
@@ -144,16 +144,16 @@ claimed AS (
     UPDATE {bucket} b
     SET due_at = now() + (SELECT lease FROM knobs), lease = %(token)s, strikes = c.strikes,
         urgent = c.urgent AND c.strikes = 0, keys = c.live[1:c.taken],
-        owed_since = coalesce(c.owed_since, c.due_at)
+        due_since = coalesce(c.due_since, c.due_at)
     FROM chosen c
     WHERE b.ctid = ANY (ARRAY(SELECT place FROM chosen)) AND b.ctid = c.place
     RETURNING b.keys, b.stamp, b.urgent, b.due_at AS expires_at,
-              b.owed_since, c.live, c.taken, c.n, c.due_at, c.strikes, c.owed_since AS owed
+              b.due_since, c.live, c.taken, c.n, c.due_at, c.strikes, c.due_since AS since
 ),
 -- The rest of the last bucket stays where it was in line.
 left_over AS (
-    INSERT INTO {bucket} (due_at, strikes, urgent, owed_since, stamp, keys)
-    SELECT due_at, strikes, urgent, owed, stamp, live[taken + 1:]
+    INSERT INTO {bucket} (due_at, strikes, urgent, due_since, stamp, keys)
+    SELECT due_at, strikes, urgent, since, stamp, live[taken + 1:]
     FROM claimed WHERE taken < n
 ),
 pruned AS (
@@ -189,7 +189,7 @@ isolated AS (
 )
 SELECT ARRAY(SELECT unnest(keys) AS key FROM claimed ORDER BY key),
        min(due_at), min(expires_at), now(),
-       array_agg(extract(epoch FROM now() - owed_since)::float4), array_agg(taken),
+       array_agg(extract(epoch FROM now() - due_since)::float4), array_agg(taken),
        (SELECT task FROM knobs), (SELECT strikes FROM ready),
        sum(taken) = (SELECT most FROM ready), (SELECT array_agg(key) FROM isolated),
        (SELECT min(due_at) FROM head), (SELECT min(due_at) FROM urgent),

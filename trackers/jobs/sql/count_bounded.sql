@@ -1,8 +1,8 @@
 -- Each count ends at %(most)s, and ORDER BY has it walk the one index it is meant for. A bucket
 -- counts as many keys as live in it: LIMIT, so that each is found by its key, whatever the
 -- statistics say.
-SELECT now(), least(%(most)s, head.due + owed.again),
-    greatest(0, head.oldest, owed.oldest)::float8, ahead.claimed, ahead.walked,
+SELECT now(), least(%(most)s, head.due + unfinished.again),
+    greatest(0, head.oldest, unfinished.oldest)::float8, ahead.claimed, ahead.walked,
     -- Isolated: by their own index.
     (SELECT count(*) FROM (
         SELECT FROM {job} WHERE strikes >= {max_strikes} ORDER BY key LIMIT %(most)s) AS isolated),
@@ -10,8 +10,8 @@ SELECT now(), least(%(most)s, head.due + owed.again),
     -- The planner's estimate is of the whole table; below 0 it was never analyzed.
     (SELECT reltuples::bigint FROM pg_class WHERE oid = %(table)s::text::regclass),
     -- Urgent: those that come first under backlog, by one probe of their own index, and among the
-    -- owed.
-    greatest(0, owed.oldest_urgent, (
+    -- unfinished.
+    greatest(0, unfinished.oldest_urgent, (
         SELECT extract(epoch FROM now() - due_at) FROM {bucket}
         WHERE urgent AND {urgent_at} <= now() ORDER BY {urgent_at} LIMIT 1))::float8
 FROM (
@@ -26,22 +26,22 @@ FROM (
         LIMIT %(most)s
     ) AS due
 ) AS head, (
-    -- Owed: what was claimed and is not finished, in a worker's hands or given back. These have
-    -- been waiting since they were first due. Those given back to wait a little count as due too.
+    -- Unfinished: what was claimed before, in a worker's hands or given back. These have been
+    -- waiting since they were first due. Those given back to wait a little count as due too.
     SELECT count(*) FILTER (WHERE lease IS NULL AND due_at > now()) AS again,
-           extract(epoch FROM now() - min(owed_since)) AS oldest,
-           extract(epoch FROM now() - min(owed_since) FILTER (WHERE urgent)) AS oldest_urgent
+           extract(epoch FROM now() - min(due_since)) AS oldest,
+           extract(epoch FROM now() - min(due_since) FILTER (WHERE urgent)) AS oldest_urgent
     FROM (
-        SELECT b.due_at, b.owed_since, b.lease, b.urgent FROM (
-            SELECT due_at, owed_since, lease, urgent, stamp, keys FROM {bucket}
-            WHERE owed_since IS NOT NULL
-            ORDER BY owed_since LIMIT %(most)s
+        SELECT b.due_at, b.due_since, b.lease, b.urgent FROM (
+            SELECT due_at, due_since, lease, urgent, stamp, keys FROM {bucket}
+            WHERE due_since IS NOT NULL
+            ORDER BY due_since LIMIT %(most)s
         ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
             SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
         ) AS live
         LIMIT %(most)s
     ) AS begun
-) AS owed, (
+) AS unfinished, (
     -- In flight: leases that have not run out lie within the longest lease from now.
     SELECT count(lease) AS claimed, count(*) AS walked
     FROM (

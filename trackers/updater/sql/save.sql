@@ -11,12 +11,12 @@ WITH
 -- The fence: the buckets that still carry the lease.
 fence AS MATERIALIZED (
     DELETE FROM trackers_tweetbucket WHERE lease = %(lease)s
-    RETURNING due_at, lease, strikes, urgent, owed_since, stamp, keys
+    RETURNING due_at, lease, strikes, urgent, due_since, stamp, keys
 ),
 -- Keys of these buckets that are not saved now stay claimed.
 stay AS (
-    INSERT INTO trackers_tweetbucket (due_at, lease, strikes, urgent, owed_since, stamp, keys)
-    SELECT due_at, lease, strikes, urgent, owed_since, stamp, of.keys
+    INSERT INTO trackers_tweetbucket (due_at, lease, strikes, urgent, due_since, stamp, keys)
+    SELECT due_at, lease, strikes, urgent, due_since, stamp, of.keys
     FROM fence CROSS JOIN LATERAL (
         SELECT array_agg(key) AS keys FROM unnest(fence.keys) AS key
         WHERE (key IN (SELECT unnest(%(ids)s::bigint[]))) IS NOT TRUE

@@ -30,25 +30,25 @@ def ago(seconds):
     return NOW - timedelta(seconds=seconds)
 
 
-def owed(*, due=1000, since=1000, lease=LEASE):
+def overdue(*, due=1000, since=1000, lease=LEASE):
     return OverdueQueue("tweet:update", lease, ago(due), ago(since))
 
 
 @pytest.mark.parametrize(
     ("started", "done", "overdue", "bark"),
     [
-        pytest.param(1000, 1000, [owed()], True, id="owes and did nothing"),
-        pytest.param(1000, None, [owed()], True, id="never did anything"),
-        pytest.param(120, 120, [owed(due=120, since=120)], True, id="exactly two leases"),
-        pytest.param(1000, 1000, [], False, id="owes nothing"),
-        pytest.param(1000, 119, [owed()], False, id="did something"),
-        pytest.param(119, None, [owed()], False, id="has just started"),
-        pytest.param(1000, 1000, [owed(due=119)], False, id="not late enough"),
-        pytest.param(1000, 1000, [owed(since=119)], False, id="was paused until just now"),
+        pytest.param(1000, 1000, [overdue()], True, id="overdue and did nothing"),
+        pytest.param(1000, None, [overdue()], True, id="never did anything"),
+        pytest.param(120, 120, [overdue(due=120, since=120)], True, id="exactly two leases"),
+        pytest.param(1000, 1000, [], False, id="nothing overdue"),
+        pytest.param(1000, 119, [overdue()], False, id="did something"),
+        pytest.param(119, None, [overdue()], False, id="has just started"),
+        pytest.param(1000, 1000, [overdue(due=119)], False, id="not late enough"),
+        pytest.param(1000, 1000, [overdue(since=119)], False, id="was paused until just now"),
         pytest.param(
-            1000, 1000, [owed(lease=timedelta(hours=1))], False, id="the lease is that long"
+            1000, 1000, [overdue(lease=timedelta(hours=1))], False, id="the lease is that long"
         ),
-        pytest.param(1000, 1000, [owed(due=1), owed()], True, id="one of two"),
+        pytest.param(1000, 1000, [overdue(due=1), overdue()], True, id="one of two"),
     ],
 )
 def test_the_watchdog_barks_at_overdue_undone_work(started, done, overdue, bark):
@@ -58,7 +58,7 @@ def test_the_watchdog_barks_at_overdue_undone_work(started, done, overdue, bark)
 
 
 def test_the_bark_names_the_work_and_since_when():
-    assert barks(ClusterState(NOW, ago(1000), ago(500), (owed(due=300),))) == (
+    assert barks(ClusterState(NOW, ago(1000), ago(500), (overdue(due=300),))) == (
         "tweet:update has had work due since 2026-11-21 11:55:00, "
         "and this cluster has finished nothing since 2026-11-21 11:51:40. It stops."
     )
@@ -73,11 +73,11 @@ def since(readings):
     watchdog = Watchdog(None)
     for each in readings:
         state = watchdog.remember(each)
-    return [(NOW - overdue.owed_since).total_seconds() * -1 for overdue in state.overdue]
+    return [(NOW - overdue.overdue_since).total_seconds() * -1 for overdue in state.overdue]
 
 
 @pytest.mark.parametrize(
-    ("readings", "owed_since"),
+    ("readings", "overdue_since"),
     [
         pytest.param([reading(0), reading(5), reading(10)], [0], id="from the first on"),
         pytest.param(
@@ -85,18 +85,18 @@ def since(readings):
         ),
         pytest.param([reading(0), reading(5), reading(600)], [600], id="anew after a long silence"),
         pytest.param([reading(0), reading(-5)], [-5], id="anew when the clock was put back"),
-        pytest.param([reading(0), reading(5, due=False)], [], id="owed no more"),
+        pytest.param([reading(0), reading(5, due=False)], [], id="overdue no more"),
     ],
 )
-def test_the_watchdog_remembers_since_when_work_is_overdue(readings, owed_since):
-    assert since(readings) == owed_since
+def test_the_watchdog_remembers_since_when_work_is_overdue(readings, overdue_since):
+    assert since(readings) == overdue_since
 
 
 @pytest.mark.django_db
 def test_claimed_work_is_not_overdue():
     now = timezone.now()
     put(TweetUpdate, 1, now - timedelta(hours=1))
-    assert [due.queue for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
+    assert [due.name for due in read_due_queues(connection, uuid4()).due] == ["tweet:update"]
 
     assert queue.claim_batch("tweet:update").keys == (1,)
 
@@ -109,7 +109,7 @@ def stick(cluster):
         os.kill(pid, signal.SIGSTOP)
 
 
-def owe(url, *, change="", lease="1 second"):
+def put_overdue(url, *, change="", lease="1 second"):
     with psycopg.connect(url) as connection:
         connection.execute(
             "UPDATE trackers_queue SET lease = %s, buffer_ttl = '0.1 seconds'", [lease]
@@ -131,7 +131,7 @@ def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
 
-    owe(url)
+    put_overdue(url)
 
     assert cluster.ends(within=30) == 1, cluster.said()
     assert cluster.is_gone()
@@ -142,7 +142,7 @@ def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
 def test_a_cluster_without_progress_stays_while_all_is_paused_or_held(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
-    owe(url, change="paused = true")
+    put_overdue(url, change="paused = true")
     assert poll(lambda: cluster.rows())
 
     # Longer than two leases of one second.

@@ -99,7 +99,7 @@ def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, m
 def test_a_released_check_is_overdue_since_it_was_first_due(staff):
     tweet = watched(due_in=600)
     measure(tweet, 0, likes=1)
-    TweetUpdateFactory._meta.model.bucket.objects.update(owed_since=now() - 2 * HOUR)
+    TweetUpdateFactory._meta.model.bucket.objects.update(due_since=now() - 2 * HOUR)
 
     assert re.search(r"(2 h|1 h 5. min) late", read(staff))
 

@@ -138,7 +138,7 @@ MILLION = 1_000_000
 FILL = (
     f"INSERT INTO {TABLE} (key, due_at, stamp) SELECT n, now(), n / 100"
     f" FROM generate_series(1, {MILLION}) n",
-    f"INSERT INTO {BUCKETS} (due_at, owed_since, stamp, keys)"
+    f"INSERT INTO {BUCKETS} (due_at, due_since, stamp, keys)"
     " SELECT now() + interval '5 s', now() - stamp * interval '1 s', stamp, array_agg(key)"
     f" FROM {TABLE} GROUP BY stamp",
 )
@@ -167,7 +167,7 @@ def test_reading_the_oldest_of_a_million_released_keys_is_bounded(analyzed):
                 <= MAX_COUNTED_KEYS
             )
             assert max(node.get("Rows Removed by Filter", 0) for node in walked) <= MAX_COUNTED_KEYS
-            assert "tweetbucket_owed" in {node.get("Index Name") for node in walked}
+            assert "tweetbucket_due_since" in {node.get("Index Name") for node in walked}
 
     told = count_bounded(NAME)
     assert (told.due, round(told.oldest_due_seconds)) == (MAX_COUNTED_KEYS, 10_000)
