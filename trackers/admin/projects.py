@@ -30,7 +30,7 @@ _SPREAD_HELP = (
     "over the remaining days."
 )
 _STATE_COLUMNS = (
-    "today", "this_month", "left_today", "forecast", "stopped", "x_counts",
+    "today", "this_month", "left_today", "forecast", "depleted", "x_counts",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ class SpendingInline(admin.TabularInline):
 @admin.register(Project)
 class ProjectAdmin(ActingAdmin):
     form = ProjectForm
-    list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
+    list_display = ("name", "today", "this_month", "left_today", "forecast", "depleted", "x_counts")
     readonly_fields = _STATE_COLUMNS
     fieldsets = (
         (None, {"fields": ("name",)}),
@@ -157,11 +157,11 @@ class ProjectAdmin(ActingAdmin):
             dry = f"runs dry at {at}; "
         return f"{dry}about {project_books.waiting:,} tweets wait until 00:00 UTC, the oldest first"
 
-    @admin.display(description="stopped")
-    def stopped(self, project: Project) -> str:
-        if not project.stopped(now=timezone.now()):
+    @admin.display(description="depleted")
+    def depleted(self, project: Project) -> str:
+        if not project.is_depleted(now=timezone.now()):
             return ""
-        return f"until {_utc_minute(project.stopped_until)}: {project.stopped_because}"
+        return f"until {_utc_minute(project.depleted_until)}: {project.depleted_because}"
 
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:

@@ -148,7 +148,7 @@ def _budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
 def dry(book: MoneySummary, *, now: datetime) -> str:
     """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
     project, name = book.project, book.project.name
-    if project.stopped(now=now):
+    if project.is_depleted(now=now):
         return f"X says that project {name} has used up its credits or its monthly cap."
     # Where it cannot pay, others pay for its tweets, or nobody does: then that is the trouble.
     if book.left is None or not book.can_pay or not book.is_estimated(now=now):

@@ -81,4 +81,6 @@ def _try_credential(credential: Credential, *, base_url: str, timeout: timedelta
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return CheckResult(credential.name, verdict, error.reason, error.window)
     selection.settle_answered(turn, answer.window)
-    return CheckResult(credential.name, "ok", "", answer.window, has_money_again=turn.stops > 0)
+    return CheckResult(
+        credential.name, "ok", "", answer.window, has_money_again=turn.depletions > 0
+    )

@@ -104,15 +104,15 @@ class Credential(models.Model):
         if self.disabled_at:
             return "disabled"
         # Until X answers again: its project has neither credits nor posts left.
-        if self.project.stopped_because:
-            return "stopped"
+        if self.project.depleted_because:
+            return "depleted"
         # Of its keys, or at one of its endpoints; until X accepts it again.
         return "refused" if self.refused or self.refused_at else "ready"
 
     @property
     def reason(self) -> str:
         """Why it is unusable, or is in places, or soon may be; empty when all is well."""
-        because = self.disabled_because or self.renewal_problem or self.project.stopped_because
+        because = self.disabled_because or self.renewal_problem or self.project.depleted_because
         return because or self.refused_keys or self.refused_at
 
     @property

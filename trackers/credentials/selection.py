@@ -60,7 +60,7 @@ class Selection:
     project: int
     # time.monotonic() from just before it was reserved.
     reserved_at: float
-    stops: int = 0
+    depletions: int = 0
     # A person tries it: what X refuses then is shown, and counts once, however often it is tried.
     by_hand: bool = False
 
@@ -172,7 +172,7 @@ def _selections_of(
         unreadable[id] = f"{name}: {error}"
         return []
     return [
-        Selection(credential, one, reserved.project, reserved_at, reserved.stops, by_hand)
+        Selection(credential, one, reserved.project, reserved_at, reserved.depletions, by_hand)
         for one in reserved.requests
     ]
 
@@ -196,9 +196,11 @@ def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) 
     credentials = {turn.credential.pk: turn.credential for turn, _ in answers}
     for _, credential in sorted(credentials.items()):
         note_acceptance(credential)
-    had_no_money = {(turn.project, turn.credential.app_id) for turn, _ in answers if turn.stops}
+    had_no_money = {
+        (turn.project, turn.credential.app_id) for turn, _ in answers if turn.depletions
+    }
     for _, app in sorted(had_no_money):
-        depletion.resume_project(app)
+        depletion.end_depletion(app)
 
 
 def cancel(turn: Selection) -> None:
@@ -235,7 +237,7 @@ def settle_failed(turn: Selection, error: XError, *, now: datetime | None = None
     else:
         cancel(turn)
     if now and isinstance(error, Depleted):
-        depletion.stop_project(turn.credential.app_id, error, now=now)
+        depletion.mark_depleted(turn.credential.app_id, error, now=now)
 
 
 def _load_credential(row: Sequence[Any]) -> Credential:

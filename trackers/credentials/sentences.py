@@ -30,7 +30,7 @@ def disabled(name: str, because: str) -> str:
     )
 
 
-def stopped(project: str, because: str) -> str:
+def depleted(project: str, because: str) -> str:
     """X refuses to continue without credits, or beyond the month's cap."""
     return (
         f"X says that project {project} has used up its credits or its monthly cap. Buy more from "
@@ -56,10 +56,10 @@ def is_spent(sentence: str) -> bool:
 # disabled ones, the one disabled last.
 _NEAREST = """
     SELECT c.name, c.disabled_because, c.disabled_at IS NOT NULL,
-           p.name, p.stopped_because, coalesce(p.stopped_until > now(), false)
+           p.name, p.depleted_because, coalesce(p.depleted_until > now(), false)
     FROM trackers_credential c
     JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
-    ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.stopped_until > now(), false), c.id
+    ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.depleted_until > now(), false), c.id
     LIMIT 1
 """
 
@@ -70,7 +70,7 @@ def none_enabled() -> str:
 
 
 def nobody_may_ask() -> str:
-    """The same, and that the projects of all that are enabled are stopped."""
+    """The same, and that the projects of all that are enabled are depleted."""
     return _why_nothing_is_asked(money=True)
 
 
@@ -79,7 +79,7 @@ def _why_nothing_is_asked(*, money: bool) -> str:
         found = db.execute(_NEAREST).fetchone()
     if found is None:
         return NONE_YET
-    name, because, is_disabled, project, stopped_because, is_stopped = found
+    name, because, is_disabled, project, depleted_because, is_depleted = found
     if is_disabled:
         return disabled(name, because)
-    return stopped(project, stopped_because) if money and is_stopped else ""
+    return depleted(project, depleted_because) if money and is_depleted else ""

@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
 
     `at`: when to look. `why`: what besides its window keeps it from asking: X, its tokens, or its
     project's money. `has_room`: whether its window has room, if not at once. `opens`: when X says
-    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint. `stopped`: its
+    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint. `depleted`: its
     project's name, where X says that the money is used up. `is_awaited`: the reply to the one
     request that tests for all is awaited.
     """
@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
     has_room: bool
     opens: datetime | None
     is_shut: bool
-    stopped: str
+    depleted: str
     is_awaited: bool
     now: datetime
 
@@ -118,8 +118,8 @@ def why_unavailable(
             f"{candidate.name}: {candidate.why}; tried again at {again}, or at once after "
             f"`manage.py credential enable {candidate.name}`."
         )
-    if candidate.stopped:
-        return NoRoom(candidate.at, sentences.stopped(candidate.stopped, candidate.why))
+    if candidate.depleted:
+        return NoRoom(candidate.at, sentences.depleted(candidate.depleted, candidate.why))
     if candidate.why:
         again = clock_time(candidate.at, now=candidate.now)
         return NoRoom(candidate.at, f"{candidate.name}: {candidate.why}; checked again at {again}.")

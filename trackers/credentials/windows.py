@@ -38,13 +38,13 @@ class Reservation:
 class Reserved:
     """Rights to send `requests` with one credential; `credential` holds its columns (LOADED).
 
-    `stops`: how often in a row X has said that its `project`'s money is used up.
+    `depletions`: how often in a row X has said that its `project`'s money is used up.
     """
 
     requests: tuple[Reservation, ...]
     credential: tuple[Any, ...]
     project: int
-    stops: int
+    depletions: int
 
 
 # The columns of a credential that asking takes.
@@ -85,7 +85,7 @@ IN_TURN = f"(NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
 # How many of `most` requests are reserved where there is room: one if requests take turns, and one
 # if X refused the last request, so that it tests for the others.
 _REQUESTS_GRANTED = f"""(CASE
-                  WHEN {_IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
+                  WHEN {_IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.depletions > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
 # The times identify a window's reservations: CANCEL and `learning.settle_all` remove them by time.
 # So they are a microsecond apart, and never repeat whatever the clock does.
@@ -116,8 +116,8 @@ WHICH = """
     AND (c.disabled_at IS NULL OR %(by_hand)s)
 """
 # Not while X says that its project's credits or cap are used up (trackers.money.depletion).
-HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL
-                     OR p.stopped_until <= statement_timestamp())"""
+HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.depleted_until IS NULL
+                     OR p.depleted_until <= statement_timestamp())"""
 # Not while its tokens are being renewed, nor during the wait after that failed (`renew`).
 HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
                      OR c.refreshing_until <= statement_timestamp())"""
@@ -227,9 +227,9 @@ def _reserved_by(query: str, params: Mapping[str, Any]) -> Reserved | None:
         row = db.execute(query, params).fetchone()
     if row is None:
         return None
-    window_id, times, *of_credential, project, stops = row
+    window_id, times, *of_credential, project, depletions = row
     requests = tuple(Reservation(window_id, at) for at in times)
-    return Reserved(requests, tuple(of_credential), project, stops)
+    return Reserved(requests, tuple(of_credential), project, depletions)
 
 
 def cancel_all(reservations: Collection[Reservation]) -> None:

@@ -109,8 +109,8 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
     none_enabled = sentences.none_enabled()
     if none_enabled:
         notices.append(_no_credential(none_enabled))
-    stopped = list(Project.objects.filter(stopped_until__gt=now))
-    notices += [_no_money(project, now=now) for project in stopped]
+    depleted = list(Project.objects.filter(depleted_until__gt=now))
+    notices += [_no_money(project, now=now) for project in depleted]
     all_paused = paused_all()
     for queue in queue_states(Queue.objects.all(), now=now):
         if of is not None and queue.name not in of:
@@ -128,7 +128,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                     needs="trackers.change_queue",
                 )
             )
-        elif queue.held and not none_enabled and not _is_shown(queue, stopped):
+        elif queue.held and not none_enabled and not _is_shown(queue, depleted):
             notices.append(
                 Notice(f"The queue {queue.name} is on hold.", queue.because, again=queue.held)
             )
@@ -148,19 +148,19 @@ def _no_credential(sentence: str) -> Notice:
 
 
 def _no_money(project: Project, *, now: datetime) -> Notice:
-    assert project.stopped_until is not None
+    assert project.depleted_until is not None
     return Notice(
-        f"The project {project.name} is stopped.",
-        sentences.stopped(project.name, project.stopped_because),
-        again=ahead(project.stopped_until, now=now),
+        f"The project {project.name} is depleted.",
+        sentences.depleted(project.name, project.depleted_because),
+        again=ahead(project.depleted_until, now=now),
         act=reverse("project-ask", args=[project.pk]),
         act_words="Ask X again now",
         needs="trackers.change_project",
     )
 
 
-def _is_shown(queue: QueueState, stopped: Collection[Project]) -> bool:
-    """Whether what holds it is shown already, as a stopped project."""
+def _is_shown(queue: QueueState, depleted: Collection[Project]) -> bool:
+    """Whether what holds it is shown already, as a depleted project."""
     return any(
-        queue.because.startswith(sentences.stopped(project.name, "")[:100]) for project in stopped
+        queue.because.startswith(sentences.depleted(project.name, "")[:100]) for project in depleted
     )

@@ -166,8 +166,8 @@ def _project_json(books: MoneySummary) -> dict[str, Any]:
         "tweet_days_left_today": books.left,
         "tweets_waiting": books.waiting,
         "runs_dry_at": iso(books.runs_dry_at),
-        "depleted_until": iso(books.project.stopped_until),
-        "depleted_reason": books.project.stopped_because,
+        "depleted_until": iso(books.project.depleted_until),
+        "depleted_reason": books.project.depleted_because,
         "drift": books.project.drift,
     }
 

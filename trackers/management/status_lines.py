@@ -122,7 +122,7 @@ def _project_row(row: Figures) -> Sequence[str]:
         left,
         f"this month {row['tweet_days_month']:,} (${row['money_month']:,.2f})",
         _words_if_any(row["tweets_waiting"], "tweets wait", "tweet waits"),
-        f"stopped until {_time_text(row['depleted_until'])}: {row['depleted_reason']}"
+        f"depleted until {_time_text(row['depleted_until'])}: {row['depleted_reason']}"
         if row["depleted_until"]
         else "",
         "" if not row["drift"] else f"X counts {row['drift']:+,}",

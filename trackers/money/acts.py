@@ -16,14 +16,14 @@ CHANGE = "trackers.change_project"
 
 def go_on(projects: Sequence[Project], actor: Actor) -> Done:
     """Ask X again for projects of which it said that no money is left: somebody has paid."""
-    runs = {"stopped_until": None, "stopped_because": "", "stops": 0}
+    runs = {"depleted_until": None, "depleted_because": "", "depletions": 0}
     there = Project.objects.exclude(**runs)
-    stopped = [one for one in projects if there.filter(pk=one.pk).update(**runs)]
-    if not stopped:
+    depleted = [one for one in projects if there.filter(pk=one.pk).update(**runs)]
+    if not depleted:
         names = ", ".join(project.name for project in projects)
-        return Done(f"{names}: not stopped.", is_done=False)
-    # It was held until the first stopped project could ask; `lift` does nothing if X fails.
+        return Done(f"{names}: not depleted.", is_done=False)
+    # It was held until the first depleted project could ask; `lift` does nothing if X fails.
     holds.end_hold(TWEET_UPDATE)
-    history.record(actor, stopped, "Continued")
-    names = ", ".join(project.name for project in stopped)
-    return Done(f"{names}: X is asked again with the next batch.", len(stopped))
+    history.record(actor, depleted, "Continued")
+    names = ", ".join(project.name for project in depleted)
+    return Done(f"{names}: X is asked again with the next batch.", len(depleted))

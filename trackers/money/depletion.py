@@ -14,44 +14,44 @@ logger = logging.getLogger(__name__)
 
 # A person may buy credits or raise the cap at any time: we try again after this wait, which doubles
 # with each further refusal.
-_FIRST_STOP = timedelta(minutes=10)
-_MAX_STOP = timedelta(hours=6)
+_FIRST_WAIT = timedelta(minutes=10)
+_MAX_WAIT = timedelta(hours=6)
 
 # Only the first of several refusals in a row is announced: the others have the same cause.
-_STOPPED = """
-    SELECT '/operations/', jsonb_build_object('project', name, 'what', stopped_because)
-    FROM stopped WHERE stops = 1
+_DEPLETED = """
+    SELECT '/operations/', jsonb_build_object('project', name, 'what', depleted_because)
+    FROM depleted WHERE depletions = 1
 """
-_STOP = statement(__file__, "stop", alerts=alerts(_STOPPED))
+_MARK_DEPLETED = statement(__file__, "deplete", alerts=alerts(_DEPLETED))
 # Usually this writes nothing.
 _GO_ON = """
-    UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''
-    FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.stops > 0
+    UPDATE trackers_project p SET depletions = 0, depleted_until = NULL, depleted_because = ''
+    FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.depletions > 0
 """
 
 
-def stop_project(app: int, error: Depleted, *, now: datetime) -> None:
+def mark_depleted(app: int, error: Depleted, *, now: datetime) -> None:
     """Stop all requests of the app's project for a while."""
     params = {
         "app": app,
         "because": error.reason[:300],
         "now": now,
-        "first": _FIRST_STOP,
-        "most": _MAX_STOP,
+        "first": _FIRST_WAIT,
+        "most": _MAX_WAIT,
     }
     with cursor() as db:
-        found = db.execute(_STOP, params).fetchone()
+        found = db.execute(_MARK_DEPLETED, params).fetchone()
     if found:
         name, until = found
         logger.warning(
-            "project %s is stopped until %s: %s",
+            "project %s is depleted until %s: %s",
             name,
             until.isoformat(timespec="seconds"),
             error.reason,
         )
 
 
-def resume_project(app: int) -> None:
+def end_depletion(app: int) -> None:
     """End the stop: X answered, so the project has money again."""
     with cursor() as db:
         db.execute(_GO_ON, {"app": app})

@@ -58,9 +58,9 @@ class Project(models.Model):
     )
 
     # X said that the credits or the cap are used up: no request is sent until then.
-    stopped_until = models.DateTimeField(null=True, editable=False)
-    stopped_because = models.CharField(max_length=300, blank=True, editable=False)
-    stops = models.PositiveSmallIntegerField(default=0, editable=False)
+    depleted_until = models.DateTimeField(null=True, editable=False)
+    depleted_because = models.CharField(max_length=300, blank=True, editable=False)
+    depletions = models.PositiveSmallIntegerField(default=0, editable=False)
 
     # GET /2/usage/tweets as last read, with our own count of the month at that moment.
     usage_read_at = models.DateTimeField(null=True, editable=False)
@@ -99,8 +99,8 @@ class Project(models.Model):
             return None
         return self.usage_of_month - self.ours_of_month
 
-    def stopped(self, *, now: datetime) -> bool:
-        return self.stopped_until is not None and self.stopped_until > now
+    def is_depleted(self, *, now: datetime) -> bool:
+        return self.depleted_until is not None and self.depleted_until > now
 
 
 class AppQuerySet(models.QuerySet["App"]):

@@ -58,10 +58,10 @@ def test_spending_is_read_only(staff):
     assert "3,766 tweet-days" in page
     assert "987654" not in page
     assert 'name="spending-0-posts"' not in page
-    staff.post(change(project), {"name": "acme", **PRICES, **NO_ROWS, "stops": "9"})
+    staff.post(change(project), {"name": "acme", **PRICES, **NO_ROWS, "depletions": "9"})
     row.refresh_from_db()
     assert row.posts == 1200
-    assert Project.objects.get().stops == 0
+    assert Project.objects.get().depletions == 0
 
 
 def test_the_list_shows_the_state_of_each_project(staff):
@@ -72,7 +72,7 @@ def test_the_list_shows_the_state_of_each_project(staff):
     spend(short, posts=4)
     CredentialFactory(app=AppFactory(project=short))
     ProjectFactory(
-        stopped_until=datetime(2099, 1, 1, 9, tzinfo=UTC), stopped_because="402", stops=1,
+        depleted_until=datetime(2099, 1, 1, 9, tzinfo=UTC), depleted_because="402", depletions=1,
         usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000, cap_reset_day=7,
     )  # fmt: skip
 
@@ -87,32 +87,38 @@ def test_the_list_shows_the_state_of_each_project(staff):
 
 
 def test_resuming_a_depleted_project_resumes_the_queue(staff):
-    stopped = ProjectFactory(
-        stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
+    depleted = ProjectFactory(
+        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=3
     )
-    other = ProjectFactory(stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=1)
+    other = ProjectFactory(
+        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=1
+    )
     held = {"held_until": now() + timedelta(hours=1), "held_because": "402"}
     queue = Queue.objects.filter(pk="tweet:update")
     queue.update(**held)
 
-    page = act(staff, LIST, "go_on", stopped.pk)
+    page = act(staff, LIST, "go_on", depleted.pk)
 
-    stopped.refresh_from_db()
+    depleted.refresh_from_db()
     other.refresh_from_db()
-    assert (stopped.stopped_until, stopped.stopped_because, stopped.stops) == (None, "", 0)
-    assert other.stops == 1
+    assert (depleted.depleted_until, depleted.depleted_because, depleted.depletions) == (
+        None,
+        "",
+        0,
+    )
+    assert other.depletions == 1
     assert queue.get().held_until is None
-    assert said(page) == [f"{stopped.name}: X is asked again with the next batch."]
+    assert said(page) == [f"{depleted.name}: X is asked again with the next batch."]
 
 
 def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
-    stopped = ProjectFactory(
-        stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
+    depleted = ProjectFactory(
+        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=3
     )
     queue = Queue.objects.filter(pk="tweet:update")
     queue.update(held_until=now() + timedelta(hours=1), held_because="503", failures=4)
 
-    act(staff, LIST, "go_on", stopped.pk)
+    act(staff, LIST, "go_on", depleted.pk)
 
     assert queue.get().held_because == "503"
 
@@ -142,9 +148,11 @@ def test_an_app_moves_to_another_project(staff):
 def test_the_list_of_credentials_shows_app_project_and_depletion(staff):
     app = AppFactory(name="the app", project=ProjectFactory(name="the project"))
     CredentialFactory(app=app)
-    Project.objects.update(stopped_until=now() + timedelta(hours=1), stopped_because="402 credits")
+    Project.objects.update(
+        depleted_until=now() + timedelta(hours=1), depleted_because="402 credits"
+    )
 
     page = staff.get("/admin/trackers/credential/").content.decode()
 
-    for words in ("the app", "the project", "stopped", "402 credits"):
+    for words in ("the app", "the project", "depleted", "402 credits"):
         assert words in page

@@ -131,7 +131,7 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
         ({"posts_a_day": 1500, "waiting": 7, "day": date(2026, 3, 6)}, ""),
         ({"posts_a_day": 1400, "needs": None}, ""),
         ({"left": None}, ""),
-        ({"stopped_until": NOW + HOUR}, "has used up its credits"),
+        ({"depleted_until": NOW + HOUR}, "has used up its credits"),
     ],
 )  # fmt: skip
 def test_a_budget_alerts_when_it_will_run_dry_before_tomorrow(given, said):

@@ -159,10 +159,10 @@ def test_the_clock_of_x_is_that_of_its_last_reply():
 def test_answers_end_refusals_of_all_credentials_and_depletion_of_all_projects():
     both = [known(name, 1).pk for name in ("a", "b")]
     Credential.objects.update(refused=2)
-    Project.objects.update(stops=3)
+    Project.objects.update(depletions=3)
     taken = [selection.select_credential(only=one) for one in both]
 
     selection.settle_all_answered([(turn, seen(5)) for turn in taken])
 
     assert {*Credential.objects.values_list("refused", flat=True)} == {0}
-    assert {*Project.objects.values_list("stops", flat=True)} == {0}
+    assert {*Project.objects.values_list("depletions", flat=True)} == {0}

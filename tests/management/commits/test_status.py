@@ -71,7 +71,7 @@ def test_a_project_is_shown_with_its_money():
     }  # fmt: skip
 
     # Once it can pay for nothing, no tweet waits for its money.
-    Project.objects.update(stopped_until=until, stopped_because="402")
+    Project.objects.update(depleted_until=until, depleted_because="402")
     [told] = status("--json")["projects"]
     assert (told["depleted_until"], told["depleted_reason"]) == (iso, "402")
     assert (told["tweets_waiting"], told["runs_dry_at"]) == (0, None)

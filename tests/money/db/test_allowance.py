@@ -71,10 +71,10 @@ def test_the_tightest_budget_limits_the_allowance(two):
 
 
 def test_projects_without_usable_credentials_do_not_count(two):
-    Project.objects.filter(name="two").update(stopped_until=timezone.now() + timedelta(hours=1))
+    Project.objects.filter(name="two").update(depleted_until=timezone.now() + timedelta(hours=1))
     assert tomorrows_allowance().tweet_days == 100
 
-    Project.objects.filter(name="one").update(stopped_until=timezone.now() + timedelta(hours=1))
+    Project.objects.filter(name="one").update(depleted_until=timezone.now() + timedelta(hours=1))
     assert tomorrows_allowance() == Allowance()
 
 

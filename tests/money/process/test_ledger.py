@@ -170,9 +170,9 @@ def test_a_project_is_usable_with_an_enabled_credential_unless_depleted():
     found = project()
     assert read_balances()[0].usable
 
-    Project.objects.update(stopped_until=datetime(2100, 1, 1, tzinfo=UTC))
+    Project.objects.update(depleted_until=datetime(2100, 1, 1, tzinfo=UTC))
     assert not read_balances()[0].usable
-    Project.objects.update(stopped_until=None)
+    Project.objects.update(depleted_until=None)
     Credential.objects.get().disable("tired", now=NOON)
     assert not read_balances()[0].usable
     assert found.name == "p"

@@ -72,17 +72,17 @@ def test_a_depleted_project_alerts_once_until_it_has_money_again(credential):
     app, error = credential.app_id, Depleted("Credits are used up.")
 
     for hours in (0, 8, 16):
-        depletion.stop_project(app, error, now=NOW + timedelta(hours=hours))
+        depletion.mark_depleted(app, error, now=NOW + timedelta(hours=hours))
     assert told() == [{"project": credential.app.project.name, "what": "Credits are used up."}]
-    depletion.resume_project(app)
-    depletion.stop_project(app, error, now=NOW + timedelta(hours=24))
+    depletion.end_depletion(app)
+    depletion.mark_depleted(app, error, now=NOW + timedelta(hours=24))
 
     assert len(told()) == 2
 
 
 def test_without_subscribers_no_alert_is_stored(credential):
     refuse_often(credential)
-    depletion.stop_project(credential.app_id, Depleted("Credits are used up."), now=NOW)
+    depletion.mark_depleted(credential.app_id, Depleted("Credits are used up."), now=NOW)
 
     assert told() == []
     credential.refresh_from_db()

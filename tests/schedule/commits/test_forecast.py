@@ -102,7 +102,7 @@ def test_disabled_credentials_and_depleted_projects_add_no_requests():
     for name in ("one", "disabled", "stopped"):
         window(CredentialFactory(name=name).app)
     Credential.objects.get(name="disabled").disable("X refused it", now=now())
-    Project.objects.filter(name="stopped").update(stopped_until=now() + HOUR)
+    Project.objects.filter(name="stopped").update(depleted_until=now() + HOUR)
 
     assert capacity(100).windows == pytest.approx(100)
 
@@ -175,7 +175,7 @@ def test_a_pause_and_an_outage_change_the_catch_up_time():
 @on_rows
 def test_without_credentials_the_catch_up_time_is_unknown():
     behind(10)
-    Project.objects.update(stopped_until=now() + HOUR)
+    Project.objects.update(depleted_until=now() + HOUR)
 
     assert (told().state, told().why) == ("unknown", sentences.nobody_may_ask())
     assert "Buy more from X" in told().why

@@ -116,10 +116,10 @@ def the_credential():
     lost = f"{len(window.lost)} requests count as lost in its window" if window.lost else ""
     used_up = "its window is used up" if window.remaining == 0 else ""
     project = Project.objects.get()
-    said = "stopped, with its project, for 10 min and then longer"
-    stopped = said if project.stopped_until and credential.state == "stopped" else ""
+    said = "depleted, with its project, for 10 min and then longer"
+    depleted = said if project.depleted_until and credential.state == "depleted" else ""
     rests = "rests, each time twice as long" if window.limited else ""
-    said = (refused, lost, used_up, rests, stopped)
+    said = (refused, lost, used_up, rests, depleted)
     return "; ".join(part for part in said if part) or "as before"
 
 

@@ -32,8 +32,8 @@ FILL = (
     f" SELECT id, 'said', 'en', '{{}}' FROM trackers_tweet LIMIT {TOLD}",
     "INSERT INTO trackers_tweetversion (id, tweet_id, text) SELECT id + 1, id, 'said'"
     f" FROM trackers_tweet LIMIT {TOLD}",
-    "INSERT INTO trackers_project (name, price_of_a_post, price_of_a_user, stopped_because, stops,"
-    " usage_problem, reserved_for_younger, waiting)"
+    "INSERT INTO trackers_project (name, price_of_a_post, price_of_a_user, depleted_because,"
+    " depletions, usage_problem, reserved_for_younger, waiting)"
     " SELECT 'project ' || n, 0, 0, '', 0, '', '[]', 0 FROM generate_series(1, 3) n",
     "INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,"
     " money) SELECT id, current_date - n, 1, 0, 0, 0, 0"

@@ -27,6 +27,6 @@ used AS (
     FROM reserved WHERE c.id = reserved.credential_id
         AND (c.used_at IS NULL OR c.used_at < reserved.times[1] - interval '1 second')
 )
-SELECT reserved.id, reserved.times, {columns}, p.id, p.stops
+SELECT reserved.id, reserved.times, {columns}, p.id, p.depletions
 FROM reserved JOIN trackers_credential c ON c.id = reserved.credential_id
 JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id

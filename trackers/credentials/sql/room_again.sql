@@ -1,14 +1,14 @@
 SELECT c.name,
        {room} > 0 AND {in_turn} AND {has_tokens} AND {has_credit} AND {is_cooled_down}, greatest(
        CASE WHEN NOT {is_cooled_down} THEN w.cooldown_until END,
-       CASE WHEN NOT {has_credit} THEN p.stopped_until END,
+       CASE WHEN NOT {has_credit} THEN p.depleted_until END,
        CASE WHEN {has_tokens} THEN NULL
             WHEN c.renewal_problem = '' THEN {soon}
             ELSE c.refreshing_until END,
        CASE WHEN {room} > 0 THEN CASE WHEN NOT {in_turn} THEN {last} + {step} END
             WHEN {is_awaited} THEN {soon}
             ELSE least({opens}, w.learned_at + {unheard_for}) END) AS at,
-       CASE WHEN NOT {has_credit} THEN p.stopped_because
+       CASE WHEN NOT {has_credit} THEN p.depleted_because
             WHEN NOT {is_cooled_down}
                  AND NOT ({is_used_up} AND w.cooldown_until <= {opens} + interval '2 seconds')
             THEN w.cooldown_because

@@ -16,7 +16,7 @@ from tweetwatch.clock_times import clock_time
 # From this share of a budget on, its meter stops being green.
 _NEARLY_SPENT = Decimal("0.9")
 _NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
-_STOPPED = "It pays for nothing while it is stopped."
+_DEPLETED = "It pays for nothing while it is depleted."
 _BUDGETS = {
     "posts_a_day": "the daily budget of tweet-days",
     "posts_a_month": "the monthly budget of tweet-days",
@@ -62,9 +62,9 @@ class ProjectBlock:
     id: int
     name: str
     has_budget: bool
-    stopped: Moment | None
-    stopped_because: str
-    stopped_why: str
+    depleted: Moment | None
+    depleted_because: str
+    depleted_why: str
     meters: tuple[Meter, ...]
     outlook: str  # whether the day's budget will last
     binds: str
@@ -76,14 +76,14 @@ class ProjectBlock:
 def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
     project = books.project
     outlook, mood = _budget_outlook(books, now=now)
-    until = project.stopped_until
+    until = project.depleted_until
     return ProjectBlock(
         id=project.pk,
         name=project.name,
         has_budget=project.has_budget,
-        stopped=ahead(until, now=now) if until and project.stopped(now=now) else None,
-        stopped_because=project.stopped_because,
-        stopped_why=sentences.stopped(project.name, project.stopped_because),
+        depleted=ahead(until, now=now) if until and project.is_depleted(now=now) else None,
+        depleted_because=project.depleted_because,
+        depleted_why=sentences.depleted(project.name, project.depleted_because),
         meters=_meters(books),
         outlook=outlook,
         binds=_tightest_limit(books),
@@ -196,7 +196,7 @@ def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     project, left = books.project, books.left
     if not books.can_pay:
         rest = "" if left is None else f" {commas(left)} tweet-days are left today."
-        return f"{_STOPPED if project.stopped(now=now) else _NO_KEYS}{rest}", ""
+        return f"{_DEPLETED if project.is_depleted(now=now) else _NO_KEYS}{rest}", ""
     if left is None:
         return "No budget limits what is spent.", ""
     at = project.rationed_at

@@ -59,7 +59,7 @@ def payer() -> Payer:
         raise NoTurnError(sentences.none_enabled() or sentences.NO_BEARER, LOOKS_AGAIN)
     id, name, project, stopped_for, because, project_name = row
     if stopped_for is not None:
-        raise NoTurnError(sentences.stopped(project_name, because), LOOKS_AGAIN)
+        raise NoTurnError(sentences.depleted(project_name, because), LOOKS_AGAIN)
     found = Payer(id, name, project)
     _check_money(found)
     return found

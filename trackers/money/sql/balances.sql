@@ -1,6 +1,6 @@
 SELECT p.id, p.name, p.x_now, {posts_left}, p.reserved_for_younger,
        (p.rationed_at AT TIME ZONE 'UTC')::date,
-       (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
+       (p.depleted_until IS NULL OR p.depleted_until <= statement_timestamp())
        AND keys.are_there IS NOT NULL,
        coalesce(keys.are_good, false),
        coalesce(windows.requests, {unknown}), p.x_now - statement_timestamp(),

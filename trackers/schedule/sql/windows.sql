@@ -7,7 +7,7 @@ WITH usable AS (
     JOIN trackers_app a ON a.id = c.app_id
     JOIN trackers_project p ON p.id = a.project_id
     WHERE c.disabled_at IS NULL
-      AND (p.stopped_until IS NULL OR p.stopped_until <= now())
+      AND (p.depleted_until IS NULL OR p.depleted_until <= now())
 )
 SELECT EXISTS (SELECT FROM usable), (
     SELECT sum(w.limit) FROM trackers_window w

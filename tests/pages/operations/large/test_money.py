@@ -167,21 +167,21 @@ def test_an_outdated_forecast_is_not_shown_as_current(staff):
 
 def test_a_depleted_project_says_until_when_and_what_x_said(staff):
     said = "402 Payment Required: credits depleted"
-    project(stopped_until=now() + HOUR, stopped_because=said, stops=1)
+    project(depleted_until=now() + HOUR, depleted_because=said, depletions=1)
 
     words, html = page(staff)
 
-    why = sentences.stopped("acme", said)
-    assert re.search(rf"acme stopped .*? {why} Next try in 59 min\.", words)
-    assert "The project acme is stopped." in words
+    why = sentences.depleted("acme", said)
+    assert re.search(rf"acme depleted .*? {why} Next try in 59 min\.", words)
+    assert "The project acme is depleted." in words
     # The credential below it too, with the reason.
-    assert html.count('<span class="badge stopped">stopped</span>') == 2
+    assert html.count('<span class="badge depleted">depleted</span>') == 2
     assert html.count(said) == 3
-    assert "The project acme is stopped." in staff.get("/operations/strip/").content.decode()
+    assert "The project acme is depleted." in staff.get("/operations/strip/").content.decode()
 
 
 def test_a_button_retries_a_depleted_project(staff, client):
-    made = project(stopped_until=now() + HOUR, stopped_because="402", stops=1)
+    made = project(depleted_until=now() + HOUR, depleted_because="402", depletions=1)
     Queue.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
     address = f"/operations/projects/{made.pk}/ask"
     assert f'action="{address}"' in staff.get("/operations/?part=figures").content.decode()
@@ -189,7 +189,7 @@ def test_a_button_retries_a_depleted_project(staff, client):
     said = staff.post(address, follow=True).content.decode()
 
     made.refresh_from_db()
-    assert (made.stopped_until, made.stops) == (None, 0)
+    assert (made.depleted_until, made.depletions) == (None, 0)
     assert Queue.objects.get(pk="tweet:update").held_until is None
     assert "acme: X is asked again with the next batch." in said
     assert staff.post("/operations/projects/99/ask").status_code == 404

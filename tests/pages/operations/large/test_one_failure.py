@@ -85,8 +85,10 @@ def test_without_any_credential_every_page_says_to_add_one(staff):
 
 def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     CredentialFactory(name="main")
-    Project.objects.update(stopped_until=now() + HOUR, stopped_because="402 depleted", stops=1)
-    said = sentences.stopped("main", "402 depleted")
+    Project.objects.update(
+        depleted_until=now() + HOUR, depleted_because="402 depleted", depletions=1
+    )
+    said = sentences.depleted("main", "402 depleted")
     hold(selection.select_credential().why)
 
     strip, operations = (read(staff, f"/operations/{one}") for one in ("strip/", ""))
