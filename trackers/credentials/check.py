@@ -68,19 +68,19 @@ def check(credential: Credential, *, base_url: str, timeout: timedelta) -> Check
 
 def _try_credential(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
     """One request; NotReady when its tokens must be renewed first."""
-    turn = selection.select_credential(only=credential.pk, by_hand=True)
-    if isinstance(turn, selection.NoRoom | selection.NoCredential):
-        return CheckResult(credential.name, "failed", turn.why, None)
+    selected = selection.select_credential(only=credential.pk, by_hand=True)
+    if isinstance(selected, selection.NoRoom | selection.NoCredential):
+        return CheckResult(credential.name, "failed", selected.why, None)
     try:
-        with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
+        with keys_for(selected, base_url=base_url, timeout=timeout) as keys:
             answer = client.look_up(keys, [_NO_TWEET], base_url=base_url, timeout=timeout)
     except XError as error:
-        selection.settle_failed(turn, error)
+        selection.settle_failed(selected, error)
         if isinstance(error, NotReady):
             raise
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return CheckResult(credential.name, verdict, error.reason, error.window)
-    selection.settle_answered(turn, answer.window)
+    selection.settle_answered(selected, answer.window)
     return CheckResult(
-        credential.name, "ok", "", answer.window, has_money_again=turn.depletions > 0
+        credential.name, "ok", "", answer.window, has_money_again=selected.depletions > 0
     )

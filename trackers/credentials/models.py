@@ -169,7 +169,7 @@ class Credential(models.Model):
     def forget_rejections(self) -> None:
         """Let every endpoint be tried again at once, as when it is enabled again.
 
-        Not while its own row is locked: taking a turn locks the window first.
+        Not while its own row is locked: a selection locks the window first.
         """
         windows = Window.objects.filter(pk__in=[window.pk for window in self.own_windows()])
         with transaction.atomic():

@@ -1,6 +1,6 @@
 """The last moment before a request goes out: may it still be sent?
 
-turn ─> valid tokens ─> is there time for the reply? ─> the keys to ask with
+a Selection ─> valid tokens ─> is there time for the reply? ─> the keys to ask with
 
 Everything that allows a request expires: the lease of its batch, the reservation in its window, the
 days that are paid for, the task itself. Waiting and renewing tokens take some of that time. A
@@ -24,23 +24,27 @@ from trackers.xapi.errors import NotReady
 
 @contextmanager
 def keys_for(
-    turn: Selection, *, base_url: str, timeout: timedelta, ends: Mapping[str, float] | None = None
+    selected: Selection,
+    *,
+    base_url: str,
+    timeout: timedelta,
+    ends: Mapping[str, float] | None = None,
 ) -> Iterator[Credential]:
-    """The keys to send the turn's one request with; NotReady, with nothing sent, if it is too late.
+    """The keys for the selection's one request; NotReady, with nothing sent, if it is too late.
 
     `ends`: by name, when other things that allow the request expire, by time.monotonic().
     """
-    with tokens_of(turn.credential, base_url=base_url, timeout=timeout) as keys:
-        check_time(turn, timeout=timeout, ends=ends)
+    with tokens_of(selected.credential, base_url=base_url, timeout=timeout) as keys:
+        check_time(selected, timeout=timeout, ends=ends)
         yield keys
 
 
 def check_time(
-    turn: Selection, *, timeout: timedelta, ends: Mapping[str, float] | None = None
+    selected: Selection, *, timeout: timedelta, ends: Mapping[str, float] | None = None
 ) -> None:
     """NotReady when a reply could come too late. `ends` as in `keys_for`."""
     all_ends = {
-        "the reservation in its window": turn.reserved_at + UNDER_WAY_FOR.total_seconds(),
+        "the reservation in its window": selected.reserved_at + UNDER_WAY_FOR.total_seconds(),
         "the time of its task": task_time.reply_by(),
         **(ends or {}),
     }

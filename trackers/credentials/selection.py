@@ -1,6 +1,6 @@
 """Which credential asks next.
 
-take ─> a Turn ─> a request with its credential ─> settle ─> accept, or refuse
+select ─> a Selection ─> a request with its credential ─> settle ─> accept, or refuse
 
 The credential with the most room in its window goes first (`windows`); a disabled one never.
 """
@@ -86,7 +86,7 @@ def select_credential(
     `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints). Skipped are
     credentials of other versions, and any whose secrets cannot be decrypted.
     `only`: with this credential or none. `project`: with one of its credentials or none. `spread`:
-    wait for a turn when the rest of a window is spread over its remaining time. `by_hand`: even
+    wait a while when the rest of a window is spread over its remaining time. `by_hand`: even
     where X asked to be left alone.
     """
     asking = partial(
@@ -108,10 +108,10 @@ def select_several(
     spread: bool = False,
     endpoint_of: Mapping[str, str] = LOOKUP_BY_IDS,
 ) -> Sequence[Selection] | NoRoom | NoCredential:
-    """Reserve between one and `most` requests, each as `take` would.
+    """Reserve between one and `most` requests, each as `select_credential` would.
 
     In one statement, as many as fit the window with the most room; then from the next window, and
-    so on. Only one where requests take turns, or where one tests for all.
+    so on. Only one where requests are spread, or where one tests for all.
     """
     asking = partial(
         windows.reservation_params, endpoint_of, only=None, project=project, spread=spread
@@ -137,7 +137,7 @@ def select_several(
 def _select_first(
     most: int, asking: Callable[..., Mapping[str, Any]], unreadable: dict[int, str]
 ) -> list[Selection] | NoRoom | NoCredential:
-    """Turns with one credential, `most` of them if it has room; or why there are none.
+    """Selections of one credential, `most` of them if it has room; or why there are none.
 
     `unreadable`: credentials to skip, and why; newly found ones are added.
     """
@@ -163,7 +163,7 @@ def _select_first(
 def _selections_of(
     reserved: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
 ) -> list[Selection]:
-    """A turn for each request; none, and nothing reserved, if the secrets cannot be decrypted."""
+    """One for each request; none, and nothing reserved, if the secrets cannot be decrypted."""
     try:
         credential = _load_credential(reserved.credential)
     except SecretUnreadableError as error:
@@ -177,14 +177,14 @@ def _selections_of(
     ]
 
 
-def settle_answer(turn: Selection, window: WindowSeen | None) -> None:
+def settle_answer(selected: Selection, window: WindowSeen | None) -> None:
     """X answered: learn from the reply; None when it said nothing of the window."""
-    learning.settle_all([(turn.reservation, window)], answered=True)
+    learning.settle_all([(selected.reservation, window)], answered=True)
 
 
-def settle_answered(turn: Selection, window: WindowSeen | None) -> None:
+def settle_answered(selected: Selection, window: WindowSeen | None) -> None:
     """X gave what was asked for: its keys are valid, and its project has money."""
-    settle_all_answered([(turn, window)])
+    settle_all_answered([(selected, window)])
 
 
 def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) -> None:
@@ -192,52 +192,54 @@ def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) 
 
     Locks: windows, credentials, projects, each kind in the order of ids.
     """
-    learning.settle_all([(turn.reservation, seen) for turn, seen in answers], answered=True)
-    credentials = {turn.credential.pk: turn.credential for turn, _ in answers}
+    learning.settle_all([(selected.reservation, seen) for selected, seen in answers], answered=True)
+    credentials = {selected.credential.pk: selected.credential for selected, _ in answers}
     for _, credential in sorted(credentials.items()):
         note_acceptance(credential)
     had_no_money = {
-        (turn.project, turn.credential.app_id) for turn, _ in answers if turn.depletions
+        (selected.project, selected.credential.app_id)
+        for selected, _ in answers
+        if selected.depletions
     }
     for _, app in sorted(had_no_money):
         depletion.end_depletion(app)
 
 
-def cancel(turn: Selection) -> None:
+def cancel(selected: Selection) -> None:
     """The request is not sent after all."""
-    cancel_all([turn])
+    cancel_all([selected])
 
 
-def cancel_all(turns: Collection[Selection]) -> None:
+def cancel_all(selections: Collection[Selection]) -> None:
     """None of these requests is sent after all."""
-    windows.cancel_all([turn.reservation for turn in turns])
+    windows.cancel_all([selected.reservation for selected in selections])
 
 
-def settle_failed(turn: Selection, error: XError, *, now: datetime | None = None) -> None:
+def settle_failed(selected: Selection, error: XError, *, now: datetime | None = None) -> None:
     """Learn from an error; a request that was never sent does not count.
 
     `now`: also count refusals of its keys, and a project that has run out of money.
     """
     if isinstance(error, Forbidden):
-        name = turn.credential.name
+        name = selected.credential.name
         cooldowns.record_endpoint_refusal(
-            turn.reservation, name=name, because=error.reason, counts=not turn.by_hand
+            selected.reservation, name=name, because=error.reason, counts=not selected.by_hand
         )
-    elif turn.by_hand and isinstance(error, Refused):
-        health.note_try(turn.credential)
+    elif selected.by_hand and isinstance(error, Refused):
+        health.note_try(selected.credential)
     elif now and isinstance(error, Refused):
-        note_refusal(turn.credential, str(error), now=now)
+        note_refusal(selected.credential, str(error), now=now)
     if error.sent and (cooldown := cooldowns.cooldown_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
-        cooldowns.start_cooldown(turn.reservation, cooldown, because=error.reason)
+        cooldowns.start_cooldown(selected.reservation, cooldown, because=error.reason)
     if error.sent:
         # For the credential, "not shown" is an answer.
         answered = isinstance(error, NotShown)
-        learning.settle_all([(turn.reservation, error.window)], answered=answered)
+        learning.settle_all([(selected.reservation, error.window)], answered=answered)
     else:
-        cancel(turn)
+        cancel(selected)
     if now and isinstance(error, Depleted):
-        depletion.mark_depleted(turn.credential.app_id, error, now=now)
+        depletion.mark_depleted(selected.credential.app_id, error, now=now)
 
 
 def _load_credential(row: Sequence[Any]) -> Credential:

@@ -37,13 +37,13 @@ def _ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | st
             "X shows its usage only to bearer tokens of the v2 API. Add or enable one for this "
             "project in the admin."
         )
-    turn = selection.select_credential(USAGE_COUNT, only=credential.pk)
-    if not isinstance(turn, selection.Selection):
-        return turn.why
+    selected = selection.select_credential(USAGE_COUNT, only=credential.pk)
+    if not isinstance(selected, selection.Selection):
+        return selected.why
     try:
-        answer = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
+        answer = read_project_usage(selected.credential, base_url=base_url, timeout=timeout)
     except XError as error:
-        selection.settle_failed(turn, error)
+        selection.settle_failed(selected, error)
         return error.reason
-    selection.settle_answer(turn, answer.window)
+    selection.settle_answer(selected, answer.window)
     return answer

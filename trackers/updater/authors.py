@@ -32,27 +32,29 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         ids = authors_to_ask(limit=_ACCOUNTS_PER_REQUEST)
         if not ids:
             break
-        turn = selection.select_credential(ACCOUNTS)
-        if not isinstance(turn, selection.Selection):
+        selected = selection.select_credential(ACCOUNTS)
+        if not isinstance(selected, selection.Selection):
             break
         balance = next(
-            own_balance for own_balance in read_balances() if own_balance.project == turn.project
+            own_balance
+            for own_balance in read_balances()
+            if own_balance.project == selected.project
         )
         if not ledger.reserve_users(balance, len(ids)):
-            selection.cancel(turn)
+            selection.cancel(selected)
             logger.info("%d authors wait for money", len(ids))
             break
         try:
-            with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
+            with keys_for(selected, base_url=base_url, timeout=timeout) as keys:
                 answer = client.look_up_accounts(keys, ids, base_url=base_url, timeout=timeout)
         except XError as error:
-            selection.settle_failed(turn, error)
+            selection.settle_failed(selected, error)
             ledger.settle_users(
                 balance, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
             )
             logger.warning("authors could not be looked up yet: %s", error)
             break
-        selection.settle_answer(turn, answer.window)
+        selection.settle_answer(selected, answer.window)
         ledger.settle_users(balance, reserved=len(ids), users=len(answer.accounts))
         store_names(ids, answer.accounts.values(), suspended=_suspended_ids(answer.missing))
         described += len(answer.accounts)

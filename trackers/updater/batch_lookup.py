@@ -109,7 +109,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
             case Answered():
                 answers.append(outcome)
             case Unanswered():
-                name = outcome.grant.turn.credential.name
+                name = outcome.grant.selected.credential.name
                 is_first = all(other.credential != name for other in failures)
                 try:
                     # Recorded at once, so that others do not try the same meanwhile.
@@ -147,19 +147,19 @@ def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     one of the requests that went out together.
     """
     asked, error = unanswered.grant, unanswered.error
-    turn = asked.turn
-    selection.settle_failed(turn, error, now=now)
+    selected = asked.selected
+    selection.settle_failed(selected, error, now=now)
     if error.sent and error.maybe_billed:
         # Counted, and marked as paid: an hour of such replies costs each tweet only once.
-        mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
+        mark_paid(asked.unpaid, day=asked.payment.day, project=selected.project)
         ledger.count_as_billed(asked.payment)
     else:
         ledger.cancel(asked.payment)
-    # The credential is not used for a while (turns.settle_failed); the others continue.
+    # The credential is not used for a while (selection.settle_failed); the others continue.
     cools_down = cooldown_after(error) is not None
     return Failed(
         asked.batch,
-        turn.credential.name,
+        selected.credential.name,
         str(error),
         another_may=cools_down or isinstance(error, Refused | NotReady | Depleted),
         needs_no_backoff=cools_down or isinstance(error, NotReady | Depleted),
@@ -186,7 +186,7 @@ def _requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
     """Requests left, by the credential's name: the lowest number that X reported."""
     left: dict[str, int | str] = {}
     for answer in answers:
-        name, window = answer.grant.turn.credential.name, answer.reply.window
+        name, window = answer.grant.selected.credential.name, answer.reply.window
         known = left.get(name)
         if window and (not isinstance(known, int) or window.remaining < known):
             left[name] = window.remaining

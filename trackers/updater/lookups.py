@@ -69,7 +69,7 @@ class Sender:
 
     def keys_for(self, grant: BatchGrant) -> AbstractContextManager[Credential]:
         return keys_for(
-            grant.turn, base_url=self.base_url, timeout=self.timeout, ends=self.ends(grant)
+            grant.selected, base_url=self.base_url, timeout=self.timeout, ends=self.ends(grant)
         )
 
     def ends(self, grant: BatchGrant) -> Mapping[str, float]:
@@ -78,7 +78,7 @@ class Sender:
 
     def send(self, grant: BatchGrant, keys: Credential) -> Reply:
         """X's answer, by the ids of the tweets. Runs in a thread: no database."""
-        check_time(grant.turn, timeout=self.timeout, ends=self.ends(grant))
+        check_time(grant.selected, timeout=self.timeout, ends=self.ends(grant))
         ids, odd = grant.batch.keys, self.before.odd
         facts = {id: odd[id] for id in ids if id in odd} if odd else {}
         answer = client.look_up(

@@ -34,9 +34,9 @@ def split_into_requests(ids: Sequence[int], odd: Collection[int]) -> list[tuple[
     ]
 
 
-def rotate(ids: Sequence[int], turn: int) -> Sequence[int]:
-    """The ids from another one on in each turn, so that none is always the last."""
-    start = turn % len(ids) if ids else 0
+def rotate(ids: Sequence[int], by: int) -> Sequence[int]:
+    """The ids from another one on for each number, so that none is always the last."""
+    start = by % len(ids) if ids else 0
     return [*ids[start:], *ids[:start]]
 
 

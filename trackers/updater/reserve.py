@@ -1,6 +1,6 @@
 """Who asks X for which tweets of a batch: requests in windows, and the money for them.
 
-claimed ids ─> shares by project ─> credentials in turn ─> tweet-days reserved ─> a BatchGrant each
+claimed ids ─> shares by project ─> credentials selected ─> tweet-days reserved ─> a BatchGrant each
 What finds no room goes back into the queue at once, without a strike.
 """
 
@@ -55,7 +55,7 @@ class BatchGrant:
     """A request that may be sent for the tweets of `batch`, of which `unpaid` are new today."""
 
     batch: Batch
-    turn: selection.Selection
+    selected: selection.Selection
     payment: Payment
     unpaid: Set[int]
 
@@ -116,13 +116,13 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     queue.release_in_place(batch.without(asked))
     grants = [
         grant
-        for share, in_turn, _ in selected
+        for share, selections, _ in selected
         for grant in _reserve_money(
-            batch.only(share.ids), share, in_turn, before.odd, timeout=timeout
+            batch.only(share.ids), share, selections, before.odd, timeout=timeout
         )
     ]
     is_short = without_room or any(
-        len(in_turn) < count_requests(wanted) for _, in_turn, wanted in selected
+        len(selections) < count_requests(wanted) for _, selections, wanted in selected
     )
     room = next_batch_size(len(grants), len(shared.shares)) if is_short else None
     return Granted(grants, room) if grants else Waiting()
@@ -131,7 +131,7 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
 def _reserve_money(
     batch: Batch,
     share: Share,
-    in_turn: Sequence[selection.Selection],
+    selections: Sequence[selection.Selection],
     odd: Collection[int],
     *,
     timeout: timedelta,
@@ -143,10 +143,10 @@ def _reserve_money(
         unpaid=[tweet.reserved_for_younger for tweet in unpaid],
         paid=len(share.paid),
         timeout=timeout,
-        clock=in_turn[0].clock,
+        clock=selections[0].clock,
     )
     if payment is None:
-        selection.cancel_all(in_turn)
+        selection.cancel_all(selections)
         queue.release(batch, _A_MOMENT)
         return []
     too_many = [tweet.tweet_id for tweet in unpaid[payment.posts :]]
@@ -154,30 +154,30 @@ def _reserve_money(
     batch = batch.without(too_many)
     paid_for = {tweet.tweet_id for tweet in unpaid[: payment.posts]}
     requests = split_into_requests(batch.keys, odd)
-    selection.cancel_all(in_turn[len(requests) :])
+    selection.cancel_all(selections[len(requests) :])
     payments = payment.parts([(len(paid_for.intersection(ids)), len(ids)) for ids in requests])
     return [
-        BatchGrant(replace(batch, keys=ids), turn, part, paid_for.intersection(ids))
-        for ids, turn, part in zip(requests, in_turn, payments, strict=False)
+        BatchGrant(replace(batch, keys=ids), chosen, part, paid_for.intersection(ids))
+        for ids, chosen, part in zip(requests, selections, payments, strict=False)
     ]
 
 
-NoTurn = selection.NoRoom | selection.NoCredential
+NotSelected = selection.NoRoom | selection.NoCredential
 # A share, its requests, and how many tweets it wanted requests for.
-ShareTurns = tuple[Share, Sequence[selection.Selection], int]
+ShareSelections = tuple[Share, Sequence[selection.Selection], int]
 
 
 def _select_shares(
     shares: Sequence[Share], batch: Batch, *, spread: bool
-) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
+) -> tuple[list[ShareSelections], list[tuple[Share, NotSelected]]]:
     """The shares to request now, largest first, each with its requests; and those without room.
 
     `spread`: pace the requests, so that the window lasts until its end.
     """
-    selected: list[ShareTurns] = []
-    without_room: list[tuple[Share, NoTurn]] = []
+    selected: list[ShareSelections] = []
+    without_room: list[tuple[Share, NotSelected]] = []
     for share in shares:
-        ids = rotate(share.ids, turn=batch.lease)
+        ids = rotate(share.ids, by=batch.lease)
         if len(shares) > 1:
             ids = due_for_project(ids, is_full=batch.is_full, is_first=not selected)
         if not ids:
@@ -193,21 +193,21 @@ def _select_shares(
     return selected, without_room
 
 
-def _none_can_ask() -> NoTurn:
+def _none_can_ask() -> NotSelected:
     """Why no project at all can ask, and what a person has to do."""
-    turn = selection.select_credential()
-    if isinstance(turn, selection.Selection):
-        selection.cancel(turn)
+    chosen = selection.select_credential()
+    if isinstance(chosen, selection.Selection):
+        selection.cancel(chosen)
         return selection.NoCredential("A credential was enabled just now.")
-    return turn
+    return chosen
 
 
-def _first_to_ask_again(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
+def _first_to_ask_again(reasons: Iterable[NotSelected], *, now: datetime) -> tuple[datetime, str]:
     """When the first of these has room again, and why it has none now."""
     return min((now + _wait_until_room(no_room, now=now), no_room.why) for no_room in reasons)
 
 
-def _wait_until_room(no_room: NoTurn, *, now: datetime) -> timedelta:
+def _wait_until_room(no_room: NotSelected, *, now: datetime) -> timedelta:
     if isinstance(no_room, selection.NoRoom):
         return max(no_room.until - now, timedelta(0))
     return _NO_CREDENTIAL_WAIT

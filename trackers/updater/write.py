@@ -50,7 +50,7 @@ def write_answers(
     # Locks: the windows' rows, then those of the day's spending.
     with together():
         selection.settle_all_answered(
-            [(answered.grant.turn, answered.reply.window) for answered in answers]
+            [(answered.grant.selected, answered.reply.window) for answered in answers]
         )
         ledger.settle_all(_settlement(answered, before.odd) for answered in answers)
     for answered in answers:
@@ -86,7 +86,7 @@ def _judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) ->
         if isinstance(reply, Lookup)
         else reply
     )
-    return Judged(judged, at=at, paid_on=grant.payment.day, paid_by=grant.turn.project)
+    return Judged(judged, at=at, paid_on=grant.payment.day, paid_by=grant.selected.project)
 
 
 def _last_descriptions(

@@ -30,7 +30,7 @@ from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.transport import RejectedReply, Reply
 from trackers.xapi.wire.x_client import Send, XClient, client_for
 
-# The endpoint of each kind, in the form that `turns.take` takes.
+# The endpoint of each kind, in the form that `select_credential` takes.
 ENDPOINTS: Mapping[PageKind, Mapping[str, str]] = {
     "account": ACCOUNT_POSTS,
     "mentions": MENTIONS,

@@ -108,16 +108,16 @@ def test_a_request_whose_reply_could_cross_midnight_is_not_sent(clock, batch):
     assert left > TIMEOUT.total_seconds(), "the machine is too busy for this test"
     given = {"base_url": clock.x.url, "ends": {"its day": grant.payment.reply_by}}
 
-    with keys_for(grant.turn, timeout=TIMEOUT, **given):
+    with keys_for(grant.selected, timeout=TIMEOUT, **given):
         pass
     # As if that long had passed: a reply would be awaited until after midnight.
     with (
         pytest.raises(NotReady, match="its day"),
-        keys_for(grant.turn, timeout=3 * TIMEOUT, **given),
+        keys_for(grant.selected, timeout=3 * TIMEOUT, **given),
     ):
         raise AssertionError("it was sent")
 
-    selection.cancel(grant.turn)
+    selection.cancel(grant.selected)
     ledger.cancel(grant.payment)
     assert reserved() == {TODAY: 0}
 

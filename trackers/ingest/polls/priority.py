@@ -29,8 +29,8 @@ _RUNS_LOW = f"""
 """
 
 
-def left_to_others(source: Source, turn: selection.Selection) -> datetime | None:
-    """Until when the rest of the turn's window is reserved for higher priorities; None if not.
+def left_to_others(source: Source, selected: selection.Selection) -> datetime | None:
+    """Until when the rest of the selected window is reserved for higher priorities; None if not.
 
     A check without a lock: requests that others reserve at the same moment may each pass it.
     """
@@ -39,7 +39,7 @@ def left_to_others(source: Source, turn: selection.Selection) -> datetime | None
         return None
     kinds = ["search", "stream"] if kind_of(source) == "search" else [source.kind]
     params = {
-        "window": turn.reservation.window_id,
+        "window": selected.reservation.window_id,
         "share": share,
         "kinds": kinds,
         "priority": source.priority,

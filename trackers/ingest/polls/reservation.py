@@ -1,6 +1,6 @@
 """What a page costs: a request in a window, and tweet-days for the posts that it may show.
 
-balances ─> a credential in turn ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
+balances ─> a credential selected ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
 X bills each post that it shows, even those that the source leaves out.
 """
 
@@ -33,7 +33,7 @@ _LEFT_OUT_KEPT = 2_000
 class PageGrant:
     """A request that may be sent, for at most `payment.posts` posts."""
 
-    turn: selection.Selection
+    selected: selection.Selection
     payment: Payment
 
 
@@ -56,10 +56,10 @@ def reserve_page(
         return until_tomorrow(usable, now=now)
     shut = []
     for balance in sorted(paying, key=lambda balance: _money_left(balance, age), reverse=True):
-        turn = selection.select_credential(ENDPOINTS[kind], project=balance.project)
-        if isinstance(turn, selection.Selection):
-            return _in_turn(source, turn, balance, age=age, now=now, timeout=timeout)
-        shut.append(turn)
+        selected = selection.select_credential(ENDPOINTS[kind], project=balance.project)
+        if isinstance(selected, selection.Selection):
+            return _reserve_money(source, selected, balance, age=age, now=now, timeout=timeout)
+        shut.append(selected)
     return first_room(shut or [_nobody(source)], now=now)
 
 
@@ -78,31 +78,31 @@ def until_tomorrow(balances: Sequence[Balance], *, now: datetime) -> Wait:
     )
 
 
-def _in_turn(
+def _reserve_money(
     source: Source,
-    turn: selection.Selection,
+    selected: selection.Selection,
     balance: Balance,
     *,
     age: timedelta,
     now: datetime,
     timeout: timedelta,
 ) -> PageGrant | Wait:
-    """The turn with its money, unless others come first."""
-    if until := left_to_others(source, turn):
-        selection.cancel(turn)
+    """The selected credential with its money, unless others come first."""
+    if until := left_to_others(source, selected):
+        selection.cancel(selected)
         return Wait(
             until,
             "X's rate limit is nearly used up; what is left is for sources of higher priority.",
         )
     unpaid = [balance.reserved_for_younger_than(age)] * MAX_PAGE_SIZE
     payment = ledger.reserve_posts(
-        balance, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock
+        balance, unpaid=unpaid, paid=0, timeout=timeout, clock=selected.clock
     )
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
-        return PageGrant(turn, payment)
+        return PageGrant(selected, payment)
     if payment is not None:
         ledger.cancel(payment)
-    selection.cancel(turn)
+    selection.cancel(selected)
     return Wait(
         now + _A_MOMENT,
         "Other workers spent the last of today's budget, or the day has just ended.",
@@ -111,11 +111,11 @@ def _in_turn(
 
 def _nobody(source: Source) -> selection.NoRoom | selection.NoCredential:
     """Why no project can ask at all, and what a person has to do."""
-    turn = selection.select_credential(ENDPOINTS[kind_of(source)])
-    if isinstance(turn, selection.Selection):
-        selection.cancel(turn)
+    selected = selection.select_credential(ENDPOINTS[kind_of(source)])
+    if isinstance(selected, selection.Selection):
+        selection.cancel(selected)
         return selection.NoCredential("A credential was enabled just now.")
-    return turn
+    return selected
 
 
 def first_room(shut: Sequence[selection.NoRoom | selection.NoCredential], *, now: datetime) -> Wait:
@@ -151,7 +151,7 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
 
 def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
     """X answered, and billed this many posts."""
-    selection.settle_answered(asked.turn, page.window)
+    selection.settle_answered(asked.selected, page.window)
     ledger.settle_payment(
         asked.payment,
         posts=posts,
@@ -162,7 +162,7 @@ def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
 
 def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
     """Which posts were billed is unknown, so all that were reserved count as billed."""
-    selection.settle_failed(asked.turn, error, now=now)
+    selection.settle_failed(asked.selected, error, now=now)
     if error.sent and error.maybe_billed:
         ledger.count_as_billed(asked.payment)
     else:

@@ -42,19 +42,19 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
     if isinstance(asked, Wait):
         put_off(batch, source, asked, None, now=now)
         return asked.because
-    turn, balance = asked
+    selected, balance = asked
     try:
-        with keys_for(turn, base_url=polling.base_url, timeout=polling.timeout) as keys:
+        with keys_for(selected, base_url=polling.base_url, timeout=polling.timeout) as keys:
             named = look_up_username(keys, name, base_url=polling.base_url, timeout=polling.timeout)
     except XError as error:
-        selection.settle_failed(turn, error, now=now)
+        selection.settle_failed(selected, error, now=now)
         ledger.settle_users(balance, reserved=1, users=int(error.maybe_billed))
         if is_known(error):
             queue.release(batch)
         else:
             _fail(batch, source, error)
         return error.reason
-    selection.settle_answered(turn, named.window)
+    selection.settle_answered(selected, named.window)
     ledger.settle_users(balance, reserved=1, users=int(named.account is not None))
     return _store_account(batch, source, named, now=now)
 
@@ -64,21 +64,21 @@ def _reserve_account_lookup(*, now: datetime) -> tuple[selection.Selection, Bala
     usable = [balance for balance in read_balances() if balance.usable]
     shut: list[selection.NoRoom | selection.NoCredential] = []
     for balance in usable:
-        turn = selection.select_credential(USERNAMES, project=balance.project)
-        if not isinstance(turn, selection.Selection):
-            shut.append(turn)
+        selected = selection.select_credential(USERNAMES, project=balance.project)
+        if not isinstance(selected, selection.Selection):
+            shut.append(selected)
         elif ledger.reserve_users(balance, 1):
-            return turn, balance
+            return selected, balance
         else:
-            selection.cancel(turn)
+            selection.cancel(selected)
     if usable and not shut:
         return until_tomorrow(usable, now=now)
     if not shut:
-        turn = selection.select_credential(USERNAMES)
-        if isinstance(turn, selection.Selection):
-            selection.cancel(turn)
-            turn = selection.NoCredential("A credential was enabled just now.")
-        shut.append(turn)
+        selected = selection.select_credential(USERNAMES)
+        if isinstance(selected, selection.Selection):
+            selection.cancel(selected)
+            selected = selection.NoCredential("A credential was enabled just now.")
+        shut.append(selected)
     return first_room(shut, now=now)
 
 

@@ -139,7 +139,7 @@ def _read_next_page(
     lease_ends = clock.monotonic_at(batch.expires_at)
     try:
         with keys_for(
-            asked.turn,
+            asked.selected,
             base_url=polling.base_url,
             timeout=polling.timeout,
             ends={"its lease": lease_ends, "the days that are paid for": asked.payment.reply_by},

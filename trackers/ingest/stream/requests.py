@@ -105,17 +105,17 @@ def ask_in_turn(
 
     XError as `send` raises it; NoTurnError when the window has no room.
     """
-    turn = selection.select_credential(endpoint_of, only=who.credential)
-    if isinstance(turn, selection.NoRoom):
-        left = at_most_a_window(turn.until - datetime.now(UTC))
+    selected = selection.select_credential(endpoint_of, only=who.credential)
+    if isinstance(selected, selection.NoRoom):
+        left = at_most_a_window(selected.until - datetime.now(UTC))
         wait = max(left, timedelta(seconds=1))
-        raise NoTurnError(turn.why, wait, looks=False)
-    if isinstance(turn, selection.NoCredential):
-        raise NoTurnError(turn.why, LOOKS_AGAIN)
+        raise NoTurnError(selected.why, wait, looks=False)
+    if isinstance(selected, selection.NoCredential):
+        raise NoTurnError(selected.why, LOOKS_AGAIN)
     try:
-        answer = send(turn.credential)
+        answer = send(selected.credential)
     except XError as error:
-        selection.settle_failed(turn, error, now=datetime.now(UTC))
+        selection.settle_failed(selected, error, now=datetime.now(UTC))
         raise
-    selection.settle_answered(turn, answer.window)
+    selection.settle_answered(selected, answer.window)
     return answer
