@@ -2,8 +2,8 @@
 
 A hold lasts until a time; while requests fail, a ladder of waits climbs. While X's windows are
 short of requests claims are smaller: keys that a batch claims and cannot ask for go back into the
-queue, each written twice for nothing. So the next batch is only as large as the room that the last
-one found, and batches double again with each one that found enough.
+queue, each written twice for nothing. So the next batch is only as large as the last one's
+capacity, and batches double again with each one that found enough.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _RECORD_SUCCESS = """
 
 # SKIP LOCKED: this is only a hint, not worth waiting for behind a burst of arrivals.
 _NARROW = """
-    UPDATE trackers_queue SET room = %(keys)s
+    UPDATE trackers_queue SET capacity = %(keys)s
     WHERE name = (SELECT name FROM trackers_queue
-                  WHERE name = %(queue)s AND (room IS NULL OR room > %(keys)s)
+                  WHERE name = %(queue)s AND (capacity IS NULL OR capacity > %(keys)s)
                   FOR UPDATE SKIP LOCKED)
 """
 
 # Writes nothing in the ordinary case.
 _WIDEN = """
-    UPDATE trackers_queue SET room = CASE WHEN 2 * room < batch_size THEN 2 * room END
+    UPDATE trackers_queue SET capacity = CASE WHEN 2 * capacity < batch_size THEN 2 * capacity END
     WHERE name = (SELECT name FROM trackers_queue
-                  WHERE name = %(queue)s AND room IS NOT NULL
+                  WHERE name = %(queue)s AND capacity IS NOT NULL
                   FOR UPDATE SKIP LOCKED)
 """
 
@@ -96,11 +96,11 @@ def record_success(queue: str) -> None:
         db.execute(_RECORD_SUCCESS, {"queue": queue})
 
 
-def resize_claims(queue: str, room: int | None) -> None:
+def resize_claims(queue: str, capacity: int | None) -> None:
     """Let the next claims take as many keys as the last batch found room for; None: it found enough
     for all, so they may take more."""
     with cursor() as db:
-        if room:
-            db.execute(_NARROW, {"queue": queue, "keys": room})
+        if capacity:
+            db.execute(_NARROW, {"queue": queue, "keys": capacity})
         else:
             db.execute(_WIDEN, {"queue": queue})

@@ -60,7 +60,7 @@ class Queue(models.Model):
         null=True, editable=False, help_text="When the last key of the bulk arrivals is due."
     )
 
-    room = models.PositiveSmallIntegerField(
+    capacity = models.PositiveSmallIntegerField(
         null=True,
         editable=False,
         help_text="Keys of the last batch that fitted X's limits; null: all of them.",

@@ -212,7 +212,7 @@ class Migration(migrations.Migration):
             ('held_until', models.DateTimeField(blank=True, editable=False, null=True)),
             ('held_because', models.CharField(blank=True, editable=False, max_length=400)),
             ('failures', models.PositiveIntegerField(default=0, editable=False, help_text='Consecutive failed requests.')),
-            ('room', models.PositiveSmallIntegerField(editable=False, help_text="Keys of the last batch that fitted X's limits; null: all of them.", null=True)),
+            ('capacity', models.PositiveSmallIntegerField(editable=False, help_text="Keys of the last batch that fitted X's limits; null: all of them.", null=True)),
         ], {
             'ordering': ['name'],
             'constraints': [

@@ -130,8 +130,8 @@ def _explain_longer_wait(
 # Where money is short: X bills a tweet once a day, so this look-up is paid for already.
 CLOSES = "it is a last check on a day that is paid for, since money is short."
 TOMORROW = "it waits for tomorrow's money, since today's is spent or kept for younger tweets."
-MORNING = "it waits for its turn with the new day's money."
-EVENING = "it waits for what is left of today's money in the evening."
+DAY_START = "it waits for its turn with the new day's money."
+EVENING_RELEASE = "it waits for what is left of today's money in the evening."
 # A poll or the stream brought a sample, a person asked for a check, or X names a newer version.
 EARLIER = "it was planned from earlier figures or other intervals, or was moved up."
 # Its request failed, or found no room.

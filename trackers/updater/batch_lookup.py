@@ -46,7 +46,7 @@ class LookedUp:
     """X's answers for a batch are saved; requests without an answer are in `failed`.
 
     `unreadable`: tweets for which X's answer is unreadable or absent for the first time, and why.
-    `room`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
+    `capacity`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
     tweets of these requests stay claimed, as after a crash.
     """
 
@@ -56,7 +56,7 @@ class LookedUp:
     unreadable: Mapping[int, str] = field(repr=False)
     failed: Sequence[Failed] = ()
     broke: Sequence[Exception] = ()
-    room: int | None = None
+    capacity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
     rules = CheckRules(before.plan, settings.confirm_gone_after, settings.gone_every)
     until = min(lease_ends, task_time.ends_at())
     saved, unreadable = write_answers(batch, answers, before, rules, until=until)
-    return LookedUp(batch, answers, saved, unreadable, failures, broke, granted.room)
+    return LookedUp(batch, answers, saved, unreadable, failures, broke, granted.capacity)
 
 
 def _only_tracked(batch: Batch, before: Before) -> Batch:

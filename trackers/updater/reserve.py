@@ -47,7 +47,7 @@ WAIT_FOR_RATIONING = timedelta(seconds=10)
 # the same tweets would always wait.
 EVENING = timedelta(hours=2)
 _EVENING_SPREAD = 24
-_MORNING_SPREAD = 12
+_DAY_START_SPREAD = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,10 @@ class BatchGrant:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The requests that may be sent. `room`: how many tweets the next batch should have, if there
-    was no room for all of this one."""
+    """The requests that may be sent."""
 
     requests: Sequence[BatchGrant]
-    room: int | None
+    capacity: int | None  # tweets that the next batch should have, if not all of this one had room
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Held:
     batch: Batch
     until: datetime
     because: str
-    room: int
+    capacity: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,8 @@ def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Grante
     is_short = without_room or any(
         len(selections) < count_requests(wanted) for _, selections, wanted in selected
     )
-    room = next_batch_size(len(grants), len(shared.shares)) if is_short else None
-    return Granted(grants, room) if grants else Waiting()
+    capacity = next_batch_size(len(grants), len(shared.shares)) if is_short else None
+    return Granted(grants, capacity) if grants else Waiting()
 
 
 def _reserve_money(
@@ -238,4 +237,4 @@ def wait_for_money(due_at: datetime, balance: Balance) -> timedelta:
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))
     if next_day > EVENING:
         return next_day - EVENING + since / _EVENING_SPREAD
-    return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / _MORNING_SPREAD
+    return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / _DAY_START_SPREAD

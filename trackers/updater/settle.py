@@ -33,7 +33,7 @@ def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
                 done = _batch_done(outcome, totals)
                 with together():
                     holds.record_success(batch.queue)
-                    holds.resize_claims(batch.queue, outcome.room)
+                    holds.resize_claims(batch.queue, outcome.capacity)
                     counters.count_batch(batch.queue, done)
                 _log_looked_up(outcome, totals)
             for error in outcome.broke:
@@ -46,7 +46,7 @@ def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
 
 def _hold_batch(batch: Batch, outcome: Held) -> None:
     """Hold the queue for a while, and give back what was claimed."""
-    holds.resize_claims(batch.queue, outcome.room)
+    holds.resize_claims(batch.queue, outcome.capacity)
     holds.hold_queue(batch.queue, until=outcome.until, because=outcome.because)
     queue.release_in_place(outcome.batch)
     is_long = outcome.until > (batch.claimed_at or outcome.until) + _LONG_HOLD

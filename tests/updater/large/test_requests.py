@@ -65,8 +65,8 @@ def test_each_of_several_projects_fills_its_requests_while_more_is_due(
 
 
 @pytest.mark.parametrize(
-    ("requests", "projects", "room"),
+    ("requests", "projects", "capacity"),
     [(0, 0, 100), (0, 1, 100), (3, 1, 300), (0, 5, 1000), (2, 2, 400), (7, 2, 700)],
 )
-def test_a_smaller_batch_still_has_a_full_request_for_each_project(requests, projects, room):
-    assert next_batch_size(requests, projects) == room
+def test_a_smaller_batch_still_has_a_full_request_for_each_project(requests, projects, capacity):
+    assert next_batch_size(requests, projects) == capacity

@@ -15,8 +15,8 @@ from trackers.dashboards.tweet_rows import row_version
 from trackers.dashboards.words import OVERDUE_AFTER
 from trackers.jobs import queue
 from trackers.schedule.explanation import (
-    EVENING,
-    MORNING,
+    DAY_START,
+    EVENING_RELEASE,
     NOT_STRETCHED,
     TOMORROW,
     ExplainedWait,
@@ -63,7 +63,7 @@ def _explain_money(due_at: datetime, *, now: datetime) -> str:
     if due_at.date() > now.date():
         return TOMORROW
     # By `reserve`, they come in the evening, or soon after midnight.
-    return EVENING if due_at.hour >= _NOON else MORNING
+    return EVENING_RELEASE if due_at.hour >= _NOON else DAY_START
 
 
 def _room_at(at: datetime) -> StretchesThen:

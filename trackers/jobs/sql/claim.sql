@@ -8,7 +8,7 @@
 -- an update moves meanwhile is not found there, and stays due.
 -- {among}: which buckets this claim looks at, all of them or those with fewer strikes.
 WITH
--- How many: `size` at the most, which is less while requests are short (`room`), in whole requests.
+-- How many: `size` at the most, which is less while requests are short (`capacity`), in whole requests.
 -- `get` (%(limit)s) takes what there is.
 -- Not flushed: losing a claim in a crash of the database only repeats a request, and the token is
 -- random, so that no later claim gets the same.
@@ -19,7 +19,7 @@ knobs AS MATERIALIZED (
            (most - mod(most, whole)) * {urgent_share} / 100 AS share
     FROM trackers_queue
     CROSS JOIN LATERAL (
-        SELECT coalesce(%(limit)s::int, least(batch_size, {most_keys}, room)) AS most
+        SELECT coalesce(%(limit)s::int, least(batch_size, {most_keys}, capacity)) AS most
     ) AS all_of_it
     CROSS JOIN LATERAL (SELECT least(most, {request_keys}) AS request) AS part_of_it
     CROSS JOIN LATERAL (

@@ -11,9 +11,9 @@ from tests.pages.looking import looking
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.explanation import (
     CLOSES,
+    DAY_START,
     EARLIER,
-    EVENING,
-    MORNING,
+    EVENING_RELEASE,
     PUT_OFF,
     TOMORROW,
     ExplainedWait,
@@ -109,8 +109,8 @@ def said():
     midnight = datetime.combine(now.date() + DAY, datetime.min.time(), UTC)
     money = {
         TOMORROW: midnight + HOUR,
-        EVENING: midnight - SECOND,
-        MORNING: midnight - DAY + HOUR / 10,
+        EVENING_RELEASE: midnight - SECOND,
+        DAY_START: midnight - DAY + HOUR / 10,
     }
     for sentence, due in money.items():
         looked_at(len(found) + 1, now, age=20 * DAY, due=due)

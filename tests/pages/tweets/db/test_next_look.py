@@ -9,7 +9,7 @@ from django.db.models import F
 from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
 from trackers.dashboards.tweets.next_check import explain_next_check
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.explanation import EVENING, MORNING, TOMORROW
+from trackers.schedule.explanation import DAY_START, EVENING_RELEASE, TOMORROW
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.schedule.stretch_words import of_windows
@@ -84,11 +84,11 @@ MIDNIGHT = datetime(2027, 3, 10, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("now", "due_at", "said"),
     [
-        (MIDNIGHT + HOUR, MIDNIGHT + 22.5 * HOUR, EVENING),
+        (MIDNIGHT + HOUR, MIDNIGHT + 22.5 * HOUR, EVENING_RELEASE),
         (MIDNIGHT - HOUR, MIDNIGHT + HOUR / 10, TOMORROW),
         # The same look, when the day has come; and when its time has passed.
-        (MIDNIGHT + HOUR / 60, MIDNIGHT + HOUR / 10, MORNING),
-        (MIDNIGHT + HOUR, MIDNIGHT + HOUR / 10, MORNING),
+        (MIDNIGHT + HOUR / 60, MIDNIGHT + HOUR / 10, DAY_START),
+        (MIDNIGHT + HOUR, MIDNIGHT + HOUR / 10, DAY_START),
     ],
 )
 def test_a_tweet_waiting_for_money_names_the_budget(now, due_at, said):
