@@ -119,43 +119,39 @@ class ProjectAdmin(ActingAdmin):
 
     @admin.display(description="today")
     def today(self, project: Project) -> str:
-        project_books = _books_of(project)
+        summary = _summary_of(project)
         return (
-            _spending_text(project_books.spent.posts_today, project_books.spent.money_today)
-            if project_books
-            else "-"
+            _spending_text(summary.spent.posts_today, summary.spent.money_today) if summary else "-"
         )
 
     @admin.display(description="this month")
     def this_month(self, project: Project) -> str:
-        project_books = _books_of(project)
+        summary = _summary_of(project)
         return (
-            _spending_text(project_books.spent.posts_month, project_books.spent.money_month)
-            if project_books
-            else "-"
+            _spending_text(summary.spent.posts_month, summary.spent.money_month) if summary else "-"
         )
 
     @admin.display(description="left today")
     def left_today(self, project: Project) -> str:
-        project_books = _books_of(project)
-        if project_books is None:
+        summary = _summary_of(project)
+        if summary is None:
             return "-"
-        return "no limit" if project_books.left is None else f"{project_books.left:,} tweet-days"
+        return "no limit" if summary.left is None else f"{summary.left:,} tweet-days"
 
     @admin.display(description="forecast")
     def forecast(self, project: Project) -> str:
-        project_books = _books_of(project)
-        if project_books is None or project_books.left is None or project.needs is None:
+        summary = _summary_of(project)
+        if summary is None or summary.left is None or project.needs is None:
             return "-"
-        if not project_books.can_pay:
+        if not summary.can_pay:
             return "pays for nothing now"
-        if not project_books.waiting:
+        if not summary.waiting:
             return f"enough for today: about {project.needs:,} more are needed"
         dry = ""
-        if project_books.runs_dry_at:
-            at = clock_time(project_books.runs_dry_at, now=timezone.now(), seconds=False)
+        if summary.runs_dry_at:
+            at = clock_time(summary.runs_dry_at, now=timezone.now(), seconds=False)
             dry = f"runs dry at {at}; "
-        return f"{dry}about {project_books.waiting:,} tweets wait until 00:00 UTC, the oldest first"
+        return f"{dry}about {summary.waiting:,} tweets wait until 00:00 UTC, the oldest first"
 
     @admin.display(description="depleted")
     def depleted(self, project: Project) -> str:
@@ -186,15 +182,15 @@ class ProjectAdmin(ActingAdmin):
 
 
 def _attach_books(projects: Iterable[Project]) -> None:
-    by_project = {project_books.project.pk: project_books for project_books in money_summaries()}
+    by_project = {summary.project.pk: summary for summary in money_summaries()}
     for project in projects:
-        setattr(project, "books", by_project.get(project.pk))  # noqa: B010
+        setattr(project, "summary", by_project.get(project.pk))  # noqa: B010
 
 
-def _books_of(project: Project) -> MoneySummary | None:
+def _summary_of(project: Project) -> MoneySummary | None:
     """None for an unsaved project."""
-    project_books: MoneySummary | None = getattr(project, "books", None)
-    return project_books
+    summary: MoneySummary | None = getattr(project, "summary", None)
+    return summary
 
 
 def _spending_text(posts: int, money: Any) -> str:

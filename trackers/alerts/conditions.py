@@ -145,23 +145,23 @@ def _budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
     ]
 
 
-def dry(book: MoneySummary, *, now: datetime) -> str:
+def dry(summary: MoneySummary, *, now: datetime) -> str:
     """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
-    project, name = book.project, book.project.name
+    project, name = summary.project, summary.project.name
     if project.is_depleted(now=now):
         return f"X says that project {name} has used up its credits or its monthly cap."
     # Where it cannot pay, others pay for its tweets, or nobody does: then that is the trouble.
-    if book.left is None or not book.can_pay or not book.is_estimated(now=now):
+    if summary.left is None or not summary.can_pay or not summary.is_estimated(now=now):
         return ""
-    if book.waiting:
-        dry_at = book.runs_dry_at
+    if summary.waiting:
+        dry_at = summary.runs_dry_at
         when = f"at {clock_time(dry_at, now=now, seconds=False)}" if dry_at else "today"
         return (
-            f"The budget of project {name} runs dry {when}: about {book.waiting:,} tweets wait "
+            f"The budget of project {name} runs dry {when}: about {summary.waiting:,} tweets wait "
             "until 00:00 UTC. Raise it in the admin."
         )
-    needed = book.spent.posts_today + (project.needs or 0)
-    tomorrow = allowed_tomorrow(book)
+    needed = summary.spent.posts_today + (project.needs or 0)
+    tomorrow = allowed_tomorrow(summary)
     if tomorrow is None or needed <= tomorrow:
         return ""
     return (
@@ -170,18 +170,18 @@ def dry(book: MoneySummary, *, now: datetime) -> str:
     )
 
 
-def allowed_tomorrow(book: MoneySummary) -> int | None:
+def allowed_tomorrow(summary: MoneySummary) -> int | None:
     """How many tweet-days all budgets allow tomorrow, if today goes on as forecast."""
-    day = book.day + timedelta(days=1)
-    needs = book.project.needs or 0
+    day = summary.day + timedelta(days=1)
+    needs = summary.project.needs or 0
     is_new_month = day.day == 1
     spent = Spending(
-        posts_month=0 if is_new_month else book.spent.posts_month + needs,
-        money_month=book.spent.money_month * 0
+        posts_month=0 if is_new_month else summary.spent.posts_month + needs,
+        money_month=summary.spent.money_month * 0
         if is_new_month
-        else book.spent.money_month + needs * book.project.price_of_a_post,
+        else summary.spent.money_month + needs * summary.project.price_of_a_post,
     )
-    found = allowed(book.project, spent, day=day)
+    found = allowed(summary.project, spent, day=day)
     return min(found.values()) if found else None
 
 

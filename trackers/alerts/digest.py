@@ -132,16 +132,17 @@ def _freshness() -> str:
 
 def _money(today: date, *, now: datetime) -> Iterator[str]:
     before = {
-        book.project_id: book for book in Spending.objects.filter(day=today - timedelta(days=1))
+        spending.project_id: spending
+        for spending in Spending.objects.filter(day=today - timedelta(days=1))
     }
-    for book in money_summaries():
-        past = before.get(book.project.pk)
+    for summary in money_summaries():
+        past = before.get(summary.project.pk)
         yesterday = (
             f"{past.posts:,} tweet-days and ${past.money:,.2f} yesterday"
             if past
             else ("nothing yesterday")
         )
         yield (
-            f"{book.project.name}: {yesterday}, ${book.spent.money_month:,.2f} this month. "
-            f"{dry(book, now=now)}".strip()
+            f"{summary.project.name}: {yesterday}, ${summary.spent.money_month:,.2f} this month. "
+            f"{dry(summary, now=now)}".strip()
         )

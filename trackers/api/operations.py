@@ -163,7 +163,7 @@ def list_credentials(request: HttpRequest) -> dict[str, Any]:
 @router.get("/budgets", response=BudgetsOut)
 def list_budgets(request: HttpRequest) -> dict[str, Any]:
     require_permission(request, "trackers.view_project")
-    return {"budgets": [_budget_json(books) for books in Snapshot().projects[:_MAX_ROWS]]}
+    return {"budgets": [_budget_json(summary) for summary in Snapshot().projects[:_MAX_ROWS]]}
 
 
 def _find_queues(name: str) -> list[Queue]:
@@ -221,11 +221,11 @@ def _credential_json(credential: Credential) -> dict[str, Any]:
     }
 
 
-def _budget_json(books: MoneySummary) -> dict[str, Any]:
-    project, spent = books.project, books.spent
+def _budget_json(summary: MoneySummary) -> dict[str, Any]:
+    project, spent = summary.project, summary.spent
     return {
         "project": project.name,
-        "day": books.day.isoformat(),
+        "day": summary.day.isoformat(),
         "tweet_days_today": spent.posts_today,
         "tweet_days_month": spent.posts_month,
         "accounts_today": spent.users_today,
@@ -238,9 +238,9 @@ def _budget_json(books: MoneySummary) -> dict[str, Any]:
         "tweet_days_a_month": project.posts_a_month,
         "money_a_day": _money_text(project.money_a_day),
         "money_a_month": _money_text(project.money_a_month),
-        "tweet_days_left_today": books.left,
-        "tweets_waiting": books.waiting,
-        "runs_dry_at": iso(books.runs_dry_at),
+        "tweet_days_left_today": summary.left,
+        "tweets_waiting": summary.waiting,
+        "runs_dry_at": iso(summary.runs_dry_at),
         "depleted_until": iso(project.depleted_until),
         "depleted_reason": project.depleted_because,
         "counted_by_x": project.usage_of_month,

@@ -152,12 +152,12 @@ def _money_metrics(status: Status) -> Iterator[Metric]:
     waiting = _gauge(
         "tweets_waiting_for_money", "Tweets waiting for the next day's budget.", "project"
     )
-    for books in status.projects:
-        name = [books.project.name]
-        today.add(name, books.spent.posts_today)
-        if books.left is not None:
-            left.add(name, books.left)
-            waiting.add(name, books.waiting)
+    for summary in status.projects:
+        name = [summary.project.name]
+        today.add(name, summary.spent.posts_today)
+        if summary.left is not None:
+            left.add(name, summary.left)
+            waiting.add(name, summary.waiting)
     yield from (today, left, waiting)
 
 

@@ -154,21 +154,21 @@ def _queue_json(queue: Queue, status: Status) -> dict[str, Any]:
     }
 
 
-def _project_json(books: MoneySummary) -> dict[str, Any]:
+def _project_json(summary: MoneySummary) -> dict[str, Any]:
     """Tweet-days, and US dollars as numbers; both including what is reserved."""
     return {
-        "name": books.project.name,
-        "day": books.day.isoformat(),
-        "tweet_days_today": books.spent.posts_today,
-        "tweet_days_month": books.spent.posts_month,
-        "money_today": float(books.spent.money_today),
-        "money_month": float(books.spent.money_month),
-        "tweet_days_left_today": books.left,
-        "tweets_waiting": books.waiting,
-        "runs_dry_at": iso(books.runs_dry_at),
-        "depleted_until": iso(books.project.depleted_until),
-        "depleted_reason": books.project.depleted_because,
-        "drift": books.project.drift,
+        "name": summary.project.name,
+        "day": summary.day.isoformat(),
+        "tweet_days_today": summary.spent.posts_today,
+        "tweet_days_month": summary.spent.posts_month,
+        "money_today": float(summary.spent.money_today),
+        "money_month": float(summary.spent.money_month),
+        "tweet_days_left_today": summary.left,
+        "tweets_waiting": summary.waiting,
+        "runs_dry_at": iso(summary.runs_dry_at),
+        "depleted_until": iso(summary.project.depleted_until),
+        "depleted_reason": summary.project.depleted_because,
+        "drift": summary.project.drift,
     }
 
 

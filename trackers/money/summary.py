@@ -1,4 +1,4 @@
-"""The books of each project: what it spent today and this month, and what it may still spend.
+"""The spending of each project: what it spent today and this month, and what it may still spend.
 
 The day is by X's clock. What is reserved counts as spent, at the project's price: X may bill it.
 """

@@ -73,9 +73,9 @@ class ProjectBlock:
     usage_problem: str
 
 
-def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
-    project = books.project
-    outlook, mood = _budget_outlook(books, now=now)
+def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
+    project = summary.project
+    outlook, mood = _budget_outlook(summary, now=now)
     until = project.depleted_until
     return ProjectBlock(
         id=project.pk,
@@ -84,18 +84,18 @@ def project_block(books: MoneySummary, *, now: datetime) -> ProjectBlock:
         depleted=ahead(until, now=now) if until and project.is_depleted(now=now) else None,
         depleted_because=project.depleted_because,
         depleted_why=sentences.depleted(project.name, project.depleted_because),
-        meters=_meters(books),
+        meters=_meters(summary),
         outlook=outlook,
-        binds=_tightest_limit(books),
+        binds=_tightest_limit(summary),
         mood=mood,
         billed=_billed_usage(project, now=now),
         usage_problem=project.usage_problem,
     )
 
 
-def _meters(books: MoneySummary) -> tuple[Meter, ...]:
+def _meters(summary: MoneySummary) -> tuple[Meter, ...]:
     """Today's and this month's. A day without its own budget has what the others leave over."""
-    project, spent, left = books.project, books.spent, books.left
+    project, spent, left = summary.project, summary.spent, summary.left
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
     return (
@@ -191,10 +191,10 @@ def _exact_decimal(number: Decimal) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
+def _budget_outlook(summary: MoneySummary, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
-    project, left = books.project, books.left
-    if not books.can_pay:
+    project, left = summary.project, summary.left
+    if not summary.can_pay:
         rest = "" if left is None else f" {commas(left)} tweet-days are left today."
         return f"{_DEPLETED if project.is_depleted(now=now) else _NO_KEYS}{rest}", ""
     if left is None:
@@ -203,23 +203,23 @@ def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     if (
         at is None
         or project.needs is None
-        or (not books.is_estimated(now=now) and now - at <= ESTIMATED_WITHIN)
+        or (not summary.is_estimated(now=now) and now - at <= ESTIMATED_WITHIN)
     ):
         # Or only for the day before, in the first minute of this one.
         return (
             f"{commas(left)} tweet-days are left today; what the day needs is not known yet.",
             "",
         )
-    if not books.is_estimated(now=now):
+    if not summary.is_estimated(now=now):
         since = f"was last estimated {lasting(now - at)} ago"
         return f"{commas(left)} tweet-days are left today; what the day needs {since}.", "warn"
     needs = project.needs or 0
-    if not books.waiting:
+    if not summary.waiting:
         more = f"about {commas(needs)}" if needs else "no"
         return f"Enough for today: {more} more tweet-days are needed, {commas(left)} are left.", ""
-    waits = f"about {commas(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
-    dry = books.runs_dry_at
-    if dry is None or books.is_dry(now=now):
+    waits = f"about {commas(summary.waiting)} tweets wait until 00:00 UTC, the oldest first"
+    dry = summary.runs_dry_at
+    if dry is None or summary.is_dry(now=now):
         rest = f"{commas(left)} tweet-days are left, about {commas(needs)} are needed"
         return (
             f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {rest}; {waits}.",
@@ -228,12 +228,12 @@ def _budget_outlook(books: MoneySummary, *, now: datetime) -> tuple[str, str]:
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
 
 
-def _tightest_limit(books: MoneySummary) -> str:
+def _tightest_limit(summary: MoneySummary) -> str:
     """Which of the budgets is used up first today; empty where there is at most one."""
-    if books.binding is None:
+    if summary.binding is None:
         return ""
-    left = commas(max(0, books.left or 0))
-    return f"The tightest limit is {_BUDGETS[books.binding]}. It leaves {left} tweet-days today."
+    left = commas(max(0, summary.left or 0))
+    return f"The tightest limit is {_BUDGETS[summary.binding]}. It leaves {left} tweet-days today."
 
 
 def _billed_usage(project: Project, *, now: datetime) -> BilledUsage | None:

@@ -117,7 +117,7 @@ def misname(batch: Batch, source: Source, why: str) -> None:
 
 
 def is_known(error: XError) -> bool:
-    """Whether the books of windows and money already say when the next request is allowed.
+    """Whether windows and money already say when the next request is allowed.
 
     That includes a 429 and a Retry-After: the credential cools down (selection.settle_failed).
     """

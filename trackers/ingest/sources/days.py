@@ -2,7 +2,7 @@
 
 Written in the transaction that stores the posts, so a page never counts them. X bills each new post
 of the stream; a file costs nothing. What was billed for a failed request appears only in the
-project's books.
+project's spending.
 """
 
 from __future__ import annotations
