@@ -31,7 +31,7 @@ from trackers.schedule.catch_up import CatchUp, read_catch_up
 from trackers.schedule.census import Census, census
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Stretch
-from trackers.schedule.stretch_history import StretchSpan, by_time
+from trackers.schedule.stretch.history import StretchSpan, by_time
 from trackers.timelines.statistics import Timelines, timelines
 
 

@@ -12,8 +12,8 @@ from trackers.dashboards.words import Moment, ago, commas, dollars
 from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.stretch_history import StretchSpan, by_time
-from trackers.schedule.stretch_words import VISIBLE, sentences, times
+from trackers.schedule.stretch.history import StretchSpan, by_time
+from trackers.schedule.stretch.words import VISIBLE, sentences, times
 
 _STRETCHES_SHOWN, _STRETCH_STEP = timedelta(days=1), timedelta(minutes=30)
 _STEPS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)

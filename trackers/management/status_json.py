@@ -13,7 +13,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import Standing
 from trackers.jobs.models import PausedAll, Queue, Worker
 from trackers.money.summary import MoneySummary
-from trackers.schedule.stretch_words import room, sentences
+from trackers.schedule.stretch.words import room, sentences
 from trackers.status import Status
 from trackers.timelines.statistics import Timelines
 from tweetwatch import VERSION

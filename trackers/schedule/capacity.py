@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trackers.jobs.models import QueueCounters
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.schedule.stretch_solve import WINDOW_S
+from trackers.schedule.stretch.solve import WINDOW_S
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement

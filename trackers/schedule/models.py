@@ -99,7 +99,7 @@ class Interval(models.Model):
 
 
 class Stretch(models.Model):
-    """How much longer adapting intervals are now, in one row; see `schedule.stretch_update`."""
+    """How much longer adapting intervals are now, in one row; see `schedule.stretch.update`."""
 
     ONLY = 1
 

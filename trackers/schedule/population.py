@@ -14,7 +14,7 @@ from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.cost import Rate
 from trackers.schedule.intervals import Plan
 from trackers.schedule.paid_days import DAY_S
-from trackers.schedule.stretch_solve import Group
+from trackers.schedule.stretch.solve import Group
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement

@@ -23,8 +23,9 @@ from trackers.jobs.findings import queue_findings as queue_looks
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.upkeep import vacuum
-from trackers.schedule import bulk, census, intervals, replan, stretch_history
-from trackers.schedule.stretch_update import update_stretch
+from trackers.schedule import bulk, census, intervals, replan
+from trackers.schedule.stretch import history as stretch_history
+from trackers.schedule.stretch.update import update_stretch
 from trackers.tweets import pack
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains

@@ -28,7 +28,8 @@ from trackers.jobs.ordinary import log_pruned
 from trackers.jobs.processes import heartbeats
 from trackers.milestones import crossings
 from trackers.outbox import findings
-from trackers.schedule import bulk, intervals, stretch_history
+from trackers.schedule import bulk, intervals
+from trackers.schedule.stretch import history as stretch_history
 from trackers.timelines import deliver, expiry, idle, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts

@@ -17,7 +17,7 @@ from tests.benchmarks.cadence.cadences import JITTER, Cadence, State, row
 from tests.benchmarks.cadence.errors import Errors, Look, mean
 from tests.benchmarks.cadence.world import DAY, HOUR, LAST_AGE, Tweet
 from trackers.schedule.adapt import Bounds
-from trackers.schedule.stretch_solve import WINDOW_S, Group, needed_stretch
+from trackers.schedule.stretch.solve import WINDOW_S, Group, needed_stretch
 
 DAYS, MEASURED_DAYS = 34, 4
 END, BEGIN = DAYS * DAY, (DAYS - MEASURED_DAYS) * DAY

@@ -25,7 +25,7 @@ from tests.benchmarks.cadence.compare import (
 )
 from tests.benchmarks.cadence.world import DAY, HOUR, Tweet
 from trackers.schedule.adapt import Bounds
-from trackers.schedule.stretch_solve import MAX_WINDOW_FILL, WINDOW_S
+from trackers.schedule.stretch.solve import MAX_WINDOW_FILL, WINDOW_S
 
 FLEET_SEED = 3
 ROOMS = (0.6, 0.3)

@@ -12,7 +12,7 @@ from trackers.schedule.cost import CENSUS_AGES, CostChange, Rate, cost
 from trackers.schedule.cost_words import lines_of
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.population import rate_of, rates
-from trackers.schedule.stretch_solve import Group
+from trackers.schedule.stretch.solve import Group
 from trackers.schedule.validate import IntervalRow
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

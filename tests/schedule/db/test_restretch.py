@@ -24,7 +24,7 @@ from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Interval, Stretch, TweetCensus
 from trackers.schedule.population import PLACES, chosen_places, groups
 from trackers.schedule.replan import continue_replanning, replan
-from trackers.schedule.stretch_update import update_stretch
+from trackers.schedule.stretch.update import update_stretch
 from trackers.tweets.pace import strangers_pace
 from trackers.updater.models import TweetUpdate
 

@@ -6,8 +6,8 @@ from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.models import Stretch, StretchMinute
-from trackers.schedule.stretch_history import by_time, prune_stretches, record_stretch
-from trackers.schedule.stretch_words import (
+from trackers.schedule.stretch.history import by_time, prune_stretches, record_stretch
+from trackers.schedule.stretch.words import (
     ALL_FIXED,
     MONEY_FOR_ALL,
     NO_BUDGET,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.stretch_solve import (
+from trackers.schedule.stretch.solve import (
     MAX_STRETCH,
     MAX_WINDOW_FILL,
     Group,

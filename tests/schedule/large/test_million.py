@@ -17,7 +17,7 @@ from trackers.schedule.census import record_census
 from trackers.schedule.models import Interval
 from trackers.schedule.population import PLACES, TWEETS_A_PLACE
 from trackers.schedule.replan import TWEETS_PER_PIECE, plan_piece, replan
-from trackers.schedule.stretch_update import update_stretch
+from trackers.schedule.stretch.update import update_stretch
 from trackers.updater.needs import MAX_SAMPLE
 from tweetwatch.database import cursor
 

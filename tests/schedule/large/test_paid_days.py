@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S, across_days
-from trackers.schedule.stretch_days import MARGIN, MAX_DAY_STRETCH, needed_day_stretch, tweet_days
-from trackers.schedule.stretch_solve import Group
+from trackers.schedule.stretch.days import MARGIN, MAX_DAY_STRETCH, needed_day_stretch, tweet_days
+from trackers.schedule.stretch.solve import Group
 from tweetwatch.database import cursor
 
 MINUTE, HOUR, DAY = 60, 3600, 86400

@@ -25,7 +25,7 @@ from trackers.schedule.explanation import (
 )
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch, StretchMinute
-from trackers.schedule.stretch_words import room as room_for
+from trackers.schedule.stretch.words import room as room_for
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace
 from trackers.updater.models import TweetUpdate

@@ -15,7 +15,7 @@ from trackers.dashboards.days_table import NOT_STRETCHED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET
 from trackers.schedule.models import Interval, Stretch, StretchMinute
-from trackers.schedule.stretch_words import ALL_FIXED
+from trackers.schedule.stretch.words import ALL_FIXED
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 KEY = "a-key-of-twenty-letters"

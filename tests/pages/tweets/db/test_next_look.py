@@ -12,7 +12,7 @@ from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.explanation import DAY_START, EVENING_RELEASE, TOMORROW
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Interval, Stretch, StretchMinute
-from trackers.schedule.stretch_words import of_windows
+from trackers.schedule.stretch.words import of_windows
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from trackers.schedule.durations import spell_share
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.stretch_days import MAX_DAY_STRETCH as MOST_DAYS
-from trackers.schedule.stretch_solve import MAX_STRETCH, MAX_WINDOW_FILL
+from trackers.schedule.stretch.days import MAX_DAY_STRETCH as MOST_DAYS
+from trackers.schedule.stretch.solve import MAX_STRETCH, MAX_WINDOW_FILL
 
 ALL_FIXED = (
     "All intervals are fixed, so no wait is stretched. To let them adapt, give them an accuracy "

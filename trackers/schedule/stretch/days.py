@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH, adapted_wait
 from trackers.schedule.paid_days import DAY_S, across_days
-from trackers.schedule.stretch_solve import STRETCH_PRECISION, Group
+from trackers.schedule.stretch.solve import STRETCH_PRECISION, Group
 
 # More than this hardly saves anything: *at least every* grows by three times at most. Any further
 # shortage is left to rationing, which keeps the young fresh.

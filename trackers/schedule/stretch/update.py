@@ -22,8 +22,8 @@ from trackers.schedule.cost import A_DAY, CENSUS_AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.population import groups
-from trackers.schedule.stretch_days import needed_day_stretch, tweet_days
-from trackers.schedule.stretch_solve import WINDOW_S, Group, lookups_due, needed_stretch
+from trackers.schedule.stretch.days import needed_day_stretch, tweet_days
+from trackers.schedule.stretch.solve import WINDOW_S, Group, lookups_due, needed_stretch
 
 
 def update_stretch(plan: Plan, *, now: datetime) -> Stretch:

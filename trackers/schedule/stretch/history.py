@@ -1,6 +1,6 @@
 """The stretches of the last day: a row a minute, so a page can say since when and how much.
 
-stretch_update ─> StretchMinute ─ by_time ─> pages, `status`
+update ─> StretchMinute ─ by_time ─> pages, `status`
 """
 
 from __future__ import annotations
