@@ -4,7 +4,7 @@ from tests.x import everything_logged, fake, running_fake
 __all__ = ["_plain_http", "everything_logged", "fake", "running_fake", "staff"]
 
 
-def said(page):
+def messages_on(page):
     """The messages of the page that a redirect leads to."""
     return [str(message) for message in page.context["messages"]]
 

@@ -30,7 +30,7 @@ def news(*numbers, topic="news", type="create"):
     )
 
 
-def told(*numbers, **how):
+def fanned_out(*numbers, **how):
     news(*numbers, **how)
     while fan_out():
         pass

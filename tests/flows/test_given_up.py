@@ -79,7 +79,7 @@ def test_searches_of_ten_tabs_keep_the_site_responsive(product, web, slow_texts)
         most = max(most, product.value(RUNNING))
         answers = [tab for tab in tabs if has_answer(tab)]
         time.sleep(0.02)
-    said = [everything(tab) for tab in tabs]
+    said = [read_all(tab) for tab in tabs]
 
     assert 1 <= most <= 2
     assert all(
@@ -98,6 +98,6 @@ def has_answer(tab):
         tab.settimeout(60)
 
 
-def everything(tab):
+def read_all(tab):
     with tab, tab.makefile("rb") as answer:
         return answer.read().decode()

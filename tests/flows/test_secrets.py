@@ -55,7 +55,7 @@ def forms(secret):
     return {secret, quote(secret, safe=""), quote_plus(secret), raw.hex(), *middles}
 
 
-def found(text, secrets):
+def secrets_in(text, secrets):
     return sorted({secret for secret in secrets for form in forms(secret) if form in text})
 
 
@@ -126,5 +126,5 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
     statuses = {entry["token"]: entry["status"] for entry in product.x.log()}
     assert len(statuses) == 4, "each credential was used"
     assert 401 in statuses.values()
-    assert found(f"a log with {BEARER}", secrets) == [BEARER], "the search finds what is there"
-    assert found("".join(told), secrets) == []
+    assert secrets_in(f"a log with {BEARER}", secrets) == [BEARER], "the search finds what is there"
+    assert secrets_in("".join(told), secrets) == []

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.conftest import CHROMIUM, PROJECT
 from tests.pages.chromium import FLAGS, Demo, Screen
-from tests.screenshots.pages import WITHOUT_LOGIN, found
+from tests.screenshots.pages import WITHOUT_LOGIN, find_pages
 from tests.screenshots.scene import prepare
 
 FORMS = {
@@ -48,7 +48,7 @@ def take(address, password, *, into, only, first=(), say=print):
                 if not only or name in only:
                     picture(seen.page, f"{address}{where}", into / f"{name}-{form}.png")
             seen.log_in(password)
-            pages = pages or found(context.request, address, first=first)
+            pages = pages or find_pages(context.request, address, first=first)
             for name, where in pages.items():
                 if only and name not in only:
                     continue

@@ -15,7 +15,7 @@ LEFT_OUT = {"logout", "login"}
 MOST = 400
 
 
-def found(requests, address, *, first=()):
+def find_pages(requests, address, *, first=()):
     """The address of each page by its name, breadth first: `first`, then from the overview."""
     waiting = [*first, "/", *(f"/{route}" for route in routes())]
     seen, pages = set(waiting), {}

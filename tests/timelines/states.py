@@ -13,7 +13,7 @@ def ids(found):
     return [entry.id for entry in found]
 
 
-def shown(name="home"):
+def read_ids(name="home"):
     return ids(store.get(name, 0, 10_000))
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
-from tests.admin.conftest import act, said
+from tests.admin.conftest import act, messages_on
 from tests.timelines.homes.world import bring, built, configure, follower, source, tweet
 from trackers.timelines import homes
 from trackers.timelines.models import BuiltHome, Follower, HomeRebuild
@@ -42,7 +42,7 @@ def test_a_home_is_described_rebuilt_and_expired(staff, home):
         assert "sized: complete, down to tweet 0" in staff.get(page).content.decode()
 
     page = act(staff, LIST, "rebuild", home)
-    assert said(page)[0].startswith("The workers will rebuild 1 home")
+    assert messages_on(page)[0].startswith("The workers will rebuild 1 home")
     assert list(HomeRebuild.objects.values_list("key", flat=True)) == [home]
 
     act(staff, LIST, "expire", home)

@@ -21,7 +21,7 @@ from trackers.timelines.models import Follow
 from trackers.tweets.tags.names import get_or_create_tag
 
 
-def told():
+def history_rows():
     """Who did what with what, in the order in which it was done."""
     found = LogEntry.objects.select_related("user").order_by("pk")
     return [(one.user.username, one.object_repr, one.change_message) for one in found]
@@ -39,10 +39,10 @@ def test_a_confirmed_action_is_recorded_for_each_row(staff):
     where = reverse("admin:trackers_tag_changelist")
 
     act(staff, where, "remove", one.pk, two.pk)
-    assert told() == []
+    assert history_rows() == []
 
     act(staff, where, "remove", one.pk, two.pk, sure="yes")
-    assert sorted(told()) == [
+    assert sorted(history_rows()) == [
         ("ada", "a", "Removed from all tweets, in the admin."),
         ("ada", "b", "Removed from all tweets, in the admin."),
     ]
@@ -53,14 +53,14 @@ def test_an_action_on_many_rows_is_recorded_as_one_line(staff):
 
     act(staff, reverse("admin:trackers_tag_changelist"), "remove", *ids, sure="yes")
 
-    assert told() == [("ada", f"{len(ids)} tags", "Removed from all tweets, in the admin.")]
+    assert history_rows() == [("ada", f"{len(ids)} tags", "Removed from all tweets, in the admin.")]
 
 
 def test_actions_outside_lists_are_recorded(staff):
     staff.post("/admin/trackers/interval/replan/")
     staff.post("/tweets/track", {"lines": "1700000000000000000\n"})
 
-    assert [(what, said) for _, what, said in told()] == [
+    assert [(what, said) for _, what, said in history_rows()] == [
         (
             f"{Interval.objects.count()} intervals",
             "Re-planned the scheduled look-ups, in the admin.",
@@ -79,7 +79,7 @@ def page(staff):
     def post(address, **given):
         before = LogEntry.objects.count()
         assert staff.post(address, given).status_code in (200, 302), address
-        return [(what, said) for _, what, said in told()[before:]]
+        return [(what, said) for _, what, said in history_rows()[before:]]
 
     return post
 
@@ -121,7 +121,7 @@ def test_a_command_is_recorded_under_an_account_that_cannot_log_in():
     CredentialFactory(name="main")
     call_command("credential", "disable", "main", stderr=io.StringIO())
 
-    [tracked, disabled] = told()
+    [tracked, disabled] = history_rows()
     assert tracked[:2] == ("manage.py", "1 tweet")
     assert tracked[2].startswith("Tracked, by manage.py, run by ")
     assert disabled[:2] == ("manage.py", "main")
@@ -138,8 +138,8 @@ def test_secrets_of_a_command_are_not_recorded():
         stdout=io.StringIO(), stderr=io.StringIO(),
     )  # fmt: skip
 
-    assert len(told()) == 1
-    assert "planted" not in json.dumps(told())
+    assert len(history_rows()) == 1
+    assert "planted" not in json.dumps(history_rows())
 
 
 # Pages of the admin that are only looked at.

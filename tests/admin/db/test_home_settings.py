@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 from django_q.models import Schedule
 
-from tests.admin.conftest import said
+from tests.admin.conftest import messages_on
 from trackers.timelines.models import Follower, HomeRebuild, HomeSettings
 
 PAGE = "/admin/trackers/homesettings/"
@@ -56,7 +56,7 @@ def test_the_page_shows_progress_and_rebuilds_all_homes(staff):
     assert "<td>2, 0</td>" in page
 
     page = staff.post(f"{PAGE}rebuild/", follow=True)
-    assert said(page)[0].startswith("The workers will rebuild 1 home")
+    assert messages_on(page)[0].startswith("The workers will rebuild 1 home")
     assert list(HomeRebuild.objects.values_list("key", flat=True)) == [looked.pk]
 
 

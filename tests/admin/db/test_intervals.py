@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from tests.admin.conftest import said
+from tests.admin.conftest import messages_on
 from tests.factories import TweetFactory
 from tests.jobs.ordinary import enqueued, run_all
 from trackers.schedule.models import Interval, Replanning
@@ -172,7 +172,7 @@ def test_the_workers_replan_and_the_page_shows_the_progress(staff):
 
     page = staff.post(f"{LIST}replan/", follow=True)
 
-    assert "workers are re-planning" in said(page)[0]
+    assert "workers are re-planning" in messages_on(page)[0]
     assert TweetUpdate.objects.count() == 0
     assert "Re-planning, 0% done" in page.content.decode()
     run_all()

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 from django.utils.timezone import now
 
-from tests.admin.conftest import act, said
+from tests.admin.conftest import act, messages_on
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from trackers.jobs.models import Queue
 from trackers.money.models import App, Project, Spending
@@ -108,7 +108,7 @@ def test_resuming_a_depleted_project_resumes_the_queue(staff):
     )
     assert other.depletions == 1
     assert queue.get().held_until is None
-    assert said(page) == [f"{depleted.name}: X is asked again with the next batch."]
+    assert messages_on(page) == [f"{depleted.name}: X is asked again with the next batch."]
 
 
 def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):

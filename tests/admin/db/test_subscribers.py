@@ -1,6 +1,6 @@
 """Subscribers in the admin: where their page is, and the log of attempts."""
 
-from tests.events.conftest import deliver, subscriber, take, told
+from tests.events.conftest import deliver, fanned_out, subscriber, take
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts
 from trackers.history import by_command
@@ -32,7 +32,7 @@ def test_the_admin_links_to_the_page_and_shows_the_history(staff):
 
 def test_attempts_are_read_only(staff):
     subscriber("shop", max_events=1)
-    told(1, 2)
+    fanned_out(1, 2)
     first, second = take(2)
     deliver([first], status=204)
     deliver([second], delivered=False, status=500, error="<b>It answered 500.</b>")
@@ -51,7 +51,7 @@ def test_attempts_are_read_only(staff):
 
 def test_the_log_opens_without_the_field_key(staff, settings):
     subscriber("shop")
-    told(1)
+    fanned_out(1)
     deliver(take())
     settings.FIELD_KEYS = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
 

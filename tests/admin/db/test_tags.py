@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 
-from tests.admin.conftest import said
+from tests.admin.conftest import messages_on
 from tests.factories import TweetFactory
 from trackers import tasks
 from trackers.tweets.tags import tagging
@@ -53,10 +53,12 @@ def test_tags_are_merged_into_the_chosen_tag(staff, two):
     page = choose(staff, "merge", one, other).content.decode()
     assert "start (1 tweet)" in page
     assert offered_tags() == ["launch", "start"]
-    assert "takes two tags" in said(choose(staff, "merge", one))[0]
+    assert "takes two tags" in messages_on(choose(staff, "merge", one))[0]
 
     page = choose(staff, "merge", one, other, into=str(other.pk), sure="yes")
-    assert said(page) == ["Merged 1 into “start”. Their tweets are moved within a minute or so."]
+    assert messages_on(page) == [
+        "Merged 1 into “start”. Their tweets are moved within a minute or so."
+    ]
     assert offered_tags() == ["start"]
     tasks.sweep_tags()
 
@@ -69,7 +71,7 @@ def test_removing_a_tag_asks_first_and_says_how_many_tweets_have_it(staff, two):
     assert "launch (2 tweets)" in page
     assert offered_tags() == ["launch", "start"]
 
-    assert said(choose(staff, "remove", one, sure="yes")) == ["Removed 1; the tweets stay."]
+    assert messages_on(choose(staff, "remove", one, sure="yes")) == ["Removed 1; the tweets stay."]
     tasks.sweep_tags()
 
     assert tagging.tags_of([1, 2]) == {2: ["start"]}

@@ -5,7 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.utils import timezone
 
-from tests.admin.conftest import act, said
+from tests.admin.conftest import act, messages_on
 from tests.factories import CredentialFactory
 from trackers.admin.credentials import CredentialForm
 from trackers.credentials.models import Credential, Window
@@ -98,7 +98,7 @@ def test_a_check_asks_x_and_shows_its_answer(staff, fakex, settings):
 
     page = act(staff, LIST, "ask", credential.pk)
 
-    assert said(page)[0].startswith(f"{credential.name}: ok")
+    assert messages_on(page)[0].startswith(f"{credential.name}: ok")
     assert len(fakex.log()) == 1
 
 
@@ -111,10 +111,10 @@ def test_save_and_check_asks_x_after_saving(staff, fakex, settings):
 
     made = Credential.objects.get()
     assert page.redirect_chain[-1][0] == f"{LIST}{made.pk}/change/"
-    assert any(told.startswith("mine: ok") for told in said(page))
+    assert any(told.startswith("mine: ok") for told in messages_on(page))
     fakex.tell("PUT", "credentials", {"strict": True})
     page = staff.post(f"{LIST}{made.pk}/change/", {**BEARER, "_check": "1"}, follow=True)
-    assert not any(told.startswith("mine: ok") for told in said(page))
+    assert not any(told.startswith("mine: ok") for told in messages_on(page))
     assert len(fakex.log()) == 2
 
 

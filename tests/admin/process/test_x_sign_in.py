@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission, User
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tests.admin.conftest import said
+from tests.admin.conftest import messages_on
 from trackers.admin.x_sign_in import SESSION_KEY
 from trackers.credentials import sign_in
 from trackers.credentials.models import Credential
@@ -46,8 +46,8 @@ def back_from_x(address, answer="allow"):
     return sent.headers["Location"].removeprefix("http://testserver")
 
 
-def told(staff, path):
-    [message] = said(staff.get(path, follow=True))
+def message_on(staff, path):
+    [message] = messages_on(staff.get(path, follow=True))
     return message
 
 
@@ -62,7 +62,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     path = back_from_x(address)
     code = parse_qs(urlsplit(path).query)["code"][0]
 
-    assert told(staff, path).startswith("reader now has tokens from X")
+    assert message_on(staff, path).startswith("reader now has tokens from X")
 
     found = Credential.objects.get()
     assert (found.kind, found.app.name, found.state) == ("oauth2", "reader", "ready")
@@ -75,11 +75,11 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     for secret in (code, pending.verifier, "a-client-secret", found.secrets["refresh_token"]):
         assert secret not in kept
     # The code is spent, and what was begun has ended.
-    assert told(staff, path) == sign_in.NOT_BEGUN
+    assert message_on(staff, path) == sign_in.NOT_BEGUN
 
 
 def test_a_credential_is_signed_in_again_and_works_again(staff):
-    told(staff, back_from_x(to_x(staff)))
+    message_on(staff, back_from_x(to_x(staff)))
     found = Credential.objects.get()
     before = found.secrets["refresh_token"]
     found.disable("sign in again: X does not take its refresh token any more", now=timezone.now())
@@ -88,22 +88,22 @@ def test_a_credential_is_signed_in_again_and_works_again(staff):
     assert path in staff.get(path.replace("sign-in/", "change/")).content.decode()
     assert BEGIN in staff.get("/admin/trackers/credential/").content.decode()
 
-    assert told(staff, back_from_x(to_x(staff, path, {}))).startswith("reader now has tokens")
+    assert message_on(staff, back_from_x(to_x(staff, path, {}))).startswith("reader now has tokens")
 
     found = Credential.objects.get()
     assert (found.disabled_at, found.secrets["refresh_token"] == before) == (None, False)
 
 
 def test_denying_access_at_x_saves_nothing_and_says_so(staff):
-    assert told(staff, back_from_x(to_x(staff), "deny")) == sign_in.DENIED
+    assert message_on(staff, back_from_x(to_x(staff), "deny")) == sign_in.DENIED
     assert not Credential.objects.exists()
 
 
 def test_a_response_with_the_state_of_another_sign_in_is_refused(staff):
     path = back_from_x(to_x(staff))
-    assert told(staff, path.replace("state=", "state=x")) == sign_in.OTHER
+    assert message_on(staff, path.replace("state=", "state=x")) == sign_in.OTHER
     # It is over with that: nobody may try again.
-    assert told(staff, path) == sign_in.NOT_BEGUN
+    assert message_on(staff, path) == sign_in.NOT_BEGUN
     assert not Credential.objects.exists()
 
 
@@ -111,7 +111,7 @@ def test_another_browser_cannot_finish_the_sign_in(staff, client):
     path = back_from_x(to_x(staff))
     client.logout()
     client.force_login(User.objects.create_superuser("other"))
-    assert told(client, path) == sign_in.NOT_BEGUN
+    assert message_on(client, path) == sign_in.NOT_BEGUN
 
 
 def test_an_expired_sign_in_starts_again(staff):
@@ -121,7 +121,7 @@ def test_an_expired_sign_in_starts_again(staff):
     early = (timezone.now() - timedelta(minutes=11)).isoformat()
     session[SESSION_KEY] = sign_in.Pending(**{**kept(pending), "begun_at": early}).sealed()
     session.save()
-    assert told(staff, path) == sign_in.LATE
+    assert message_on(staff, path) == sign_in.LATE
 
 
 def kept(pending):
@@ -132,19 +132,20 @@ def test_a_code_that_x_did_not_issue_is_refused(staff):
     path = back_from_x(to_x(staff))
     state = parse_qs(urlsplit(path).query)["state"][0]
     assert (
-        told(staff, f"{DONE}?{urlencode({'state': state, 'code': 'mine'})}") == sign_in.CODE_EXPIRED
+        message_on(staff, f"{DONE}?{urlencode({'state': state, 'code': 'mine'})}")
+        == sign_in.CODE_EXPIRED
     )
 
 
 def test_an_unknown_client_is_refused(staff):
     path = back_from_x(to_x(staff, given={**GIVEN, "client_secret": "wrong"}))
-    assert told(staff, path) == sign_in.UNKNOWN_CLIENT
+    assert message_on(staff, path) == sign_in.UNKNOWN_CLIENT
 
 
 def test_an_unreachable_x_is_reported(staff, settings):
     path = back_from_x(to_x(staff))
     settings.X_API_BASE_URL = "http://127.0.0.1:9"
-    assert told(staff, path).startswith("X could not be asked for the tokens: ")
+    assert message_on(staff, path).startswith("X could not be asked for the tokens: ")
 
 
 @pytest.mark.parametrize(
@@ -153,11 +154,11 @@ def test_an_unreachable_x_is_reported(staff, settings):
 )
 def test_a_response_without_a_code_is_reported(staff, query, says):
     state = parse_qs(urlsplit(to_x(staff)).query)["state"][0]
-    assert says in told(staff, f"{DONE}?state={state}&{query}")
+    assert says in message_on(staff, f"{DONE}?state={state}&{query}")
 
 
 def test_the_form_names_its_errors(staff):
-    told(staff, back_from_x(to_x(staff)))
+    message_on(staff, back_from_x(to_x(staff)))
     for given, says in (
         (GIVEN, "There is already a credential of this name"),
         ({**GIVEN, "name": "x", "client_secret": "a b"}, "white space"),

@@ -12,7 +12,7 @@ from trackers.tweets.record import Measured, record
 FAST = {"metric": "likes", "at": 1000}
 
 
-def told(nth=0):
+def alerted_tweets(nth=0):
     return [what.split()[1] for _, what in minute(nth)]
 
 
@@ -30,15 +30,15 @@ def test_a_fast_growing_tweet_alerts_once_with_its_metrics():
 def test_the_quiet_period_is_counted_for_each_tweet():
     rule("velocity", **FAST, rest=HOUR)
     one = moves(tweet(1), 1500)
-    assert told() == ["1"]
+    assert alerted_tweets() == ["1"]
     stands_still(one)
-    assert told(10) == []
+    assert alerted_tweets(10) == []
     moves(one, 1500)
     moves(tweet(2), 1500)
-    assert told(20) == ["2"]
+    assert alerted_tweets(20) == ["2"]
     # It began anew, and its pause is over.
-    assert told(61) == ["1"]
-    assert told(62) == []
+    assert alerted_tweets(61) == ["1"]
+    assert alerted_tweets(62) == []
 
 
 def test_a_finding_is_pruned_after_its_quiet_period():

@@ -5,7 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 
-from tests.events.conftest import books, subscriber, take, told
+from tests.events.conftest import books, fanned_out, subscriber, take
 from trackers.events.models import Subscriber
 from trackers.outbox.models import Topic
 
@@ -145,15 +145,15 @@ def test_view_permission_allows_no_changes(program):
 
 def test_a_replay_is_first_counted_and_then_done(keeper):
     subscriber("shop")
-    told(1, 2)
+    fanned_out(1, 2)
     take()
     time = {"since": "2026-01-01T00:00:00+01:00"}
 
     assert keeper.post("subscribers/shop/replay", {**time, "dry_run": True}) == {"events": 2}
-    told()
+    fanned_out()
     assert books("shop") == (2, 0, 0, 2)
     assert keeper.post("subscribers/shop/replay", time) == {"events": 2}
-    told()
+    fanned_out()
     assert books("shop") == (4, 0, 0, 4)
     times = ("yesterday", "2026-01-01T00:00:00", "2999-01-01T00:00:00Z")
     for bad in ({}, *({"since": one} for one in times), {**time, "until": "2020-01-01T00:00:00Z"}):

@@ -14,7 +14,7 @@ MISS = {"error": "There is no timeline of this name.", "state": "MISS"}
 KEPT = b'{"text":"words"}'
 
 
-def given(*ids):
+def entries_json(*ids):
     return [{"id": str(id)} for id in ids]
 
 
@@ -29,7 +29,9 @@ def test_entries_are_appended_read_and_deleted_for_good(keeper):
     assert keeper.status == 204
     meta = base64.b64encode(bytes(range(256))).decode()
     entry = {"id": str(2**63 - 1), "secondary": "-7", "metadata": meta}
-    keeper.post("timelines/append", {"entries": [entry, *given(3)], "timelines": ["a", "missing"]})
+    keeper.post(
+        "timelines/append", {"entries": [entry, *entries_json(3)], "timelines": ["a", "missing"]}
+    )
     assert keeper.status == 204
 
     told = keeper.get("timelines/a")
@@ -41,7 +43,7 @@ def test_entries_are_appended_read_and_deleted_for_good(keeper):
 
     keeper.post("timelines/delete", {"ids": ["3", "4"], "timelines": ["a"]})
     assert keeper.status == 204
-    keeper.put("timelines/a", {"entries": given(3, 4, 5)})
+    keeper.put("timelines/a", {"entries": entries_json(3, 4, 5)})
     assert ids(keeper.get("timelines/a")) == [5]
 
 
@@ -68,16 +70,16 @@ def test_merge_and_unmerge_accept_entries_or_another_timeline(keeper):
     store.set("a", [Entry(1)])
     store.set("b", [Entry(2), Entry(3)])
 
-    keeper.post("timelines/a/merge", {"entries": given(4)})
+    keeper.post("timelines/a/merge", {"entries": entries_json(4)})
     keeper.post("timelines/a/merge", {"from": "b"})
     assert ids(keeper.get("timelines/a")) == [4, 3, 2, 1]
     keeper.post("timelines/a/unmerge", {"from": "b"})
-    keeper.post("timelines/a/unmerge", {"entries": given(1)})
+    keeper.post("timelines/a/unmerge", {"entries": entries_json(1)})
     assert keeper.status == 204
     assert ids(keeper.get("timelines/a")) == [4]
     for act in ("merge", "unmerge"):
         assert (keeper.post(f"timelines/a/{act}", {"from": "c"}), keeper.status) == (MISS, 404)
-    keeper.post("timelines/c/merge", {"entries": given(4)})
+    keeper.post("timelines/c/merge", {"entries": entries_json(4)})
     assert (keeper.status, keeper.get("timelines/c")) == (204, MISS)
 
 
@@ -117,11 +119,11 @@ def test_a_dropped_timeline_is_missing(keeper):
 
 
 WRITES = [
-    ("POST", "append", {"entries": given(1), "timelines": ["a", "{home}"]}),
+    ("POST", "append", {"entries": entries_json(1), "timelines": ["a", "{home}"]}),
     ("POST", "delete", {"ids": ["1"], "timelines": ["a", "{home}"]}),
-    ("PUT", "{home}", {"entries": given(1)}),
-    ("POST", "{home}/merge", {"entries": given(1)}),
-    ("POST", "{home}/unmerge", {"entries": given(1)}),
+    ("PUT", "{home}", {"entries": entries_json(1)}),
+    ("POST", "{home}/merge", {"entries": entries_json(1)}),
+    ("POST", "{home}/unmerge", {"entries": entries_json(1)}),
     ("DELETE", "{home}", None),
 ]
 READS = [
@@ -139,7 +141,7 @@ def run(program, call, home):
     return program.ask(method, f"timelines/{path}".replace("{home}", home), text)
 
 
-def everything():
+def stored_state():
     entries = TimelineEntry.objects.order_by("timeline_id", "entry_id")
     return list(Timeline.objects.order_by("name").values_list("name", "live", "size")), list(
         entries.values_list("timeline__name", "entry_id", "dead_at")
@@ -149,13 +151,13 @@ def everything():
 @pytest.mark.parametrize("call", WRITES + READS + COPIES, ids=lambda call: call[1])
 def test_without_the_permission_timelines_are_neither_read_nor_changed(program, call):
     store.set("a", [Entry(7)])
-    before = everything()
+    before = stored_state()
 
     told = run(program, call, "b")
 
     assert program.status == 403
     assert "trackers.use_timeline_store" in told["error"]
-    assert everything() == before
+    assert stored_state() == before
 
 
 @pytest.mark.parametrize("call", WRITES, ids=lambda call: call[1])
@@ -163,11 +165,11 @@ def test_homes_cannot_be_written_not_even_by_their_owner(keeper, call):
     home = f"home:{own(keeper.user).pk}"
     store.set("a", [Entry(7)])
     store.set(home, [Entry(8)])
-    before = everything()
+    before = stored_state()
 
     assert "home:" in run(keeper, call, home)["error"]
     assert keeper.status == 403
-    assert everything() == before
+    assert stored_state() == before
 
 
 @pytest.mark.parametrize("call", READS + COPIES, ids=lambda call: call[1])
@@ -194,18 +196,23 @@ BAD = [
     ("POST", "append", {"timelines": ["a"]}, "entries: "),
     ("POST", "append", {"entries": [{"id": 5}], "timelines": ["a"]}, "entries.0.id: an id is"),
     ("POST", "append", {"entries": [{"id": "²"}], "timelines": ["a"]}, "string of up to 19"),
-    ("POST", "append", {"entries": given(1, 2**63), "timelines": ["a"]}, "64 bits"),
+    ("POST", "append", {"entries": entries_json(1, 2**63), "timelines": ["a"]}, "64 bits"),
     ("POST", "append", {"entries": [{"id": "1", "meta": ""}], "timelines": ["a"]}, "0.meta"),
     ("POST", "append", {"entries": [{"id": "1", "metadata": "*"}], "timelines": ["a"]}, "base64"),
-    ("POST", "append", {"entries": given(1), "timelines": ["a", LONG]}, "1 to 200"),
-    ("POST", "append", {"entries": given(1), "timelines": ["a", "\0"]}, "NUL"),
-    ("POST", "append", {"entries": given(1), "timelines": ["a", "\ud800"]}, ""),
-    ("POST", "append", {"entries": given(1), "timelines": ["a", 5]}, "timelines.1: "),
-    ("POST", "append", {"entries": given(*range(101)), "timelines": ["a"] * 100}, "10000"),
-    ("POST", "append", {"entries": given(*range(1001)), "timelines": ["a"]}, "entries: "),
+    ("POST", "append", {"entries": entries_json(1), "timelines": ["a", LONG]}, "1 to 200"),
+    ("POST", "append", {"entries": entries_json(1), "timelines": ["a", "\0"]}, "NUL"),
+    ("POST", "append", {"entries": entries_json(1), "timelines": ["a", "\ud800"]}, ""),
+    ("POST", "append", {"entries": entries_json(1), "timelines": ["a", 5]}, "timelines.1: "),
+    ("POST", "append", {"entries": entries_json(*range(101)), "timelines": ["a"] * 100}, "10000"),
+    ("POST", "append", {"entries": entries_json(*range(1001)), "timelines": ["a"]}, "entries: "),
     ("POST", "delete", {"ids": ["1", "x"], "timelines": ["a"]}, "ids.1: "),
     ("POST", "delete", {"ids": "12", "timelines": ["a"]}, "ids: "),
-    ("PUT", "a", {"entries": [*given(3), {"id": "4", "secondary": "y"}]}, "entries.1.secondary"),
+    (
+        "PUT",
+        "a",
+        {"entries": [*entries_json(3), {"id": "4", "secondary": "y"}]},
+        "entries.1.secondary",
+    ),
     ("PUT", LONG, {"entries": []}, "1 to 200"),
     ("POST", "a/merge", {}, "Give either"),
     ("POST", "a/merge", {"entries": [], "from": "b"}, "Give either"),
@@ -227,25 +234,25 @@ BAD = [
 )
 def test_malformed_input_is_refused_with_one_sentence(keeper, method, path, body, says):
     store.set("a", [Entry(7)])
-    before = everything()
+    before = stored_state()
 
     told = keeper.ask(method, f"timelines/{path}", body)
 
     assert keeper.status == 400
     assert set(told) == {"error"}
     assert says in told["error"]
-    assert everything() == before
+    assert stored_state() == before
 
 
 def test_metadata_over_its_bound_is_refused(keeper, settings):
     settings.TIMELINE_METADATA_BYTES = 2
     keeper.put("timelines/a", {"entries": [{"id": "1", "metadata": "AAAA"}]})
     assert keeper.status == 400
-    assert everything() == ([], [])
+    assert stored_state() == ([], [])
 
 
 def test_an_oversized_body_is_not_read(keeper, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
-    told = keeper.put("timelines/a", {"entries": given(*range(500))})
+    told = keeper.put("timelines/a", {"entries": entries_json(*range(500))})
     assert (keeper.status, told) == (413, {"error": "The body is too large: send less at a time."})
-    assert everything() == ([], [])
+    assert stored_state() == ([], [])

@@ -36,22 +36,24 @@ def manage(command, *given):
     return out.getvalue(), err.getvalue()
 
 
-def told(command, *given):
+def printed_rows(command, *given):
     return [json.loads(line) for line in manage(command, *given, "--json")[0].splitlines()]
 
 
 def add(name="shop", *more, topic="orders"):
-    [shown] = told("subscriber", "add", name, "--callback", CALLBACK, "--topic", topic, *more)
+    [shown] = printed_rows(
+        "subscriber", "add", name, "--callback", CALLBACK, "--topic", topic, *more
+    )
     return shown["signing_secret"]
 
 
 def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
-    [made] = told("bus_token", "add", "shop")
+    [made] = printed_rows("bus_token", "add", "shop")
 
     basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
     caller = EITHER(rf.get("/", headers={"Authorization": f"Basic {basic}"}))
     assert (caller.name, caller.is_root) == ("shop", False)
-    [row] = told("bus_token", "list")
+    [row] = printed_rows("bus_token", "list")
     assert row == {"name": "shop", "token": f"{made['token'][:10]}…", "scope": "bus"}
     assert manage("bus_token", "remove", "shop")[0].startswith("Revoked shop")
     assert not tokens.bus_tokens().exists()
@@ -60,14 +62,14 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
 
 
 def test_the_root_token_is_unique_and_its_name_is_reserved(rf):
-    [made] = told("bus_token", "add", "admin", "--root")
+    [made] = printed_rows("bus_token", "add", "admin", "--root")
 
     basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
     assert ROOT(rf.get("/", headers={"Authorization": f"Basic {basic}"})).is_root
     with pytest.raises(CommandError, match="already a token called admin"):
         manage("bus_token", "add", "admin")
     assert tokens.find_client_token("admin") is None
-    assert [row["scope"] for row in told("bus_token", "list")] == ["root"]
+    assert [row["scope"] for row in printed_rows("bus_token", "list")] == ["root"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_a_subscriber_is_added_as_given_and_its_key_is_shown_once():
 
     assert key.startswith("whsec_")
     assert len(signing_keys.base64.b64decode(key.removeprefix("whsec_"))) == 32
-    [row] = told("subscriber", "list")
+    [row] = printed_rows("subscriber", "list")
     assert row == {
         "name": "shop",
         "callback": CALLBACK,
@@ -130,7 +132,7 @@ def test_topics_filters_and_format_can_be_chosen():
     add("shop", "--uuid", "me", "--with-data", "--each-change", "--author", 2**60, "--author", 7,
         "--source", source, "--at-least", "likes=1000")  # fmt: skip
 
-    [row] = told("subscriber", "list")
+    [row] = printed_rows("subscriber", "list")
     assert {name: row[name] for name in ("with_data", "each_change")} == {
         "with_data": True, "each_change": True
     }  # fmt: skip
@@ -152,26 +154,26 @@ def test_waiting_events_are_listed_and_dropped_with_the_subscriber():
 
     line, _ = manage("subscriber", "list")
     assert "0 delivered, 2 queued, 0 dropped" in line
-    assert told("subscriber", "remove", "shop") == [{"removed": "shop", "dropped": 2}]
-    assert told("subscriber", "list") == []
+    assert printed_rows("subscriber", "remove", "shop") == [{"removed": "shop", "dropped": 2}]
+    assert printed_rows("subscriber", "list") == []
     # The name is free again.
     add()
-    assert [one["added"] for one in told("subscriber", "list")] == [0]
+    assert [one["added"] for one in printed_rows("subscriber", "list")] == [0]
 
 
 def test_paused_and_disabled_subscribers_are_resumed():
     add()
     manage("subscriber", "pause", "shop")
-    assert [one["state"] for one in told("subscriber", "list")] == ["paused"]
+    assert [one["state"] for one in printed_rows("subscriber", "list")] == ["paused"]
     manage("subscriber", "resume", "shop")
     SubscriberState.objects.update(
         disabled_at="2026-11-01T00:00Z", disabled_because="410", health=0
     )
-    assert [one["state"] for one in told("subscriber", "list")] == ["disabled"]
+    assert [one["state"] for one in printed_rows("subscriber", "list")] == ["disabled"]
 
     manage("subscriber", "resume", "shop")
 
-    [row] = told("subscriber", "list")
+    [row] = printed_rows("subscriber", "list")
     assert (row["state"], row["reason"], row["health"]) == ("ready", "", 100)
 
 
@@ -182,7 +184,7 @@ def test_a_new_key_signs_beside_the_old_one_until_that_is_revoked():
         return Subscriber.objects.get(name="shop").secrets["signing"]
 
     second, third = (
-        told("subscriber", "rotate-secret", "shop")[0]["signing_secret"] for _ in range(2)
+        printed_rows("subscriber", "rotate-secret", "shop")[0]["signing_secret"] for _ in range(2)
     )
     assert keys() == [third, second]
     assert first not in keys()
@@ -225,7 +227,7 @@ def test_a_change_leaves_other_settings_alone():
     Subscriber.objects.update(sources=[77])
     manage("subscriber", "change", "shop", "--source", 77, "--max", 9)
 
-    [row] = told("subscriber", "list")
+    [row] = printed_rows("subscriber", "list")
     assert (row["ordered"], row["rate"], row["each_change"]) == (False, 50, True)
     assert (row["sources"], row["max_events"]) == (["77"], 9)
     assert (row["topics"], row["headers"]) == (["orders"], ["Authorization", "x-room"])
@@ -233,7 +235,7 @@ def test_a_change_leaves_other_settings_alone():
     assert secrets["headers"] == {"Authorization": "Bearer abc", "x-room": "8"}
     assert secrets["signing"] == [key]
     manage("subscriber", "change", "shop", "--without-header", "AUTHORIZATION", "--topic", "tweets")
-    assert told("subscriber", "list")[0]["headers"] == ["x-room"]
+    assert printed_rows("subscriber", "list")[0]["headers"] == ["x-room"]
     assert not Topic.objects.get(name="orders").wanted
     for given, says in (
         (("--uuid", "me", "--header", "Authorization: x"), "not both"),
@@ -259,7 +261,7 @@ def test_a_removed_subscriber_frees_its_name_while_a_batch_is_being_sent():
     manage("subscriber", "remove", "shop")
     add()
 
-    assert [one["queued"] for one in told("subscriber", "list")] == [0]
+    assert [one["queued"] for one in printed_rows("subscriber", "list")] == [0]
     assert subscriber.batches.count() == 1
 
 
@@ -292,12 +294,12 @@ def test_test_events_replays_and_redeliveries_are_sent():
     [one] = taken()
     settle_deliveries([Delivery(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
 
-    [attempt] = told("subscriber", "attempts", "shop")
+    [attempt] = printed_rows("subscriber", "attempts", "shop")
     assert (attempt["outcome"], attempt["status"], attempt["batch"]) == (
         "delivered", 204, str(one.uid)
     )  # fmt: skip
     since = ("--since", began.isoformat())
-    assert told("subscriber", "replay", "shop", *since, "--dry-run") == [
+    assert printed_rows("subscriber", "replay", "shop", *since, "--dry-run") == [
         {"name": "shop", "events": 1, "dry_run": True}
     ]
     assert taken() == []

@@ -20,7 +20,7 @@ def root(client, db, settings):
     return client
 
 
-def said(answer):
+def text_of(answer):
     return html.unescape(answer.content.decode())
 
 
@@ -38,7 +38,7 @@ def test_a_body_in_another_charset_is_refused_with_a_sentence(
     answer = root.generic("POST", address, BODY, content_type=f"{kind}; charset={charset}")
 
     assert answer.status_code == 400
-    assert bad_requests.CHARSET in said(answer)
+    assert bad_requests.CHARSET in text_of(answer)
 
 
 @pytest.mark.parametrize("name", ["root", "anybody"])
@@ -64,7 +64,7 @@ def test_an_unreadable_form_is_refused_with_a_sentence(
 
     answer = root.generic("POST", address, body, content_type=kind)
 
-    assert (answer.status_code, sentence in said(answer)) == (400, True)
+    assert (answer.status_code, sentence in text_of(answer)) == (400, True)
     assert not [one for one in caplog.records if one.exc_info]
 
 
@@ -85,7 +85,7 @@ def test_every_spelling_of_utf_8_is_accepted(root, charset):
     )
 
     assert answer.status_code == 200
-    assert "is not a username" in said(answer)
+    assert "is not a username" in text_of(answer)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -119,7 +119,7 @@ def test_a_nul_in_a_filter_is_no_500(root, address):
 
     assert root.get(address).status_code in (200, 302, 400)
     if "owner" in address:
-        assert bad_requests.NUL in said(root.get(address))
+        assert bad_requests.NUL in text_of(root.get(address))
 
 
 @pytest.mark.parametrize("chosen", ["x", "", "1e3", "99999999999999999999", "\0", "1,2"])
@@ -132,7 +132,7 @@ def test_chosen_rows_with_malformed_ids_are_refused(root, chosen):
     )
 
     assert answer.status_code == 400
-    assert bad_requests.CHOSEN in said(answer)
+    assert bad_requests.CHOSEN in text_of(answer)
     assert User.objects.filter(pk=made.pk).exists()
 
 
@@ -143,7 +143,7 @@ def test_a_view_that_checks_for_forgery_itself_leaves_no_traceback_either(root, 
 
     answer = root.generic("POST", "/sources/import/", BODY, content_type="multipart/form-data")
 
-    assert (answer.status_code, bad_requests.FORM in said(answer)) == (400, True)
+    assert (answer.status_code, bad_requests.FORM in text_of(answer)) == (400, True)
     assert not [one for one in caplog.records if one.exc_info]
 
 
@@ -158,4 +158,4 @@ def test_a_page_that_refuses_a_person_reads_no_form(client, db, settings):
     answer = client.generic("POST", "/sources/import/", BODY, content_type="multipart/form-data")
 
     assert answer.status_code == 400
-    assert bad_requests.FORM in said(answer)
+    assert bad_requests.FORM in text_of(answer)

@@ -15,7 +15,6 @@ from tests.conftest import PROJECT
 from tweetwatch import environment
 
 START = "import tweetwatch.settings as s; print('started', s.X_API_BASE_URL, s.DATABASES)"
-IMPROPER = "django.core.exceptions.ImproperlyConfigured"
 KEY = "x" * 50
 FERNET = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 GOOD = {"SECRET_KEY": KEY, "FIELD_KEYS": FERNET}

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tests.events.conftest import books, deliver, line, numbers, subscriber, take, told
+from tests.events.conftest import books, deliver, fanned_out, line, numbers, subscriber, take
 from trackers.events import redelivery
 from trackers.events.fan_out import fan_out
 from trackers.events.models import Attempt, EventBatch
@@ -17,8 +17,8 @@ LONG = {"timeout_ms": 3_600_000}
 
 def test_a_period_is_replayed_to_one_subscriber_of_its_topics():
     one, other = subscriber("one"), subscriber("other", ["news", "sports"], **LONG)
-    told(1, 2)
-    told(3, topic="sports")
+    fanned_out(1, 2)
+    fanned_out(3, topic="sports")
     deliver([batch for batch in take() if batch.subscriber_id == one.pk])
     began = timezone.now() - timedelta(minutes=5)
     ends = began + timedelta(minutes=10)
@@ -37,7 +37,7 @@ def test_a_period_is_replayed_to_one_subscriber_of_its_topics():
 
 def test_a_batch_of_the_log_is_redelivered_under_a_new_id():
     one = subscriber(max_events=2)
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     first, _ = take()
     deliver([first])
 
@@ -50,7 +50,7 @@ def test_a_batch_of_the_log_is_redelivered_under_a_new_id():
 
 def test_unknown_batches_are_refused_and_pruned_events_left_out():
     one = subscriber()
-    told(1)
+    fanned_out(1)
     [batch] = take()
     deliver([batch])
     with pytest.raises(redelivery.NoSuchBatchError, match="no attempt to deliver"):
@@ -81,7 +81,7 @@ def test_a_test_event_reaches_one_subscriber_whatever_its_topics(topics):
 )
 def test_test_events_and_events_without_a_tweet_pass_tweet_filters(filters):
     one = subscriber(**filters)
-    told(1)
+    fanned_out(1)
     redelivery.test(one)
     fan_out()
 

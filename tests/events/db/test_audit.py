@@ -5,7 +5,7 @@ import logging
 from django.db.models import F
 from django_q.models import Schedule
 
-from tests.events.conftest import books, deliver, subscriber, take, told
+from tests.events.conftest import books, deliver, fanned_out, subscriber, take
 from trackers import tasks
 from trackers.events.audit import audit, mend
 from trackers.events.drop import drop_some, drop_waiting, used_bytes
@@ -20,15 +20,15 @@ def test_the_counters_match_the_batches_through_every_state():
     one = subscriber(max_events=2, timeout_ms=0)
     subscriber("two", max_events=3, newest_only=False)
     for act in (
-        lambda: told(1, 2, 3),
-        lambda: told(4, 5),
+        lambda: fanned_out(1, 2, 3),
+        lambda: fanned_out(4, 5),
         lambda: deliver(take(2)),
         lambda: deliver(take(2), delivered=False),
-        lambda: told(6),
+        lambda: fanned_out(6),
         drop_some,
-        lambda: told(7, 8),
+        lambda: fanned_out(7, 8),
         lambda: drop_waiting(one),
-        lambda: told(9),
+        lambda: fanned_out(9),
     ):
         act()
         assert [each for each in audit() if not each.is_sound] == []
@@ -37,7 +37,7 @@ def test_the_counters_match_the_batches_through_every_state():
 
 def test_rows_deleted_by_hand_count_as_dropped(caplog):
     one = subscriber(max_events=1)
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     first = EventBatch.objects.order_by("place").first()
     EventBatch.objects.filter(pk=first.pk).delete()
     [unsound] = audit()
@@ -58,7 +58,7 @@ def test_rows_deleted_by_hand_count_as_dropped(caplog):
 
 def test_the_audit_is_scheduled_and_silent_when_all_is_well(caplog):
     subscriber()
-    told(1)
+    fanned_out(1)
     before = SubscriberState.objects.values().get()
 
     with caplog.at_level(logging.INFO):

@@ -7,7 +7,16 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from tests.events.conftest import A_MINUTE, books, deliver, line, numbers, subscriber, take, told
+from tests.events.conftest import (
+    A_MINUTE,
+    books,
+    deliver,
+    fanned_out,
+    line,
+    numbers,
+    subscriber,
+    take,
+)
 from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
@@ -28,7 +37,7 @@ def outcomes():
 
 def test_a_batch_is_ready_at_its_deadline_and_not_before():
     one = subscriber(timeout_ms=3_600_000)
-    told(1)
+    fanned_out(1)
     assert take() == []
 
     pass_time()
@@ -41,7 +50,7 @@ def test_a_batch_is_ready_at_its_deadline_and_not_before():
 
 def test_a_delivered_batch_is_deleted_and_counted():
     subscriber()
-    told(1, 2)
+    fanned_out(1, 2)
     batches = take()
 
     assert deliver(batches, status=204) == {batch.id for batch in batches}
@@ -53,11 +62,11 @@ def test_a_delivered_batch_is_deleted_and_counted():
 
 def test_a_failed_batch_is_retried_unchanged_while_new_events_form_others():
     one = subscriber()
-    told(1, 2)
+    fanned_out(1, 2)
     [batch] = take()
 
     deliver([batch], delivered=False, status=500, error="It answered 500.")
-    told(3)
+    fanned_out(3)
 
     assert line(one) == [("early", 1, 2), ("current", 3)]
     [other] = take()
@@ -71,7 +80,7 @@ def test_a_failed_batch_is_retried_unchanged_while_new_events_form_others():
 
 def test_a_settlement_that_comes_too_late_changes_nothing_and_is_logged():
     subscriber()
-    told(1)
+    fanned_out(1)
     [batch] = take()
     pass_time()
     assert recover() == 1
@@ -92,7 +101,7 @@ def test_a_settlement_that_comes_too_late_changes_nothing_and_is_logged():
 def test_a_failed_batch_blocks_an_ordered_subscriber_and_no_other():
     for name, ordered in (("strict", True), ("loose", False)):
         subscriber(name, ordered=ordered, max_events=1)
-    told(1, 2)
+    fanned_out(1, 2)
     batches = take()
     strict = Subscriber.objects.get(name="strict")
     assert sorted(numbers(b.events)[0] for b in batches if b.subscriber_id == strict.pk) == [1]
@@ -112,7 +121,7 @@ def test_a_failed_batch_blocks_an_ordered_subscriber_and_no_other():
 
 def test_concurrent_batches_of_a_subscriber_are_limited():
     subscriber(concurrency=2, max_events=1)
-    told(1, 2, 3, 4)
+    fanned_out(1, 2, 3, 4)
 
     first = take()
 
@@ -125,7 +134,7 @@ def test_concurrent_batches_of_a_subscriber_are_limited():
 def test_free_slots_rotate_among_subscribers_that_may_receive():
     for name in "abc":
         subscriber(name, max_events=1, concurrency=1)
-    told(1, 2)
+    fanned_out(1, 2)
     busy = take(2)
     assert len(busy) == 2
 
@@ -138,7 +147,7 @@ def test_free_slots_rotate_among_subscribers_that_may_receive():
 def test_no_batch_is_claimed_for_a_subscriber_that_is(how):
     one = subscriber()
     state = SubscriberState.objects.filter(subscriber=one)
-    told(1)
+    fanned_out(1)
     later = timezone.now() + AN_HOUR
     if how == "paused":
         Subscriber.objects.update(paused_at=later)
@@ -161,7 +170,7 @@ def test_no_batch_is_claimed_for_a_subscriber_that_is(how):
 def test_a_failing_subscriber_yields_to_the_others_for_a_while(tried_earlier_by, first):
     for name in ("failing", "well"):
         subscriber(name)
-    told(1, 2)
+    fanned_out(1, 2)
     tried = timezone.now() - A_MINUTE
     SubscriberState.objects.update(attempted_at=tried)
     SubscriberState.objects.filter(subscriber__name="failing").update(
@@ -179,7 +188,7 @@ def test_failures_cost_health_and_lower_health_waits_longer():
     waits = []
     for health in (100, 10, 3, 0):
         state.update(health=health, not_before=None)
-        told(1)
+        fanned_out(1)
         [batch] = take(1)
         began = timezone.now()
         deliver([batch], delivered=False)
@@ -193,7 +202,7 @@ def test_failures_cost_health_and_lower_health_waits_longer():
     assert waits[0] < 1
     assert 60 <= waits[-1] < 100
     state.update(added=0, not_before=None)
-    told(1)
+    fanned_out(1)
     deliver(take())
     assert (state.get().health, state.get().failing_since) == (1, None)
 
@@ -201,10 +210,10 @@ def test_failures_cost_health_and_lower_health_waits_longer():
 def test_retry_after_is_obeyed_and_410_disables():
     one = subscriber()
     state = SubscriberState.objects.filter(subscriber=one)
-    told(1)
+    fanned_out(1)
     deliver(take(), delivered=False, status=429, retry_after=AN_HOUR / 2)
     assert state.get().not_before > timezone.now() + AN_HOUR / 3
-    told(2)
+    fanned_out(2)
     assert take() == []
 
     pass_time()
@@ -218,7 +227,7 @@ def test_retry_after_is_obeyed_and_410_disables():
 
 def test_a_batch_waits_longer_after_each_attempt_up_to_a_maximum():
     subscriber()
-    told(1)
+    fanned_out(1)
     waits = []
     for _ in range(9):
         pass_time()
@@ -236,7 +245,7 @@ def test_a_batch_waits_longer_after_each_attempt_up_to_a_maximum():
 
 def test_a_running_lease_is_left_alone():
     subscriber()
-    told(1)
+    fanned_out(1)
     take()
 
     assert recover() == 0
@@ -246,7 +255,7 @@ def test_a_running_lease_is_left_alone():
 
 def test_a_retry_after_stands_when_another_batch_is_delivered():
     one = subscriber(max_events=1)
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     first, second, third = take()
     deliver([first], delivered=False, status=429, retry_after=AN_HOUR)
 
@@ -259,10 +268,10 @@ def test_a_retry_after_stands_when_another_batch_is_delivered():
 def test_blocked_ordered_subscribers_take_no_slot():
     for name in "abc":
         subscriber(name, ordered=True, max_events=1)
-    told(1, 2)
+    fanned_out(1, 2)
     deliver(take(), delivered=False)
     late = subscriber("late")
-    told(3)
+    fanned_out(3)
     SubscriberState.objects.exclude(subscriber=late).update(not_before=None, attempted_at=None)
 
     [batch] = take(1)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from tests.events.conftest import books, deliver, line, subscriber, take, told
+from tests.events.conftest import books, deliver, fanned_out, line, subscriber, take
 from trackers.events.drop import drop_oldest, used_bytes
 from trackers.events.models import Attempt, EventBatch
 from trackers.events.prune import (
@@ -34,7 +34,7 @@ def test_daily_partitions_are_dropped_once_no_event_waits():
     assert make_ahead(now=now) == 8
     assert make_ahead(now=now) == 0
     subscriber()
-    told(1, 2)
+    fanned_out(1, 2)
     batches = take()
     late = now + EVENTS_KEPT_FOR + 2 * DAY
 
@@ -52,7 +52,7 @@ def test_daily_partitions_are_dropped_once_no_event_waits():
 def test_events_in_the_default_partition_are_pruned():
     now = datetime.now(UTC)
     subscriber()
-    told(1, 2)
+    fanned_out(1, 2)
     batches = take()
 
     prune_strays(now=now + EVENTS_KEPT_FOR + DAY, deadline=NEVER)
@@ -66,7 +66,7 @@ def test_events_in_the_default_partition_are_pruned():
 
 def test_over_the_limit_the_oldest_batches_are_dropped_first_and_the_current_last():
     one = subscriber(max_events=2, timeout_ms=3_600_000)
-    told(1, 2, 3, 4, 5)
+    fanned_out(1, 2, 3, 4, 5)
     used = used_bytes()
 
     assert drop_oldest(most_bytes=2 * used, deadline=NEVER).events == 0
@@ -80,7 +80,7 @@ def test_over_the_limit_the_oldest_batches_are_dropped_first_and_the_current_las
 
 def test_a_batch_being_sent_is_not_dropped():
     subscriber(max_events=1, concurrency=1)
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     [batch] = take()
 
     drop_oldest(most_bytes=1, deadline=NEVER)

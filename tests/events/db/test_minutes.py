@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from tests.events.conftest import deliver, news, subscriber, take, told
+from tests.events.conftest import deliver, fanned_out, news, subscriber, take
 from trackers.events.fan_out import fan_out
 from trackers.events.minutes import (
     MINUTES_SHOWN,
@@ -25,7 +25,7 @@ def test_fan_out_counts_published_and_delivery_counts_arrived_events():
     news(4)
     while fan_out():
         pass
-    told(5)
+    fanned_out(5)
     deliver(take()[:1])
     deliver(take(), delivered=False)
 

@@ -1,6 +1,6 @@
 """What is told comes to those who subscribe: once, in order, in batches."""
 
-from tests.events.conftest import books, line, news, subscriber, told
+from tests.events.conftest import books, fanned_out, line, news, subscriber
 from tests.factories import TweetFactory
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
@@ -17,8 +17,8 @@ def test_each_event_reaches_every_subscriber_of_its_topic_and_no_other():
     one, two = subscriber("one", timeout_ms=AN_HOUR_MS), subscriber("two", timeout_ms=AN_HOUR_MS)
     other = subscriber("other", ["sports"])
 
-    told(1, 2)
-    told(3)
+    fanned_out(1, 2)
+    fanned_out(3)
 
     assert line(one) == line(two) == [("current", 1, 2, 3)]
     assert line(other) == []
@@ -40,27 +40,27 @@ def test_events_wait_for_their_commit_and_not_for_subscribers():
 def test_events_are_cut_into_full_batches_in_order_and_the_rest_stays_open():
     one = subscriber(max_events=3, timeout_ms=AN_HOUR_MS)
 
-    told(1, 2)
+    fanned_out(1, 2)
     first = EventBatch.objects.get()
-    told(3, 4, 5, 6, 7)
+    fanned_out(3, 4, 5, 6, 7)
 
     assert line(one) == [("ready", 1, 2, 3), ("ready", 4, 5, 6), ("current", 7)]
     # What is current now is all new, and waits as long as anything new does.
     assert EventBatch.objects.get(is_current=True).deadline > first.deadline
 
-    told(8, 9)
+    fanned_out(8, 9)
     assert line(one)[2:] == [("ready", 7, 8, 9)]
-    told(10)
+    fanned_out(10)
     assert line(one)[3:] == [("current", 10)]
     assert books() == (10, 0, 0, 10)
 
 
 def test_the_first_event_of_a_batch_sets_its_deadline():
     subscriber(timeout_ms=AN_HOUR_MS)
-    told(1)
+    fanned_out(1)
     deadline = EventBatch.objects.get().deadline
 
-    told(2)
+    fanned_out(2)
 
     assert EventBatch.objects.get().deadline == deadline
 
@@ -146,7 +146,7 @@ def test_a_new_subscriber_gets_later_events_and_a_leaving_one_earlier_events():
 
 def test_removing_a_subscriber_drops_and_counts_its_waiting_events():
     one = subscriber(timeout_ms=AN_HOUR_MS)
-    told(1, 2)
+    fanned_out(1, 2)
     news(3)
 
     assert acts.remove(one, by_command()).count == 3

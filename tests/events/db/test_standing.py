@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from tests.events.conftest import books, deliver, subscriber, take, told
+from tests.events.conftest import books, deliver, fanned_out, subscriber, take
 from trackers import tasks
 from trackers.events.models import Subscriber, SubscriberState
 from trackers.events.subscribers import acts, standing
@@ -16,7 +16,7 @@ A_DAY = timedelta(days=1)
 
 def test_long_failures_disable_a_subscriber_and_publish_an_alert():
     one, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
-    told(1)
+    fanned_out(1)
     deliver(take(), delivered=False)
     assert standing.disable_failing(after=A_DAY) == []
     SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
@@ -34,10 +34,10 @@ def test_long_failures_disable_a_subscriber_and_publish_an_alert():
 
 def test_a_success_resets_the_failures():
     one = subscriber()
-    told(1)
+    fanned_out(1)
     deliver(take(), delivered=False)
     SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
-    told(2)
+    fanned_out(2)
     deliver(take())
 
     assert standing.disable_failing(after=A_DAY) == []
@@ -48,7 +48,7 @@ def test_a_success_resets_the_failures():
 @pytest.mark.parametrize("delivered", [True, False])
 def test_a_removed_subscriber_is_pruned_once_no_batch_is_being_sent(delivered):
     one = subscriber()
-    told(1)
+    fanned_out(1)
     [batch] = take()
     acts.remove(one, by_command())
 

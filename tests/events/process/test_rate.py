@@ -9,7 +9,7 @@ import pytest
 from django.db.models import F
 
 from tests.chaos.ground import wait_until
-from tests.events.conftest import deliver, subscriber, take, told
+from tests.events.conftest import deliver, fanned_out, subscriber, take
 from tests.events.delivering import attempts, books, delivering, publish
 from tests.events.delivering import subscriber as receiving
 from tests.events.receivers import Receiver, read_request
@@ -27,7 +27,7 @@ def later(**length):
 def test_reserved_events_are_used_up_before_more_are_reserved():
     subscriber("slow", rate=1, **A_MOMENT)
     subscriber("free", **A_MOMENT)
-    told(*range(5))
+    fanned_out(*range(5))
 
     batches = take(100)
     assert sorted(Counter(one.subscriber_id for one in batches).values()) == [1, 5]
@@ -42,11 +42,11 @@ def test_reserved_events_are_used_up_before_more_are_reserved():
 @pytest.mark.django_db
 def test_a_tenth_of_a_second_is_reserved_at_a_time_and_a_large_batch_counts_whole():
     subscriber("many", rate=100, **A_MOMENT)
-    told(*range(30))
+    fanned_out(*range(30))
     assert len(take(100)) == 10
 
     subscriber("large", ["sports"], rate=10, max_events=30)
-    told(*range(60), topic="sports")
+    fanned_out(*range(60), topic="sports")
     [batch] = [one for one in take(100) if len(one.events) == 30]
     later(seconds=2)
     assert not [one for one in take(100) if one.subscriber_id == batch.subscriber_id]

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from tests.factories import post
-from tests.told import kinds, ms, subscribe
-from tests.told import told as told_events
+from tests.stored_events import events_of as told_events
+from tests.stored_events import kinds, ms, subscribe
 from trackers.ingest.files.lines import FoundTweet, read_tweets
 from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track

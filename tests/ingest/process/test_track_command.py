@@ -104,7 +104,7 @@ def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_pat
     assert large - small < 30
 
 
-def told(process):
+def outcome_of(process):
     """What a command said, and how it ended."""
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
@@ -118,7 +118,7 @@ def test_the_command_reads_archives_from_files_and_pipes_with_warnings(fresh_dat
         archive.writestr("ReadMe.txt", "Dear diary\n")
     (tmp_path / "mine.zip").write_bytes(packed.getvalue())
 
-    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "mine.zip")))
+    code, out, err = outcome_of(command(fresh_database, "--json", str(tmp_path / "mine.zip")))
     piped = subprocess.run(
         [sys.executable, "manage.py", "track", "-"],
         cwd=PROJECT,
@@ -142,11 +142,11 @@ def test_the_command_names_unreadable_files_and_reached_limits(
     (tmp_path / "long").write_text(ids(30_000))
     monkeypatch.setenv("IMPORT_MOST_LINES", "25000")
 
-    code, _, err = told(command(fresh_database, str(tmp_path / "book.xlsx")))
+    code, _, err = outcome_of(command(fresh_database, str(tmp_path / "book.xlsx")))
     assert code == 2
     assert "old workbook or document. Save the sheet as CSV" in err
 
-    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "long")))
+    code, out, err = outcome_of(command(fresh_database, "--json", str(tmp_path / "long")))
     assert code == 1
     assert "long: This is 80% of the 25,000 lines that one import may have" in err
     assert "more than 25,000 lines" in err
@@ -165,7 +165,7 @@ def test_the_command_shows_the_column_of_a_compressed_table_and_its_bad_lines(
     ]
     (tmp_path / "mine.csv").write_bytes(gzip.compress("\n".join(rows).encode()))
 
-    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "mine.csv")))
+    code, out, err = outcome_of(command(fresh_database, "--json", str(tmp_path / "mine.csv")))
 
     assert (code, json.loads(out)) == (0, {"read": 3, "tracked": 2, "already": 0, "rejected": 1})
     said, rejected = err.strip().splitlines()
@@ -176,7 +176,9 @@ def test_the_command_shows_the_column_of_a_compressed_table_and_its_bad_lines(
 def test_an_unknown_column_is_a_usage_error(fresh_database, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
 
-    code, out, err = told(command(fresh_database, "--column", "c", str(tmp_path / "mine.csv")))
+    code, out, err = outcome_of(
+        command(fresh_database, "--column", "c", str(tmp_path / "mine.csv"))
+    )
 
     assert (code, out) == (2, "")
     assert "There is no column c. The first line names: a, b" in err
@@ -189,8 +191,8 @@ def test_referenced_tweets_are_tracked_on_request(fresh_database, tmp_path):
     }
     (tmp_path / "answers.jsonl").write_text(json.dumps(answer))
 
-    alone = told(command(fresh_database, "--json", str(tmp_path / "answers.jsonl")))
-    with_others = told(
+    alone = outcome_of(command(fresh_database, "--json", str(tmp_path / "answers.jsonl")))
+    with_others = outcome_of(
         command(fresh_database, "--json", "--referenced", str(tmp_path / "answers.jsonl"))
     )
 

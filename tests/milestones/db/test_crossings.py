@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django_q.models import Schedule
 
 from tests.factories import figures
-from tests.told import ms, subscribe, told
+from tests.stored_events import events_of, ms, subscribe
 from trackers import tasks
 from trackers.milestones.models import Crossing, Milestone
 from trackers.schedule import tweet_changes
@@ -38,8 +38,10 @@ def measure(*counts, id=1, **more):
 
 
 def heard():
-    assert {one.type for one in told("milestones")} <= {"create"}
-    return [(one.data["metric"], one.data["at"], one.data["value"]) for one in told("milestones")]
+    assert {one.type for one in events_of("milestones")} <= {"create"}
+    return [
+        (one.data["metric"], one.data["at"], one.data["value"]) for one in events_of("milestones")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,14 @@ def test_each_metric_has_its_milestones_each_published_a_millisecond_apart():
     ]  # fmt: skip
 
     at = Tweet.objects.get().measured_until
-    assert [one.t - ms(at) for one in told("milestones")] == [1, 2, 3]
+    assert [one.t - ms(at) for one in events_of("milestones")] == [1, 2, 3]
 
 
 def test_the_change_event_comes_before_its_milestones():
     subscribe("tweets", "milestones")
     measure(99, 100)
 
-    [update], [milestone] = told("tweets"), told("milestones")
+    [update], [milestone] = events_of("tweets"), events_of("milestones")
     assert update.figures == [0, 0, 99, 0, 0, 0, 0, 0, 100, 0, 0, 0]
     assert milestone.figures is None
     assert milestone.t == update.t + 1

@@ -25,7 +25,7 @@ def credential():
     )
 
 
-def told():
+def alert_events():
     fan_out()
     return list(
         Event.objects.filter(topic__name="alerts").order_by("id").values_list("data", flat=True)
@@ -45,7 +45,7 @@ def test_a_credential_disabled_by_refusals_publishes_an_alert(credential):
 
     assert refuse_often(credential) == [False, False, True, False]
 
-    assert told() == [{"credential": "first", "what": "Refused by X: no"}]
+    assert alert_events() == [{"credential": "first", "what": "Refused by X: no"}]
     [event] = Event.objects.all()
     assert (event.type, event.url) == ("create", "/operations/")
 
@@ -55,7 +55,7 @@ def test_watchers_of_the_live_events_get_the_alert(credential):
 
     credential.disable("disabled by ada", now=NOW)
 
-    assert told() == [{"credential": "first", "what": "disabled by ada"}]
+    assert alert_events() == [{"credential": "first", "what": "disabled by ada"}]
 
 
 def test_a_credential_disabled_by_a_person_alerts_once(credential):
@@ -64,7 +64,7 @@ def test_a_credential_disabled_by_a_person_alerts_once(credential):
     for reason in ("disabled by ada", "once more"):
         credential.disable(reason, now=NOW)
 
-    assert told() == [{"credential": "first", "what": "disabled by ada"}]
+    assert alert_events() == [{"credential": "first", "what": "disabled by ada"}]
 
 
 def test_a_depleted_project_alerts_once_until_it_has_money_again(credential):
@@ -73,17 +73,19 @@ def test_a_depleted_project_alerts_once_until_it_has_money_again(credential):
 
     for hours in (0, 8, 16):
         depletion.mark_depleted(app, error, now=NOW + timedelta(hours=hours))
-    assert told() == [{"project": credential.app.project.name, "what": "Credits are used up."}]
+    assert alert_events() == [
+        {"project": credential.app.project.name, "what": "Credits are used up."}
+    ]
     depletion.end_depletion(app)
     depletion.mark_depleted(app, error, now=NOW + timedelta(hours=24))
 
-    assert len(told()) == 2
+    assert len(alert_events()) == 2
 
 
 def test_without_subscribers_no_alert_is_stored(credential):
     refuse_often(credential)
     depletion.mark_depleted(credential.app_id, Depleted("Credits are used up."), now=NOW)
 
-    assert told() == []
+    assert alert_events() == []
     credential.refresh_from_db()
     assert credential.disabled_at is not None

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.events.conftest import deliver, subscriber, take, told
+from tests.events.conftest import deliver, fanned_out, subscriber, take
 from tests.factories import AppFactory, CredentialFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.home.homes import followed, source, team, tweet
@@ -58,7 +58,7 @@ def fill(number):
     QueueMinute.objects.create(minute=now, **given)
     NotedTask.objects.create(name="a", took=timedelta(1), failed=True, host="h", pid=1)
     subscriber(f"s{number}", [f"topic_{chr(97 + number)}", "tweets"])
-    told(number, topic=f"topic_{chr(97 + number)}")
+    fanned_out(number, topic=f"topic_{chr(97 + number)}")
     deliver(take(), delivered=number % 2 == 0)
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "followed",
     "further",
     "home_of",
-    "shown",
+    "row_ids",
     "source",
     "team",
     "tweet",
@@ -44,7 +44,7 @@ def followed(*ids, follower=None):
     return made
 
 
-def shown(page):
+def row_ids(page):
     """The ids of the tweets on a page, in their order."""
     return [int(id) for id in re.findall(r'data-id="(\d+)"', page.content.decode())]
 
@@ -57,7 +57,7 @@ def further(page):
 
 def asked(page, **more):
     """What the page's script asks with."""
-    return urlencode({"clock": clock_of(page), "top": (shown(page) or [""])[0], **more})
+    return urlencode({"clock": clock_of(page), "top": (row_ids(page) or [""])[0], **more})
 
 
 def clock_of(page):

@@ -7,7 +7,7 @@ import pytest
 from tests.api.conftest import end
 from tests.pages.conftest import measure, watched
 from tests.pages.sources import source
-from tests.screenshots.pages import found
+from tests.screenshots.pages import find_pages
 
 pytestmark = pytest.mark.django_db
 HERE = "http://testserver"
@@ -37,7 +37,7 @@ def test_every_kind_of_page_is_found_once_without_its_parts(staff):
     measure(tweet, 0, likes=1)
     there = source("account", "nasa", due_in=60)
 
-    pages = found(Requests(staff), HERE)
+    pages = find_pages(Requests(staff), HERE)
 
     wanted = {
         *("overview", "tweets", "home", "columns", "live", "following", "feeds", "sources"),
@@ -52,6 +52,6 @@ def test_every_kind_of_page_is_found_once_without_its_parts(staff):
 def test_a_preferred_page_represents_its_kind(staff):
     newer, older = watched(2), watched(1)
 
-    pages = found(Requests(staff), HERE, first=[f"/tweets/{older.pk}/"])
+    pages = find_pages(Requests(staff), HERE, first=[f"/tweets/{older.pk}/"])
 
     assert pages["tweet"] == f"/tweets/{older.pk}/" != f"/tweets/{newer.pk}/"

@@ -143,20 +143,22 @@ def behind(count=1000, *, limit=900):
     return window(CredentialFactory().app, limit)
 
 
-def told():
+def catch_up_now():
     at, plan = current()
     return read_catch_up(plan, queue_summary(TWEET_UPDATE), now=at)
 
 
 @on_rows
 def test_the_catch_up_time_uses_the_statistics_of_the_queue():
-    assert told().state == "fresh"
+    assert catch_up_now().state == "fresh"
 
     behind(1000, limit=900)
     # A request has a hundred tweets, however many are claimed together.
     Queue.objects.filter(pk=TWEET_UPDATE).update(batch_size=1000)
 
-    assert told().length.total_seconds() == pytest.approx(1000 / (100 - 1000 / 3600), rel=1e-3)
+    assert catch_up_now().length.total_seconds() == pytest.approx(
+        1000 / (100 - 1000 / 3600), rel=1e-3
+    )
 
 
 @on_rows
@@ -165,11 +167,11 @@ def test_a_pause_and_an_outage_change_the_catch_up_time():
     queue = Queue.objects.filter(pk="tweet:update")
 
     queue.update(failures=3, held_until=now() + HELD_FOR, held_because="503")
-    assert told().after_outage
+    assert catch_up_now().after_outage
     queue.update(failures=0)
-    assert told().length > timedelta(minutes=4)
+    assert catch_up_now().length > timedelta(minutes=4)
     queue.update(paused=True)
-    assert (told().state, told().why) == ("unknown", "The queue is paused.")
+    assert (catch_up_now().state, catch_up_now().why) == ("unknown", "The queue is paused.")
 
 
 @on_rows
@@ -177,8 +179,8 @@ def test_without_credentials_the_catch_up_time_is_unknown():
     behind(10)
     Project.objects.update(depleted_until=now() + HOUR)
 
-    assert (told().state, told().why) == ("unknown", sentences.nobody_may_ask())
-    assert "Buy more from X" in told().why
+    assert (catch_up_now().state, catch_up_now().why) == ("unknown", sentences.nobody_may_ask())
+    assert "Buy more from X" in catch_up_now().why
 
 
 @on_rows
@@ -186,4 +188,4 @@ def test_without_workers_there_is_no_catch_up_time():
     behind(10)
     Worker.objects.all().delete()
 
-    assert (told().state, told().why) == ("unknown", NO_WORKERS)
+    assert (catch_up_now().state, catch_up_now().why) == ("unknown", NO_WORKERS)

@@ -16,7 +16,7 @@ def actor():
     return by_api(User.objects.create_user("ada"))
 
 
-def told():
+def history_rows():
     return list(LogEntry.objects.order_by("pk").values_list("object_repr", "change_message"))
 
 
@@ -37,7 +37,7 @@ def test_one_tweet_is_named_by_id_and_several_by_number(actor):
         ("2 tweets: paused already.", 0),
         ("Tweet 2 tagged “launch”.", 1),
     ]
-    assert told() == [
+    assert history_rows() == [
         ("1", "Paused, by the API."),
         ("1 tweet", "Paused, by the API."),
         ("2", "Tagged “launch”, by the API."),
@@ -53,4 +53,4 @@ def test_acts_done_before_an_interruption_are_in_the_history(actor, monkeypatch)
     steps.close()
 
     assert set(Tweet.objects.values_list("pk", flat=True)) == {3}
-    assert told() == [("2 tweets", "Untracked, by the API.")]
+    assert history_rows() == [("2 tweets", "Untracked, by the API.")]

@@ -33,7 +33,7 @@ def fill(many):
         fill_buckets(db)
 
 
-def told():
+def census_now():
     now, _ = current()
     return census(PLAN, now=now)
 
@@ -54,7 +54,7 @@ def test_few_tweets_are_counted_on_request():
     TweetFactory(gone_at=current()[0])
     TweetUpdateFactory.create_batch(3)
 
-    found = told()
+    found = census_now()
 
     assert (found.tracked, found.gone, found.paused) == (2, 1, 1)
     assert found.demand == pytest.approx(3 / 100)
@@ -65,17 +65,17 @@ def test_a_census_of_a_cluster_is_read_until_it_is_old():
     taken()
     TweetFactory()
 
-    assert told().tracked == 1
+    assert census_now().tracked == 1
     make_older(FRESH_FOR + timedelta(seconds=1))
-    assert told().tracked == 2
+    assert census_now().tracked == 2
 
 
 def test_many_tweets_are_counted_by_a_cluster():
     fill(MANY)
 
-    before = told()
+    before = census_now()
     taken()
-    after = told()
+    after = census_now()
 
     assert (before.is_counted, before.demand) == (False, None)
     assert (after.tracked, after.is_counted) == (MANY, True)
@@ -88,7 +88,7 @@ def test_without_a_cluster_an_old_census_is_returned_with_its_time():
     make_older(LONG)
     TweetFactory(id=MANY + 1)
 
-    found = told()
+    found = census_now()
 
     assert found.tracked == MANY
     assert current()[0] - found.taken_at >= LONG
@@ -102,7 +102,7 @@ def test_a_census_pauses_fifty_times_its_duration():
 
     make_older(PAUSE_FACTOR * took - timedelta(seconds=10))
     assert not taken()
-    assert told().tracked == MANY, "it is not old before it had to be counted again"
+    assert census_now().tracked == MANY, "it is not old before it had to be counted again"
     make_older(timedelta(seconds=10))
     assert taken()
 

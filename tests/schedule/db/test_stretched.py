@@ -23,13 +23,13 @@ ADAPTS = Plan((Tier(DAY, HOUR, bounds=Bounds(0.05, 60, 3600)), Tier(30 * DAY, DA
 TWO = Plan((*ADAPTS.tiers[:1], Tier(30 * DAY, DAY, bounds=Bounds(0.1, 900, 86400))))
 
 
-def said(plan=ADAPTS, **given):
+def sentences_of(plan=ADAPTS, **given):
     row = {"windows": 1.0, "money": 1.0, "taken_at": datetime(2026, 6, 10, tzinfo=UTC), **given}
     return list(sentences(plan, Stretch(**row)))
 
 
 def test_fixed_rows_are_never_stretched():
-    assert said(Plan((Tier(DAY, HOUR),)), windows=3.0) == [ALL_FIXED]
+    assert sentences_of(Plan((Tier(DAY, HOUR),)), windows=3.0) == [ALL_FIXED]
 
 
 def test_no_stretch_is_described_before_the_first_computation():
@@ -37,17 +37,17 @@ def test_no_stretch_is_described_before_the_first_computation():
 
 
 def test_without_limits_the_description_names_what_is_unknown():
-    assert said() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5% asked, and kept."]
+    assert sentences_of() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5% asked, and kept."]
 
 
 def test_enough_windows_and_money_are_described():
-    found = said(room=10.0, demand=2.0, days_room=100.0, days_demand=50.0)
+    found = sentences_of(room=10.0, demand=2.0, days_room=100.0, days_demand=50.0)
 
     assert found[:2] == [ROOM_FOR_ALL, MONEY_FOR_ALL]
 
 
 def test_a_stretch_is_described_with_reason_and_effect_on_accuracy():
-    found = said(
+    found = sentences_of(
         windows=1.4, money=1.8, room=10.0, demand=12.0,
         days_room=62.0, days_demand=100.0, budget="acme: tweet-days a UTC day",
     )  # fmt: skip
@@ -61,7 +61,7 @@ def test_a_stretch_is_described_with_reason_and_effect_on_accuracy():
 
 
 def test_rows_may_ask_for_different_accuracies():
-    assert said(TWO, windows=1.25, room=10.0, demand=12.0)[-1] == (
+    assert sentences_of(TWO, windows=1.25, room=10.0, demand=12.0)[-1] == (
         "Accuracy: 5% to 10% asked, 6.2% to 12% at this stretch."
     )
 
@@ -69,19 +69,19 @@ def test_rows_may_ask_for_different_accuracies():
 def test_overdue_checks_alone_can_be_the_reason():
     assert (
         "to make up for 5,000 overdue look-ups"
-        in said(windows=1.2, room=10.0, demand=2.0, backlog=5000)[0]
+        in sentences_of(windows=1.2, room=10.0, demand=2.0, backlog=5000)[0]
     )
 
 
 def test_an_insufficient_stretch_is_described():
-    assert "the oldest are late" in said(windows=1000.0, room=1.0, demand=100.0)[0]
-    assert said(money=100.0, days_room=60.0, days_demand=100.0, budget="acme: dollars a month")[
-        1
-    ] == (
+    assert "the oldest are late" in sentences_of(windows=1000.0, room=1.0, demand=100.0)[0]
+    assert sentences_of(
+        money=100.0, days_room=60.0, days_demand=100.0, budget="acme: dollars a month"
+    )[1] == (
         "The budgets have money for 60% of the tweet-days (acme: dollars a month), fewer than the "
         "intervals need at least, so the oldest tweets wait for another UTC day."
     )
-    assert "are 40 × as long" in said(money=40.0, days_room=60.0, days_demand=100.0)[1]
+    assert "are 40 × as long" in sentences_of(money=40.0, days_room=60.0, days_demand=100.0)[1]
 
 
 def test_the_largest_stretch_of_each_half_hour_is_kept_for_a_day():

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.timelines.sessions import PATIENCE, sessions, wait_until_it_waits
-from tests.timelines.states import entries, shown
+from tests.timelines.states import entries, read_ids
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Entry
@@ -48,7 +48,7 @@ def test_an_entry_appended_while_a_cache_is_built_is_in_it(two):
     beside(two, (store.merge, "home", computed), (store.append, Entry(5), ["home"]))
     beside(two, (store.append, Entry(6), ["home"]), (store.merge, "home", computed))
 
-    assert shown() == [6, 5, 4, 3, 2, 1]
+    assert read_ids() == [6, 5, 4, 3, 2, 1]
     all_is_counted()
 
 
@@ -57,7 +57,7 @@ def test_an_append_waiting_for_a_set_is_in_the_new_timeline(two):
 
     beside(two, (store.set, "home", entries(2)), (store.append, Entry(3), ["home"]))
 
-    assert shown() == [3, 2]
+    assert read_ids() == [3, 2]
     all_is_counted()
 
 
@@ -66,14 +66,14 @@ def test_a_set_waiting_for_an_append_replaces_it(two):
 
     beside(two, (store.append, entries(2, 3), ["home"]), (store.set, "home", entries(3, 4)))
 
-    assert shown() == [4, 3]
+    assert read_ids() == [4, 3]
     all_is_counted()
 
 
 def test_two_concurrent_sets_of_a_new_name_are_serialised(two):
     beside(two, (store.set, "home", entries(1, 2)), (store.set, "home", entries(2, 3)))
 
-    assert shown() == [3, 2]
+    assert read_ids() == [3, 2]
     all_is_counted()
 
 
@@ -84,7 +84,7 @@ def test_an_append_waiting_for_a_drop_does_nothing(two):
     beside(two, (store.drop, "home"), (store.append, Entry(2), ["home"]))
     store.set("home", [])
 
-    assert shown() == []
+    assert read_ids() == []
     all_is_counted()
 
 
@@ -123,7 +123,7 @@ def test_a_deletion_wins_over_every_concurrent_operation(two, comes, is_there):
         beside(two, *((DELETE, brings) if comes == "first" else (brings, DELETE)))
 
         store.set("home", entries(4, 5))
-        assert shown() == [4], brings
+        assert read_ids() == [4], brings
         all_is_counted()
 
 
@@ -132,7 +132,7 @@ def test_two_deletes_on_an_unset_name_are_both_remembered(two):
 
     store.set("home", entries(1, 2, 3))
 
-    assert shown() == [3]
+    assert read_ids() == [3]
 
 
 def test_a_deletion_is_remembered_while_the_name_is_being_pruned(two):
@@ -142,7 +142,7 @@ def test_a_deletion_is_remembered_while_the_name_is_being_pruned(two):
     beside(two, forget, (store.delete, 2, ["home"]))
     store.set("home", entries(1, 2))
 
-    assert shown() == [1]
+    assert read_ids() == [1]
 
 
 def test_since_follows_the_order_of_commits(two):
@@ -161,7 +161,7 @@ def test_a_read_neither_waits_for_nor_sees_an_uncommitted_write(two):
         one.do(store.set, "home", entries(2))
         assert [entry.id for entry in other.do(store.get, "home", 0, 9)] == [1]
 
-    assert shown() == [2]
+    assert read_ids() == [2]
 
 
 def test_names_are_locked_in_one_order(two):
@@ -177,4 +177,4 @@ def test_names_are_locked_in_one_order(two):
         one.do(store.append, Entry(3), names[1:])
     waiting.result(PATIENCE)
 
-    assert [shown(name) for name in names] == [[2, 1], *[[3, 2]] * 19]
+    assert [read_ids(name) for name in names] == [[2, 1], *[[3, 2]] * 19]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from tests.timelines.states import entries, shown
+from tests.timelines.states import entries, read_ids
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Entry, TimelineMissing
@@ -60,7 +60,7 @@ def test_tombstones_outlive_their_timeline_by_a_bound():
 
     assert Timeline.objects.count() == TimelineEntry.objects.count() == 0
     store.set("home", entries(1))
-    assert shown() == [1]
+    assert read_ids() == [1]
 
 
 def test_old_tombstones_of_a_read_timeline_are_pruned():
@@ -71,7 +71,7 @@ def test_old_tombstones_of_a_read_timeline_are_pruned():
 
     store.expire(timedelta(hours=12), tombstones=timedelta(hours=12))
 
-    assert shown() == [2]
+    assert read_ids() == [2]
     assert TimelineEntry.objects.count() == 1
 
 

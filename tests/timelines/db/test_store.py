@@ -5,7 +5,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from tests.timelines.states import entries, ids, shown
+from tests.timelines.states import entries, ids, read_ids
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Bounds, Entry, SegmentState, TimelineMissing
@@ -54,7 +54,7 @@ def test_any_text_is_a_name():
         store.set(name, [])
     store.append(Entry(1), names)
 
-    assert [shown(name) for name in names] == [[1]] * len(names)
+    assert [read_ids(name) for name in names] == [[1]] * len(names)
 
 
 def test_the_first_metadata_of_an_id_are_kept_until_a_set():
@@ -74,7 +74,7 @@ def test_a_repeated_entry_is_stored_once():
     store.append_many([("home", Entry(4)), ("home", Entry(4)), ("home", Entry(3))])
     store.merge("home", entries(4, 5, 5))
 
-    assert shown() == [5, 4, 3, 2, 1]
+    assert read_ids() == [5, 4, 3, 2, 1]
     assert size() == 5
 
 
@@ -87,22 +87,22 @@ def test_a_deletion_is_final_through_all_operations(tmp_path):
     store.append(Entry(2), ["home"])
     store.merge("home", entries(2, 3))
     store.set("home", entries(1, 2, 3))
-    assert shown() == [3, 1]
+    assert read_ids() == [3, 1]
 
     store.drop("home")
     store.set("home", entries(1, 2, 3))
-    assert shown() == [3, 1]
+    assert read_ids() == [3, 1]
 
     assert store.expire(timedelta(0)) == 1
     store.set("home", entries(1, 2, 3))
-    assert shown() == [3, 1]
+    assert read_ids() == [3, 1]
 
     store.set("never set", entries(1, 2))
-    assert shown("never set") == [1]
+    assert read_ids("never set") == [1]
 
     store.delete(1, ["home"])
     store.restore(dump)
-    assert shown() == []
+    assert read_ids() == []
     assert TimelineEntry.objects.filter(dead_at__isnull=False, entry_id=2).count() == 2
 
 
@@ -111,7 +111,7 @@ def test_several_ids_are_deleted_at_once():
 
     store.delete([3, 1], ["home"])
 
-    assert shown() == [2]
+    assert read_ids() == [2]
 
 
 def test_a_late_entry_is_returned_by_since_and_sorted_into_its_place():
@@ -123,7 +123,7 @@ def test_a_late_entry_is_returned_by_since_and_sorted_into_its_place():
     assert ids(store.get_since("home", 20)) == [30, 15]
     assert ids(store.get_since("home", 10)) == [30, 20, 15]
     assert ids(store.get_since("home", 15)) == []
-    assert ids(store.get_since("home", 99)) == shown() == [30, 20, 15, 10]
+    assert ids(store.get_since("home", 99)) == read_ids() == [30, 20, 15, 10]
 
 
 def test_a_deleted_entry_is_a_valid_place_for_since():
@@ -148,7 +148,7 @@ def test_a_name_given_twice_counts_once(settings):
 
     store.append(Entry(6), ["home", "home"])
 
-    assert shown() == [9, 8]
+    assert read_ids() == [9, 8]
 
 
 def test_unmerged_entries_return_with_a_merge():
@@ -156,9 +156,9 @@ def test_unmerged_entries_return_with_a_merge():
     store.delete(3, ["home"])
 
     store.unmerge("home", entries(2, 3, 4))
-    assert shown() == [1]
+    assert read_ids() == [1]
     store.merge("home", entries(2, 3))
-    assert shown() == [2, 1]
+    assert read_ids() == [2, 1]
     assert size() == 2
 
     store.merge("missing", entries(1))
@@ -174,12 +174,12 @@ def test_a_timeline_is_merged_and_unmerged_by_its_name():
     assert store.merge_from("home", "user") is True
     assert store.get("home", 0, 9) == [Entry(5), Entry(2, 1, b"said"), Entry(1)]
     assert store.unmerge_from("home", "user") is True
-    assert shown() == [1]
+    assert read_ids() == [1]
 
     assert store.merge_from("home", "missing") is False
     assert store.unmerge_from("home", "missing") is False
     assert store.merge_from("missing", "user") is True
-    assert shown() == [1]
+    assert read_ids() == [1]
     assert not Timeline.objects.filter(name="missing").exists()
 
 
@@ -236,28 +236,28 @@ def test_a_timeline_over_its_upper_bound_is_cut_to_the_lower_one(settings):
 
     for id in (1, 2, 3, 4, 5):
         store.append(Entry(id), ["user:1", "home"])
-    assert (shown("user:1"), shown()) == ([5, 4, 3, 2, 1], [5, 4, 3])
+    assert (read_ids("user:1"), read_ids()) == ([5, 4, 3, 2, 1], [5, 4, 3])
 
     store.append(Entry(0), ["user:1"])
-    assert shown("user:1") == [5, 4, 3]
+    assert read_ids("user:1") == [5, 4, 3]
     # The oldest goes, also when it came last.
     store.append(Entry(1), ["home"])
-    assert shown() == [5, 4]
+    assert read_ids() == [5, 4]
     store.merge("home", entries(6, 7))
-    assert shown() == [7, 6]
+    assert read_ids() == [7, 6]
     store.set("home", entries(1, 2, 3, 4))
-    assert shown() == [4, 3]
+    assert read_ids() == [4, 3]
     assert (size("user:1"), size()) == (3, 2)
 
 
 def test_bounds_can_be_set_for_one_timeline(settings):
     store.set("home", entries(1, 2, 3), bounds=Bounds(1, 2))
-    assert shown() == [3]
+    assert read_ids() == [3]
 
     store.append_many([("home", Entry(4)), ("home", Entry(5))], bounds=Bounds(2, 2))
-    assert shown() == [5, 4]
+    assert read_ids() == [5, 4]
     store.merge("home", entries(6), bounds=Bounds(1, 2))
-    assert shown() == [6]
+    assert read_ids() == [6]
 
 
 def test_tombstones_do_not_count_within_the_bounds(settings):
@@ -267,7 +267,7 @@ def test_tombstones_do_not_count_within_the_bounds(settings):
 
     store.merge("home", entries(1, 2, 3))
 
-    assert shown() == [3, 2, 1]
+    assert read_ids() == [3, 2, 1]
 
 
 def test_entries_of_one_append_are_inserted_timeline_by_timeline():

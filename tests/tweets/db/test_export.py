@@ -49,7 +49,7 @@ def read(format, export=export_samples, ids=()):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def told(run):
+def exported_run(run):
     """A run as an export tells it."""
     counts = {metric: getattr(run, metric) for metric in METRICS}
     times = (f"{at:%Y-%m-%dT%H:%M:%S.%f}Z" for at in (run.taken_at, run.measured_until))
@@ -63,7 +63,7 @@ def told(run):
 def test_samples_are_exported_by_tweet_and_time(measured):
     rows = read("jsonl", ids=IDS)
 
-    assert rows == [told(run) for run in histories(IDS)]
+    assert rows == [exported_run(run) for run in histories(IDS)]
     assert len(rows) == 60
     assert {row["quotes"] for row in rows} == {None}
     assert list(rows[0]) == ["tweet_id", "taken_at", "measured_until", "measurements", *METRICS]

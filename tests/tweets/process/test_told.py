@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from tests.factories import TweetFactory, figures
-from tests.told import kinds, ms, subscribe, told
+from tests.stored_events import events_of, kinds, ms, subscribe
 from trackers.outbox.models import Event, Staged
 from trackers.tweets.models import Tweet
 from trackers.tweets.record import Measured, record
@@ -35,7 +35,7 @@ def test_a_change_is_published_with_metrics_before_and_after():
     measure(0, 5, views=7)
     measure(60, 6, views=2**40)
 
-    assert told() == [
+    assert events_of() == [
         ("update", 1, ms(AT + 60 * SECOND), [0, 0, 5, 0, 0, 7, 0, 0, 6, 0, 0, 2**40], None)
     ]
 
@@ -48,7 +48,7 @@ def test_first_equal_and_older_measurements_are_no_change():
     # After a hole a run begins anew, with the same figures.
     measure(1000, 5)
 
-    assert told() == []
+    assert events_of() == []
 
 
 def test_without_subscribers_no_event_is_stored():
@@ -80,7 +80,7 @@ def test_each_event_of_a_tweet_is_later_than_the_one_before():
     for nth, milliseconds in enumerate((0, 10, 60, 60.3, 62, 1000)):
         measure(milliseconds / 1000, nth)
 
-    times = [ms(AT + 40 * MILLISECOND), *(one.t for one in told())]
+    times = [ms(AT + 40 * MILLISECOND), *(one.t for one in events_of())]
     assert times == sorted(set(times))
     assert times[-1] == ms(AT + SECOND)
 
@@ -91,7 +91,7 @@ def test_a_returning_tweet_is_created_again_after_its_deletion():
     )
     measure(0, 5)
 
-    [(kind, id, t, counts, _)] = told()
+    [(kind, id, t, counts, _)] = events_of()
     assert (kind, id, t) == ("create", 1, ms(AT) + 1)
     assert counts[8] == 5
     assert Tweet.objects.get().gone_at is None
@@ -120,7 +120,7 @@ def test_two_concurrent_measurers_publish_each_change_once_and_in_order():
         writer.join(30)
 
     for id in ids:
-        events = [one for one in told() if one.tweet_id == id]
+        events = [one for one in events_of() if one.tweet_id == id]
         likes = [0, *(one.figures[8] for one in events)]
         assert [one.figures[2] for one in events] == likes[:-1], "each goes on from the one before"
         assert likes == sorted(set(likes))

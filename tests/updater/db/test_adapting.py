@@ -42,7 +42,7 @@ def claimed(*ids):
     return batch
 
 
-def shown(batch, **counts):
+def answer_for(batch, **counts):
     order = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
     return Shown(batch.keys, [[counts.get(name, 0)] * len(batch.keys) for name in order], None)
 
@@ -74,7 +74,7 @@ def test_saved_pace_and_wait_equal_those_of_the_rule(stretch):
         )
     batch = claimed(*tweets)
 
-    save_batch(batch, [Judged(shown(batch, views=2000, likes=50), at=now)], plan)
+    save_batch(batch, [Judged(answer_for(batch, views=2000, likes=50), at=now)], plan)
 
     planned = waits(now)
     for id, tweet in tweets.items():
@@ -100,7 +100,7 @@ def test_jitter_spreads_each_tweet():
         TweetFactory(id=id, created_at=now - 10 * DAY)
     batch = claimed(*range(1, 101))
 
-    save_batch(batch, [Judged(shown(batch), at=now)], plan_of(jitter=0.2))
+    save_batch(batch, [Judged(answer_for(batch), at=now)], plan_of(jitter=0.2))
 
     age = 10 * 86400.0
     usual = adapted_wait(age, strangers_pace(age), OLD)
@@ -147,12 +147,12 @@ def test_a_late_save_writes_no_pace(late):
     now, plan = intervals.current()[0], plan_of()
     TweetFactory(id=1, created_at=now - HOUR, measurements=0)
     batch = claimed(1)
-    save_batch(batch, [Judged(shown(batch, likes=5), now)], plan)
+    save_batch(batch, [Judged(answer_for(batch, likes=5), now)], plan)
     known = Tweet.objects.get().pace
     if late == "a newer measurement came first":
         batch = claimed(1)
 
-    saved = save_batch(batch, [Judged(shown(batch, likes=5000), now - 60 * SECOND)], plan)
+    saved = save_batch(batch, [Judged(answer_for(batch, likes=5000), now - 60 * SECOND)], plan)
 
     assert bool(saved.ours) == (late == "a newer measurement came first")
     assert Tweet.objects.get().pace == known > 0

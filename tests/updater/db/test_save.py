@@ -6,7 +6,7 @@ import pytest
 
 from tests import queues
 from tests.factories import TweetFactory, figures, post
-from tests.told import kinds, ms, subscribe, told
+from tests.stored_events import events_of, kinds, ms, subscribe
 from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule import intervals
@@ -42,7 +42,7 @@ def measured(id, likes, due_in=MINUTE):
     return Verdict(id, due_in, figures(likes), 2 * MINUTE)
 
 
-def everything():
+def stored_state():
     return (
         list(Tweet.objects.order_by("id").values()),
         list(Sample.objects.values()),
@@ -95,7 +95,7 @@ def test_a_stale_lease_writes_nothing(now):
     describe([post(3, created_at=now)])
     queues.set_due(TweetUpdate, now - MINUTE)
     rival = queue.get(TWEET_UPDATE, 100)
-    before = everything()
+    before = stored_state()
 
     saved = save(
         late,
@@ -108,7 +108,7 @@ def test_a_stale_lease_writes_nothing(now):
     )
 
     assert saved == NOTHING_SAVED
-    assert everything() == before
+    assert stored_state() == before
     assert save(rival, [measured(1, 6)], at=now).ours == {1}
 
 
@@ -207,7 +207,7 @@ def test_a_gone_tweet_publishes_deleted_once_and_created_on_return(now):
     subscribe("tweets")
     save(claimed(1, 2), [measured(1, 5), measured(2, 5)], at=now)
     save(claimed(1), [Verdict(1, MINUTE, missing="not_found")], at=now + MINUTE)
-    assert told() == []
+    assert events_of() == []
 
     # What was measured of it meanwhile is newer than the answer that it is gone.
     Tweet.objects.filter(id=1).update(measured_until=now + 3 * MINUTE)
@@ -217,7 +217,7 @@ def test_a_gone_tweet_publishes_deleted_once_and_created_on_return(now):
 
     save(claimed(1), [measured(1, 5)], at=now + 3 * MINUTE)
     assert kinds()[2:] == [("create", 1)]
-    times = [one.t for one in told() if one.tweet_id == 1]
+    times = [one.t for one in events_of() if one.tweet_id == 1]
     assert times == [ms(now + 3 * MINUTE) + 1] * 2
 
 
@@ -225,7 +225,7 @@ def test_a_gone_tweet_stores_no_event_without_subscribers(now):
     save(claimed(1), [Verdict(1, MINUTE, missing="not_found", gone=True)], at=now)
 
     assert Tweet.objects.get().gone_at
-    assert told() == []
+    assert events_of() == []
 
 
 def test_a_job_without_a_tweet_publishes_no_deletion(now):
@@ -234,4 +234,4 @@ def test_a_job_without_a_tweet_publishes_no_deletion(now):
 
     save(queue.get(TWEET_UPDATE), [Verdict(99, None, missing="not_found", gone=True)], at=now)
 
-    assert told() == []
+    assert events_of() == []

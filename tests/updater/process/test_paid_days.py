@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories import TweetFactory
 from tests.flows.fake_time import FakeTime
-from tests.updater.db.test_adapting import claimed, shown, waits
+from tests.updater.db.test_adapting import answer_for, claimed, waits
 from trackers.dashboards.tweets.curve import curve
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
@@ -69,7 +69,7 @@ def test_due_times_equal_those_of_the_rule(clock, hours, expected):
     ids = [one.pk for one in tweets(60, now)]
     batch = claimed(*ids)
 
-    save_batch(batch, [Judged(shown(batch, views=50), at=now)], plan_of(3.0))
+    save_batch(batch, [Judged(answer_for(batch, views=50), at=now)], plan_of(3.0))
 
     saved = intervals.current()[0]
     found = waits(saved)
@@ -101,7 +101,7 @@ def test_with_fixed_rows_only_due_times_are_unchanged(clock):
         with cursor() as db:
             db.execute("SELECT setseed(0.3)")
         plan = plan_of(day_stretch, bounds=None, jitter=0.2)
-        save_batch(batch, [Judged(shown(batch), at=now)], plan)
+        save_batch(batch, [Judged(answer_for(batch), at=now)], plan)
         began = intervals.current()[0]
         due.append(waits(began))
 
@@ -115,7 +115,7 @@ def test_with_enough_money_adapting_rows_are_unchanged(clock):
     ids = [one.pk for one in tweets(40, now)]
     batch = claimed(*ids)
 
-    save_batch(batch, [Judged(shown(batch, views=50), at=now)], plan_of(1.0))
+    save_batch(batch, [Judged(answer_for(batch, views=50), at=now)], plan_of(1.0))
 
     found = waits(now)
     for one in Tweet.objects.all():

@@ -12,7 +12,7 @@ from django_q.signing import SignedPackage
 from tests.factories import CredentialFactory
 from tests.large_tables import fill_by
 from tests.plans import MODES, watched
-from tests.told import subscribe
+from tests.stored_events import subscribe
 from trackers import tasks
 from trackers.jobs.broker import PostgresBroker
 from trackers.jobs.models import Queue

@@ -45,7 +45,7 @@ def x(fakex, settings):
 
 
 @pytest.fixture
-def one(x):
+def credential(x):
     return CredentialFactory(name="one")
 
 
@@ -95,7 +95,7 @@ def leases():
     return queues.states(TweetUpdate)
 
 
-def test_a_batch_is_looked_up_in_concurrent_full_requests(x, one):
+def test_a_batch_is_looked_up_in_concurrent_full_requests(x, credential):
     ids = tracked(x)
     x.put("latency", {"ms": 300})
 
@@ -109,7 +109,7 @@ def test_a_batch_is_looked_up_in_concurrent_full_requests(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_a_second_batch_saves_what_x_answered(x, one):
+def test_a_second_batch_saves_what_x_answered(x, credential):
     """Nothing but counts is told of them then, which goes a shorter way."""
     ids = tracked(x)
     refresh()
@@ -128,7 +128,7 @@ def test_a_second_batch_saves_what_x_answered(x, one):
     assert len(measured()) == len(ids)
 
 
-def test_only_the_tweets_of_a_failed_request_are_released(x, one):
+def test_only_the_tweets_of_a_failed_request_are_released(x, credential):
     ids = tracked(x)
     unlucky = min(ids)
     x.put("faults", [{"kind": "503_json", "match": {"ids": [str(unlucky)]}}])
@@ -147,7 +147,7 @@ def test_only_the_tweets_of_a_failed_request_are_released(x, one):
     assert held() == ("", None), "the others were answered: nothing has to wait for X"
 
 
-def test_a_batch_without_any_answer_is_one_failure(x, one):
+def test_a_batch_without_any_answer_is_one_failure(x, credential):
     tracked(x)
     x.put("faults", [{"kind": "503_json"}])
 
@@ -158,7 +158,7 @@ def test_a_batch_without_any_answer_is_one_failure(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_a_429_keeps_other_answers_of_the_batch_and_closes_the_window(x, one):
+def test_a_429_keeps_other_answers_of_the_batch_and_closes_the_window(x, credential):
     ids = tracked(x)
     unlucky = min(ids)
     fault = {"kind": "429", "times": 1, "match": {"ids": [str(unlucky)]}}
@@ -175,19 +175,19 @@ def test_a_429_keeps_other_answers_of_the_batch_and_closes_the_window(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_a_refused_credential_counts_one_refusal_for_concurrent_requests(x, one):
+def test_a_refused_credential_counts_one_refusal_for_concurrent_requests(x, credential):
     tracked(x)
     x.put("faults", [{"kind": "401"}])
 
     refresh()
 
     assert len(asked(x)) == 4
-    one.refresh_from_db()
-    assert (one.refused, one.disabled_at) == (1, None)
+    credential.refresh_from_db()
+    assert (credential.refused, credential.disabled_at) == (1, None)
     assert leases() == {(None, 0)}
 
 
-def test_a_window_smaller_than_a_batch_is_never_exceeded(x, one):
+def test_a_window_smaller_than_a_batch_is_never_exceeded(x, credential):
     Interval.objects.exclude(younger_than__gt=timedelta(days=29)).delete()
     x.put("limits", {"GET /2/tweets": {"token": 3, "app": 3, "window": 900}})
     tracked(x)
@@ -202,7 +202,7 @@ def test_a_window_smaller_than_a_batch_is_never_exceeded(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_batches_shrink_to_the_capacity_and_grow_again(x, one):
+def test_batches_shrink_to_the_capacity_and_grow_again(x, credential):
     """What is claimed and put back is written twice, for nothing."""
     # Where some are younger than others, requests of a backlog are spread over the window.
     Interval.objects.exclude(younger_than__gt=timedelta(days=29)).delete()
@@ -224,7 +224,7 @@ def test_batches_shrink_to_the_capacity_and_grow_again(x, one):
     assert [claimed() for _ in range(3)] == [100, 200, 400]
 
 
-def test_requests_of_a_batch_share_a_budget_without_overdrawing(x, one):
+def test_requests_of_a_batch_share_a_budget_without_overdrawing(x, credential):
     tracked(x)
     Project.objects.update(posts_a_day=250, rationed_at=datetime.now(UTC), reserved_for_younger=[])
 
@@ -254,7 +254,7 @@ def cut_after(seconds):
         timer.join()
 
 
-def test_an_answer_is_saved_after_a_broken_database_connection(x, one):
+def test_an_answer_is_saved_after_a_broken_database_connection(x, credential):
     """Also where X shows one no more: what is known of its hundred is read only then."""
     tracked(x)
     refresh()
@@ -274,7 +274,7 @@ def test_an_answer_is_saved_after_a_broken_database_connection(x, one):
     assert leases() == {(None, 0)}
 
 
-def test_an_answer_is_saved_when_the_failure_of_another_request_cannot_be_written(x, one):
+def test_an_answer_is_saved_when_the_failure_of_another_request_cannot_be_written(x, credential):
     ids = tracked(x)
     unlucky = min(ids)
     x.put("faults", [{"kind": "503_json", "match": {"ids": [str(unlucky)]}}])
@@ -311,7 +311,7 @@ def alarm_after(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_task_ended_by_its_alarm_leaves_its_lease_and_the_next_asks_at_once(x, one):
+def test_a_task_ended_by_its_alarm_leaves_its_lease_and_the_next_asks_at_once(x, credential):
     ids = tracked(x)
     x.put("latency", {"ms": 2500})
 

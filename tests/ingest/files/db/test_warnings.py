@@ -26,7 +26,7 @@ def metrics(**given):
     return v2(public_metrics={**METRICS, **given})
 
 
-def one(value):
+def read_value(value):
     [found] = read_tweets([json.dumps(value)], format="jsonl")
     return found
 
@@ -50,7 +50,7 @@ def one(value):
     ],
 )
 def test_an_invalid_value_is_dropped_alone(value, figures, odd):
-    found = one(value)
+    found = read_value(value)
 
     assert found.odd.startswith(odd)
     assert found.line == 1
@@ -69,7 +69,7 @@ def test_an_invalid_value_is_dropped_alone(value, figures, odd):
 def test_a_time_without_a_zone_is_utc_and_a_missing_one_is_that_of_the_id(
     created_at, expected, odd
 ):
-    found = one(v2(created_at=created_at))
+    found = read_value(v2(created_at=created_at))
 
     assert (found.post.created_at, found.odd) == (expected, odd)
     assert found.post.figures.retweets == 4
@@ -77,12 +77,12 @@ def test_a_time_without_a_zone_is_utc_and_a_missing_one_is_that_of_the_id(
 
 def test_values_in_the_format_of_x_give_no_warning():
     for value in (v2(), V1, {**V1, "id_str": None, "id": A}, {"id": str(A)}):
-        assert one(value).odd == ""
+        assert read_value(value).odd == ""
 
 
 def test_a_line_without_a_valid_id_is_no_tweet():
     for value in ({**V1, "id_str": "x"}, {**v2(), "id": 1.65e18}, {"public_metrics": METRICS}):
-        assert isinstance(one(value), Rejected)
+        assert isinstance(read_value(value), Rejected)
 
 
 def test_a_file_of_pandas_is_imported_and_its_warnings_are_counted_and_kept():

@@ -15,7 +15,7 @@ from trackers.ingest.found_tweets import UnreadableError
 ID = 1212092628029698048
 
 
-def found(text, **given):
+def read_ids(text, **given):
     """Ids that were found, and numbers of the lines that were rejected."""
     all = list(read_tweets(io.StringIO(text, newline=""), **given))
     return (
@@ -47,7 +47,7 @@ def found(text, **given):
 )
 def test_an_id_is_read_in_every_format(text):
     assert id_of(text) == ID
-    assert found(text + "\n") == ([ID], [])
+    assert read_ids(text + "\n") == ([ID], [])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_id_is_read_in_every_format(text):
 )  # fmt: skip
 def test_a_malformed_id_is_rejected(text):
     assert id_of(text) is None
-    assert found(f"1\n{text}\n2\n") == ([1, 2], [2])
+    assert read_ids(f"1\n{text}\n2\n") == ([1, 2], [2])
 
 
 def test_the_largest_id_is_accepted():
@@ -76,7 +76,7 @@ def test_the_largest_id_is_accepted():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "# only a remark\n"])
 def test_an_empty_file_has_no_tweets(text):
-    assert found(text) == ([], [])
+    assert read_ids(text) == ([], [])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -84,7 +84,7 @@ def test_an_empty_file_has_no_tweets(text):
 def test_numbers_count_every_line_of_the_file(mark, end):
     lines = ["1", "", "# a remark", "bad", "2", "", "worse", "3"]
 
-    assert found(mark + end.join(lines)) == ([1, 2, 3], [4, 7])
+    assert read_ids(mark + end.join(lines)) == ([1, 2, 3], [4, 7])
 
 
 def test_a_rejected_line_is_shown_in_short_with_the_reason():
@@ -108,12 +108,12 @@ def test_a_rejected_line_is_shown_in_short_with_the_reason():
     ],
 )
 def test_a_csv_is_read_by_its_header_or_its_first_line(text):
-    assert found(text) == ([1, 2], [])
+    assert read_ids(text) == ([1, 2], [])
 
 
 @pytest.mark.parametrize("text", [f"{ID},one\n{ID + 1},two\n", f"one,{ID}\ntwo,{ID + 1}\n"])
 def test_a_csv_without_a_header_is_read_by_its_long_ids(text):
-    assert found(text) == ([ID, ID + 1], [])
+    assert read_ids(text) == ([ID, ID + 1], [])
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_csv_without_a_header_is_read_by_its_long_ids(text):
 def test_ages_are_not_taken_for_ids(text):
     first = text.partition("\n")[0]
     with pytest.raises(UnreadableError, match=f"which column holds the tweets.*: {first}$"):
-        found(text)
+        read_ids(text)
 
 
 @pytest.mark.parametrize(
@@ -150,22 +150,22 @@ def test_an_id_rounded_by_a_spreadsheet_is_reported_as_such(text):
 
 def test_of_several_id_columns_the_most_plainly_named_is_chosen():
     # `id` is often the row's own number, and 1.2E+18 where a spreadsheet was.
-    assert found(f"id,id_str\n1.2E+18,{ID}\n") == ([ID], [])
-    assert found(f"id,tweet_id\n7,{ID}\n") == ([ID], [])
+    assert read_ids(f"id,id_str\n1.2E+18,{ID}\n") == ([ID], [])
+    assert read_ids(f"id,tweet_id\n7,{ID}\n") == ([ID], [])
 
 
 def test_bad_lines_of_a_csv_are_reported_by_number():
     text = 'id,text\n1,one\n,two\nx,three\n\n4,"open\n5,five\n'
 
-    assert found(text) == ([1, 5], [3, 4, 6])
+    assert read_ids(text) == ([1, 5], [3, 4, 6])
 
 
 def test_a_bad_first_line_keeps_the_other_lines():
-    assert found("exported, by hand\n1\n2\n") == ([1, 2], [1])
-    assert found("mine\n1\nbad\n2\n") == ([1, 2], [1, 3])
-    assert found(f"mine\n{ID}\n") == ([ID], [1])
+    assert read_ids("exported, by hand\n1\n2\n") == ([1, 2], [1])
+    assert read_ids("mine\n1\nbad\n2\n") == ([1, 2], [1, 3])
+    assert read_ids(f"mine\n{ID}\n") == ([ID], [1])
     with pytest.raises(UnreadableError, match="The first line is: no,column"):
-        found("no,column\nof,ids\n", format="csv")
+        read_ids("no,column\nof,ids\n", format="csv")
 
 
 V2 = {
@@ -233,7 +233,7 @@ def test_an_object_without_metrics_gives_its_id(value):
     ],
 )  # fmt: skip
 def test_a_bad_line_of_jsonl_is_reported_by_number_and_keeps_the_other_lines(line):
-    assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 2], [2])
+    assert read_ids(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 2], [2])
 
 
 @pytest.mark.parametrize(
@@ -259,13 +259,13 @@ def test_bad_json_is_reported_in_terms_of_json(line, why):
     ],
 )  # fmt: skip
 def test_bad_metrics_of_a_valid_id_do_not_reject_it(line):
-    assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 3, 2], [])
+    assert read_ids(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 3, 2], [])
 
 
 def test_a_broken_tweet_in_an_answer_costs_only_itself():
     value = {"data": [V2, {"id": "x"}, {"id": "5"}]}
 
-    assert found(json.dumps(value)) == ([ID, 5], [1])
+    assert read_ids(json.dumps(value)) == ([ID, 5], [1])
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_broken_tweet_in_an_answer_costs_only_itself():
     ],
 )
 def test_the_first_line_decides_the_format(text, expected):
-    assert found(text) == (expected, [])
+    assert read_ids(text) == (expected, [])
 
 
 anything = st.text(st.characters(codec="utf-8"), max_size=60)

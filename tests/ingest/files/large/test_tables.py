@@ -14,7 +14,7 @@ A, B, C = 1212092628029698048, 1212092628029698049, 1212092628029698050
 LINK = "https://x.com/someone/status/"
 
 
-def told(text, **options):
+def read_table(text, **options):
     """Ids, numbers of the rejected lines, and what was said before."""
     said = []
     all = list(
@@ -46,7 +46,7 @@ def told(text, **options):
     ],
 )  # fmt: skip
 def test_the_id_column_is_guessed_from_names_and_values_and_shown_first(text, name):
-    ids, _, said = told(text)
+    ids, _, said = read_table(text)
 
     assert ids == [A, B]
     assert said == [f"column {name} holds the tweets"]
@@ -56,38 +56,38 @@ def test_the_id_column_is_guessed_from_names_and_values_and_shown_first(text, na
 def test_a_person_chooses_the_column_by_name_or_number(column):
     text = f"tweet_id,user_id,What It Is\n{C},{C},{A}\n{C},{C},{B}\n"
 
-    assert told(text, column=column)[:2] == ([A, B], [])
+    assert read_table(text, column=column)[:2] == ([A, B], [])
 
 
 def test_a_column_by_number_needs_no_header():
-    assert told(f"{C},{A}\n{C},{B}\n", column="2")[:2] == ([A, B], [])
+    assert read_table(f"{C},{A}\n{C},{B}\n", column="2")[:2] == ([A, B], [])
 
 
 @pytest.mark.parametrize("column", ["post", "4", "0", "²"])
 def test_an_unknown_column_is_refused_with_the_existing_ones(column):
     with pytest.raises(UnreadableError, match="tweet_id, likes, text"):
-        told("tweet_id,likes,text\n1,2,x\n", column=column)
+        read_table("tweet_id,likes,text\n1,2,x\n", column=column)
 
 
 def test_user_ids_are_not_taken_for_tweets():
     with pytest.raises(UnreadableError, match="The first line is: user_id,text"):
-        told(f"user_id,text\n{A},one\n{B},two\n")
+        read_table(f"user_id,text\n{A},one\n{B},two\n")
 
 
 def test_a_title_before_the_header_is_the_only_rejected_line():
-    assert told(f"Export of 2024\n\nwhen,post\nx,{A}\ny,{B}\n")[:2] == ([A, B], [1])
+    assert read_table(f"Export of 2024\n\nwhen,post\nx,{A}\ny,{B}\n")[:2] == ([A, B], [1])
 
 
 def test_texts_with_line_ends_and_quotes_are_one_row():
     text = f'post,text\n{A},"one\n\n""two"", {C}\nthree"\n{B},x\nbad,"a\nb"\n'
 
-    assert told(text)[:2] == ([A, B], [7])
+    assert read_table(text)[:2] == ([A, B], [7])
 
 
 def test_an_unclosed_quote_costs_only_its_own_line():
     lines = "".join(f"{n},x\n" for n in range(A, A + 500))
 
-    ids, rejected, _ = told(f'post,text\n{C},"open\n{lines}')
+    ids, rejected, _ = read_table(f'post,text\n{C},"open\n{lines}')
 
     assert (len(ids), rejected) == (500, [2])
 
@@ -114,6 +114,6 @@ def test_tables_written_by_the_csv_module_are_read_back(values, delimiter):
     writer.writerow(["tweet_id", "one", "two"])
     writer.writerows(values)
 
-    ids, rejected, _ = told(file.getvalue().replace("\r", " "))
+    ids, rejected, _ = read_table(file.getvalue().replace("\r", " "))
 
     assert (ids, rejected) == ([id for id, _, _ in values], [])

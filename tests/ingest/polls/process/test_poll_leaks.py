@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from tests.ingest.polls.process.test_poll import source_of
 from tests.ingest.polls.steps import add, poll, release, step, visible, yielded
-from tests.told import subscribe, told
+from tests.stored_events import events_of, subscribe
 from trackers.ingest.sources.models import Source, SourceTweet
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,7 +87,7 @@ def test_posts_later_than_k_are_found_by_the_overlap_as_leaks(x, account):
 
     assert visible(x, **which) <= yielded(source)
     assert source.leaked == 7
-    leaks = [one.data for one in told("sources") if one.data["what"] == "leak"]
+    leaks = [one.data for one in events_of("sources") if one.data["what"] == "leak"]
     assert sorted(int(id) for leak in leaks for id in leak["tweets"]) == sorted(late)
     assert set(SourceTweet.objects.filter(late=True).values_list("tweet_id", flat=True)) == late
     assert timezone.now() - source.overlapped_at < timedelta(minutes=1)

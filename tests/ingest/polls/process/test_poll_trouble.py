@@ -18,7 +18,7 @@ from tests.ingest.polls.steps import (
     visible,
     yielded,
 )
-from tests.told import subscribe, told
+from tests.stored_events import events_of, subscribe
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.sentences import is_spent
 from trackers.ingest.polls.trouble import FIRST_WAIT
@@ -151,7 +151,7 @@ def test_a_hidden_account_is_reported_and_polled_less_often(x, account, source):
     poll(source)
     assert (source.hidden_because, source.problem) == ("", "")
     assert visible(x, author=account[0]) <= yielded(source)
-    assert [one.data for one in told("sources")] == [
+    assert [one.data for one in events_of("sources")] == [
         {"source": source.pk, "what": "hidden", "why": "unauthorized"},
         {"source": source.pk, "what": "back", "why": "unauthorized"},
     ]

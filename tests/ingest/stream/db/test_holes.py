@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.told import subscribe, told
+from tests.stored_events import events_of, subscribe
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
 from trackers.ingest.stream.gaps import Hole, id_at, open_gaps
 from trackers.ingest.stream.listeners import wanted_now
@@ -46,7 +46,7 @@ def test_each_source_gets_a_gap_and_a_later_poll():
     ]
     gap = {"what": "gap", "why": "stream"}
     gap |= {"after": str(id_at(hole.begins)), "before": str(id_at(hole.ends))}
-    said = sorted((event.data for event in told("sources")), key=lambda data: data["source"])
+    said = sorted((event.data for event in events_of("sources")), key=lambda data: data["source"])
     assert said == [{"source": each.pk, **gap} for each in (one, two)]
     assert sorted(SourcePoll.objects.values_list("key", flat=True)) == [one.pk, two.pk]
     assert queue.get(POLL, 10) is None

@@ -13,7 +13,7 @@ from tests.pages.home.homes import (
     followed,
     further,
     home_of,
-    shown,
+    row_ids,
     source,
     team,
     tweet,
@@ -37,7 +37,7 @@ def test_a_home_shows_followed_tweets_only(staff):
     followed(tweet(2), tweet(3))
     bring(source(), tweet(4))
 
-    assert shown(staff.get("/home/")) == [tweet(3), tweet(2), tweet(1)]
+    assert row_ids(staff.get("/home/")) == [tweet(3), tweet(2), tweet(1)]
 
 
 def test_each_row_equals_that_of_the_page_of_tweets(staff):
@@ -92,13 +92,13 @@ def test_a_home_without_tweets_says_so(staff):
 def test_older_rows_follow_without_gap_or_repetition(staff):
     made = followed(*(tweet(1, n) for n in range(130)))
     page = staff.get("/home/")
-    seen = shown(page)
+    seen = row_ids(page)
 
     while address := further(page):
         bring(made, tweet(2, len(seen)))
         Tweet.objects.filter(pk=tweet(1, 1)).update(gone_at=timezone.now())
         page = staff.get(address)
-        seen += shown(page)
+        seen += row_ids(page)
 
     assert seen == [tweet(1, n) for n in range(129, -1, -1) if n != 1]
 
@@ -106,14 +106,14 @@ def test_older_rows_follow_without_gap_or_repetition(staff):
 def test_without_javascript_links_page_to_the_end_and_back(staff):
     followed(*(tweet(1, n) for n in range(70)))
     first = staff.get("/home/")
-    older = staff.get(f"/home/?before={shown(first)[-1]}")
+    older = staff.get(f"/home/?before={row_ids(first)[-1]}")
 
-    back = staff.get(f"/home/?after={shown(older)[0]}")
+    back = staff.get(f"/home/?after={row_ids(older)[0]}")
 
-    assert f'href="/home/?before={shown(first)[-1]}"' in first.content.decode()
-    assert f'href="/home/?after={shown(older)[0]}"' in older.content.decode()
-    assert len(shown(older)) == 20
-    assert shown(back) == shown(first)
+    assert f'href="/home/?before={row_ids(first)[-1]}"' in first.content.decode()
+    assert f'href="/home/?after={row_ids(older)[0]}"' in older.content.decode()
+    assert len(row_ids(older)) == 20
+    assert row_ids(back) == row_ids(first)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_visible_rows_are_refreshed_and_deleted_ones_shown_as_gone(staff):
 
     now = staff.get("/home/", {"part": "now", "ids": ids(tweet(1), tweet(2), tweet(9))})
 
-    assert shown(now) == [tweet(1)]
+    assert row_ids(now) == [tweet(1)]
     assert "4,711" in now.content.decode()
     assert f'data-gone="{tweet(2)} {tweet(9)}"' in now.content.decode()
     assert made
@@ -180,7 +180,7 @@ def test_a_home_being_rebuilt_says_so_and_shows_the_same_tweets(staff):
 
     assert "is being rebuilt" in page.content.decode()
     assert "being rebuilt" not in later.content.decode()
-    assert shown(page) == shown(later) == [tweet(1)]
+    assert row_ids(page) == row_ids(later) == [tweet(1)]
 
 
 def test_fifty_rows_take_as_many_queries_as_one(staff):
@@ -208,8 +208,8 @@ def test_members_see_the_home_of_their_team(staff, client):
     crew = team("Crew", "ada")
     made = followed(tweet(1), follower=Follower.objects.create(team=crew).pk)
 
-    assert shown(staff.get(f"/home/team/{crew.pk}/")) == [tweet(1)]
-    assert shown(staff.get("/home/")) == []
+    assert row_ids(staff.get(f"/home/team/{crew.pk}/")) == [tweet(1)]
+    assert row_ids(staff.get("/home/")) == []
     assert f'href="/home/team/{crew.pk}/"' in staff.get("/home/").content.decode()
     assert made
 

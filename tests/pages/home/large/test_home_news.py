@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.pages.home.homes import asked, bring, clock_of, followed, shown, tweet
+from tests.pages.home.homes import asked, bring, clock_of, followed, row_ids, tweet
 from tests.pages.sources import words
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,7 +18,7 @@ def test_a_bar_counts_new_and_late_tweets(staff):
     told = staff.get(f"/home/?part=now&{asked(page)}").content.decode()
 
     assert words(told) == "3 new , 1 of them late"
-    assert shown(staff.get("/home/")) == [tweet(7), tweet(6), tweet(5), tweet(2)]
+    assert row_ids(staff.get("/home/")) == [tweet(7), tweet(6), tweet(5), tweet(2)]
 
 
 def test_the_bar_brings_new_rows_and_marks_late_ones(staff):
@@ -29,7 +29,7 @@ def test_the_bar_brings_new_rows_and_marks_late_ones(staff):
     new = staff.get(f"/home/?part=new&{asked(page)}")
     again = staff.get(f"/home/?part=now&{urlencode({'clock': clock_of(new), 'top': tweet(6)})}")
 
-    assert shown(new) == [tweet(6), tweet(2)]
+    assert row_ids(new) == [tweet(6), tweet(2)]
     assert new.content.decode().count("badge late") == 1
     assert words(again.content.decode()) == ""
 

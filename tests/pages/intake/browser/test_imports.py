@@ -28,7 +28,7 @@ A, B = FIRST, FIRST + 1
 FORM = "/sources/import/"
 
 
-def given(data, name="mine.txt"):
+def upload_form(data, name="mine.txt"):
     return {"file": SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)}
 
 
@@ -40,7 +40,7 @@ def page_of(client, address, **values):
 
 
 def uploaded(staff, data, name="mine.txt"):
-    reply = staff.post(FORM, given(data, name))
+    reply = staff.post(FORM, upload_form(data, name))
     assert reply.status_code == 302, reply.content.decode()
     return reply.url
 
@@ -118,7 +118,7 @@ def test_only_json_offers_to_import_referenced_tweets(staff):
     ],
 )
 def test_an_unreadable_file_is_reported_beside_the_form_and_not_kept(staff, data, said):
-    reply = staff.post(FORM, given(data))
+    reply = staff.post(FORM, upload_form(data))
 
     assert reply.status_code == 400
     assert said in reply.content.decode() or "breaks off" in reply.content.decode()
@@ -207,7 +207,7 @@ def test_the_contents_of_a_file_are_shown_beside_the_limits_with_a_warning_near_
     assert "up to 10 lines" in page_of(staff, FORM)
 
     few, many = (uploaded(staff, f"{A}\n" * count) for count in (2, 9))
-    reply = staff.post(FORM, given(f"{A}\n" * 11))
+    reply = staff.post(FORM, upload_form(f"{A}\n" * 11))
 
     assert "2 lines" in page_of(staff, few)
     Import.objects.update(uploaded_at=None)
@@ -303,12 +303,12 @@ def test_importing_needs_the_permission_to_add_sources_and_reports_do_not(client
     report = upload(f"{A}\n")
 
     assert client.get(FORM).status_code == 403
-    assert client.post(FORM, given(f"{A}\n")).status_code == 403
+    assert client.post(FORM, upload_form(f"{A}\n")).status_code == 403
     assert client.post(f"{FORM}{report.pk}/", {"act": "start"}).status_code == 403
     assert client.get(f"{FORM}{report.pk}/").status_code == 200
     assert Source.objects.count() == 1
     who.user_permissions.add(Permission.objects.get(codename="add_source"))
-    assert client.post(FORM, given(f"{A}\n")).status_code == 302
+    assert client.post(FORM, upload_form(f"{A}\n")).status_code == 302
 
 
 def test_a_post_from_another_site_imports_nothing():
@@ -316,10 +316,10 @@ def test_a_post_from_another_site_imports_nothing():
     client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
     report = upload(f"{A}\n")
 
-    assert client.post(FORM, given(f"{A}\n")).status_code == 403
+    assert client.post(FORM, upload_form(f"{A}\n")).status_code == 403
     assert client.post(f"{FORM}{report.pk}/", {"act": "start"}).status_code == 403
     token = client.get(FORM).cookies["csrftoken"].value
-    reply = client.post(FORM, {**given(f"{A}\n"), "csrfmiddlewaretoken": token})
+    reply = client.post(FORM, {**upload_form(f"{A}\n"), "csrfmiddlewaretoken": token})
 
     assert reply.status_code == 302
     assert Source.objects.count() == 2

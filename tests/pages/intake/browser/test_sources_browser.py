@@ -94,7 +94,7 @@ def add(seen, kind, of, **given):
     return re.search(r"/sources/(\d+)/", page.url)[1]
 
 
-def shown(seen):
+def row_ids(seen):
     return {row["id"] for row in seen.rows()}
 
 
@@ -102,7 +102,7 @@ def wait_for_posts(seen, ids):
     """Until the newest of them are shown. The page renews itself: nobody clicks."""
     newest = set(sorted(ids, key=int)[-20:])
     return poll(
-        lambda: newest <= (found := shown(seen)) and found,
+        lambda: newest <= (found := row_ids(seen)) and found,
         within=120,
         what=f"the posts on a page that says {seen.page.inner_text('#source')}",
     )

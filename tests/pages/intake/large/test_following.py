@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.pages.conftest import watched
-from tests.pages.home.homes import followed, home_of, shown, source, team, tweet
+from tests.pages.home.homes import followed, home_of, row_ids, source, team, tweet
 from tests.pages.sources import words
 from trackers.ingest.sources.models import Source
 from trackers.timelines import homes
@@ -42,7 +42,7 @@ def test_the_author_of_a_tweet_is_followed_from_its_page(staff):
 
     act(staff, "follow", author=77, back=f"/tweets/{one.pk}/")
 
-    assert shown(staff.get("/home/")) == [one.pk]
+    assert row_ids(staff.get("/home/")) == [one.pk]
     assert "@grace" in staff.get("/following/").content.decode()
 
 

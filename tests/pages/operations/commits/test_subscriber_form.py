@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
-from tests.events.conftest import subscriber, take, told
+from tests.events.conftest import fanned_out, subscriber, take
 from tests.events.delivering import delivering
 from tests.events.receivers import Receiver, answers
 from tests.pages.operations.db.test_subscribers import words
@@ -157,7 +157,7 @@ def test_a_new_key_is_shown_once(staff):
 
 def test_a_replay_first_shows_how_many_events_it_has(staff):
     one = subscriber("shop")
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     take()
     since = (timezone.now() - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M")
     address = f"/subscribers/{one.pk}/replay/"
@@ -169,7 +169,7 @@ def test_a_replay_first_shows_how_many_events_it_has(staff):
     assert "3 events will be delivered" in words(
         staff.post(address, {"since": since, "until": until}, follow=True)
     )
-    told()
+    fanned_out()
     one.refresh_from_db()
     assert one.state.added == 6
     for bad, says in (("yesterday", "Enter a valid date"), ("2999-01-01T00:00", "in the past")):
@@ -182,7 +182,7 @@ def test_a_replay_first_shows_how_many_events_it_has(staff):
 
 def test_a_replay_over_the_limit_is_refused(staff, monkeypatch):
     one = subscriber("shop")
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     monkeypatch.setattr("trackers.events.redelivery.MOST_REPLAYED", 2)
 
     page = words(staff.post(f"/subscribers/{one.pk}/replay/", {"since": "2020-01-01T00:00"}))

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.alerts.conftest import rule, tweet
 from tests.alerts.mail_servers import Box, free_port, listening, server
-from tests.told import subscribe, told
+from tests.stored_events import events_of, subscribe
 from trackers import roles, tasks
 from trackers.alerts import notice
 from trackers.alerts.digest import make_digests
@@ -28,10 +28,6 @@ FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "a
 def words(reply):
     text = re.sub(r"<(script|style)\b.*?</\1>", " ", reply.content.decode(), flags=re.S)
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
-
-
-def said(reply):
-    return words(reply).partition("All alerts")[0] + words(reply)
 
 
 def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
@@ -114,7 +110,7 @@ def test_a_test_alert_is_sent_to_addresses_and_subscribers(staff, settings):
     assert "A test is on its way to ada@here.example, bob@here.example." in words(reply)
     assert "Subscribers to the topic alerts get an event." in words(reply)
     assert [found["Subject"] for found in box.got] == ["[tweetwatch] Test: velocity"] * 2
-    [event] = told("alerts")
+    [event] = events_of("alerts")
     assert (event.data["rule"], event.data["state"]) == ("velocity", "test")
     assert words(reply).count("sent e-mail to") == 2
     assert LogEntry.objects.get().change_message == "Tested, on a page."

@@ -55,7 +55,7 @@ def words(page):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
 
 
-def told(*flags):
+def status_text(*flags):
     out = io.StringIO()
     call_command("status", *flags, stdout=out)
     return out.getvalue()
@@ -133,7 +133,7 @@ def test_status_has_the_same_forecast(now):
     days(now)
     stretched(now)
 
-    found = json.loads(told("--json"))
+    found = json.loads(status_text("--json"))
 
     assert found["days"]["today"] == {
         "lookups": 12_345, "tweet_days": 2_003,
@@ -152,19 +152,19 @@ def test_status_has_the_same_forecast(now):
     assert found["stretch"]["windows"] == 1.4
     assert found["stretch"]["most_windows_day"] == 1.8
     assert found["stretch"]["accuracy_now"] == pytest.approx(0.07)
-    lines = told()
+    lines = status_text()
     assert "Today        12,345 look-ups and 2,003 tweet-days, expected: 20,100 look-ups" in lines
     assert "Yesterday    19,600 look-ups and 2,900 tweet-days, forecast: 20,000 look-ups" in lines
     assert "Stretch      Waits are 1.4 × as long" in lines
 
 
 def test_status_says_what_is_unknown(now):
-    found = json.loads(told("--json"))
+    found = json.loads(status_text("--json"))
 
     assert found["days"]["why"] == NOT_YET
     assert found["days"]["today"]["expected_lookups"] is None
     assert (found["stretch"]["windows"], found["stretch"]["why"]) == (None, [ALL_FIXED])
-    assert "Today        not known" in told()
+    assert "Today        not known" in status_text()
 
 
 def test_prometheus_gets_the_same_forecast(scraped, now):

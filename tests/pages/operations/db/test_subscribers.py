@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.db.models import F
 from django.utils import timezone
 
-from tests.events.conftest import books, deliver, subscriber, take, told
+from tests.events.conftest import books, deliver, fanned_out, subscriber, take
 from tests.pages.conftest import flat
 from trackers.events.fan_out import fan_out
 from trackers.events.models import Attempt, EventBatch, Subscriber, TopicMinute
@@ -41,7 +41,7 @@ def test_subscribers_are_shown_with_state_and_counters_and_without_secrets(staff
     one = subscriber("fine", **hidden)
     subscriber("paused", **LONG)
     subscriber("failing")
-    told(1, 2)
+    fanned_out(1, 2)
     batches = {batch.subscriber_id: batch for batch in take()}
     deliver([batches.pop(one.pk)])
     deliver(batches.values(), delivered=False, status=410)
@@ -59,7 +59,7 @@ def test_subscribers_are_shown_with_state_and_counters_and_without_secrets(staff
 
 def test_topics_show_their_rate_and_a_curve_of_the_last_hour(staff):
     one = subscriber()
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     deliver(take())
     TopicMinute.objects.update(minute=F("minute") - timedelta(minutes=2), events=12)
     page = flat(staff.get("/subscribers/"))
@@ -74,7 +74,7 @@ def test_topics_show_their_rate_and_a_curve_of_the_last_hour(staff):
 
 def test_a_missing_delivery_process_is_reported_while_events_wait(staff):
     one = subscriber(**LONG)
-    told(1)
+    fanned_out(1)
     EventBatch.objects.update(first_at=F("first_at") - timedelta(hours=1))
     assert "Start manage.py deliver" in words(staff.get("/subscribers/"))
 
@@ -88,7 +88,7 @@ def test_a_missing_delivery_process_is_reported_while_events_wait(staff):
 
 def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
     one = subscriber(max_events=2)
-    told(1, 2, 3)
+    fanned_out(1, 2, 3)
     first, second = take()
     deliver([first], status=204)
     deliver([second], delivered=False, status=500, error="It answered 500.", answer="<b>oops</b>")
@@ -108,7 +108,7 @@ def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
 
 def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     one = subscriber()
-    told(1, 2)
+    fanned_out(1, 2)
     [batch] = take()
     deliver([batch])
 

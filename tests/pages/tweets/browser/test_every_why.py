@@ -64,7 +64,7 @@ def plan_that_adapts():
 
 
 @pytest.fixture
-def said():
+def explained():
     """A tweet for each sentence, by its id."""
     plan_that_adapts()
     now, _ = current()
@@ -122,12 +122,12 @@ def said():
 
 @pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
 def test_each_explanation_is_shown_without_scripts_and_without_axe_violations(
-    staff, live_server, said, width
+    staff, live_server, explained, width
 ):
     size = {"width": width, "height": 844}
 
     with looking(staff, live_server, viewport=size, java_script_enabled=False) as seen:
-        for id, sentence in said.items():
+        for id, sentence in explained.items():
             seen.page.goto(f"{seen.address}/tweets/{id}/")
             told = seen.page.get_by_text("Why then:").first
             assert told.is_visible(), sentence
@@ -135,7 +135,7 @@ def test_each_explanation_is_shown_without_scripts_and_without_axe_violations(
 
     found = []
     with looking(staff, live_server, viewport=size) as seen:
-        for id in said:
+        for id in explained:
             seen.page.goto(f"{seen.address}/tweets/{id}/")
             ours = len(seen.faults)
             found += faults(seen.page, f"/tweets/{id}/")

@@ -7,15 +7,15 @@ from django.db.models import F
 
 from tests.factories import TweetFactory
 from tests.pages.conftest import watched
-from tests.pages.tweets.db.test_tweets import shown
+from tests.pages.tweets.db.test_tweets import row_ids
 from trackers.jobs.models import MAX_STRIKES
 from trackers.tweets.finding import finder, texts
 from trackers.tweets.models import Author, Tweet
 from trackers.updater.models import TweetUpdate
 
 
-def found(staff, words, **given):
-    return shown(staff.get("/tweets/", {"q": words, **given}))
+def search_ids(staff, words, **given):
+    return row_ids(staff.get("/tweets/", {"q": words, **given}))
 
 
 def text_of(staff, words, **given):
@@ -26,17 +26,17 @@ def test_a_name_is_found_in_any_case_and_by_its_beginning(staff):
     ada = watched(1, author_id=8, username="Ada_L")
     adam = watched(2, author_id=9, username="adam")
 
-    assert found(staff, "@ADA_l") == [ada.id]
-    assert found(staff, "@ada") == [adam.id, ada.id]
-    assert found(staff, "ADA") == [adam.id, ada.id]
-    assert found(staff, "@nobody") == []
+    assert search_ids(staff, "@ADA_l") == [ada.id]
+    assert search_ids(staff, "@ada") == [adam.id, ada.id]
+    assert search_ids(staff, "ADA") == [adam.id, ada.id]
+    assert search_ids(staff, "@nobody") == []
 
 
 def test_a_whole_name_does_not_match_longer_names(staff):
     ann = watched(1, author_id=8, username="ann")
     watched(2, author_id=9, username="anna")
 
-    assert found(staff, "@Ann") == [ann.id]
+    assert search_ids(staff, "@Ann") == [ann.id]
 
 
 def test_an_author_is_found_by_a_word_of_the_name(staff):
@@ -44,8 +44,8 @@ def test_an_author_is_found_by_a_word_of_the_name(staff):
     watched(2)
     Author.objects.filter(pk=8).update(name="Grace Brewster Murray")
 
-    assert found(staff, "murray grace") == [tweet.id]
-    assert found(staff, "brews") == [tweet.id]
+    assert search_ids(staff, "murray grace") == [tweet.id]
+    assert search_ids(staff, "brews") == [tweet.id]
 
 
 def test_matches_in_texts_and_authors_are_merged_newest_first(staff):
@@ -56,22 +56,22 @@ def test_matches_in_texts_and_authors_are_merged_newest_first(staff):
     ]  # fmt: skip
     expected = [id for low, id in enumerate(ids) if low % 3 or not low % 2][::-1]
 
-    first = found(staff, "grace")
-    second = found(staff, "grace", before=first[-1])
-    third = found(staff, "grace", before=second[-1])
+    first = search_ids(staff, "grace")
+    second = search_ids(staff, "grace", before=first[-1])
+    third = search_ids(staff, "grace", before=second[-1])
 
     assert first + second + third == expected
-    assert found(staff, "grace", after=third[0]) == second
-    assert found(staff, "grace", after=second[0]) == first
+    assert search_ids(staff, "grace", after=third[0]) == second
+    assert search_ids(staff, "grace", after=second[0]) == first
 
 
 def test_of_many_matching_authors_the_first_are_used_and_the_page_says_so(staff):
     for low in range(25):
         watched(low, author_id=low + 1, username=f"bob{low:02}", text="hello")
 
-    assert len(found(staff, "@bob")) == 20
+    assert len(search_ids(staff, "@bob")) == 20
     assert "More than 20 names start like this" in text_of(staff, "@bob")
-    assert found(staff, "bob") == []
+    assert search_ids(staff, "bob") == []
     assert "Enter @name" in text_of(staff, "bob")
 
 
@@ -91,7 +91,7 @@ def test_every_state_filter_has_its_tweets_only(staff):
     TweetUpdate.objects.filter(pk=ids["isolated"]).update(strikes=MAX_STRIKES)
     ids["unreadable"] = watched(10, unreadable_since=now).id
 
-    listed = {name: shown(staff.get("/tweets/", {"state": name})) for name in ids}
+    listed = {name: row_ids(staff.get("/tweets/", {"state": name})) for name in ids}
 
     assert listed == {name: [id] for name, id in ids.items()}
     for name, id in ids.items():
@@ -105,32 +105,32 @@ def test_words_are_searched_within_a_state(staff):
     resting = watched(3, text="night ferry")
     TweetUpdate.objects.filter(pk=resting.id).delete()
 
-    assert found(staff, "night", state="paused") == [paused.id]
-    assert found(staff, "night", state="resting") == [resting.id]
-    assert found(staff, "train", state="paused") == []
+    assert search_ids(staff, "night", state="paused") == [paused.id]
+    assert search_ids(staff, "night", state="resting") == [resting.id]
+    assert search_ids(staff, "train", state="paused") == []
 
 
 def test_resting_tweets_below_many_fresh_ones_are_found_at_once(staff):
     fresh = [watched(low).id for low in range(600)]
     resting = [TweetFactory(measured=True).id for _ in range(60)]
 
-    page = shown(staff.get("/tweets/", {"state": "resting"}))
+    page = row_ids(staff.get("/tweets/", {"state": "resting"}))
 
     assert page == sorted(resting, reverse=True)[:50]
     assert (
-        shown(staff.get("/tweets/", {"state": "resting", "before": page[-1]}))
+        row_ids(staff.get("/tweets/", {"state": "resting", "before": page[-1]}))
         == sorted(resting)[9::-1]
     )
-    assert shown(staff.get("/tweets/", {"state": "resting", "after": fresh[0]})) == []
+    assert row_ids(staff.get("/tweets/", {"state": "resting", "after": fresh[0]})) == []
 
 
 def test_a_gone_tweet_is_not_found_by_its_text(staff):
     tweet = watched(text="Regretted words", username="ada")
     Tweet.objects.filter(pk=tweet.id).update(gone_at=datetime.now(UTC))
 
-    assert found(staff, "regretted") == []
-    assert found(staff, "regretted", state="gone") == []
-    assert found(staff, "@ada") == [tweet.id]
+    assert search_ids(staff, "regretted") == []
+    assert search_ids(staff, "regretted", state="gone") == []
+    assert search_ids(staff, "@ada") == [tweet.id]
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_a_rare_word_is_found_however_old_it_is(staff, monkeypatch, words):
     for low in range(10, 90):
         watched(low, text="the news")
 
-    assert found(staff, words) == rare[::-1]
-    assert found(staff, words, before=rare[2]) == [rare[1], rare[0]]
-    assert found(staff, words, after=rare[0]) == [rare[2], rare[1]]
+    assert search_ids(staff, words) == rare[::-1]
+    assert search_ids(staff, words, before=rare[2]) == [rare[1], rare[0]]
+    assert search_ids(staff, words, after=rare[0]) == [rare[2], rare[1]]
 
 
 def test_a_once_frequent_word_is_found_by_searching_further_back(staff, monkeypatch):
@@ -164,7 +164,7 @@ def test_a_once_frequent_word_is_found_by_searching_further_back(staff, monkeypa
     seen, pages = [], 0
     while page.context["page"].older:
         page = staff.get(f"/tweets/?{page.context['page'].older}")
-        seen += shown(page)
+        seen += row_ids(page)
         pages += 1
 
     assert seen == old[::-1]

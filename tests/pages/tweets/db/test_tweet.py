@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 
 from tests.factories import TweetFactory, post
 from tests.pages.conftest import born, flat, measure, watched
-from tests.pages.tweets.db.test_tweets import shown
+from tests.pages.tweets.db.test_tweets import row_ids
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.versions import SeenVersion, learn
@@ -92,8 +92,8 @@ def test_an_edited_tweet_shows_its_earlier_texts_and_when_they_were_seen(staff):
     assert f'first seen <time datetime="{born().isoformat()}"' in page
     assert f"https://x.com/i/status/{second}" in page
     for words in ("hopefully", str(second), f"https://x.com/ada/status/{second}"):
-        assert shown(staff.get("/tweets/", {"q": words})) == [tweet.id]
-    assert shown(staff.get("/tweets/", {"q": "hopefuly"})) == []
+        assert row_ids(staff.get("/tweets/", {"q": words})) == [tweet.id]
+    assert row_ids(staff.get("/tweets/", {"q": "hopefuly"})) == []
     assert staff.get(f"/tweets/{second}/").url == f"/tweets/{tweet.id}/"
 
 

@@ -10,7 +10,7 @@ from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.updater.models import TweetBucket
 
 
-def shown(page):
+def row_ids(page):
     """The ids of the tweets on a page, in their order."""
     return [int(id) for id in re.findall(r'id="row-(\d+)"', page.content.decode())]
 
@@ -87,7 +87,7 @@ def test_fifty_rows_take_as_many_queries_as_one(staff, django_assert_num_queries
     with django_assert_num_queries(12):
         page = staff.get("/tweets/")
 
-    assert len(shown(page)) == 50
+    assert len(row_ids(page)) == 50
 
 
 def test_pages_follow_without_gap_or_overlap(staff):
@@ -98,8 +98,8 @@ def test_pages_follow_without_gap_or_overlap(staff):
     third = staff.get(f"/tweets/?before={ids[99]}")
     back = staff.get(f"/tweets/?after={ids[100]}")
 
-    assert shown(first) + shown(second) + shown(third) == ids
-    assert shown(back) == ids[50:100]
+    assert row_ids(first) + row_ids(second) + row_ids(third) == ids
+    assert row_ids(back) == ids[50:100]
     assert f"?before={ids[49]}" in first.content.decode()
     assert "Older" not in third.content.decode()
 
@@ -121,15 +121,15 @@ def test_search_matches(staff, words, found):
         "b": watched(2, text="100% sure", author_id=8, username="grace"),
     }
 
-    assert shown(staff.get("/tweets/", {"q": words})) == [tweets[name].id for name in found]
+    assert row_ids(staff.get("/tweets/", {"q": words})) == [tweets[name].id for name in found]
 
 
 def test_search_finds_a_tweet_by_its_id_and_by_its_link(staff):
     tweet, _other = watched(1), watched(2)
 
-    assert shown(staff.get("/tweets/", {"q": str(tweet.id)})) == [tweet.id]
+    assert row_ids(staff.get("/tweets/", {"q": str(tweet.id)})) == [tweet.id]
     link = f"https://x.com/ada/status/{tweet.id}?s=20"
-    assert shown(staff.get("/tweets/", {"q": link})) == [tweet.id]
+    assert row_ids(staff.get("/tweets/", {"q": link})) == [tweet.id]
 
 
 @pytest.mark.parametrize("words", ["9" * 19, "\0", "%", "'", "@", "https://x.com/a/status/"])
@@ -152,7 +152,7 @@ def test_every_tweet_is_in_one_state(staff):
     )
 
     found = {
-        state: shown(staff.get("/tweets/", {"state": state}))
+        state: row_ids(staff.get("/tweets/", {"state": state}))
         for state in ("fresh", "resting", "paused", "gone")
     }
 

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from tests.pages.conftest import flat
-from tests.pages.home.homes import bring, followed, further, home_of, shown, source, team, tweet
+from tests.pages.home.homes import bring, followed, further, home_of, row_ids, source, team, tweet
 from tests.pages.sources import words
 from trackers.dashboards.columns import MAX_COLUMNS
 from trackers.dashboards.models import Column
@@ -42,7 +42,7 @@ def test_homes_and_sources_stand_side_by_side(staff):
         page = add(staff, shows)
 
     assert names(page) == ["Home", "kittens", "Crew"]
-    assert shown(page) == [tweet(3), tweet(1), tweet(4), tweet(2), tweet(5)]
+    assert row_ids(page) == [tweet(3), tweet(1), tweet(4), tweet(2), tweet(5)]
     assert mine
 
 
@@ -124,13 +124,13 @@ def test_a_former_member_no_longer_sees_the_column_of_the_team(staff):
 def test_a_column_is_scrolled_without_gap_or_repetition(staff, kind):
     made = followed(*(tweet(1, n) for n in range(70)))
     page = add(staff, "home:" if kind == "home" else f"source:{made}")
-    seen = shown(page)
+    seen = row_ids(page)
 
     while address := further(page):
         bring(made, tweet(2, len(seen)))
         Tweet.objects.filter(pk=tweet(1, 1)).update(gone_at=timezone.now())
         page = staff.get(address)
-        seen += shown(page)
+        seen += row_ids(page)
 
     assert seen == [tweet(1, n) for n in range(69, -1, -1) if n != 1]
 
@@ -142,11 +142,11 @@ def test_a_single_column_pages_to_its_end_and_back_without_javascript(staff, kin
     address = f"/columns/{only()}/"
     first = staff.get(address)
 
-    older = staff.get(f"{address}?before={shown(first)[-1]}")
-    back = staff.get(f"{address}?after={shown(older)[0]}")
+    older = staff.get(f"{address}?before={row_ids(first)[-1]}")
+    back = staff.get(f"{address}?after={row_ids(older)[0]}")
 
-    assert len(shown(older)) == 20
-    assert shown(back) == shown(first)
+    assert len(row_ids(older)) == 20
+    assert row_ids(back) == row_ids(first)
     assert staff.get(f"{address}?before=x").status_code == 404
     assert staff.get(f"{address}?part=new&clock=x").status_code == 404
 
@@ -166,8 +166,8 @@ def test_a_source_column_shows_new_late_and_gone_tweets(staff):
 
     assert words(now.content.decode()).startswith("2 new , 1 of them late")
     assert f'data-gone="{tweet(5)}"' in now.content.decode()
-    assert shown(now) == [tweet(6)]
-    assert shown(new) == [tweet(7), tweet(2)]
+    assert row_ids(now) == [tweet(6)]
+    assert row_ids(new) == [tweet(7), tweet(2)]
     assert home_of()
 
 

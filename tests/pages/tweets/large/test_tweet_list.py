@@ -14,7 +14,7 @@ from tests.api.conftest import end
 from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.sources import some_staff, source
-from tests.pages.tweets.db.test_tweets import shown
+from tests.pages.tweets.db.test_tweets import row_ids
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.tweets.acts import MAX_SAVED_VIEWS
 from trackers.ingest.sources.models import SourceTweet
@@ -70,16 +70,16 @@ def grow(tweet, *figures):
     ],
 )
 def test_each_filter_keeps_its_matches(staff, three, query, kept):
-    assert shown(staff.get(LIST, query)) == [three[place] for place in kept]
+    assert row_ids(staff.get(LIST, query)) == [three[place] for place in kept]
 
 
 def test_a_period_ends_the_search_at_its_end(staff, three):
     old = TweetFactory(id=id_born(born() - timedelta(days=9)))
     page = staff.get(LIST, {"age": "7d"})
 
-    assert shown(page) == three[::-1]
+    assert row_ids(page) == three[::-1]
     assert "further back" not in page.content.decode()
-    assert shown(staff.get(LIST, {"until": f"{born() - timedelta(days=8):%Y-%m-%d}"})) == [old.pk]
+    assert row_ids(staff.get(LIST, {"until": f"{born() - timedelta(days=8):%Y-%m-%d}"})) == [old.pk]
 
 
 @pytest.mark.parametrize(
@@ -97,22 +97,22 @@ def test_a_period_ends_the_search_at_its_end(staff, three):
     ],
 )
 def test_the_list_sorts_by_every_column(staff, three, query, order):
-    assert shown(staff.get(LIST, query)) == [three[place] for place in order]
+    assert row_ids(staff.get(LIST, query)) == [three[place] for place in order]
 
 
 def test_of_many_tweets_the_highest_are_listed_and_the_page_says_so(staff, three, monkeypatch):
     monkeypatch.setattr(sorts, "MAX_SORTED", 2)
     update.update_gains(now=datetime.now(UTC), deadline=Deadline.after(60))
 
-    assert shown(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
+    assert row_ids(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
     narrowed = staff.get(LIST, {"sort": "likes", "min_likes": "15"})
-    assert shown(narrowed) == [three[1], three[2]]
+    assert row_ids(narrowed) == [three[1], three[2]]
     assert "with the highest" in narrowed.content.decode()
-    assert shown(staff.get(LIST, {"sort": "likes", "q": "t"})) == [three[1], three[2]]
+    assert row_ids(staff.get(LIST, {"sort": "likes", "q": "t"})) == [three[1], three[2]]
     checked = staff.get(LIST, {"sort": "checked"})
-    assert shown(checked) == three[::-1]
+    assert row_ids(checked) == three[::-1]
     assert "too many to be sorted by this column" in checked.content.decode()
-    assert shown(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
+    assert row_ids(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
 
 
 def test_the_fastest_growing_tweets_show_gain_and_window(staff):
@@ -121,12 +121,12 @@ def test_the_fastest_growing_tweets_show_gain_and_window(staff):
     grow(fast, 1, 50, 116)
 
     page = staff.get(LIST, {"sort": "gain-likes-60"})
-    assert shown(page) == [fast.pk, slow.pk]
+    assert row_ids(page) == [fast.pk, slow.pk]
     assert '<data value="115">+115</data>' in page.content.decode()
     assert "in 2 min, 3,450 an hour" in page.content.decode()
     assert "Likes gained in an hour" in page.content.decode()
-    assert shown(staff.get(LIST, {"sort": "velocity-likes-15", "q": "slow"})) == [slow.pk]
-    assert shown(staff.get(LIST, {"sort": "gain-likes-1440", "min_likes": "100"})) == [fast.pk]
+    assert row_ids(staff.get(LIST, {"sort": "velocity-likes-15", "q": "slow"})) == [slow.pk]
+    assert row_ids(staff.get(LIST, {"sort": "gain-likes-1440", "min_likes": "100"})) == [fast.pk]
     assert "Nothing grew" in staff.get(LIST, {"sort": "gain-quotes-60"}).content.decode()
 
 
@@ -141,9 +141,9 @@ def test_ordered_lists_have_numbered_pages(staff):
 
     for sort in ("likes", "gain-likes-60"):
         first = staff.get(LIST, {"sort": sort})
-        assert shown(first) == in_order[:50]
+        assert row_ids(first) == in_order[:50]
         [second] = set(re.findall(r'href="\?([^"]*page=2)" rel="next"', first.content.decode()))
-        assert shown(staff.get(f"{LIST}?{second.replace('&amp;', '&')}")) == in_order[50:]
+        assert row_ids(staff.get(f"{LIST}?{second.replace('&amp;', '&')}")) == in_order[50:]
 
 
 def test_a_heading_links_to_its_order_and_then_the_reverse(staff, three):
@@ -243,8 +243,8 @@ def test_a_source_is_chosen_from_a_list(staff, three):
     SourceTweet.objects.create(source=there, tweet_id=three[0], seen_at=datetime.now(UTC))
 
     assert f'<option value="{there.pk}">' in staff.get(LIST).content.decode()
-    assert shown(staff.get(LIST, {"source": there.pk})) == [three[0]]
-    assert shown(staff.get(LIST, {"source": there.pk, "author": "bob"})) == []
+    assert row_ids(staff.get(LIST, {"source": there.pk})) == [three[0]]
+    assert row_ids(staff.get(LIST, {"source": there.pk, "author": "bob"})) == []
 
 
 def exported(staff, **query):

@@ -24,7 +24,7 @@ def home():
     return me, one, another
 
 
-def told(page):
+def ids_and_late(page):
     return page.ids, page.late
 
 
@@ -37,8 +37,8 @@ def test_since_returns_later_tweets_and_marks_late_ones(home):
     bring(another, tweet(4))
 
     new = homes.home_since(me, tweet(5), clock=clock)
-    assert told(new) == ((tweet(6), tweet(4), tweet(3)), {tweet(3), tweet(4)})
-    assert told(homes.home_since(me, tweet(6), clock=new.clock)) == ((), set())
+    assert ids_and_late(new) == ((tweet(6), tweet(4), tweet(3)), {tweet(3), tweet(4)})
+    assert ids_and_late(homes.home_since(me, tweet(6), clock=new.clock)) == ((), set())
     assert set(new.ids) <= set(homes.home_since(me, tweet(5)).ids)
     assert set(homes.home_since(me).ids) == {tweet(day) for day in (1, 2, 3, 4, 5, 6)}
 
@@ -88,7 +88,10 @@ def test_since_includes_tweets_committed_after_the_page_was_read(home):
         slow.commit()
 
     assert page.ids == (tweet(2),)
-    assert told(homes.home_since(me, tweet(2), clock=page.clock)) == ((tweet(1),), {tweet(1)})
+    assert ids_and_late(homes.home_since(me, tweet(2), clock=page.clock)) == (
+        (tweet(1),),
+        {tweet(1)},
+    )
     assert tweet(1) in homes.home_since(me, tweet(2)).late
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from trackers.outbox.models import Event, Staged, Topic
 
 
-class Heard(NamedTuple):
+class StoredEvent(NamedTuple):
     type: str
     tweet_id: int | None
     t: int
@@ -19,19 +19,19 @@ def subscribe(*topics):
     Topic.objects.filter(name__in=topics).update(wanted=True)
 
 
-def told(topic="tweets"):
+def events_of(topic="tweets"):
     """In the order in which it is spread."""
     events = {event.id: event for event in Event.objects.filter(topic__name=topic)}
     order = [id for one in Staged.objects.order_by("id") for id in one.events]
     assert {*order} == {*Event.objects.values_list("id", flat=True)}
     return [
-        Heard(one.type, one.tweet_id, one.t, one.figures, one.data)
+        StoredEvent(one.type, one.tweet_id, one.t, one.figures, one.data)
         for one in (events[id] for id in order if id in events)
     ]
 
 
 def kinds(topic="tweets"):
-    return [(one.type, one.tweet_id) for one in told(topic)]
+    return [(one.type, one.tweet_id) for one in events_of(topic)]
 
 
 def ms(at):
