@@ -4,7 +4,7 @@ import html
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -19,6 +19,11 @@ from trackers.schedule.stretch.words import ALL_FIXED
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 KEY = "a-key-of-twenty-letters"
+
+
+@pytest.fixture
+def now():
+    return datetime.now(UTC)
 
 
 def days(now):
