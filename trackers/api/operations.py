@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 
-from trackers.api.wire.auth import Bearer, act_on, require_permission
+from trackers.api.wire.auth import Bearer, acted, require_permission
 from trackers.api.wire.response_fields import NO_CONTENT, TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import QUEUE_ACTS
@@ -129,14 +129,12 @@ def list_queues(request: HttpRequest) -> dict[str, Any]:
 @router.post("/queues/{name}/pause", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def pause_queue(request: HttpRequest, name: str) -> Status:
     """Its keys wait; nothing is claimed. Idempotent, as is `resume`."""
-    act_on(request, QUEUE_ACTS["pause"], _find_queues, name)
-    return Status(204, None)
+    return acted(request, QUEUE_ACTS["pause"], _find_queues, name)
 
 
 @router.post("/queues/{name}/resume", response=NO_CONTENT, auth=Bearer(changes=ADMIN_SCOPE))
 def resume_queue(request: HttpRequest, name: str) -> Status:
-    act_on(request, QUEUE_ACTS["resume"], _find_queues, name)
-    return Status(204, None)
+    return acted(request, QUEUE_ACTS["resume"], _find_queues, name)
 
 
 @router.get("/workers", response=WorkersOut)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.auth import act_on, actor_of, require_permission
+from trackers.api.wire.auth import acted, actor_of, require_permission
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import UnsignedId
@@ -21,7 +21,6 @@ from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing, standings
 from tweetwatch.clock_times import iso
 from tweetwatch.http.json_bodies import Strict
-from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
 _MAX_SOURCES = 200
@@ -160,30 +159,24 @@ def change_source(request: HttpRequest, source: UnsignedId, body: SourceChangeIn
 @router.delete("/{source}", response=NO_CONTENT)
 def remove_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is removed; its tweets stay tracked."""
-    act_on(request, acts.ACTS["remove"], _find_source, source)
-    return Status(204, None)
+    return acted(request, acts.ACTS["remove"], _find_source, source)
 
 
 @router.post("/{source}/pause", response=NO_CONTENT)
 def pause_source(request: HttpRequest, source: UnsignedId) -> Status:
     """It is not read until resumed. Idempotent, as is `resume`."""
-    act_on(request, acts.ACTS["pause"], _find_source, source)
-    return Status(204, None)
+    return acted(request, acts.ACTS["pause"], _find_source, source)
 
 
 @router.post("/{source}/resume", response=NO_CONTENT)
 def resume_source(request: HttpRequest, source: UnsignedId) -> Status:
-    act_on(request, acts.ACTS["resume"], _find_source, source)
-    return Status(204, None)
+    return acted(request, acts.ACTS["resume"], _find_source, source)
 
 
 @router.post("/{source}/poll", response=NO_CONTENT)
 def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
-    done = act_on(request, acts.ACTS["poll"], _find_source, source)
-    if not done.is_done:
-        raise Refused(409, done.message)
-    return Status(204, None)
+    return acted(request, acts.ACTS["poll"], _find_source, source, idempotent=False)
 
 
 def _find_source(id: int) -> Source:

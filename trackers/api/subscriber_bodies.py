@@ -26,11 +26,6 @@ def _check_at_least(text: str) -> str:
 
 
 AtLeast = Annotated[StrictStr, AfterValidator(_check_at_least)]
-# The fields of Subscriber that have the same name here.
-_SAME_NAMES = (
-    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
-    "with_data", "authors", "sources",
-)  # fmt: skip
 # Null removes the limit or the figure; for other fields null means absent.
 _NULLABLE = ("rate", "at_least")
 
@@ -60,18 +55,7 @@ class Change(Strict):
             for name in self.model_fields_set
             if (value := getattr(self, name)) is not None or name in _NULLABLE
         }
-        fields = {name: sent[name] for name in _SAME_NAMES if name in sent}
-        if "each_change" in sent:
-            fields["newest_only"] = not sent["each_change"]
-        if "at_least" in sent:
-            least = sent["at_least"]
-            fields["metric"], fields["at_least"] = terms.at_least_of(least) if least else ("", None)
-        return Terms(
-            fields,
-            topics=sent.get("topics"),
-            uuid=sent.get("uuid"),
-            headers=sent.get("headers", {}),
-        )
+        return terms.named_terms(sent)
 
 
 class New(Change):

@@ -26,7 +26,7 @@ from trackers.api.subscriber_bodies import (
     SubscribersOut,
     Time,
 )
-from trackers.api.wire.auth import Bearer, act_on, actor_of, require_permission
+from trackers.api.wire.auth import Bearer, act_on, acted, actor_of, require_permission
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Id
 from trackers.api.wire.response_fields import NO_CONTENT
@@ -112,18 +112,18 @@ def attempts(
 @router.post("/{name}/test", response=NO_CONTENT)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    return _act_on_subscriber(request, "test", name)
+    return acted(request, acts.ACTS["test"], _find_subscriber, name)
 
 
 @router.post("/{name}/pause", response=NO_CONTENT)
 def pause(request: HttpRequest, name: str) -> Status:
-    return _act_on_subscriber(request, "pause", name)
+    return acted(request, acts.ACTS["pause"], _find_subscriber, name)
 
 
 @router.post("/{name}/resume", response=NO_CONTENT)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    return _act_on_subscriber(request, "resume", name)
+    return acted(request, acts.ACTS["resume"], _find_subscriber, name)
 
 
 @router.post("/{name}/rotate_secret", response=SecretOut)
@@ -152,11 +152,6 @@ def redeliver(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
     still kept."""
     done = act_on(request, acts.ACTS["redeliver"], _find_subscriber, name, batch=body.batch)
     return {"events": done.count}
-
-
-def _act_on_subscriber(request: HttpRequest, act: str, name: str) -> Status:
-    act_on(request, acts.ACTS[act], _find_subscriber, name)
-    return Status(204, None)
 
 
 def _find_subscriber(name: str) -> Subscriber:

@@ -10,36 +10,17 @@ from django.core.management.base import CommandError
 
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.headers import given_twice
-from trackers.events.subscribers.terms import Terms
+from trackers.events.subscribers.terms import Terms, named_terms
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:
     """The terms given as options; those left out stay as they are, or get their defaults."""
-    fields = {
-        "callback": options["callback"],
-        "max_events": options["max"],
-        "timeout_ms": options["timeout"],
-        "ordered": options["ordered"],
-        "concurrency": options["concurrency"],
-        "rate": options["rate"],
-        "format": options["format"],
-        "with_data": options["with_data"],
-        "newest_only": None if (each := options["each_change"]) is None else not each,
-        "authors": options["authors"],
-        "sources": options["sources"],
-    }
-    if (figure := options["at_least"]) is not None:
-        fields["metric"], fields["at_least"] = figure
-    named: dict[str, str | None] = dict.fromkeys(options["without_headers"] or ())
+    removed: dict[str, str | None] = dict.fromkeys(options["without_headers"] or ())
     own = options["headers"] or []
-    if twice := given_twice([*named, *(name for name, _ in own)]):
+    if twice := given_twice([*removed, *(name for name, _ in own)]):
         raise ValidationError({"headers": f"The header {twice} is given twice."})
-    return Terms(
-        {name: value for name, value in fields.items() if value is not None},
-        topics=options["topics"],
-        uuid=options["uuid"],
-        headers={**named, **dict(own)},
-    )
+    named = {name: value for name, value in options.items() if value is not None}
+    return named_terms({**named, "headers": {**removed, **dict(own)}})
 
 
 def find_subscriber(name: str) -> Subscriber:

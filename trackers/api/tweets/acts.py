@@ -10,7 +10,7 @@ from pydantic import Field, StrictStr
 
 from trackers.acts import Act
 from trackers.api.tweets.routers import NOT_TRACKED, find_tweet, many, single
-from trackers.api.wire.auth import act_on, actor_of
+from trackers.api.wire.auth import acted, actor_of
 from trackers.api.wire.fields import MAX_ITEMS, Id, UnsignedId
 from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut
 from trackers.ingest.files.acts import track_found
@@ -18,7 +18,6 @@ from trackers.ingest.found_tweets import FoundTweet, id_of, is_rounded
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS
 from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict
-from tweetwatch.http.refusals import Refused
 
 _CAME_FROM = "the API, by {user}"
 # More of each text is not given back.
@@ -148,27 +147,21 @@ def _find_exact(id: int) -> list[Tweet]:
 @single.post("/{id}/check", response=NO_CONTENT)
 def check_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
-    done = act_on(request, TWEET_ACTS["check"], _find_one, id)
-    if not done.is_done:
-        raise Refused(409, done.message)
-    return Status(204, None)
+    return acted(request, TWEET_ACTS["check"], _find_one, id, idempotent=False)
 
 
 @single.post("/{id}/pause", response=NO_CONTENT)
 def pause_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is not looked up until resumed. Idempotent, as is `resume`."""
-    act_on(request, TWEET_ACTS["pause"], _find_one, id)
-    return Status(204, None)
+    return acted(request, TWEET_ACTS["pause"], _find_one, id)
 
 
 @single.post("/{id}/resume", response=NO_CONTENT)
 def resume_tweet(request: HttpRequest, id: UnsignedId) -> Status:
-    act_on(request, TWEET_ACTS["resume"], _find_one, id)
-    return Status(204, None)
+    return acted(request, TWEET_ACTS["resume"], _find_one, id)
 
 
 @single.delete("/{id}", response=NO_CONTENT)
 def untrack_tweet(request: HttpRequest, id: UnsignedId) -> Status:
     """It is removed, with its whole history."""
-    act_on(request, TWEET_ACTS["untrack"], _find_exact, id)
-    return Status(204, None)
+    return acted(request, TWEET_ACTS["untrack"], _find_exact, id)

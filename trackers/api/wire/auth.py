@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
+from ninja import Status
 from ninja.errors import AuthorizationError, HttpError
 from ninja.security.base import AuthBase
 
@@ -123,6 +124,21 @@ def act_on(
     act takes besides."""
     actor = actor_of(request, act.permission)
     return act.do(find(key), actor, **also)
+
+
+def acted(
+    request: HttpRequest,
+    act: Act,
+    find: Callable[[Any], Any],
+    key: object,
+    *,
+    idempotent: bool = True,
+) -> Status:
+    """The empty answer of an act; 409 if nothing was done and that is not as good."""
+    done = act_on(request, act, find, key)
+    if not (done.is_done or idempotent):
+        raise Refused(409, done.message)
+    return Status(204, None)
 
 
 def home_of(request: HttpRequest, follower: str) -> int:

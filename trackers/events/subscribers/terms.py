@@ -42,6 +42,30 @@ class Terms:
     may_be_idle: bool = False  # it may have no topic, as on the bus
 
 
+# The fields of Subscriber that programs and commands call the same.
+_SAME_NAMES = (
+    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
+    "with_data", "authors", "sources",
+)  # fmt: skip
+
+
+def named_terms(named: Mapping[str, Any]) -> Terms:
+    """As programs and commands name them: `each_change`, and `at_least` like likes=1000, or empty
+    for any figure. Raises ValueError with a sentence."""
+    fields = {name: named[name] for name in _SAME_NAMES if name in named}
+    if "each_change" in named:
+        fields["newest_only"] = not named["each_change"]
+    if "at_least" in named:
+        least = named["at_least"]
+        fields["metric"], fields["at_least"] = at_least_of(least) if least else ("", None)
+    return Terms(
+        fields,
+        topics=named.get("topics"),
+        uuid=named.get("uuid"),
+        headers=named.get("headers", {}),
+    )
+
+
 def locked_subscriber(name: str, **known: Any) -> Subscriber:
     """The subscriber, locked until the end of the transaction."""
     there = Subscriber.objects.filter(removed_at=None, **known).select_for_update(no_key=True)

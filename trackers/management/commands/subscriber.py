@@ -169,11 +169,12 @@ def _time_argument(text: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def _at_least_argument(text: str) -> tuple[str, int]:
+def _at_least_argument(text: str) -> str:
     try:
-        return terms.at_least_of(text)
+        terms.at_least_of(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _header_argument(text: str) -> tuple[str, str]:
@@ -188,11 +189,18 @@ def _add_terms_options(parser: ArgumentParser, *, required: bool) -> None:
     add_option = parser.add_argument
     add_option("--callback", required=required, metavar="URL", help="where batches go")
     add_option("--topic", required=required, action="append", metavar="T", dest="topics")
-    add_option("--max", type=int, metavar="N", help="most events in a batch (100 by default)")
+    add_option(
+        "--max",
+        type=int,
+        metavar="N",
+        dest="max_events",
+        help="most events in a batch (100 by default)",
+    )
     add_option(
         "--timeout",
         type=int,
         metavar="MS",
+        dest="timeout_ms",
         help="how long a batch waits for more events (500 by default)",
     )
     add_option("--ordered", action=BooleanOptionalAction, help="one batch at a time, in order")
