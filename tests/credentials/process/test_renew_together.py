@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tests.credentials.process.test_turns_together import learn, together
+from tests.credentials.process.test_selection_together import learn, together
 from tests.databases import url_of
 from tests.x import PROJECT, consent, ends_in, look_up_with_tokens, wait_until
 from trackers.credentials.models import Credential

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tests.credentials.process.test_turns_together import learn
+from tests.credentials.process.test_selection_together import learn
 from tests.x import save_credential
 from trackers.credentials import selection
 from trackers.credentials.models import Credential
