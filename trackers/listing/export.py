@@ -30,7 +30,7 @@ _EXPORT_COLUMNS = [
     Column("state", "text"), Column("tags", "text"), Column("text", "text"),
     Column("lang", "text"),
     *(Column(metric, "whole") for metric in METRICS),
-    Column("measured_until", "time"), Column("next_check", "time"),
+    Column("measured_until", "time"), Column("next_check_at", "time"),
 ]  # fmt: skip
 _GAIN_COLUMNS = [
     Column("gain", "whole"), Column("gain_per_hour", "number"),

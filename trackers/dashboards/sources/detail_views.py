@@ -55,7 +55,7 @@ _DAY_COLUMNS = (
     Column("day", "text"),
     Column("posts", "whole"),
     Column("repeats", "whole"),
-    Column("late", "whole"),
+    Column("leaks", "whole"),
     Column("tweet_days_billed", "whole"),
     Column("dollars", "number"),
 )
