@@ -213,6 +213,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "trackers.dashboards.notices.pause_line",
             ],
+            "builtins": ["trackers.dashboards.words"],
         },
     }
 ]

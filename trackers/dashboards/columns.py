@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -24,6 +25,7 @@ from trackers.dashboards.scrolling import HomeList, ScrolledList, ScrollSettings
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.history import on_page
 from trackers.ingest.sources.models import Source
+from trackers.schedule.intervals import Plan, current
 from trackers.timelines.followers import Home, homes_of
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -50,15 +52,18 @@ class ColumnContents:
 @require_safe
 @needs(VIEW_TWEETS)
 def columns_page(request: HttpRequest) -> HttpResponse:
+    read = current()
     homes = homes_of(request.user)
     mine = _columns_of(request.user, homes)
     return render(
         request,
         "dashboards/columns/page.html",
         {
+            "now": read[0],
             "labels": LABELS.values(),
             "columns": [
-                _column_contents(column, place, mine, homes) for place, column in enumerate(mine)
+                _column_contents(column, place, mine, homes, read)
+                for place, column in enumerate(mine)
             ],
             "may_add": len(mine) < MAX_COLUMNS,
             "most": MAX_COLUMNS,
@@ -110,7 +115,7 @@ def _columns_of(user: User, homes: list[Home]) -> list[Column]:
 
 
 def _column_contents(
-    column: Column, place: int, mine: list[Column], homes: list[Home]
+    column: Column, place: int, mine: list[Column], homes: list[Home], read: tuple[datetime, Plan]
 ) -> ColumnContents:
     return ColumnContents(
         id=column.pk,
@@ -120,7 +125,7 @@ def _column_contents(
         is_first=place == 0,
         is_last=place == len(mine) - 1,
         tweets=scrolling.scroll_context(
-            _scrolled_list(column, homes), _scroll_settings(column), QueryDict()
+            _scrolled_list(column, homes), _scroll_settings(column), QueryDict(), read=read
         ),
     )
 

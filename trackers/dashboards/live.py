@@ -270,8 +270,8 @@ def _changed_metric(metric: str, before: int | None, after: int | None) -> Chang
     return ChangedMetric(
         metric,
         LABELS[metric],
-        "–" if before is None else commas(before),
-        "–" if after is None else commas(after),
+        commas(before),
+        commas(after),
         signed(delta),
         delta < 0,
     )

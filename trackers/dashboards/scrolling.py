@@ -23,7 +23,7 @@ from trackers.dashboards.parts import part_of
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.words import commas
 from trackers.ingest.sources.models import SourceTweet
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.timelines import homes
 from trackers.timelines.homes.page import Embedded, Page
 from trackers.timelines.models import Follow
@@ -179,14 +179,18 @@ class NewBanner:
 
 
 def scroll_context(
-    scrolled: ScrolledList, settings: ScrollSettings, query: QueryDict
+    scrolled: ScrolledList,
+    settings: ScrollSettings,
+    query: QueryDict,
+    *,
+    read: tuple[datetime, Plan] | None = None,
 ) -> dict[str, object]:
-    """Everything that a page shows of it."""
+    """Everything that a page shows of it. `read`: the time and the plan, if the page has them."""
     before, after = _anchors(query)
     with _nonsense_is_404():
         page = scrolled.page(limit=settings.limit, before=before, after=after)
     return {
-        **_rows_context(scrolled, settings, page.ids, page.embedded),
+        **_rows_context(scrolled, settings, page.ids, page.embedded, read=read),
         "page": page,
         "older": page.older,
         "top": page.ids[0] if page.ids else "",
@@ -274,8 +278,9 @@ def _rows_context(
     embedded: Mapping[int, Embedded],
     *,
     late: Iterable[int] = (),
+    read: tuple[datetime, Plan] | None = None,
 ) -> dict[str, object]:
-    at, plan = current()
+    at, plan = read or current()
     tweets_by_id = Tweet.objects.select_related("author", "tweettext").in_bulk(list(ids))
     tweets = [tweets_by_id[id] for id in ids if id in tweets_by_id]
     came_late = {*late, *(scrolled.late([tweet.pk for tweet in tweets]) if tweets else ())}

@@ -480,3 +480,7 @@ class NotedTask(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {'failed' if self.failed else 'took'} {self.took}"
+
+    @property
+    def short_name(self) -> str:
+        return self.name.removeprefix("trackers.tasks.")

@@ -99,7 +99,7 @@ def test_the_first_source_of_a_tweet_is_kept(source, client, admin_user):
 
     forget_yields()
 
-    assert origins(1, now=timezone.now()) == []
+    assert origins(1) == []
     assert "from @nasa" in client.get("/tweets/1/", follow=True).content.decode()
 
 

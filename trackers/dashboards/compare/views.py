@@ -48,6 +48,7 @@ _EXCERPT = 60
 @dataclass(frozen=True, slots=True)
 class Comparison:
     asked: CompareQuery
+    author: Author | None
     lines: list[TweetCurve]
     crowds: list[Crowd]
     readings: dict[int, list[CountsAtAge]]
@@ -87,7 +88,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             for crowd in comparison.crowds
         ],
         "told": describe_comparison(comparison.lines, cells, comparison.crowds, label.lower()),
-        "author": Author.objects.filter(pk=asked.author).first() if asked.author else None,
+        "author": comparison.author,
         "is_full": len(asked.ids) >= MAX_TWEETS,
         "most": MAX_TWEETS,
         "without_author": asked.address(author=None),
@@ -169,7 +170,8 @@ def _read_comparison(request: HttpRequest) -> Comparison:
     now, plan = current()
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(asked.ids)
     comparable = [tweets[id] for id in asked.ids if _is_comparable(id, tweets.get(id), problems)]
-    crowds = list(_read_crowds(asked, problems))
+    author = Author.objects.filter(pk=asked.author).first() if asked.author else None
+    crowds = list(_read_crowds(asked, author, problems))
     born = {tweet.pk: Born(tweet.pk, tweet.created_at) for tweet in comparable if tweet.created_at}
     everybody = {one.id: one for _, some in crowds for one in some} | born
     # No further than the age of the oldest.
@@ -190,7 +192,9 @@ def _read_comparison(request: HttpRequest) -> Comparison:
             "There is nothing to compare this tweet with. Add another tweet, or an author."
         )
     asked = replace(asked, problems=tuple(problems))
-    return Comparison(asked, lines, bands, readings, _intervals_by(plan, tweets), until, now)
+    return Comparison(
+        asked, author, lines, bands, readings, _intervals_by(plan, tweets), until, now
+    )
 
 
 def _is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
@@ -207,9 +211,10 @@ def _is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
     return False
 
 
-def _read_crowds(asked: CompareQuery, problems: list[str]) -> Iterator[tuple[str, list[Born]]]:
+def _read_crowds(
+    asked: CompareQuery, author: Author | None, problems: list[str]
+) -> Iterator[tuple[str, list[Born]]]:
     if asked.author is not None:
-        author = Author.objects.filter(pk=asked.author).first()
         tweets = of_author(asked.author, most=_MAX_CROWD)
         if author and tweets:
             yield f"the last {len(tweets)} tweets of {author}", tweets

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
 
-from trackers.dashboards.words import Moment, ago, commas, lasting
+from trackers.dashboards.words import lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
@@ -16,20 +16,11 @@ from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Import
 from trackers.jobs.models import Worker
 
-_PREVIEW_LENGTH = 90
 MAX_BAD_LINES = 100
 _MAX_FILES_NAMED = 20
 
 # Of figures whose name does not say it.
 _COUNT_LABELS = {"already": "Already tracked"}
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewTweet:
-    """A tweet in the preview."""
-
-    id: str
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,7 @@ class ImportPreview:
     taken_from: str
     columns: tuple[PreviewColumn, ...]
     rows: tuple[tuple[str, ...], ...]
-    tweets: tuple[PreviewTweet, ...]
+    tweets: tuple[FoundTweet, ...]
     rejected: tuple[BadLine, ...]
     warned: tuple[BadLine, ...]
     referenced: bool
@@ -67,32 +58,19 @@ class ImportPreview:
 
 
 @dataclass(frozen=True, slots=True)
-class LineCount:
-    label: str
-    value: str
-    exact: int
-
-
-@dataclass(frozen=True, slots=True)
 class ImportProgress:
     state: str  # uploading, waiting, running or done
-    size: str
     inside: str  # how much is in it
     most: str  # how much may be in it
     near: str  # a sentence when there is little between the two
     files: tuple[str, ...]
     more_files: int
     format: str
-    parts: int
-    done: int
     percent: int  # of the parts
     left: str
     took: str
     rate: str
-    figures: tuple[LineCount, ...]
-    uploaded: Moment | None
-    began: Moment | None
-    ended: Moment | None
+    figures: tuple[tuple[str, int], ...]
     failed: int
     no_worker: bool
     found_nothing: bool
@@ -108,31 +86,21 @@ def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportP
         left = lasting(spent * (report.parts - report.parts_done) / report.parts_done)
     return ImportProgress(
         state=state,
-        size=filesizeformat(report.bytes),
         inside=_contents_text(report),
         most=f"{limits.lines:,} lines and {size(limits.bytes)}",
         near=limits.near(Taken(report.unpacked, report.lines)),
         files=tuple(name for name, _ in report.files[:_MAX_FILES_NAMED]),
         more_files=max(0, len(report.files) - _MAX_FILES_NAMED),
         format=FORMATS.get(report.format, report.format),
-        parts=report.parts,
-        done=report.parts_done,
         percent=report.parts_done * 100 // max(report.parts, 1),
         left=left,
         took=("" if not spent else lasting(spent) if seconds >= 1 else "less than a second"),
         rate=f"{report.read / seconds:,.0f}" if seconds >= 1 else "",
         figures=tuple(
-            LineCount(
-                _COUNT_LABELS.get(name, name.capitalize()),
-                commas(getattr(report, name)),
-                getattr(report, name),
-            )
+            (_COUNT_LABELS.get(name, name.capitalize()), getattr(report, name))
             for name in ("read", "tracked", "already", "rejected", "warnings")
             if name != "warnings" or report.warnings
         ),
-        uploaded=ago(report.uploaded_at, now=now) if report.uploaded_at else None,
-        began=ago(report.began_at, now=now) if report.began_at else None,
-        ended=ago(report.ended_at, now=now) if report.ended_at else None,
         failed=len(failed_parts(report)) if is_running else 0,
         no_worker=is_running and not Worker.objects.alive(now=now).exists(),
         found_nothing=state == "done" and not report.tracked and not report.already,
@@ -184,7 +152,7 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         taken_from=chosen,
         columns=columns,
         rows=seen.rows,
-        tweets=tuple(_preview_tweet(item) for item in seen.tweets),
+        tweets=tuple(seen.tweets),
         rejected=tuple(
             BadLine(*line_place(report, item.line), item.text, item.why) for item in seen.rejected
         ),
@@ -197,11 +165,4 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         asks_referenced=report.format in ("json", "jsonl"),
         keeps_for=f"{UNSTARTED_AFTER.days} days",
         needs_column=bool(columns) and not chosen,
-    )
-
-
-def _preview_tweet(tweet: FoundTweet) -> PreviewTweet:
-    words = (tweet.post.text or "") if tweet.post else ""
-    return PreviewTweet(
-        str(tweet.id), f"{words[:_PREVIEW_LENGTH]}…" if len(words) > _PREVIEW_LENGTH else words
     )

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trackers.dashboards.charts import BarChart
-from trackers.dashboards.words import Moment, ago, commas, lasting
+from trackers.dashboards.words import commas, format_bytes, lasting
 from trackers.jobs.horizon import Horizon
 from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, PartitionsOf, Table
 from tweetwatch.partitions import DAY_SPAN, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.
 _DEAD_WORTH_TELLING = 10_000
-_GIGABYTE = 2**30
 # PostgreSQL refuses writes at two thousand million; autovacuum acts at two hundred million.
 _XIDS_WARN, _XIDS_BAD = 1_000_000_000, 1_600_000_000
 _WAL_MINUTES = 60
@@ -31,28 +30,6 @@ class Check:
     @property
     def verdict(self) -> str:
         return {"": "fine", "warn": "watch it", "bad": "act"}[self.mood]
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    name: str
-    size: str
-    indexes: str
-    rows: str
-    dead: str
-    mood: str
-    vacuumed: Moment | None
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionRow:
-    table: str
-    parts: str
-    since: str
-    until: str
-    size: str
-    rows: str
-    stray: str  # the default partition, empty while it has no rows
 
 
 def checks(
@@ -208,35 +185,17 @@ def _dead_share(table: Table) -> float:
     return table.dead / (table.dead + table.live)
 
 
-def table_rows(health: Health, *, now: datetime) -> list[TableRow]:
-    """The largest."""
+def large_tables(health: Health) -> list[tuple[Table, str]]:
+    """The largest, each with its mood by its dead rows."""
     return [
-        TableRow(
-            name=f"{table.name} ({table.parts} partitions)" if table.parts > 1 else table.name,
-            size=format_bytes(table.size),
-            indexes=format_bytes(table.indexes),
-            rows=commas(table.live),
-            dead=commas(table.dead),
-            mood=_mood_above(_dead_share(table), warn=0.3, bad=0.6),
-            vacuumed=ago(table.vacuumed_at, now=now) if table.vacuumed_at else None,
-        )
+        (table, _mood_above(_dead_share(table), warn=0.3, bad=0.6))
         for table in health.tables[:MAX_TABLES_SHOWN]
     ]
 
 
-def partition_rows(health: Health) -> list[PartitionRow]:
-    return [
-        PartitionRow(
-            table=partition.table,
-            parts=commas(partition.parts),
-            since=_start_of(partition, partition.first),
-            until=_start_of(partition, partition.last),
-            size=format_bytes(partition.size),
-            rows=commas(partition.rows),
-            stray=partition.stray or "",
-        )
-        for partition in health.partitions
-    ]
+def partitions_with_starts(health: Health) -> list[tuple[PartitionsOf, str, str]]:
+    """Each table with partitions, and when its first and its last partition begin."""
+    return [(of, _start_of(of, of.first), _start_of(of, of.last)) for of in health.partitions]
 
 
 def _start_of(of: PartitionsOf, name: str | None) -> str:
@@ -266,12 +225,3 @@ def wal_chart(wal: Sequence[tuple[datetime, int | None]], *, now: datetime) -> B
     values = [by_minute.get(at) for at in minutes]
     most = max((written for written in values if written is not None), default=0)
     return BarChart(values, f"WAL written a minute: at most {format_bytes(most)}")
-
-
-def format_bytes(number: float) -> str:
-    """Bytes in the unit that leaves one to three digits before the point."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if abs(number) < 1024:
-            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
-        number /= 1024
-    return f"{number:,.1f} TB"

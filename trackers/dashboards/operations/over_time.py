@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.jobs.models import NotedTask
 from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.queue import job_classes
@@ -66,24 +67,15 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueRow:
-    at: str
-    due: str
-    oldest: str
-    done: str
-    failed: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueueOverTime:
     name: str
     slug: str
     charts: tuple[Chart, ...]
-    lines: tuple[QueueRow, ...]  # the newest first, without stretches in which nobody looked
+    lines: Sequence[QueueSpan]  # the newest first, without stretches in which nobody looked
     is_idle: bool
 
 
-def queues_over_time(
+def _queues_over_time(
     stretches_by_queue: dict[str, list[QueueSpan]], span: Span, *, now: datetime
 ) -> list[QueueOverTime]:
     return [
@@ -102,17 +94,11 @@ def _queue_over_time(
         name=name,
         slug=name.replace(":", "-"),
         charts=(
-            _chart(name, f"Due {unit}", slots, lambda stretch: stretch.due, commas),
-            _chart(
-                name,
-                "Oldest due",
-                slots,
-                lambda stretch: stretch.oldest_due_seconds,
-                _seconds_in_words,
-            ),
-            _chart(name, f"Done per {span.steps}", slots, lambda stretch: stretch.measured, commas),
+            _chart(name, f"Due {unit}", slots, attrgetter("due"), commas),
+            _chart(name, "Oldest due", slots, attrgetter("oldest_due_seconds"), _seconds_in_words),
+            _chart(name, f"Done per {span.steps}", slots, attrgetter("measured"), commas),
         ),
-        lines=tuple(_queue_row(stretch) for stretch in reversed(stretches)),
+        lines=stretches[::-1],
         is_idle=not any(stretch.due or stretch.measured or stretch.failed for stretch in stretches),
     )
 
@@ -139,47 +125,38 @@ def _seconds_in_words(number: int) -> str:
     return lasting(timedelta(seconds=number))
 
 
-def _queue_row(stretch: QueueSpan) -> QueueRow:
-    return QueueRow(
-        at=exactly(stretch.at)[:16],
-        due=commas(stretch.due),
-        oldest=f"{stretch.oldest_due_seconds:,.1f} s",
-        done="–" if stretch.measured is None else commas(stretch.measured),
-        failed="–" if stretch.failed is None else commas(stretch.failed),
-    )
-
-
 @require_safe
 @needs(VIEW_OPERATIONS)
 def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
     """For the time that the page shows, in the same steps."""
-    over = request.GET.get("over", "")
-    over = over if over in SPANS else "hour"
-    span = SPANS[over]
+    over, span = _asked_span(request)
+    values = attrgetter("at", "due", "oldest_due_seconds", "measured", "failed")
     rows = (
-        (
-            name,
-            stretch.at,
-            stretch.due,
-            stretch.oldest_due_seconds,
-            stretch.measured,
-            stretch.failed,
-        )
+        (name, *values(stretch))
         for name, stretches in by_time(over=span.over, step=span.step).items()
         for stretch in stretches
     )
     return as_file(request, Table(f"queues-{over}", _QUEUE_COLUMNS, rows), form)
 
 
-@dataclass(frozen=True, slots=True)
-class TroubledTask:
-    name: str  # a queue, or an ordinary task
-    keys: str
-    ended: Moment
-    took: str
-    failed: bool
-    reason: str
-    where: str
+def over_time_context(request: HttpRequest, *, now: datetime) -> dict[str, object]:
+    over, span = _asked_span(request)
+    stretches = by_time(over=span.over, step=span.step)
+    return {
+        "over": over,
+        "span": span,
+        "spans": SPANS,
+        "over_time": _queues_over_time(stretches, span, now=now),
+        "is_kept": any(stretches.values()),
+        "troubled": NotedTask.objects.all()[:_MAX_SHOWN],
+    }
+
+
+def _asked_span(request: HttpRequest) -> tuple[str, Span]:
+    """By its name; the last hour, unless the address asks for another."""
+    over = request.GET.get("over", "")
+    over = over if over in SPANS else "hour"
+    return over, SPANS[over]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,22 +167,6 @@ class IsolatedKeys:
     keys: tuple[tuple[str, str], ...]
     more: bool  # there are others
     listed: str  # where all of them are
-
-
-def troubled_tasks(*, now: datetime) -> list[TroubledTask]:
-    return [_troubled_task(task, now=now) for task in NotedTask.objects.all()[:_MAX_SHOWN]]
-
-
-def _troubled_task(task: NotedTask, *, now: datetime) -> TroubledTask:
-    return TroubledTask(
-        name=task.queue or task.name.removeprefix("trackers.tasks."),
-        keys="" if task.keys is None else commas(task.keys),
-        ended=ago(task.ended_at, now=now),
-        took=f"{task.took.total_seconds():,.1f} s",
-        failed=task.failed,
-        reason=task.reason,
-        where=f"{task.host}, pid {task.pid}",
-    )
 
 
 def isolated_keys() -> list[IsolatedKeys]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.credentials.models import Credential
 from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
 from trackers.dashboards.days_table import days_table
 from trackers.dashboards.notices import notices, queue_states
@@ -23,64 +18,24 @@ from trackers.dashboards.operations.cards import (
     count_age,
     snapshot_card,
 )
-from trackers.dashboards.operations.database import checks, partition_rows, table_rows, wal_chart
+from trackers.dashboards.operations.database import (
+    checks,
+    large_tables,
+    partitions_with_starts,
+    wal_chart,
+)
 from trackers.dashboards.operations.money import project_block
 from trackers.dashboards.operations.over_time import (
     AN_HOUR,
-    SPANS,
     isolated_keys,
-    queues_over_time,
-    troubled_tasks,
+    over_time_context,
 )
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
-from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.jobs.models import Worker
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.observed.database import health, wal_by_minute
-from trackers.jobs.observed.minutes import by_time
 from trackers.jobs.statistics import by_minute
 from trackers.status import Status
-from trackers.xapi.results import WindowSeen
-
-
-@dataclass(frozen=True, slots=True)
-class WindowGauge:
-    endpoint: str
-    limit: int
-    limit_words: str
-    remaining: int
-    remaining_words: str
-    resets: Moment
-    is_over: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CredentialRow:
-    """A credential as it may be shown: never its secrets."""
-
-    id: int
-    name: str
-    kind: str
-    state: str
-    reason: str
-    app: str
-    project: str
-    used: Moment | None
-    gauges: tuple[WindowGauge, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerRow:
-    """A process in a cluster."""
-
-    host: str
-    pid: int
-    kind: str
-    started: Moment
-    seen: Moment
-    doing: str
-    doing_since: Moment | None
-    is_stale: bool
 
 
 @require_safe
@@ -91,7 +46,7 @@ def operations(request: HttpRequest) -> HttpResponse:
     parts: dict[str, PartReader] = {
         "figures": lambda: _figures_now(status),
         "days": lambda: {"days": days_table(status.plan, now=now, is_whole=True)},
-        "over-time": lambda: _over_time_context(request.GET.get("over", ""), now=now),
+        "over-time": lambda: over_time_context(request, now=now),
         "database": lambda: _database_context(status),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
@@ -125,7 +80,8 @@ def _figures_now(status: Status) -> dict[str, object]:
         youngest=youngest,
         said_above=[notice.sentence for notice in above],
     )
-    hands = _worker_rows(status.workers, now=now)
+    silent_since = now - Worker.SILENT_AFTER
+    silent = [worker for worker in status.workers if worker.seen_at <= silent_since]
     return {
         "cards": (
             *cards(queue),
@@ -135,27 +91,15 @@ def _figures_now(status: Status) -> dict[str, object]:
         "count": count_age(queue, now=now),
         "behind": behind,
         "bars": drawn,
-        "blocks": [project_block(one, now=now) for one in status.projects],
-        "keys": [_credential_row(one, now=now) for one in status.credentials],
-        "hands": hands,
-        "silent": sum(hand.is_stale for hand in hands),
+        "blocks": [project_block(money, now=now) for money in status.projects],
+        "credentials": [
+            (credential, credential.reported_windows()) for credential in status.credentials
+        ],
+        "workers": sorted(status.workers, key=lambda worker: worker not in silent),
+        "silent": silent,
         "notices": above,
         "isolated": isolated_keys(),
         "queues": queue_states(status.queues, now=now),
-    }
-
-
-def _over_time_context(over: str, *, now: datetime) -> dict[str, object]:
-    over = over if over in SPANS else "hour"
-    span = SPANS[over]
-    stretches = by_time(over=span.over, step=span.step)
-    return {
-        "over": over,
-        "span": span,
-        "spans": SPANS,
-        "over_time": queues_over_time(stretches, span, now=now),
-        "is_kept": any(stretches.values()),
-        "troubled": troubled_tasks(now=now),
     }
 
 
@@ -170,52 +114,6 @@ def _database_context(status: Status) -> dict[str, object]:
             database_health, status.oldest_snapshot, [written for _, written in wal], now=now
         ),
         "wal": wal_chart(wal, now=now),
-        "tables": table_rows(database_health, now=now),
-        "partitions": partition_rows(database_health),
+        "tables": large_tables(database_health),
+        "partitions": partitions_with_starts(database_health),
     }
-
-
-def _credential_row(credential: Credential, *, now: datetime) -> CredentialRow:
-    return CredentialRow(
-        id=credential.pk,
-        name=credential.name,
-        kind=f"{credential.get_kind_display()}, {credential.api}",
-        state=credential.state,
-        reason=credential.reason,
-        app=credential.app.name,
-        project=credential.project.name,
-        used=ago(credential.used_at, now=now) if credential.used_at else None,
-        gauges=tuple(_window_gauge(window, now=now) for window in credential.reported_windows()),
-    )
-
-
-def _window_gauge(window: WindowSeen, *, now: datetime) -> WindowGauge:
-    return WindowGauge(
-        endpoint=window.endpoint,
-        limit=window.limit,
-        limit_words=commas(window.limit),
-        remaining=window.remaining,
-        remaining_words=commas(window.remaining),
-        resets=ahead(window.resets_at, now=now),
-        is_over=window.resets_at <= now,
-    )
-
-
-def _worker_rows(rows: Iterable[Worker], *, now: datetime) -> list[WorkerRow]:
-    """Those that fell silent come first."""
-    return sorted((_worker_row(row, now=now) for row in rows), key=lambda one: not one.is_stale)
-
-
-def _worker_row(worker: Worker, *, now: datetime) -> WorkerRow:
-    return WorkerRow(
-        host=worker.host,
-        pid=worker.pid,
-        kind=worker.get_kind_display(),
-        started=ago(worker.started_at, now=now),
-        seen=ago(worker.seen_at, now=now),
-        doing=worker.doing,
-        doing_since=ago(worker.doing_since, now=now)
-        if worker.doing and worker.doing_since
-        else None,
-        is_stale=worker.seen_at <= now - Worker.SILENT_AFTER,
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
@@ -23,8 +22,8 @@ from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
-from trackers.ingest.sources.days import Cost, cost_of, days_of
-from trackers.ingest.sources.models import Gap, Source, SourceDay, SourceTweet
+from trackers.ingest.sources.days import cost_of, days_of
+from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.schedule.intervals import Plan, current
@@ -72,30 +71,6 @@ _PURPOSES: dict[Purpose, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GapRow:
-    """A gap in the table, as the times contained in its ids."""
-
-    since: str
-    until: str
-    why: str
-    found_at: Moment
-    state: str
-    mood: str
-    closed: Moment | None
-    helps: str
-
-
-@dataclass(frozen=True, slots=True)
-class LatePost:
-    """A post that appeared below a cursor that had already passed it."""
-
-    id: str
-    born: Moment
-    seen: Moment
-    by: str
-
-
 @require_safe
 @needs(VIEW_SOURCES, rows=VIEW_TWEETS)
 def source_page(request: HttpRequest, id: int) -> HttpResponse:
@@ -119,17 +94,18 @@ def source_page(request: HttpRequest, id: int) -> HttpResponse:
 def _source_context(source: Source, *, now: datetime) -> dict[str, object]:
     [standing] = standings([source], now=now)
     return {
-        "line": source_row(standing, now=now),
+        "line": source_row(standing),
         "reading": _reading_of(standing, now=now),
         "report": standing.report,
         "connection": connection_of(standing.stream, now=now)
         if source.kind == Source.Kind.STREAM
         else None,
-        "gaps": _gap_rows(source, now=now),
-        "late": _late_posts(source, now=now),
+        "gaps": _gap_rows(source),
+        "late": [
+            (post, born_at(post.tweet_id), lasting(post.seen_at - born_at(post.tweet_id)))
+            for post in source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
+        ],
         "late_more": source.leaked > _MAX_LATE,
-        "created": ago(source.created_at, now=now),
-        "paused": ago(source.paused_at, now=now) if source.paused_at else None,
         "leaving": _removal_under_way(source),
     }
 
@@ -146,26 +122,22 @@ def _reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
     return _reading_progress(standing.source, now=now, waits=standing.state in _WAITING_STATES)
 
 
-def _gap_rows(source: Source, *, now: datetime) -> list[GapRow]:
-    """Open and lost ones first, then those closed most recently."""
+def _gap_rows(source: Source) -> list[tuple[Gap, str, str, str, str, str]]:
+    """Each gap with its beginning, end, state, mood, and what fills it; open and lost ones first,
+    then those closed most recently."""
     missing = list(source.gaps.filter(closed_at=None)[:_MAX_GAPS])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
     rest = list(closed[: max(0, _MAX_GAPS - len(missing))])
-    return [_gap_row(gap, source, now=now) for gap in [*missing, *rest]]
-
-
-def _gap_row(gap: Gap, source: Source, *, now: datetime) -> GapRow:
-    state, mood = _gap_state(gap, source)
-    return GapRow(
-        since="the beginning" if not gap.from_id else exactly(born_at(gap.from_id)),
-        until=exactly(born_at(gap.to_id)),
-        why=gap.get_why_display(),
-        found_at=ago(gap.found_at, now=now),
-        state=state,
-        mood=mood,
-        closed=ago(gap.closed_at, now=now) if gap.closed_at else None,
-        helps=_gap_help(gap),
-    )
+    return [
+        (
+            gap,
+            exactly(born_at(gap.from_id)) if gap.from_id else "the beginning",
+            exactly(born_at(gap.to_id)),
+            *_gap_state(gap, source),
+            _gap_help(gap),
+        )
+        for gap in [*missing, *rest]
+    ]
 
 
 def _gap_state(gap: Gap, source: Source) -> tuple[str, str]:
@@ -178,21 +150,6 @@ def _gap_state(gap: Gap, source: Source) -> tuple[str, str]:
     if source.filling_id == gap.pk:
         return "being filled", "warn"
     return "open", "warn"
-
-
-def _late_posts(source: Source, *, now: datetime) -> list[LatePost]:
-    rows = source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
-    return [_late_post(row, now=now) for row in rows]
-
-
-def _late_post(row: SourceTweet, *, now: datetime) -> LatePost:
-    born = born_at(row.tweet_id)
-    return LatePost(
-        id=str(row.tweet_id),
-        born=ago(born, now=now),
-        seen=ago(row.seen_at, now=now),
-        by=lasting(row.seen_at - born),
-    )
 
 
 def _newest_rows(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
@@ -213,15 +170,6 @@ def _gap_help(gap: Gap) -> str:
     return _FILLED_BY_SEARCH if gap.is_of_stream else ""
 
 
-@dataclass(frozen=True, slots=True)
-class CostWords:
-    a_day: str
-    a_post: str
-    billed: str
-    money: str
-    over: str  # the days that it is the average of
-
-
 def get_source(id: int) -> Source:
     try:
         return Source.objects.get(pk=id)
@@ -237,7 +185,7 @@ def _source_figures(source: Source, *, now: datetime) -> dict[str, object]:
     return {
         "author": _account_of(source),
         "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
-        "cost": _cost_words(days, today=today),
+        "cost": cost_of(days, today=today),
         "usual": usual(of_these(ids), now=now),
     }
 
@@ -247,24 +195,6 @@ def _account_of(source: Source) -> Author | None:
     if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
         return None
     return Author.objects.filter(pk=source.account_id).first()
-
-
-def _cost_words(days: list[SourceDay], *, today: date) -> CostWords | None:
-    cost: Cost | None = cost_of(days, today=today)
-    if cost is None:
-        return None
-    return CostWords(
-        a_day=_fine_dollars(cost.a_day),
-        a_post="–" if cost.a_post is None else _fine_dollars(cost.a_post),
-        billed=commas(cost.billed),
-        money=_fine_dollars(cost.money),
-        over="today" if cost.days == 1 else f"in the last {cost.days} days",
-    )
-
-
-def _fine_dollars(amount: Decimal) -> str:
-    """To a hundredth of a cent below a dollar: a post costs half a cent."""
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"
 
 
 @require_safe
@@ -292,7 +222,6 @@ class SweepUnderWay:
 @dataclass(frozen=True, slots=True)
 class ReadingProgress:
     through: Moment | None  # everything up to here is read; None until the first poll has finished
-    newest: Moment | None
     k: str
     sweeping: SweepUnderWay | None
 
@@ -306,7 +235,6 @@ def _reading_progress(source: Source, *, now: datetime, waits: bool = False) -> 
     k = timedelta(milliseconds=rules.k_ms)
     return ReadingProgress(
         through=_read_through(at, rules, now=now) if at else None,
-        newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
         k=lasting(k) if k >= _SECOND else f"{rules.k_ms} ms",
         sweeping=_sweep_under_way(sweep, _WAITING if waits else _PURPOSES, now=now)
         if sweep

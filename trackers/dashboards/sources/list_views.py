@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
 from trackers.dashboards.notices import notices
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.sources.rows import Connection, SourceRow, connection_of, source_rows
+from trackers.dashboards.sources.rows import Connection, SourceRow, connection_of, source_row
 from trackers.history import on_page
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import standings
 from trackers.schedule.intervals import current
 
@@ -58,7 +58,7 @@ def _list_context(*, now: datetime) -> dict[str, object]:
     watched = list(read.troubled_first()[: MAX_SOURCES + 1])
     files = list(Source.objects.files()[: _MAX_FILES + 1])
     statuses = standings([*watched[:MAX_SOURCES], *files[:_MAX_FILES]], now=now)
-    all_rows = source_rows(statuses, now=now)
+    all_rows = [source_row(standing) for standing in statuses]
     rows = sorted((row for row in all_rows if not row.is_finished), key=lambda row: row.rank)
     return {
         "rows": rows,
@@ -73,6 +73,5 @@ def _list_context(*, now: datetime) -> dict[str, object]:
 
 def _stream_card(rows: list[SourceRow], *, now: datetime) -> Connection | None:
     """The stream's card, if there is a rule for it."""
-    if not any(row.kind == Source.Kind.STREAM for row in rows):
-        return None
-    return connection_of(Stream.objects.first(), now=now)
+    rules = [row.standing for row in rows if row.source.kind == Source.Kind.STREAM]
+    return connection_of(rules[0].stream, now=now) if rules else None

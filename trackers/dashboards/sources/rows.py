@@ -4,11 +4,12 @@ stream's card.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import Moment, ago, ahead, commas, with_code
+from django.utils.safestring import SafeString
+
+from trackers.dashboards.words import commas, with_code
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing, is_silent
 from trackers.schedule.durations import spoken_after_every
@@ -53,109 +54,63 @@ _STATE_MOODS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    value: str
-    exact: str  # the number unrounded
-
-
-@dataclass(frozen=True, slots=True)
-class LeakMeter:
-    """The leak meter: posts that appeared below a cursor that had already passed them."""
-
-    count: Number
-    rate: str  # a share in words, empty without leaks
-    checked: Moment | None  # the last overlap
-    mood: str
-
-
-@dataclass(frozen=True, slots=True)
 class SourceRow:
     """A source as the list shows it."""
 
-    id: int
-    kind: str
-    kind_words: str
-    name: str
-    owner: str
-    state: str
+    standing: Standing
     badge: str
     mood: str
     sentence: str  # its state in a sentence, without times
     problem: str
-    next: Moment | None
-    polled: Moment | None
-    ended: Moment | None
-    yielded: Number
-    again: Number
-    leaks: LeakMeter
+    leak_rate: str  # a share in words, empty without leaks
     gaps: str
     gaps_mood: str
     skew: str
-    is_polled: bool
-    is_paused: bool
     can_poll: bool
+
+    @property
+    def source(self) -> Source:
+        return self.standing.source
 
     @property
     def helped_by(self) -> str:
         """The act that its state asks for, if any."""
-        if self.is_paused:
+        if self.source.paused_at:
             return "resume"
-        return "poll" if self.state in ("isolated", "idle") else ""
+        return "poll" if self.standing.state in ("isolated", "idle") else ""
 
     @property
     def rank(self) -> tuple[int, str]:
         """Trouble first, then by name."""
         moods = (self.mood, self.gaps_mood)
         trouble = 0 if "bad" in moods else 1 if "warn" in moods else 2
-        return trouble, self.name.lower()
+        return trouble, str(self.source).lower()
 
     @property
     def is_finished(self) -> bool:
         """A file that has been read to its end."""
-        return self.state == "done"
+        return self.standing.state == "done"
 
     @property
     def has_gaps(self) -> bool:
         """Whether it can have gaps: a file has bad lines instead."""
-        return self.kind != Source.Kind.IMPORT
+        return self.source.kind != Source.Kind.IMPORT
 
 
-def source_rows(statuses: Iterable[Standing], *, now: datetime) -> list[SourceRow]:
-    return [source_row(standing, now=now) for standing in statuses]
-
-
-def source_row(standing: Standing, *, now: datetime) -> SourceRow:
+def source_row(standing: Standing) -> SourceRow:
     source = standing.source
     return SourceRow(
-        id=source.pk,
-        kind=source.kind,
-        kind_words=source.get_kind_display(),
-        name=str(source),
-        owner=source.owner,
-        state=standing.state,
+        standing,
         badge=_STATE_BADGES[standing.state],
         mood=_STATE_MOODS.get(standing.state, ""),
         sentence=_describe_state(standing),
         problem=with_code(standing.reason) if standing.state in ("problem", "no_money") else "",
-        next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
-        polled=ago(source.polled_at, now=now) if source.polled_at else None,
-        ended=_ended_at(standing, now=now),
-        yielded=_exact_number(source.yielded),
-        again=_exact_number(source.again),
-        leaks=_leak_meter(source, now=now),
+        leak_rate=_leak_rate(source.leaked, source.yielded),
         gaps=_gap_counts(standing.gaps_open, standing.gaps_lost),
         gaps_mood="bad" if standing.gaps_lost else "warn" if standing.gaps_open else "",
         skew=_describe_skew(source.skew),
-        is_polled=source.is_polled,
-        is_paused=source.paused_at is not None,
         can_poll=_can_poll(standing),
     )
-
-
-def _ended_at(standing: Standing, *, now: datetime) -> Moment | None:
-    """When the file was read to its end."""
-    at = standing.report.ended_at if standing.report else None
-    return ago(at, now=now) if at else None
 
 
 def _can_poll(standing: Standing) -> bool:
@@ -203,19 +158,6 @@ def _describe_progress(standing: Standing) -> str:
     return f"{report.parts_done:,} of {report.parts:,} parts of the file have been read"
 
 
-def _exact_number(count: int) -> Number:
-    return Number(commas(count), str(count))
-
-
-def _leak_meter(source: Source, *, now: datetime) -> LeakMeter:
-    return LeakMeter(
-        count=_exact_number(source.leaked),
-        rate=_leak_rate(source.leaked, source.yielded),
-        checked=ago(source.overlapped_at, now=now) if source.overlapped_at else None,
-        mood="warn" if source.leaked else "",
-    )
-
-
 def _leak_rate(leaked: int, yielded: int) -> str:
     if not leaked or not yielded:
         return ""
@@ -240,41 +182,24 @@ def _describe_skew(by: timedelta | None) -> str:
 class Connection:
     """The one connection of the filtered stream, for its card."""
 
+    stream: Stream
     state: str
     mood: str
-    since: Moment | None
-    heard: Moment | None
-    next_try: Moment | None
-    because: str
-    lines: Number
-    duplicates: Number
-    garbled: Number
-    reconnects: Number
-    others: int
-    who: str
+    next_try: datetime | None
+    because: SafeString
+    reconnects: int
 
 
 def connection_of(stream: Stream | None, *, now: datetime) -> Connection:
     stream = stream or Stream()
-
-    def since(at: datetime | None) -> Moment | None:
-        return ago(at, now=now) if at else None
-
     silent = is_silent(stream, now=now)
-    waits = not silent and stream.state == Stream.State.WAITING and stream.next_try_at is not None
+    moods = {"open": "ready", "stopped": "warn", "waiting": "warn"}
+    waits = not silent and stream.state == Stream.State.WAITING
     return Connection(
+        stream,
         state="not running" if silent else stream.get_state_display(),
-        mood="warn"
-        if silent
-        else {"open": "ready", "stopped": "warn", "waiting": "warn"}.get(stream.state, ""),
-        since=since(stream.state_since),
-        heard=since(stream.heard_at),
-        next_try=ahead(stream.next_try_at, now=now) if waits and stream.next_try_at else None,
+        mood="warn" if silent else moods.get(stream.state, ""),
+        next_try=stream.next_try_at if waits else None,
         because=with_code(stream.because),
-        lines=_exact_number(stream.lines),
-        duplicates=_exact_number(stream.duplicates),
-        garbled=_exact_number(stream.garbled),
-        reconnects=_exact_number(max(0, stream.connects - 1)),
-        others=stream.rules_of_others,
-        who=f"{stream.host}, pid {stream.pid}" if stream.pid else "",
+        reconnects=max(0, stream.connects - 1),
     )

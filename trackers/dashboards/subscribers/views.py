@@ -14,12 +14,11 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
 from trackers.dashboards.charts import Sparkline, by_minute
 from trackers.dashboards.parts import render_parts
-from trackers.dashboards.words import Moment, ago, ahead, commas
+from trackers.dashboards.words import commas
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
 from trackers.events.subscribers.standings import Standing, staged, standing_of, standings, topics
-from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
 # How many batches at the head of the line, and how many of the newest attempts.
@@ -38,44 +37,15 @@ _BADGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
-    """A topic, and how much is published in it."""
-
-    name: str
-    publisher: str
-    events: str
-    is_wanted: bool
+class SubscriberRow:
+    status: Standing
+    host: str
+    badge: str
+    mood: str
+    note: str  # what a person should know
+    is_late: bool
     rate: str
     spark: Sparkline | None
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
-    """An attempt to deliver."""
-
-    id: int
-    at: Moment
-    uid: str
-    number: int
-    outcome: str
-    mood: str
-    status: int | None
-    took: str
-    events: str
-    error: str
-    answer: str
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    uid: str
-    state: str
-    is_current: bool
-    events: str
-    attempts: int
-    since: Moment
-    ready: Moment | None  # when a waiting one becomes ready
-    error: str
 
 
 @require_safe
@@ -106,7 +76,11 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
     ]
     return {
         "rows": rows,
-        "topics": [_topic_row(item, published.get(item.pk, Hour())) for item in topics()],
+        "topics": [
+            (topic, _rate_text(hour), _hour_curve(hour, "published"))
+            for topic in topics()
+            if (hour := published.get(topic.pk, Hour()))
+        ],
         "staged": staged(),
         "behind": _is_behind(rows),
     }
@@ -123,10 +97,14 @@ def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) 
         "line": row,
         "headers": sorted(subscriber.secrets.get("headers") or ()),
         "subscriber": subscriber,
+        "books": row.status.books,
         "behind": _is_behind([row]),
-        "batches": [_batch_row(each, now=now) for each in batches[:_MAX_BATCHES]],
+        "batches": [
+            (batch, _BATCH_STATES[batch.state], _ready_at(batch, now=now))
+            for batch in batches[:_MAX_BATCHES]
+        ],
         "more_batches": len(batches) > _MAX_BATCHES,
-        "attempts": [_attempt_row(each, now=now) for each in attempts],
+        "attempts": [(attempt, _OUTCOME_MOODS[attempt.outcome]) for attempt in attempts],
         "more_attempts": len(attempts) == _MAX_ATTEMPTS,
         "outcome": outcome,
         "outcomes": Attempt.Outcome.values,
@@ -138,102 +116,25 @@ def get_subscriber(id: int) -> Subscriber:
     return get_object_or_404(subscribers, pk=id)
 
 
-def _topic_row(topic: Topic, hour: Hour) -> TopicRow:
-    return TopicRow(
-        name=topic.name,
-        publisher=topic.publisher or "none yet",
-        events=commas(topic.events),
-        is_wanted=topic.wanted,
-        rate=_rate_text(hour),
-        spark=_hour_curve(hour, "published"),
-    )
-
-
-def _batch_row(batch: EventBatch, *, now: datetime) -> BatchRow:
-    # A due batch becomes ready with a deliverer's next turn.
+def _ready_at(batch: EventBatch, *, now: datetime) -> datetime | None:
+    """When a waiting one becomes ready. One that is due does with a deliverer's next turn."""
     waits = batch.state == EventBatch.State.EARLY and batch.deadline > now
-    return BatchRow(
-        uid=str(batch.uid),
-        state=_BATCH_STATES[batch.state],
-        is_current=batch.is_current,
-        events=commas(len(batch.events)),
-        attempts=batch.attempts,
-        since=ago(batch.first_at, now=now),
-        ready=ahead(batch.deadline, now=now) if waits else None,
-        error=batch.last_error,
-    )
-
-
-def _attempt_row(attempt: Attempt, *, now: datetime) -> AttemptRow:
-    return AttemptRow(
-        id=attempt.id,
-        at=ago(attempt.at, now=now),
-        uid=str(attempt.uid),
-        number=attempt.number,
-        outcome=attempt.outcome,
-        mood=_OUTCOME_MOODS[attempt.outcome],
-        status=attempt.status,
-        took="–" if attempt.took_ms is None else f"{commas(attempt.took_ms)} ms",
-        events=commas(len(attempt.events)),
-        error=attempt.error,
-        answer=attempt.answer,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriberRow:
-    id: int
-    name: str
-    host: str
-    topics: str
-    state: str
-    badge: str
-    mood: str
-    note: str  # what a person should know
-    added: str
-    delivered: str
-    dropped: str
-    queued: str
-    batches: str
-    health: int
-    oldest: Moment | None
-    attempted: Moment | None
-    next: Moment | None  # when it is tried again after failures
-    is_late: bool
-    is_paced: bool
-    rate: str
-    spark: Sparkline | None
+    return batch.deadline if waits else None
 
 
 def _subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
     """`hour`: what was delivered to it."""
-    subscriber, state, books = status.subscriber, status.subscriber.state, status.books
-    is_failing = status.state == "ready" and state.failing_since is not None
+    is_failing = status.state == "ready" and status.subscriber.state.failing_since is not None
     badge, mood = _BADGES["waiting" if is_failing else status.state]
     waited = status.oldest_seconds
     return SubscriberRow(
-        id=subscriber.pk,
-        name=subscriber.name,
+        status,
         # A callback may carry a secret in its path.
-        host=urlsplit(subscriber.callback).netloc,
-        topics=", ".join(status.topics) or "no topic",
-        state=status.state,
+        host=urlsplit(status.subscriber.callback).netloc,
         badge=badge,
         mood=mood,
         note=_describe_subscriber(status),
-        added=commas(books.added),
-        delivered=commas(books.delivered),
-        dropped=commas(books.dropped),
-        queued=commas(books.queued),
-        batches=commas(books.batches),
-        health=state.health,
-        oldest=ago(books.oldest, now=status.now) if books.oldest else None,
-        attempted=ago(state.attempted_at, now=status.now) if state.attempted_at else None,
-        next=ahead(status.next_at, now=status.now)
-        if status.next_at and status.state == "waiting"
-        else None,
         is_late=waited is not None and waited > _WAITS_TOO_LONG.total_seconds(),
-        is_paced=subscriber.rate is not None,
         rate=_rate_text(hour),
         spark=_hour_curve(hour, "delivered"),
     )
@@ -254,7 +155,10 @@ def _describe_subscriber(status: Standing) -> str:
 
 def _is_behind(rows: list[SubscriberRow]) -> bool:
     """Whether events wait for one that nothing holds back: then no deliverer runs."""
-    return any(row.state == "ready" and row.is_late and not row.is_paced for row in rows)
+    return any(
+        row.is_late and row.status.state == "ready" and row.status.subscriber.rate is None
+        for row in rows
+    )
 
 
 def _rate_text(hour: Hour) -> str:

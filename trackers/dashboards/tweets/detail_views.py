@@ -42,7 +42,7 @@ from trackers.dashboards.tweets.next_check import (
     why_late,
 )
 from trackers.dashboards.tweets.outlook import bands_of, outlook
-from trackers.dashboards.words import Moment, ago, commas, exactly, signed
+from trackers.dashboards.words import commas, exactly, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.history import Run
@@ -62,17 +62,6 @@ _REFERENCES = {
 }
 # By the first part of X's media keys.
 _MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A row of the table: a run, or the hole before it."""
-
-    taken: Moment
-    until: Moment
-    measurements: str
-    values: tuple[str, ...]
-    after_hole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +108,10 @@ class CurveQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """A source that yielded the tweet."""
-
-    id: int
-    name: str
-    seen: Moment
-    late: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Fact:
     label: str
     value: str
     is_post: bool = False  # `value` is the id of a post
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """What the tweet said."""
-
-    id: str
-    text: str | None  # None if X never showed us this version, or no longer does
-    seen: Moment | None
-    followed: bool  # the version was once tracked separately, and its own page has those samples
 
 
 @require_safe
@@ -200,7 +169,7 @@ def _tweet_context(
         "told": describe_steps(steps, asked.view)
         if steps
         else describe_curve(drawn.runs, drawn.holes),
-        "lines": _run_rows(drawn, now=now) if asked.view == "totals" else [],
+        "lines": _run_rows(drawn) if asked.view == "totals" else [],
         "steps": _step_rows(steps, asked.view),
         "left_out": commas(max(0, len(steps or drawn.runs) - _MAX_TABLE_ROWS)),
         "more": len(steps or drawn.runs) > _MAX_TABLE_ROWS,
@@ -214,15 +183,9 @@ def _tweet_context(
             waits_for_money=row.state.name == "no_money",
         ),
         "idle": why,
-        "origins": origins(tweet.pk, now=now),
-        "versions": _versions(tweet, now=now) if tweet.newest else [],
+        "origins": origins(tweet.pk),
+        "versions": _versions(tweet) if tweet.newest else [],
         "facts": _facts(tweet) if row.text is not None else [],
-        "tracked": ago(tweet.tracked_at, now=now),
-        "gone": ago(tweet.gone_at, now=now) if tweet.gone_at else None,
-        "missing": ago(tweet.missing_since, now=now) if tweet.missing_since else None,
-        "unreadable": ago(tweet.unreadable_since, now=now)
-        if tweet.unreadable_since and row.state.name == "unreadable"
-        else None,
     }
 
 
@@ -233,11 +196,10 @@ def get_tweet(id: int) -> Tweet:
         raise Http404(f"Tweet {id} is not tracked.") from None
 
 
-def origins(id: int, *, now: datetime) -> list[Origin]:
-    rows = SourceTweet.objects.select_related("source").filter(tweet_id=id).order_by("seen_at")
-    return [
-        Origin(row.source_id, str(row.source), ago(row.seen_at, now=now), row.late) for row in rows
-    ]
+def origins(id: int) -> list[SourceTweet]:
+    """The sources that yielded the tweet."""
+    rows = SourceTweet.objects.select_related("source").filter(tweet_id=id)
+    return list(rows.order_by("seen_at"))
 
 
 def _facts(tweet: Tweet) -> list[Fact]:
@@ -269,20 +231,13 @@ def _tweet_of_version(id: int) -> int | None:
     return TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True).first()
 
 
-def _versions(tweet: Tweet, *, now: datetime) -> list[Version]:
-    """All known versions of an edited tweet, newest first."""
+def _versions(tweet: Tweet) -> list[tuple[TweetVersion, bool]]:
+    """All known versions of an edited tweet, newest first, and whether each was once tracked
+    separately: its own page has those samples."""
     known = list(tweet.versions.order_by("-pk"))
     ids = [version.pk for version in known]
     followed = set(Tweet.objects.filter(pk__in=ids).values_list("pk", flat=True)) - {tweet.pk}
-    return [
-        Version(
-            str(version.pk),
-            None if tweet.gone_at else version.text,
-            ago(version.seen_at, now=now) if version.seen_at else None,
-            version.pk in followed,
-        )
-        for version in known
-    ]
+    return [(version, version.pk in followed) for version in known]
 
 
 def _parse_curve_query(request: HttpRequest) -> CurveQuery:
@@ -320,24 +275,13 @@ def _change_text(number: float | None) -> str:
     return "–" if number is None else signed(round(number)) or "0"
 
 
-def _run_rows(drawn: Curve, *, now: datetime) -> list[RunRow]:
-    """Newest runs first."""
+def _run_rows(drawn: Curve) -> list[tuple[Run, list[str], bool]]:
+    """The newest runs first: each with its counts, and whether there is a hole before it."""
     first = max(0, len(drawn.runs) - _MAX_TABLE_ROWS)
     return [
-        _run_row(run, after_hole=first + place in drawn.holes, now=now)
+        (run, [commas(getattr(run, metric)) for metric in LABELS], first + place in drawn.holes)
         for place, run in enumerate(drawn.runs[first:])
     ][::-1]
-
-
-def _run_row(run: Run, *, after_hole: bool, now: datetime) -> RunRow:
-    values = (getattr(run, metric) for metric in LABELS)
-    return RunRow(
-        taken=ago(run.taken_at, now=now),
-        until=ago(run.measured_until, now=now),
-        measurements=commas(run.measurements),
-        values=tuple("–" if value is None else commas(value) for value in values),
-        after_hole=after_hole,
-    )
 
 
 @require_safe

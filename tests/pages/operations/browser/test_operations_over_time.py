@@ -9,8 +9,9 @@ from django.utils.timezone import now
 from tests.factories import TweetUpdateFactory
 from tests.pages.looking import looking
 from tests.pages.sources import some_staff, words
-from trackers.dashboards.operations.database import checks, format_bytes
+from trackers.dashboards.operations.database import checks
 from trackers.dashboards.operations.over_time import SPANS, bar_starts
+from trackers.dashboards.words import format_bytes
 from trackers.jobs.horizon import Horizon
 from trackers.jobs.models import NotedTask, QueueHour, QueueMinute
 from trackers.jobs.observed.database import Health, PartitionsOf, Table
