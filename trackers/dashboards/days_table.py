@@ -91,21 +91,14 @@ def _counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
 def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
     today, tomorrow, yesterday = days.today, days.tomorrow, days.yesterday
     return (
-        DayRow("Today so far", _rounded(today.lookups), _rounded(today.tweet_days)),
-        DayRow(
-            "Today by midnight",
-            _rounded(today.expected_lookups),
-            _rounded(today.expected_tweet_days),
-        ),
-        DayRow(
-            "Tomorrow",
-            _rounded(tomorrow.expected_lookups),
-            _rounded(tomorrow.expected_tweet_days),
-        ),
-        DayRow(
-            "Yesterday, forecast",
-            _rounded(yesterday.foreseen_lookups),
-            _rounded(yesterday.foreseen_tweet_days),
+        *(
+            DayRow(what, _rounded(lookups), _rounded(tweet_days))
+            for what, lookups, tweet_days in (
+                ("Today so far", today.lookups, today.tweet_days),
+                ("Today by midnight", today.expected_lookups, today.expected_tweet_days),
+                ("Tomorrow", tomorrow.expected_lookups, tomorrow.expected_tweet_days),
+                ("Yesterday, forecast", yesterday.foreseen_lookups, yesterday.foreseen_tweet_days),
+            )
         ),
         DayRow(
             "Yesterday, actual",

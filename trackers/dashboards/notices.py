@@ -5,7 +5,7 @@ workers · credentials · projects ─> queues that are paused, or held by somet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,34 +21,6 @@ from trackers.jobs.pausing import paused_all
 from trackers.money.models import Project
 from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import current
-
-
-@dataclass(frozen=True, slots=True)
-class QueueState:
-    name: str
-    paused: bool
-    held: Moment | None
-    because: str
-    failures: int
-
-    @property
-    def because_html(self) -> SafeString:
-        return with_code(self.because)
-
-
-def queue_states(queues: Iterable[Queue], *, now: datetime) -> list[QueueState]:
-    return [
-        QueueState(
-            name=queue.name,
-            paused=queue.paused,
-            held=ahead(queue.held_until, now=now)
-            if queue.held_until and queue.held(now=now)
-            else None,
-            because=queue.held_because,
-            failures=queue.failures,
-        )
-        for queue in queues
-    ]
 
 
 def why_idle(*, now: datetime) -> str:
@@ -100,19 +72,14 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
     """`of`: the queues that the page shows; all of them unless they are given."""
     notices = []
     if not Worker.objects.alive(now=now).exists():
-        notices.append(
-            Notice(
-                "Workers not running.",
-                NO_WORKERS,
-            )
-        )
+        notices.append(Notice("Workers not running.", NO_WORKERS))
     none_enabled = sentences.none_enabled()
     if none_enabled:
         notices.append(_no_credential(none_enabled))
     depleted = list(Project.objects.filter(depleted_until__gt=now))
     notices += [_no_money(project, now=now) for project in depleted]
     all_paused = paused_all()
-    for queue in queue_states(Queue.objects.all(), now=now):
+    for queue in Queue.objects.all():
         if of is not None and queue.name not in of:
             continue
         # Said at the head of the page.
@@ -128,10 +95,14 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                     needs="trackers.change_queue",
                 )
             )
-        elif queue.held and not none_enabled and not _is_shown(queue, depleted):
-            notices.append(
-                Notice(f"The queue {queue.name} is on hold.", queue.because, again=queue.held)
-            )
+        elif (
+            (until := queue.held_until)
+            and until > now
+            and not none_enabled
+            and not _is_shown(queue.held_because, depleted)
+        ):
+            title = f"The queue {queue.name} is on hold."
+            notices.append(Notice(title, queue.held_because, again=ahead(until, now=now)))
     return notices
 
 
@@ -159,8 +130,6 @@ def _no_money(project: Project, *, now: datetime) -> Notice:
     )
 
 
-def _is_shown(queue: QueueState, depleted: Collection[Project]) -> bool:
-    """Whether what holds it is shown already, as a depleted project."""
-    return any(
-        queue.because.startswith(sentences.depleted(project.name, "")[:100]) for project in depleted
-    )
+def _is_shown(because: str, depleted: Collection[Project]) -> bool:
+    """Whether what holds a queue is shown already, as a depleted project."""
+    return any(because.startswith(sentences.depleted(each.name, "")[:100]) for each in depleted)

@@ -46,6 +46,7 @@ class Moment:
         return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
 
 
+@register.filter
 def with_code(sentence: str) -> SafeString:
     """A sentence as HTML, with what stands between backticks as code."""
     return SafeString(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))

@@ -20,8 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import VIEW_SOURCES as VIEW_SOURCES
-from trackers.dashboards.access import needs
+from trackers.dashboards.access import VIEW_SOURCES, needs
 from trackers.dashboards.exports import send_if_free
 from trackers.dashboards.homes import Button, buttons, home_of_team
 from trackers.dashboards.words import Moment, ago

@@ -8,9 +8,8 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
 from trackers.dashboards.days_table import days_table
-from trackers.dashboards.notices import notices, queue_states
+from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.cards import (
-    Bars,
     bars,
     cards,
     catch_up_card,
@@ -71,7 +70,6 @@ def status_strip(request: HttpRequest) -> HttpResponse:
 
 def _figures_now(status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
-    drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
     youngest = queue.oldest_urgent_seconds if len(status.plan.tiers) > 1 else None
     above = notices(now=now)
     behind = catch_up_sentence(
@@ -90,7 +88,7 @@ def _figures_now(status: Status) -> dict[str, object]:
         ),
         "count": count_age(queue, now=now),
         "behind": behind,
-        "bars": drawn,
+        "bars": bars(by_minute(TWEET_UPDATE), now=now),
         "blocks": [project_block(money, now=now) for money in status.projects],
         "credentials": [
             (credential, credential.reported_windows()) for credential in status.credentials
@@ -99,7 +97,7 @@ def _figures_now(status: Status) -> dict[str, object]:
         "silent": silent,
         "notices": above,
         "isolated": isolated_keys(),
-        "queues": queue_states(status.queues, now=now),
+        "queues": [(queue, queue.held(now=now)) for queue in status.queues],
     }
 
 

@@ -29,6 +29,7 @@ from trackers.events.subscribers.forms import SubscriberForm
 from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.history import on_page
 
+_FORM_TEMPLATE = "dashboards/subscribers/form.html"
 _MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
 
@@ -61,7 +62,7 @@ def add_subscriber(request: HttpRequest) -> HttpResponse:
     form = SubscriberForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
         return key_page(request, form.instance, form.key, is_new=True)
-    return _subscriber_form_page(request, form)
+    return form_page(request, _FORM_TEMPLATE, form, subscriber=form.instance)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,7 +81,7 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
     except NoSuchSubscriberError as gone:
         messages.error(request, str(gone))
         return redirect("subscribers")
-    return _subscriber_form_page(request, form)
+    return form_page(request, _FORM_TEMPLATE, form, subscriber=form.instance)
 
 
 @require_http_methods(["GET", "POST"])
@@ -106,10 +107,6 @@ def key_page(
 ) -> HttpResponse:
     context = {"subscriber": subscriber, "key": key, "is_new": is_new}
     return render(request, "dashboards/subscribers/key.html", context)
-
-
-def _subscriber_form_page(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
-    return form_page(request, "dashboards/subscribers/form.html", form, subscriber=form.instance)
 
 
 class MinuteInput(forms.DateTimeInput):

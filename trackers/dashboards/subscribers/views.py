@@ -74,12 +74,11 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
         _subscriber_row(item, delivered.get(item.subscriber.pk, Hour()))
         for item in standings(now=now)
     ]
+    by_topic = [(topic, published.get(topic.pk, Hour())) for topic in topics()]
     return {
         "rows": rows,
         "topics": [
-            (topic, _rate_text(hour), _hour_curve(hour, "published"))
-            for topic in topics()
-            if (hour := published.get(topic.pk, Hour()))
+            (topic, _rate_text(hour), _hour_curve(hour, "published")) for topic, hour in by_topic
         ],
         "staged": staged(),
         "behind": _is_behind(rows),
