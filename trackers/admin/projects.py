@@ -64,7 +64,7 @@ class SpendingInline(admin.TabularInline):
 
     @admin.display(description="posts by X's count")
     def x_counted(self, spending: Spending) -> str:
-        return "unknown" if spending.told_posts is None else f"{spending.told_posts}"
+        return "unknown" if spending.reported_posts is None else f"{spending.reported_posts}"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Spending]:
         since = timezone.now().date() - _DAYS_SHOWN

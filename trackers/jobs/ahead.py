@@ -1,8 +1,8 @@
 """The schedule ahead: how many keys of a queue are due in each minute of the next hour.
 
 a cluster, every minute ─ take ─> a row for each queue ─ ahead ─> the overview
-Up to `MOST` keys are walked, the soonest first. Where the hour has more, the counts end earlier and
-say when. While no cluster runs, each reader walks fewer itself.
+Up to _MAX_WALKED_KEYS are walked, the soonest first. Where the hour has more, the counts end
+earlier and say when. While no cluster runs, each reader walks fewer itself.
 """
 
 from __future__ import annotations

@@ -358,7 +358,7 @@ class Migration(migrations.Migration):
             ('posts_reserved', models.IntegerField(default=0)),
             ('users_reserved', models.IntegerField(default=0)),
             ('money', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
-            ('told_posts', models.IntegerField(null=True)),
+            ('reported_posts', models.IntegerField(null=True)),
             ('project', models.ForeignKey(on_delete=models.CASCADE, related_name='spending', to='trackers.project')),
         ], {
             'ordering': ['-day'],

@@ -153,7 +153,7 @@ class Spending(models.Model):
     users_reserved = models.IntegerField(default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     # X's own count of the day's posts, as last reported.
-    told_posts = models.IntegerField(null=True)
+    reported_posts = models.IntegerField(null=True)
 
     objects = SpendingQuerySet.as_manager()
 

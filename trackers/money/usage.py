@@ -16,10 +16,10 @@ from tweetwatch.database import array, cursor
 logger = logging.getLogger(__name__)
 
 # Only days that we know: what was read before tweetwatch was installed is not drift.
-_TOLD = """
-    UPDATE trackers_spending s SET told_posts = told.posts
-    FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS told(day, posts)
-    WHERE s.project_id = %(project)s AND s.day = told.day
+_STORE_REPORTED = """
+    UPDATE trackers_spending s SET reported_posts = reported.posts
+    FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS reported(day, posts)
+    WHERE s.project_id = %(project)s AND s.day = reported.day
 """
 
 
@@ -27,7 +27,7 @@ def store_usage(project: Project, usage: Usage) -> None:
     """Store X's count with ours."""
     with cursor() as db:
         days, posts = array(map(date.isoformat, usage.days)), array(usage.days.values())
-        db.execute(_TOLD, {"project": project.pk, "days": days, "posts": posts})
+        db.execute(_STORE_REPORTED, {"project": project.pk, "days": days, "posts": posts})
     written: dict[str, Any] = {
         "usage_problem": "",
         "usage_read_at": Now(),
@@ -48,12 +48,12 @@ def _compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:
     if not usage.days:
         return {"usage_of_month": None, "ours_of_month": None}
     rows = Spending.objects.of_month(max(usage.days)).filter(project=project)
-    sums = rows.exclude(told_posts=None).aggregate(
-        told=Sum("told_posts"), ours=Sum("posts"), reserved=Sum("posts_reserved")
+    sums = rows.exclude(reported_posts=None).aggregate(
+        reported=Sum("reported_posts"), ours=Sum("posts"), reserved=Sum("posts_reserved")
     )
-    if sums["told"] is None:
+    if sums["reported"] is None:
         return {"usage_of_month": None, "ours_of_month": None}
-    return {"usage_of_month": sums["told"], "ours_of_month": sums["ours"] + sums["reserved"]}
+    return {"usage_of_month": sums["reported"], "ours_of_month": sums["ours"] + sums["reserved"]}
 
 
 def tell_problem(project: Project, why: str) -> None:

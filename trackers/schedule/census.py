@@ -1,9 +1,9 @@
 """How many tweets there are, in which states, and how many a second the plan asks for.
 
 a cluster ─ take ─> one row ─ census ─> pages, status, the forecast
-Up to `MOST` tweets are counted each time. If there are more, all are counted, and the longer that
-takes, the longer the pause after it. While no cluster runs, each reader makes the bounded counts
-itself (as in jobs.statistics for the queues).
+Up to MAX_COUNTED_KEYS are counted each time. If there are more, all are counted, and the longer
+that takes, the longer the pause after it. While no cluster runs, each reader makes the bounded
+counts itself (as in jobs.statistics for the queues).
 """
 
 from __future__ import annotations

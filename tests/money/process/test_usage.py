@@ -57,7 +57,7 @@ def test_the_count_of_x_is_shown_beside_ours(x):
 
     assert (project.usage_of_month, project.ours_of_month, project.drift) == (40, 40, 0)
     assert (project.cap, project.cap_reset_day, project.usage_problem) == (9000, 1, "")
-    assert Spending.objects.get().told_posts == 40
+    assert Spending.objects.get().reported_posts == 40
 
     x.put("projects/ours", {"others_today": 55})
     assert compare(x).drift == 15, "somebody else reads with the same account"
