@@ -22,7 +22,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Least, Now
 
 from trackers.credentials import selection
-from trackers.credentials.cooldowns import MAX_COOLDOWN
+from trackers.credentials.health import MAX_COOLDOWN
 from trackers.credentials.models import RENEWAL, Credential
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError

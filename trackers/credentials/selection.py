@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import connection
 
-from trackers.credentials import cooldowns, health, learning, windows
+from trackers.credentials import health, learning, windows
 from trackers.credentials.health import note_acceptance, note_refusal
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
@@ -222,16 +222,16 @@ def settle_failed(selected: Selection, error: XError, *, now: datetime | None = 
     """
     if isinstance(error, Forbidden):
         name = selected.credential.name
-        cooldowns.record_endpoint_refusal(
+        health.record_endpoint_refusal(
             selected.reservation, name=name, because=error.reason, counts=not selected.by_hand
         )
     elif selected.by_hand and isinstance(error, Refused):
         health.note_try(selected.credential)
     elif now and isinstance(error, Refused):
         note_refusal(selected.credential, str(error), now=now)
-    if error.sent and (cooldown := cooldowns.cooldown_after(error)):
+    if error.sent and (cooldown := health.cooldown_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
-        cooldowns.start_cooldown(selected.reservation, cooldown, because=error.reason)
+        health.start_cooldown(selected.reservation, cooldown, because=error.reason)
     if error.sent:
         # For the credential, "not shown" is an answer.
         answered = isinstance(error, NotShown)

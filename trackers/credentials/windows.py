@@ -4,7 +4,7 @@ reserve ─> the request ─> `learning.settle_all` (what the headers said, or t
 
 Room is what X last said is left, less what it may not have counted: requests under way, and lost
 ones. Some windows let only one request through while the rest wait for its headers: an unknown or
-just expired one, one where X rejected requests (`cooldowns`), and a used-up one that X has not
+just expired one, one where X rejected requests (`health`), and a used-up one that X has not
 reported for longer than its windows last. A request that was reserved before a reset counts on both
 sides of it. All of this is in the window's row, so that any number of workers on any number of
 hosts share one truth.
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.credentials.health import REFUSALS_UNTIL_DISABLED
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -65,7 +64,9 @@ OVER = f"(w.resets_at IS NULL OR {X_NOW} >= w.resets_at + interval '1 second')"
 UNHEARD_FOR = "interval '16 minutes'"
 IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
                   AND w.learned_at <= statement_timestamp() - {UNHEARD_FOR})"""
-# X refuses the credential at this endpoint (`cooldowns`).
+# After so many refusals in a row a credential is disabled, or shut out of an endpoint.
+REFUSALS_UNTIL_DISABLED = 3
+# X refuses the credential at this endpoint (`health`).
 IS_SHUT = f"(w.refused >= {REFUSALS_UNTIL_DISABLED})"
 # One request tests for all.
 _ONE = f"1 - cardinality({LIVE})"
@@ -122,7 +123,7 @@ HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.depleted_until IS NULL
 HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
                      OR c.refreshing_until <= statement_timestamp())"""
 
-# Not while X has asked to be left alone (`cooldowns`); a person may try anyway.
+# Not while X has asked to be left alone (`health`); a person may try anyway.
 IS_COOLED_DOWN = """(%(by_hand)s OR w.cooldown_until IS NULL
                      OR w.cooldown_until <= statement_timestamp())"""
 

@@ -78,7 +78,7 @@ class Project(models.Model):
     needs = models.PositiveIntegerField(null=True, editable=False)
     waiting = models.PositiveIntegerField(default=0, editable=False)
     runs_dry_at = models.DateTimeField(null=True, editable=False)
-    # Since when a batch has waited for the rationing of a new day (trackers.updater.day_start).
+    # Since when a batch has waited for the rationing of a new day (trackers.updater.reserve).
     rationing_requested_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:

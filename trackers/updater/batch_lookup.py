@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, InterfaceError
 
 from trackers.credentials import selection
-from trackers.credentials.cooldowns import cooldown_after
+from trackers.credentials.health import cooldown_after
 from trackers.jobs import queue, task_time
 from trackers.jobs.queue import Batch
 from trackers.money import ledger

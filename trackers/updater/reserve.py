@@ -2,6 +2,11 @@
 
 claimed ids ─> shares by project ─> credentials selected ─> tweet-days reserved ─> a BatchGrant each
 What finds no room goes back into the queue at once, without a strike.
+
+In a day's first moments, before its rationing, only the youngest are paid for:
+a batch finds yesterday's rationing ─> it requests today's (tasks.ration_money)
+                                   └─> older tweets come back in a moment, the young are looked up
+With yesterday evening's, the old tweets that waited would take all the money in the morning.
 """
 
 from __future__ import annotations
@@ -11,14 +16,16 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from django.db import transaction
+
 from trackers.credentials import selection
-from trackers.jobs import queue
+from trackers.jobs import ordinary, queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
 from trackers.money.balances import Balance
 from trackers.money.ledger import Payment
+from trackers.schedule.intervals import Plan
 from trackers.updater.before import Before
-from trackers.updater.day_start import limit_until_rationed
 from trackers.updater.requests import (
     REQUEST_SIZE,
     count_requests,
@@ -28,7 +35,7 @@ from trackers.updater.requests import (
     split_into_requests,
 )
 from trackers.updater.shares import Share, share_out
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +93,7 @@ class Waiting:
 def reserve_batch(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
     """As many requests as there is room and money for; all other tweets go back to the queue."""
     now = before.now
-    balances = limit_until_rationed(before.balances, before.plan, now=now)
+    balances = _limit_until_rationed(before.balances, before.plan, now=now)
     shared = share_out(before.groups(), balances, now=now)
     if shared.waiting:
         delay = min(wait_for_money(batch.due_at, balance) for balance in balances if balance.usable)
@@ -238,3 +245,66 @@ def wait_for_money(due_at: datetime, balance: Balance) -> timedelta:
     if next_day > EVENING:
         return next_day - EVENING + since / _EVENING_SPREAD
     return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / _DAY_START_SPREAD
+
+
+_RATION_MONEY = "trackers.tasks.ration_money"
+
+# If it is still missing after this long, yesterday's is used: the budget holds without rationing,
+# and no tweet should wait a whole day because nothing computes it.
+MAX_WAIT_FOR_RATIONING = timedelta(minutes=10)
+
+# Locks: the projects, in the order of ids, as everywhere. If another batch has asked already, no
+# row is updated and nothing is enqueued.
+_REQUEST_RATIONING = """
+    UPDATE trackers_project SET rationing_requested_at = now()
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM trackers_project
+        WHERE id = ANY(%(projects)s::bigint[]) AND rationing_requested_at IS NULL
+        ORDER BY id FOR NO KEY UPDATE))
+"""
+
+
+def _limit_until_rationed(
+    balances: Sequence[Balance], plan: Plan, *, now: datetime
+) -> Sequence[Balance]:
+    """The balances; those that await today's rationing pay for the youngest tier only."""
+    provisional = {
+        balance.project
+        for balance in balances
+        if plan.tiers
+        and balance.usable
+        and not balance.is_rationed
+        and not _is_overdue(balance, now=now)
+    }
+    if not provisional:
+        return balances
+    unrequested = [
+        balance.project
+        for balance in balances
+        if balance.project in provisional and balance.rationing_requested_at is None
+    ]
+    if unrequested:
+        _request_rationing(unrequested)
+    youngest = plan.tiers[0].younger_than
+    return [
+        replace(
+            balance,
+            reserved_for_younger=((youngest, 0), (youngest, balance.left or 0)),
+            is_provisional=True,
+        )
+        if balance.project in provisional
+        else balance
+        for balance in balances
+    ]
+
+
+def _is_overdue(balance: Balance, *, now: datetime) -> bool:
+    requested_at = balance.rationing_requested_at
+    return requested_at is not None and now - requested_at > MAX_WAIT_FOR_RATIONING
+
+
+def _request_rationing(projects: Sequence[int]) -> None:
+    """Have it computed at once, without waiting for the next minute's run."""
+    with transaction.atomic(), cursor() as db:
+        if db.execute(_REQUEST_RATIONING, {"projects": array(projects)}).rowcount:
+            ordinary.enqueue(_RATION_MONEY)

@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from tests.events.conftest import subscriber
-from trackers.credentials.health import REFUSALS_UNTIL_DISABLED, note_refusal
+from trackers.credentials.health import note_refusal
 from trackers.credentials.models import Credential
+from trackers.credentials.windows import REFUSALS_UNTIL_DISABLED
 from trackers.events.fan_out import fan_out
 from trackers.events.live.watch import watch
 from trackers.money import depletion

@@ -19,10 +19,15 @@ from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.before import read_before
-from trackers.updater.day_start import MAX_WAIT_FOR_RATIONING
 from trackers.updater.models import TweetUpdate
 from trackers.updater.rationing import ration_projects
-from trackers.updater.reserve import WAIT_FOR_RATIONING, BatchGrant, Waiting, reserve_batch
+from trackers.updater.reserve import (
+    MAX_WAIT_FOR_RATIONING,
+    WAIT_FOR_RATIONING,
+    BatchGrant,
+    Waiting,
+    reserve_batch,
+)
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
