@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db.models.functions import Now
 
@@ -19,35 +19,43 @@ _MAX_BECAUSE_LENGTH = 200
 
 def pause_queues(queues: Sequence[Queue], actor: Actor) -> Done:
     """Claim nothing of them; workers finish what they have."""
-    ran = [queue for queue in queues if _set_paused(queue, True)]
-    history.record(actor, ran, "Paused")
-    if not ran:
-        return Done(f"{_names_of_queues(queues)}: already paused. Choose Resume.", is_done=False)
-    return Done(f"Paused {_names_of_queues(ran)}.", len(ran))
+    what, nothing = "Paused", "already paused. Choose Resume."
+    return _change_queues(queues, actor, what, {"paused": True}, nothing=nothing, paused=False)
 
 
 def resume_queues(queues: Sequence[Queue], actor: Actor) -> Done:
-    waited = [queue for queue in queues if _set_paused(queue, False)]
-    history.record(actor, waited, "Resumed")
-    if not waited:
-        return Done(
-            f"{_names_of_queues(queues)}: not paused. If no work is being done, see “Held until”.",
-            is_done=False,
-        )
-    return Done(f"Resumed {_names_of_queues(waited)}.", len(waited))
+    what, nothing = "Resumed", "not paused. If no work is being done, see “Held until”."
+    return _change_queues(queues, actor, what, {"paused": False}, nothing=nothing, paused=True)
 
 
 def lift_holds(queues: Sequence[Queue], actor: Actor) -> Done:
     """Ask again at once, whatever failed."""
     changes = {"held_until": None, "held_because": "", "failures": 0}
-    held = [queue for queue in queues if _change_queue(queue, changes, held_until__gt=Now())]
-    history.record(actor, held, "Lifted the hold")
-    if not held:
-        return Done(
-            f"{_names_of_queues(queues)}: not held. If no work is being done, see “Paused”.",
-            is_done=False,
-        )
-    return Done(f"Asking again: {_names_of_queues(held)}.", len(held))
+    what, nothing = "Lifted the hold", "not held. If no work is being done, see “Paused”."
+    return _change_queues(
+        queues, actor, what, changes, done="Asking again:", nothing=nothing, held_until__gt=Now()
+    )
+
+
+def _change_queues(
+    queues: Sequence[Queue],
+    actor: Actor,
+    what: str,
+    changes: Mapping[str, object],
+    *,
+    nothing: str,
+    done: str = "",
+    **only_if: object,
+) -> Done:
+    """`done`: what to say before their names if it is not `what`, as the history has it."""
+    changed = [
+        queue for queue in queues if Queue.objects.filter(pk=queue.pk, **only_if).update(**changes)
+    ]
+    history.record(actor, changed, what)
+    names = ", ".join(queue.name for queue in changed or queues)
+    if not changed:
+        return Done(f"{names}: {nothing}", is_done=False)
+    return Done(f"{done or what} {names}.", len(changed))
 
 
 def mend_queue(name: str, actor: Actor) -> Audit:
@@ -76,18 +84,6 @@ def resume_everything(actor: Actor) -> Done:
     history.record(actor, [resumed], "Resumed everything")
     queues = ", ".join(resumed.queues) or "no queue ran before"
     return Done(f"Resumed: {queues}.", len(resumed.queues))
-
-
-def _set_paused(queue: Queue, paused: bool) -> bool:
-    return _change_queue(queue, {"paused": paused}, paused=not paused)
-
-
-def _change_queue(queue: Queue, changes: Mapping[str, object], **only_if: object) -> bool:
-    return bool(Queue.objects.filter(pk=queue.pk, **only_if).update(**changes))
-
-
-def _names_of_queues(queues: Iterable[Queue]) -> str:
-    return ", ".join(queue.name for queue in queues)
 
 
 QUEUE_ACTS = {

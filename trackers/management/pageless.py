@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tweetwatch.checks import INSTALLATION
+from tweetwatch.command_line import EXIT_USAGE
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +52,10 @@ AddAction = Callable[..., ArgumentParser]
 
 
 class ActionsCommand(PagelessCommand):
-    """A command with actions: `manage.py source pause …` is carried out by `do_pause`."""
+    """A command with actions: `manage.py source pause …` is carried out by `do_pause`.
+
+    What a ValidationError says was wrong with what was typed.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
@@ -62,4 +67,7 @@ class ActionsCommand(PagelessCommand):
         raise NotImplementedError
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"do_{options['action'].replace('-', '_')}")(options)
+        try:
+            getattr(self, f"do_{options['action'].replace('-', '_')}")(options)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None

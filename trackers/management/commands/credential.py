@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from trackers.credentials import acts
@@ -61,8 +60,6 @@ class Command(ActionsCommand):
                 app=_check_name_length("--app", options["app"]),
                 project=_check_name_length("--project", options["project"]),
             )
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
         except ValueError as error:
             raise CommandError(str(error), returncode=EXIT_USAGE) from None
         self.say(f"{done.message} Try it with `manage.py credential check {name}`.")

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from trackers.acts import Done
@@ -57,14 +56,11 @@ class Command(ActionsCommand):
             raise CommandError(str(error), returncode=EXIT_USAGE) from None
         before = {row.younger_than: row for row in Interval.objects.all()}
         rows = [_with_jitter(row, before=before, jitter=options["jitter"]) for row in wanted]
-        try:
-            if options["dry_run"]:
-                costs = weigh_cost(rows, is_confirmed=True)
-                self.show(_costs_json(costs), _describe_costs(costs))
-                return
-            done = self.replace(rows, is_confirmed=options["yes"])
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
+        if options["dry_run"]:
+            costs = weigh_cost(rows, is_confirmed=True)
+            self.show(_costs_json(costs), _describe_costs(costs))
+            return
+        done = self.replace(rows, is_confirmed=options["yes"])
         self.do_list(options)
         self.say(replan_all(by_command()).message if options["replan"] else done.message)
 

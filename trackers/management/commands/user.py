@@ -8,7 +8,6 @@ from getpass import getpass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.db import transaction
 
@@ -39,14 +38,11 @@ class Command(ActionsCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         user = User(username=options["name"], email=options["email"])
-        try:
-            user.full_clean(exclude=["password"])
-            password = _read_password()
-            # Refused or killed, it leaves neither this account nor that of commands.
-            with transaction.atomic():
-                acts.add_user(user, password, by_command(), role=options["role"])
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=EXIT_USAGE) from None
+        user.full_clean(exclude=["password"])
+        password = _read_password()
+        # Refused or killed, it leaves neither this account nor that of commands.
+        with transaction.atomic():
+            acts.add_user(user, password, by_command(), role=options["role"])
         self.show_user(user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
