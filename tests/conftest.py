@@ -145,6 +145,8 @@ def fresh_database(original, spare_databases, django_db_blocker):
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure():
+    # Until the tests are collected hardly anything is garbage.
+    gc.disable()
     # A fifth of a second of a processor for each user of a test, otherwise. Not on import: chaos
     # and the screenshots import this file too, before Django is set up.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -156,6 +158,13 @@ def pytest_configure():
         # read the variable.
         settings.EMBEDDED_POSTGRES_DIR = PROJECT / "var" / "tests" / "postgres"
         os.environ["EMBEDDED_POSTGRES_DIR"] = str(settings.EMBEDDED_POSTGRES_DIR)
+
+
+def pytest_collection_finish():
+    """What was made until now stays to the end, and is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def is_embedded():
