@@ -3,18 +3,18 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from datetime import timedelta
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 
 from tests.conftest import PROJECT
 from tests.jobs.conftest import NAME
+from tests.together import together
 from trackers.jobs import queue
 from trackers.schedule import tweet_changes
 from trackers.schedule.intervals import Plan
@@ -54,29 +54,6 @@ def test_four_processes_claim_each_key_exactly_once_per_due_time(fresh_database)
     assert set(claimed.values()) == {1}
     assert set(claimed) == {*range(1, 5001), *range(10_001, 15_001)}
     assert sum(map(bool, said)) > 1
-
-
-def together(*acts):
-    """Run the acts at the same time, each on a connection of its own; their faults."""
-    start = threading.Barrier(len(acts))
-    faults = []
-
-    def run(act):
-        try:
-            start.wait()
-            act()
-        except Exception as fault:
-            faults.append(fault)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=[act]) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert not any(thread.is_alive() for thread in threads)
-    return faults
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from tests.timelines.states import entries
+from tests.together import together
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Entry, SegmentState, TimelineMissing
@@ -16,28 +16,6 @@ from trackers.timelines.store import Ask, Entry, SegmentState, TimelineMissing
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("timelines_alone")]
 
 WRITERS, TURNS = 8, 40
-
-
-def together(*acts):
-    """Each in a thread with a session of its own; their faults."""
-    start, faults = threading.Barrier(len(acts)), []
-
-    def run(act):
-        try:
-            connection.ensure_connection()
-            start.wait(60)
-            act()
-        except Exception as fault:
-            faults.append(fault)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(240)
-    return faults
 
 
 def test_eight_writers_of_the_same_timelines_lose_nothing_and_never_deadlock():

@@ -1,13 +1,13 @@
 """A measurement that changes a tweet tells of it, in the same statement, while somebody listens."""
 
-import threading
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from tests.factories import TweetFactory, figures
 from tests.stored_events import events_of, kinds, ms, subscribe
+from tests.together import together
 from trackers.outbox.models import Event, Staged
 from trackers.tweets.models import Tweet
 from trackers.tweets.record import Measured, record
@@ -103,21 +103,12 @@ def test_two_concurrent_measurers_publish_each_change_once_and_in_order():
     for id in ids:
         TweetFactory(id=id, tracked_at=BEFORE)
     measure(0, 0, *ids)
-    start = threading.Barrier(2)
 
     def write(odd):
-        try:
-            start.wait()
-            for nth in range(1 + odd, 60, 2):
-                measure(nth, nth, *ids)
-        finally:
-            connection.close()
+        for nth in range(1 + odd, 60, 2):
+            measure(nth, nth, *ids)
 
-    writers = [threading.Thread(target=write, args=[odd]) for odd in (0, 1)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(30)
+    assert together(partial(write, 0), partial(write, 1)) == []
 
     for id in ids:
         events = [one for one in events_of() if one.tweet_id == id]

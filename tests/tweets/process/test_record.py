@@ -1,15 +1,15 @@
 """One function writes samples, and no measurement is lost or invented."""
 
-import threading
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.factories import TweetFactory, figures
+from tests.together import together
 from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet
 from trackers.tweets.record import Change, Measured, record
@@ -185,23 +185,14 @@ def test_two_writers_of_the_same_tweets_count_every_measurement_once():
     ids = range(1, 21)
     for id in ids:
         TweetFactory(id=id)
-    start = threading.Barrier(2)
 
     def write(odd):
-        try:
-            start.wait()
-            for minutes in range(odd, 60, 2):
-                at = AT + minutes * MINUTE
-                order = ids if odd else reversed(ids)
-                record([Measured(id, at, figures(minutes // 4), HOLE) for id in order])
-        finally:
-            connection.close()
+        for minutes in range(odd, 60, 2):
+            at = AT + minutes * MINUTE
+            order = ids if odd else reversed(ids)
+            record([Measured(id, at, figures(minutes // 4), HOLE) for id in order])
 
-    writers = [threading.Thread(target=write, args=[odd]) for odd in (0, 1)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(30)
+    assert together(partial(write, 0), partial(write, 1)) == []
 
     for id in ids:
         assert sum(run.measurements for run in history(id)) == 60
