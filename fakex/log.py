@@ -65,7 +65,7 @@ class Entry:
         }
 
     def _answers(self, ids: Sequence[str]) -> dict[str, Any]:
-        answers: dict[str, Any] = {text: tell(self.world, text, self.at_ms) for text in ids}
+        answers: dict[str, Any] = {text: answer_json(self.world, text, self.at_ms) for text in ids}
         for text, fault in self.faulted.items():
             if fault in ("omitted", "not_found"):
                 answers[text] = fault
@@ -74,13 +74,13 @@ class Entry:
         return answers
 
 
-def tell(world: World, text: str, at_ms: int) -> dict[str, int] | str:
+def answer_json(world: World, text: str, at_ms: int) -> dict[str, int] | str:
     """The world's answer about one id at a real instant: its counts, or why there are none."""
     tweet = world.traits(int(text))
     if tweet is None:
         return "not_found"
-    said = world.answer(tweet, world.moment(at_ms))
-    return said if isinstance(said, str) else Counts._make(said)._asdict()
+    answer = world.answer(tweet, world.moment(at_ms))
+    return answer if isinstance(answer, str) else Counts._make(answer)._asdict()
 
 
 @dataclass(slots=True)

@@ -76,12 +76,12 @@ class Server:
             subject=found[1],
             origin=f"{http.scheme}://{http.host}",
         )
-        said = http.headers.get(_FAKE_NOW)
-        if said is None:
+        fake_now = http.headers.get(_FAKE_NOW)
+        if fake_now is None:
             return await self._answer(http, request, fake_ms=None)
-        if not (self._x.settings.allow_fake_now and said.isascii() and said.isdigit()):
+        if not (self._x.settings.allow_fake_now and fake_now.isascii() and fake_now.isdigit()):
             return self._refuse(problem(400, _FAKE_NOW_REFUSED))
-        return await self._answer(http, request, fake_ms=int(said))
+        return await self._answer(http, request, fake_ms=int(fake_now))
 
     async def _answer(
         self, http: web.BaseRequest, request: Request, *, fake_ms: int | None

@@ -51,8 +51,8 @@ from fakex.wire.tweets_v2 import TweetWriter
 from fakex.wire.usage import UsageAsk, usage_body
 from fakex.wire.users import user_body, users_body
 from fakex.world.clock import real_ms
+from fakex.world.contents import newest_of
 from fakex.world.feeds import Feeds
-from fakex.world.said import newest_of
 from fakex.world.seeded import Moment, World
 
 _APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
@@ -86,8 +86,8 @@ class X:
     def replace_world(self, world: World) -> None:
         """Switch to another version of the world from now on."""
         old = self.world
-        kept = (world.nature, world.names, world.flows, world.said)
-        if kept != (old.nature, old.names, old.flows, old.said):
+        kept = (world.nature, world.names, world.flows, world.contents)
+        if kept != (old.nature, old.names, old.flows, old.contents):
             self._writer.cache_clear()
         self.world = world
 
@@ -151,7 +151,7 @@ class X:
         elif isinstance(ask, PageAsk):
             reply = self._page(ask, caller, now_ms)
         else:
-            reply = self._found(request.endpoint, ask, caller, faults, now_ms)
+            reply = self._answer_found(request.endpoint, ask, caller, faults, now_ms)
         reply.budget = budget
         return reply
 
@@ -179,7 +179,7 @@ class X:
             return problem(400, problems.invalid_request(invalid.complaints, host))
         return v1_problem(403, 18) if invalid.ids else v1_problem(404, 17)
 
-    def _found(
+    def _answer_found(
         self,
         endpoint: str,
         ask: Ask | Lookup | NameAsk,
@@ -222,11 +222,11 @@ class X:
 
     def _shown_for(self, ids: list[str], world: World, moment: Moment) -> list[str]:
         """The versions shown for the requested ids, each once."""
-        if not world.said or self.settings.old_versions == "own":
+        if not world.contents or self.settings.old_versions == "own":
             return ids
         shown = []
         for text in ids:
-            newest = world.traits(newest_of(world.said, int(text)))
+            newest = world.traits(newest_of(world.contents, int(text)))
             hidden = newest is None or isinstance(world.answer(newest, moment), str)
             shown.append(text if newest is None or hidden else str(newest.id))
         return list(dict.fromkeys(shown))

@@ -264,7 +264,7 @@ class FakeX:
         return self.get("log")["entries"]
 
     def reset(self):
-        subjects = ("faults", "credentials", "tweets", "said", "authors", "limits", "posts")
+        subjects = ("faults", "credentials", "tweets", "contents", "authors", "limits", "posts")
         for subject in (*subjects, "lists", "log", "stream", "connections"):
             self.delete(subject)
         many = {"token": 1_000_000, "app": 1_000_000, "window": 900}

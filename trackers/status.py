@@ -12,13 +12,13 @@ from functools import cached_property
 from trackers.credentials.models import Credential
 from trackers.events.live.open import Streams, streams
 from trackers.events.minutes import Hour, hours_of_topics
-from trackers.events.subscribers import standings as of_subscribers
-from trackers.events.subscribers.standings import Standing as SubscriberStanding
+from trackers.events.subscribers import status as of_subscribers
+from trackers.events.subscribers.status import SubscriberStatus as SubscriberStanding
 from trackers.forecasts import stored as forecasts
 from trackers.forecasts.stored import ProjectForecast, StoredForecast
-from trackers.ingest.sources import standing as of_sources
+from trackers.ingest.sources import status as of_sources
 from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import Standing as SourceStanding
+from trackers.ingest.sources.status import SourceStatus as SourceStanding
 from trackers.jobs.horizon import Horizon, horizon
 from trackers.jobs.models import PausedAll, Queue, Worker
 from trackers.jobs.names import TWEET_UPDATE
@@ -147,11 +147,11 @@ class Status:
     def sources(self) -> Sequence[SourceStanding]:
         """Without imports: there are more of them every day, and once read they never change."""
         rows = Source.objects.exclude(kind=Source.Kind.IMPORT)
-        return of_sources.standings(list(rows), now=self.now)
+        return of_sources.source_statuses(list(rows), now=self.now)
 
     @cached_property
     def sources_and_imports(self) -> Sequence[SourceStanding]:
-        return of_sources.standings(list(Source.objects.all()), now=self.now)
+        return of_sources.source_statuses(list(Source.objects.all()), now=self.now)
 
     @cached_property
     def stream(self) -> Stream | None:
@@ -184,4 +184,4 @@ class Status:
 
     @cached_property
     def subscribers(self) -> Sequence[SubscriberStanding]:
-        return of_subscribers.standings(now=self.now)
+        return of_subscribers.subscriber_statuses(now=self.now)

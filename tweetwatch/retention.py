@@ -35,7 +35,7 @@ class Retention:
     # Rows that one statement deletes.
     at_once: int
 
-    def forget(self, *, now: datetime, deadline: Deadline, most: int | None = None) -> PieceWork:
+    def prune(self, *, now: datetime, deadline: Deadline, most: int | None = None) -> PieceWork:
         """Those past their time, and the oldest of more than `most`."""
         before = now - self.lasts
         with cursor() as db:

@@ -16,13 +16,13 @@ from aiohttp import web
 from fakex.account.billing import DAY_MS, day_name
 from fakex.control.accounts import Accounts
 from fakex.control.acts import Act, Body, Params
+from fakex.control.contents import ContentActs
 from fakex.control.idling import Idling
 from fakex.control.overrides import read_override
 from fakex.control.people import People
 from fakex.control.posts import Appearing
-from fakex.control.said import Sayings
 from fakex.control.stream import StreamControl
-from fakex.log import tell
+from fakex.log import answer_json
 from fakex.settings import Settings
 from fakex.world.clock import real_ms
 from fakex.world.seeded import Nature
@@ -67,7 +67,7 @@ class Control:
             **Accounts(x).acts,
             **People(x).acts,
             **Appearing(x).acts,
-            **Sayings(x).acts,
+            **ContentActs(x).acts,
             **StreamControl(x).acts,
             **Idling(x).acts,
         }
@@ -157,7 +157,7 @@ class Control:
             "at_ms": at_ms,
             "age_ms": world.age_ms(tweet, moment),
             "state": world.state(tweet, moment),
-            "answer": tell(world, rest, at_ms),
+            "answer": answer_json(world, rest, at_ms),
             "author_id": str(world.people[tweet.author].id),
             "override": asdict(override) if override else None,
             "traits": tweet._asdict(),

@@ -13,7 +13,7 @@ SET_BY_TESTS = (
     "faults",
     "credentials",
     "tweets",
-    "said",
+    "contents",
     "authors",
     "posts",
     "lists",

@@ -17,7 +17,7 @@ def edit(x, tweet_id, text="second thoughts"):
 )
 def test_a_long_text_is_returned_whole_on_request(x, vocabulary, note):
     [tweet_id] = x.live_ids(1)
-    x.fake("PUT", f"said/{tweet_id}", {"text": LONG})
+    x.fake("PUT", f"contents/{tweet_id}", {"text": LONG})
 
     [asked] = x.tweets([tweet_id], **{f"{vocabulary}.fields": note}).json()["data"]
     [unasked] = x.tweets([tweet_id]).json()["data"]
@@ -30,7 +30,7 @@ def test_a_long_text_is_returned_whole_on_request(x, vocabulary, note):
 
 def test_media_and_withheld_countries_are_returned_on_request(x):
     tweet_id, other = x.live_ids(2)
-    x.fake("PUT", f"said/{tweet_id}", {"media_keys": ["3_77"], "withheld": WITHHELD})
+    x.fake("PUT", f"contents/{tweet_id}", {"media_keys": ["3_77"], "withheld": WITHHELD})
 
     fields = {"tweet.fields": "withheld,attachments,note_tweet"}
     told, plain = x.tweets([tweet_id, other], **fields).json()["data"]

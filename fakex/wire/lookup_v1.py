@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from fakex.wire.escapes import v1_dump, v1_time
 from fakex.wire.users import user_v1
-from fakex.world.said import UNTOLD, cut
+from fakex.world.contents import AS_INVENTED, cut
 from fakex.world.seeded import FaultAnswer, Moment, World
 from fakex.world.traits import Figures, Traits
 
@@ -49,11 +49,11 @@ def lookup_body(
     for text in lookup.ids:
         fault = faulted.get(text)
         tweet = world.traits(int(text))
-        said = world.answer(tweet, moment) if tweet else "not_found"
-        if tweet is None or isinstance(said, str) or fault in ("omitted", "not_found"):
+        answer = world.answer(tweet, moment) if tweet else "not_found"
+        if tweet is None or isinstance(answer, str) or fault in ("omitted", "not_found"):
             found[text] = None
         else:
-            status = _status_v1(tweet, said, lookup, world=world, moment=moment)
+            status = _status_v1(tweet, answer, lookup, world=world, moment=moment)
             if fault in ("broken", "missing"):
                 status |= {"retweet_count": "many", "favorite_count": None}
             elif fault == "null_count":
@@ -93,7 +93,7 @@ def _status_v1(
         status["display_text_range"] = [0, len(text)]
     if lookup.entities:
         status["entities"] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
-    if withheld := world.said.get(tweet.id, UNTOLD).withheld:
+    if withheld := world.contents.get(tweet.id, AS_INVENTED).withheld:
         status["withheld_in_countries"] = withheld["country_codes"]
         status["withheld_copyright"] = withheld.get("copyright", False)
     trimmed = {"id": author.id, "id_str": str(author.id)}

@@ -81,7 +81,7 @@ class Pages:
         """All posts of the listing, including those still to appear; raises Refused and Invalid."""
         now_ms = moment.now_ms
         if ask.endpoint == SEARCH:
-            return self.found(self.query(ask.subject, world), world, now_ms=now_ms)
+            return self.searched(self.query(ask.subject, world), world, now_ms=now_ms)
         if ask.endpoint == LIST_TWEETS:
             members = world.lists.get(int(ask.subject))
             if members is None:
@@ -110,7 +110,7 @@ class Pages:
             now_ms=now_ms,
         )
 
-    def found(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
+    def searched(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
         """What a search finds: since 2026-05 no retweets if it searches for words."""
         words, match, is_keyed = self._feeds.words, query.match, query.is_keyed
         return self._feeds.feed(

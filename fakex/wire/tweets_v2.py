@@ -17,13 +17,13 @@ from fakex.wire.escapes import v2_string, v2_time
 from fakex.wire.requests_v2 import Shape
 from fakex.wire.users import user_v2
 from fakex.world import posts, texts
+from fakex.world.contents import AS_INVENTED, CUT_AT, SetContent, cut
 from fakex.world.ids import HOUR
-from fakex.world.said import CUT_AT, UNTOLD, Said, cut
 from fakex.world.seeded import Answer, FaultAnswer, Moment, World
 from fakex.world.traits import HIDEABLE, RELEASED, Figures, Traits
 
 
-class Told(NamedTuple):
+class CachedTweet(NamedTuple):
     """What is kept of a tweet."""
 
     traits: Traits
@@ -55,8 +55,8 @@ class TweetWriter:
     def __init__(self, shape: Shape, *, keep: int) -> None:
         self.shape, self._keep = shape, keep
         # Two generations: when full, the older one is dropped whole, at no cost per tweet.
-        self._known: dict[str, Told] = {}
-        self._older: dict[str, Told] = {}
+        self._known: dict[str, CachedTweet] = {}
+        self._older: dict[str, CachedTweet] = {}
         self._reposts = "repost_count" if shape.posts else "retweet_count"
 
     def write(
@@ -88,25 +88,27 @@ class TweetWriter:
                     errors.append(problems.tweet_not_found(text, host))
                 continue
             tweet, head, plain_ms = found
-            said: Answer | FaultAnswer
+            reply: Answer | FaultAnswer
             if as_fated and plain_ms >= 0:
-                said = count(tweet, plain_ms + elapsed_ms)
+                reply = count(tweet, plain_ms + elapsed_ms)
             else:
-                said = answer(tweet, moment)
+                reply = answer(tweet, moment)
             if faulted and text in faulted:
-                said = _spoil(said, faulted[text])
-            if isinstance(said, str):
-                if said in _WHY_NOT_SHOWN:
-                    errors.append(_WHY_NOT_SHOWN[said](text, host))
-                if said not in _SPOILT:
+                reply = _spoil(reply, faulted[text])
+            if isinstance(reply, str):
+                if reply in _WHY_NOT_SHOWN:
+                    errors.append(_WHY_NOT_SHOWN[reply](text, host))
+                if reply not in _SPOILT:
                     continue
-                data.append(head + _SPOILT[said].replace("retweet_count", self._reposts))
+                data.append(head + _SPOILT[reply].replace("retweet_count", self._reposts))
             elif not metrics:
                 data.append(head + "}")
             elif faulted and faulted.get(text) == "null_count":
-                data.append(head + reposts + _A_LIKE_COUNT.sub(_NO_LIKE_COUNT, _metrics_text(said)))
+                data.append(
+                    head + reposts + _A_LIKE_COUNT.sub(_NO_LIKE_COUNT, _metrics_text(reply))
+                )
             else:
-                data.append(head + reposts + _metrics_text(said))
+                data.append(head + reposts + _metrics_text(reply))
             shown.append(tweet[0])
             if authors:
                 seen.append(tweet)
@@ -138,14 +140,14 @@ class TweetWriter:
             sections.append(b'"meta":' + meta)
         return b"{" + b",".join(sections) + b"}"
 
-    def _learn(self, text: str, world: World) -> Told | None:
+    def _learn(self, text: str, world: World) -> CachedTweet | None:
         found = self._older.get(text)
         if found is None:
             tweet = world.traits(int(text))
             if tweet is None:
                 return None
             plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
-            found = Told(tweet, _write_head(tweet, self.shape, world), plain_ms)
+            found = CachedTweet(tweet, _write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
                 return found  # it may exist only because of an override, which can be lifted
         if len(self._known) >= self._keep // 2:
@@ -173,14 +175,16 @@ def _metrics_text(figures: Figures) -> str:
 def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
     """The tweet's JSON without metrics and closing brace, as Latin-1 text."""
     fields, tweet_id = shape.fields, tweet.id
-    said = world.said.get(tweet_id, UNTOLD)
-    content = world.content(tweet) if tweet.flags & RELEASED or said is not UNTOLD else None
+    set_content = world.contents.get(tweet_id, AS_INVENTED)
+    content = (
+        world.content(tweet) if tweet.flags & RELEASED or set_content is not AS_INVENTED else None
+    )
     lang, text = (content.lang, content.text) if content else texts.write(tweet.text)
     history = "edit_history_post_ids" if shape.posts else "edit_history_tweet_ids"
-    versions = '","'.join(map(str, said.versions or (tweet_id,)))
+    versions = '","'.join(map(str, set_content.versions or (tweet_id,)))
     head = f'{{"id":"{tweet_id}","text":{v2_string(cut(text))},"{history}":["{versions}"]'
-    if said is not UNTOLD:
-        head += _told(said, text, shape)
+    if set_content is not AS_INVENTED:
+        head += _contents_text(set_content, text, shape)
     if "created_at" in fields:
         head += f',"created_at":"{v2_time(tweet.born_ms)}"'
     if "author_id" in fields:
@@ -207,16 +211,16 @@ def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
     return head
 
 
-def _told(said: Said, text: str, shape: Shape) -> str:
+def _contents_text(content: SetContent, text: str, shape: Shape) -> str:
     """The full text of a long post, where it is withheld, and its media."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if "note_tweet" in shape.fields and len(text) > CUT_AT:
-        told["note_post" if shape.posts else "note_tweet"] = {"text": text}
-    if "withheld" in shape.fields and said.withheld:
-        told["withheld"] = said.withheld
-    if "attachments" in shape.fields and said.media:
-        told["attachments"] = {"media_keys": said.media}
-    return "".join(f',"{name}":{orjson.dumps(told[name]).decode("latin-1")}' for name in told)
+        fields["note_post" if shape.posts else "note_tweet"] = {"text": text}
+    if "withheld" in shape.fields and content.withheld:
+        fields["withheld"] = content.withheld
+    if "attachments" in shape.fields and content.media:
+        fields["attachments"] = {"media_keys": content.media}
+    return "".join(f',"{name}":{orjson.dumps(fields[name]).decode("latin-1")}' for name in fields)
 
 
 _REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
@@ -256,8 +260,8 @@ def _mark(
     found.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
 
 
-def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
+def _spoil(answer: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
     """An answer with its fault applied: only metrics that are there can be spoilt."""
     if fault == "null_count":
-        return said
-    return said if isinstance(said, str) and fault in _SPOILT else fault
+        return answer
+    return answer if isinstance(answer, str) and fault in _SPOILT else fault

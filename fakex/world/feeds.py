@@ -17,8 +17,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from fakex.world import posts
+from fakex.world.contents import newest_of
 from fakex.world.flows import Flow
-from fakex.world.said import newest_of
 from fakex.world.seeded import Moment, World
 from fakex.world.traits import HIDEABLE, Traits
 
@@ -101,7 +101,7 @@ class Feeds:
         return feed.posts
 
     def words(self, post: Post, world: World) -> Words:
-        if post.id in world.said:
+        if post.id in world.contents:
             return Words(post, _content(post, world))
         found = self._words.get(post.id)
         if found is None:
@@ -121,7 +121,7 @@ class Feeds:
     def _read_on(self, world: World, now_ms: int) -> None:
         of = (world.seed, world.ids, world.nature)
         known = self._numbers.keys() <= {flow.name for flow in world.flows}
-        if of != self._of or not known or not self._versions <= world.said.keys():
+        if of != self._of or not known or not self._versions <= world.contents.keys():
             self._forget()
             self._of = of
             self._posts.extend(_first(world))
@@ -130,16 +130,16 @@ class Feeds:
             if number < end:
                 self._posts.extend(_released(flow, n, world) for n in range(number, end))
                 self._numbers[flow.name] = end
-        for post_id, said in world.said.items():
-            if said.written_ms is not None and post_id not in self._versions:
+        for post_id, content in world.contents.items():
+            if content.written_ms is not None and post_id not in self._versions:
                 self._versions.add(post_id)
-                self._posts.append(_version(post_id, said.written_ms, world))
+                self._posts.append(_version(post_id, content.written_ms, world))
 
 
 def is_shown(post: Post, world: World, moment: Moment) -> bool:
     """Whether X lists the post at that moment: it has appeared, is the newest version, and neither
     it nor its author is hidden."""
-    if post.visible_ms > moment.now_ms or newest_of(world.said, post.id) != post.id:
+    if post.visible_ms > moment.now_ms or newest_of(world.contents, post.id) != post.id:
         return False
     tweet = post.traits
     if tweet.flags & HIDEABLE or world.is_overridden:
@@ -183,7 +183,7 @@ def _version(post_id: int, written_ms: int, world: World) -> Post:
 
 
 def _content(post: Post, world: World) -> posts.Content:
-    if post.id in world.said:
+    if post.id in world.contents:
         return world.content(post.traits)
     if post.flow is None:
         return posts.plain(post.number)

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple, Self
 from fakex.world import posts
 from fakex.world.authors import Author, AuthorState, invent
 from fakex.world.clock import Clock
+from fakex.world.contents import Contents, SetContent
 from fakex.world.flows import Flow, Flows
 from fakex.world.ids import Ids
-from fakex.world.said import Said, Sayings
 from fakex.world.traits import (
     DELETED,
     HIDEABLE,
@@ -79,7 +79,7 @@ class World:
     names: Mapping[int, str] = field(default_factory=dict)
     lists: Mapping[int, frozenset[int]] = field(default_factory=dict)
     flows: Flows = field(default_factory=Flows)
-    said: Sayings = field(default_factory=dict)
+    contents: Contents = field(default_factory=dict)
 
     def moment(self, now_ms: int) -> Moment:
         """Before its start the world is as at its start: tweets have no negative ages."""
@@ -114,14 +114,14 @@ class World:
     def with_flows(self, flows: Flows) -> Self:
         return self._peopled(replace(self, flows=flows))
 
-    def with_said(self, said: Sayings) -> Self:
+    def with_contents(self, contents: Contents) -> Self:
         """The same world with other texts and versions of posts."""
-        return self._peopled(replace(self, said=said))
+        return self._peopled(replace(self, contents=contents))
 
     def traits(self, tweet_id: int) -> Traits | None:
         """The tweet's traits, or None when the id belongs to no tweet, now or ever."""
-        if (said := self.said.get(tweet_id)) and said.written_ms is not None:
-            return self._version(tweet_id, said)
+        if (content := self.contents.get(tweet_id)) and content.written_ms is not None:
+            return self._version(tweet_id, content)
         born_ms = self.ids.born_ms(tweet_id)
         if born_ms is None and (found := self.flows.find(tweet_id, self.ids)):
             return self.released(*found)
@@ -147,12 +147,12 @@ class World:
         # Age 0 at the start, even if born before, so that its appearance is checked.
         return tweet._replace(author=author, flags=flags, lead_ms=-1)
 
-    def _version(self, tweet_id: int, said: Said) -> Traits | None:
+    def _version(self, tweet_id: int, content: SetContent) -> Traits | None:
         """A later version has its own counts; author and fate are those of the first."""
-        first = self.traits(said.versions[0])
-        if first is None or said.written_ms is None:
+        first = self.traits(content.versions[0])
+        if first is None or content.written_ms is None:
             return None
-        own = self._derive(tweet_id, said.written_ms)
+        own = self._derive(tweet_id, content.written_ms)
         flags = own.flags & ~HIDEABLE | first.flags & (HIDEABLE | RETWEET)
         return own._replace(author=first.author, flags=flags, lead_ms=-1)
 
@@ -162,10 +162,10 @@ class World:
         return found[0].visible_ms(found[1]) if found else None
 
     def content(self, tweet: Traits) -> posts.Content:
-        if (said := self.said.get(tweet.id)) is None:
+        if (content := self.contents.get(tweet.id)) is None:
             return self._invented(tweet)
-        first = self.traits(said.versions[0]) if said.versions else tweet
-        return posts.rewritten(self._invented(first or tweet), said.text)
+        first = self.traits(content.versions[0]) if content.versions else tweet
+        return posts.rewritten(self._invented(first or tweet), content.text)
 
     def _invented(self, tweet: Traits) -> posts.Content:
         found = self.flows.find(tweet.id, self.ids) if tweet.flags & RELEASED else None
@@ -194,7 +194,7 @@ class World:
         return self.count(tweet, age_ms)
 
     def state(self, tweet: Traits, moment: Moment) -> State:
-        versions = self.said[tweet.id].versions if tweet.id in self.said else ()
+        versions = self.contents[tweet.id].versions if tweet.id in self.contents else ()
         # Deleting any version deletes the post.
         for version in versions or (tweet.id,):
             override = self.tweets.get(version)
@@ -248,7 +248,7 @@ class World:
 
     @cached_property
     def is_overridden(self) -> bool:
-        return bool(self.tweets or self.authors or self.said)
+        return bool(self.tweets or self.authors or self.contents)
 
     @cached_property
     def count(self) -> Callable[[Traits, float], Figures]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.claim import claim_batches, promote
-from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.delivery.settle import Outcome, settle_deliveries
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch, Subscriber
 from trackers.events.subscribers.subscriptions import enroll
@@ -54,9 +54,7 @@ def take(slots=10, lease=A_MINUTE):
 
 
 def deliver(batches, *, delivered=True, most=A_MINUTE, **answer):
-    return settle_deliveries(
-        [Delivery(one, delivered, NOW, **answer) for one in batches], most=most
-    )
+    return settle_deliveries([Outcome(one, delivered, NOW, **answer) for one in batches], most=most)
 
 
 def books(name="one"):

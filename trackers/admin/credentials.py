@@ -233,7 +233,7 @@ class CredentialAdmin(ActingAdmin):
         fields = [*_EDITABLE_FIELDS]
         # Written only then: a worker may have saved new tokens since this page was loaded.
         if form.typed_secrets or obj.kind != form.stored_kind:
-            obj.forget_renewals()
+            obj.clear_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)
         request.META[_SAVED_CREDENTIAL] = obj.pk

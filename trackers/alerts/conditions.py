@@ -10,7 +10,7 @@ from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Source, SourceDay
-from trackers.ingest.sources.standing import HIDDEN
+from trackers.ingest.sources.status import HIDDEN
 from trackers.jobs import pausing
 from trackers.jobs.models import Queue
 from trackers.jobs.names import TWEET_UPDATE
@@ -28,7 +28,7 @@ SOURCES_MOST = 200
 Found = tuple[list[Observation], set[int]]
 
 
-def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
+def lasting_findings(rules: Iterable[AlertRule], *, now: datetime) -> Found:
     """The looks of these rules, and which rules were judged: one or two queries for each kind."""
     looks: list[Observation] = []
     judged: set[int] = set()

@@ -15,7 +15,7 @@ from django.db.models import Q
 from trackers.alerts import notice
 from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
-from trackers.alerts.velocity import names_of
+from trackers.alerts.velocity import author_names
 from trackers.alerts.words import lasting
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
@@ -112,7 +112,7 @@ def _alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
 def _grown() -> Iterator[str]:
     for metric in _DIGEST_METRICS:
         rows = Gain.objects.fastest(Window.DAY, metric, by="gain")[:_MAX_GAINS]
-        authors = names_of({row.tweet.author_id for row in rows if row.tweet.author_id})
+        authors = author_names({row.tweet.author_id for row in rows if row.tweet.author_id})
         for row in rows:
             whose = authors.get(row.tweet.author_id or 0, "")
             whose = f" of {whose}" if whose else ""

@@ -17,11 +17,11 @@ from datetime import datetime
 from django.db import transaction
 
 from trackers.alerts import milestones, notice
-from trackers.alerts.conditions import standing_looks
+from trackers.alerts.conditions import lasting_findings
 from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import RULES_MOST, AlertRule
-from trackers.alerts.unusual import unusual_looks
-from trackers.alerts.velocity import moving_looks
+from trackers.alerts.unusual import unusual_findings
+from trackers.alerts.velocity import velocity_findings
 from trackers.events.live.cursor import Cursor
 from trackers.outbox import findings
 from trackers.outbox.findings import News, Observation
@@ -43,18 +43,18 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
     is_read = False
 
     with _trying("what lasts"):
-        found, complete = standing_looks(rules, now=now)
+        found, complete = lasting_findings(rules, now=now)
         looks += found
         judged |= complete
     with _trying("velocity"):
-        looks += moving_looks(_of(rules, RuleKind.VELOCITY), now=now)
+        looks += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
         judged |= _ids_of(rules, RuleKind.VELOCITY)
     with _trying("what is better than usual"):
-        looks += unusual_looks(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
+        looks += unusual_findings(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
     with _trying("milestones"):
-        looks += milestones.reached_looks(_of(rules, RuleKind.MILESTONE))
+        looks += milestones.reached_findings(_of(rules, RuleKind.MILESTONE))
         judged |= _ids_of(rules, RuleKind.MILESTONE)
-        crossed, place = milestones.crossed_looks(_of(rules, RuleKind.MILESTONE))
+        crossed, place = milestones.crossed_findings(_of(rules, RuleKind.MILESTONE))
         looks += crossed
         is_read = True
 
@@ -63,7 +63,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
         kept = [rule for rule in looks if rule.rule is None or rule.rule in there]
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
-            milestones.keep_place(place)
+            milestones.store_place(place)
         notice.make_notices(news, [rule for rule in rules if rule.pk in there], now=now)
     return news
 

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from trackers.alerts.models import AlertPlace, AlertRule
-from trackers.alerts.velocity import SOURCES_MOST, names_of, tweet_look
+from trackers.alerts.velocity import SOURCES_MOST, author_names, tweet_finding
 from trackers.events.delivery.formats import EventRow
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.read import Wanted, first_read, newest_place, read_on
@@ -45,7 +45,7 @@ def _of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
     return [one for one in rules if one.about == AlertRule.About.TWEET]
 
 
-def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
+def reached_findings(rules: Sequence[AlertRule]) -> list[Observation]:
     """The looks of tweets with their own rule; each lasts until the figure falls again."""
     chosen = _of_one(rules)
     tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
@@ -55,7 +55,7 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Observation]:
         figure = getattr(tweet, rule.metric) if tweet else None
         if figure is not None and figure >= rule.at:
             sentence = f"Tweet {rule.of} has reached {rule.at:,} {rule.metric}: it has {figure:,}."
-            looks.append(tweet_look(rule, rule.of or 0, sentence))
+            looks.append(tweet_finding(rule, rule.of or 0, sentence))
     return looks
 
 
@@ -65,7 +65,7 @@ def _make_milestones(rules: Iterable[AlertRule]) -> None:
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
 
 
-def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor | None]:
+def crossed_findings(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor | None]:
     """What crossed since the last time, and how far was read, to be saved in the same transaction.
 
     None: there is no such rule, and nothing is watched.
@@ -76,7 +76,7 @@ def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cursor
     _make_milestones(chosen)
     topics = watch([MILESTONES_TOPIC])
     told, reached = _read_events(Wanted(frozenset(topics.values())))
-    return _looks_of(chosen, told), reached
+    return _findings_of(chosen, told), reached
 
 
 def _read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
@@ -97,7 +97,7 @@ def _read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
     return events, at
 
 
-def keep_place(at: Cursor | None) -> None:
+def store_place(at: Cursor | None) -> None:
     """None: the next rule starts with what comes then."""
     if at is None:
         AlertPlace.objects.all().delete()
@@ -105,7 +105,7 @@ def keep_place(at: Cursor | None) -> None:
     AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
 
 
-def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
+def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Observation]:
     by_figure: dict[tuple[str, int], list[AlertRule]] = {}
     for rule in rules:
         by_figure.setdefault((rule.metric, rule.at), []).append(rule)
@@ -117,7 +117,7 @@ def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Ob
         and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
     ]
     origins = origins_of(tweet for tweet, _, _ in crossed)
-    authors = names_of({author for author, _ in origins.values() if author is not None})
+    authors = author_names({author for author, _ in origins.values() if author is not None})
     looks: dict[str, Observation] = {}
     for tweet, data, wanted in crossed:
         if tweet not in origins:
@@ -130,7 +130,7 @@ def _looks_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list[Ob
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
                     f"it has {int(data['value']):,}."
                 )
-                found = tweet_look(rule, tweet, sentence, is_moment=True)
+                found = tweet_finding(rule, tweet, sentence, is_moment=True)
                 looks[found.key] = found
     return list(looks.values())
 

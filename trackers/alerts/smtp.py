@@ -17,7 +17,7 @@ from django.core.mail.message import sanitize_address
 from tweetwatch.mail_server import Server
 
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
-_SAID_MOST, _MAX_ERROR_LENGTH = 120, 300
+_MAX_REASON, _MAX_ERROR_LENGTH = 120, 300
 _LATER = "The e-mail will be retried."
 # Errors of one e-mail, or one address.
 _OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
@@ -149,4 +149,4 @@ def _quoted(code: int, answer: bytes | str, server: Server) -> str:
     plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     if server.password:
         plain = plain.replace(server.password, "…")
-    return f"{code} {plain}"[:_SAID_MOST].strip().rstrip(".")
+    return f"{code} {plain}"[:_MAX_REASON].strip().rstrip(".")

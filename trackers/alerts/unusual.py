@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from trackers.alerts.milestones import is_of, origins_of
 from trackers.alerts.models import AlertRule
-from trackers.alerts.velocity import names_of, tweet_look
+from trackers.alerts.velocity import author_names, tweet_finding
 from trackers.alerts.words import lasting, plain_number
 from trackers.outbox.findings import Observation
 from trackers.tweets.gains.models import Window
@@ -49,17 +49,17 @@ _FASTEST_YOUNG = """
 
 
 @dataclass(frozen=True, slots=True)
-class Stands:
+class AgeComparison:
     """What a tweet had at an age, and what its author's earlier ones had then."""
 
     tweet: int
     author: int | None
     age: timedelta
     figure: int
-    usual: Middle
+    benchmark: Middle
 
 
-def unusual_looks(
+def unusual_findings(
     rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline
 ) -> list[Observation]:
     """The looks of the tweets whose turn it is; one without a look has not changed."""
@@ -73,12 +73,12 @@ def unusual_looks(
             for id in turn
             if id in origins
         }
-        stands = _compare_with_usual(
+        stands = _compare_with_benchmark(
             [id for id, rules in wanted.items() if rules], metric, deadline
         )
-        authors = names_of({one.author for one in stands if one.author is not None})
+        authors = author_names({one.author for one in stands if one.author is not None})
         looks += [
-            tweet_look(
+            tweet_finding(
                 rule, one.tweet, _describe_unusual(rule, one, authors.get(one.author or 0, ""))
             )
             for one in stands
@@ -113,7 +113,9 @@ def _is_about(rule: AlertRule, tweet: int, author: int | None, sources: Sequence
     return is_of(rule, author, sources)
 
 
-def _compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
+def _compare_with_benchmark(
+    tweets: Iterable[int], metric: str, deadline: Deadline
+) -> list[AgeComparison]:
     """Those that can be compared. When time is up, the others wait for their next turn."""
     rows = Tweet.objects.in_bulk(list(tweets))
     compared_tweets = []
@@ -127,13 +129,13 @@ def _compare_with_usual(tweets: Iterable[int], metric: str, deadline: Deadline) 
         age = timedelta(seconds=int((measured - tweet.created_at).total_seconds()))
         if age < _OLD_ENOUGH:
             continue
-        usual = _usual_at(tweet.author_id, tweet.pk, age, metric, now=measured)
-        if usual:
-            compared_tweets.append(Stands(tweet.pk, tweet.author_id, age, figure, usual))
+        benchmark = _benchmark_at(tweet.author_id, tweet.pk, age, metric, now=measured)
+        if benchmark:
+            compared_tweets.append(AgeComparison(tweet.pk, tweet.author_id, age, figure, benchmark))
     return compared_tweets
 
 
-def _usual_at(
+def _benchmark_at(
     author: int, tweet: int, age: timedelta, metric: str, *, now: datetime
 ) -> Middle | None:
     """None where too few of the author's earlier tweets were measured near that age."""
@@ -142,9 +144,9 @@ def _usual_at(
     return middle(counts[0] for counts in counts_at(readings, earlier).get(age, ()))
 
 
-def _describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> str:
+def _describe_unusual(rule: AlertRule, compared_tweet: AgeComparison, author: str) -> str:
     """Empty where the rule's bounds are not reached."""
-    median = compared_tweet.usual.median
+    median = compared_tweet.benchmark.median
     if (
         compared_tweet.figure < rule.at
         or compared_tweet.figure < rule.times * median
@@ -160,6 +162,6 @@ def _describe_unusual(rule: AlertRule, compared_tweet: Stands, author: str) -> s
     return (
         f"Tweet {compared_tweet.tweet}{whose} has {compared_tweet.figure:,} "
         f"{rule.metric} after {lasting(compared_tweet.age)}, {much}: half of the "
-        f"author's {compared_tweet.usual.tweets} tweets before it had "
+        f"author's {compared_tweet.benchmark.tweets} tweets before it had "
         f"{plain_number(round(median, 1))} or fewer by then."
     )

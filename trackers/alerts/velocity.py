@@ -21,7 +21,7 @@ from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
 # The most tweets that a rule finds at a time.
-FOUND_MOST = 100
+MAX_FINDINGS = 100
 # How many sources of a tweet are read.
 SOURCES_MOST = 20
 
@@ -41,7 +41,7 @@ class Fast(NamedTuple):
     until: datetime
 
 
-def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Observation]:
+def velocity_findings(rules: Sequence[AlertRule], *, now: datetime) -> list[Observation]:
     """The looks of these rules, all about velocity; slower tweets have no look."""
     if not rules:
         return []
@@ -50,8 +50,8 @@ def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Observati
         rank_named(named, now=now)
     fast_tweets = _fast(rules)
     by_id = {one.pk: one for one in rules}
-    authors = names_of({one.author for one in fast_tweets if one.author is not None})
-    return [_look_of(by_id[one.rule], one, authors) for one in fast_tweets]
+    authors = author_names({one.author for one in fast_tweets if one.author is not None})
+    return [_finding_of(by_id[one.rule], one, authors) for one in fast_tweets]
 
 
 def _fast(rules: Sequence[AlertRule]) -> list[Fast]:
@@ -64,18 +64,18 @@ def _fast(rules: Sequence[AlertRule]) -> list[Fast]:
         "ofs": [one.of for one in rules],
         "list_most": MAX_LIST_LENGTH,
         "sources_most": SOURCES_MOST,
-        "found_most": FOUND_MOST,
+        "found_most": MAX_FINDINGS,
     }
     with cursor() as db:
         return [Fast._make(row) for row in db.execute(_FAST, params)]
 
 
-def names_of(authors: set[int]) -> dict[int, str]:
+def author_names(authors: set[int]) -> dict[int, str]:
     return {id: str(one) for id, one in Author.objects.in_bulk(authors).items()}
 
 
-def _look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
-    return tweet_look(rule, one.tweet, _describe_velocity(one, authors.get(one.author or 0, "")))
+def _finding_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Observation:
+    return tweet_finding(rule, one.tweet, _describe_velocity(one, authors.get(one.author or 0, "")))
 
 
 def _describe_velocity(fast_tweet: Fast, author: str) -> str:
@@ -88,7 +88,9 @@ def _describe_velocity(fast_tweet: Fast, author: str) -> str:
     )
 
 
-def tweet_look(rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False) -> Observation:
+def tweet_finding(
+    rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False
+) -> Observation:
     """The end of it is not reported."""
     return Observation(
         *("tweet", str(tweet), wrong, "", f"/tweets/{tweet}/"),

@@ -18,7 +18,7 @@ from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.forms import cost
 from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.standing import Standing, standings
+from trackers.ingest.sources.status import SourceStatus, source_statuses
 from tweetwatch.clock_times import iso
 from tweetwatch.http.json_bodies import Strict
 
@@ -123,7 +123,7 @@ def list_sources(
     fetched = list(rows[: limit + 1])
     page = fetched[:limit]
     return {
-        "sources": [_source_json(standing) for standing in standings(page, now=timezone.now())],
+        "sources": [_source_json(status) for status in source_statuses(page, now=timezone.now())],
         "next": cursor_of(page[-1].pk, of=of) if len(fetched) > limit else None,
     }
 
@@ -187,12 +187,12 @@ def _find_source(id: int) -> Source:
 
 
 def _read_source_json(id: int) -> dict[str, Any]:
-    [standing] = standings([_find_source(id)], now=timezone.now())
-    return _source_json(standing)
+    [status] = source_statuses([_find_source(id)], now=timezone.now())
+    return _source_json(status)
 
 
-def _source_json(standing: Standing) -> dict[str, Any]:
-    source = standing.source
+def _source_json(status: SourceStatus) -> dict[str, Any]:
+    source = status.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",
         "exclude_retweets",
@@ -204,14 +204,14 @@ def _source_json(standing: Standing) -> dict[str, Any]:
         "priority": Source.Priority(source.priority).name.lower(),
         "created_at": iso(source.created_at),
         "paused_at": iso(source.paused_at),
-        "state": standing.state,
-        "reason": standing.reason,
+        "state": status.state,
+        "reason": status.reason,
         "polled_at": iso(source.polled_at),
-        "next_poll_at": iso(standing.next_poll_at),
+        "next_poll_at": iso(status.next_poll_at),
         "posts": source.yielded,
         "repeats": source.again,
         "leaks": source.leaked,
-        "gaps_open": standing.gaps_open,
-        "gaps_lost": standing.gaps_lost,
+        "gaps_open": status.gaps_open,
+        "gaps_lost": status.gaps_lost,
         "cost": cost(source.kind, every=source.every, pages=source.pages),
     }

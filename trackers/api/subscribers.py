@@ -37,7 +37,7 @@ from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.rules import NAME
-from trackers.events.subscribers.standings import current_standings, standing_of
+from trackers.events.subscribers.status import current_statuses, status_of
 from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.tokens.models import ADMIN_SCOPE
 from tweetwatch.http.refusals import Refused
@@ -50,7 +50,7 @@ _MAX_ATTEMPTS = 500
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with their counts so far."""
     require_permission(request, "trackers.view_subscriber")
-    rows = current_standings(now=timezone.now())
+    rows = current_statuses(now=timezone.now())
     return {"subscribers": [subscriber_json(row) for row in rows]}
 
 
@@ -163,7 +163,7 @@ def _find_subscriber(name: str) -> Subscriber:
 
 
 def _read_subscriber_json(subscriber: Subscriber) -> dict[str, Any]:
-    return subscriber_json(standing_of(subscriber, now=timezone.now()))
+    return subscriber_json(status_of(subscriber, now=timezone.now()))
 
 
 def _fields_refusal(error: ValidationError) -> Refused:

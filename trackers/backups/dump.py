@@ -22,7 +22,7 @@ from trackers.backups.server import Server, is_standby, major
 
 # Level 1: ten times as fast as the default level 6, for some tenths more bytes.
 _FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
-_SAID = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
+_REPORTED = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
 # The program's progress notes, which are not errors.
 _NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
 
@@ -111,7 +111,7 @@ class Listener:
         assert self.process.stderr is not None
         with self.process.stderr as said:
             for line in (one.decode(errors="replace").strip() for one in said):
-                if found := _SAID.search(line):
+                if found := _REPORTED.search(line):
                     self.progress.reach(found[1])
                 elif not _NOTE.match(line):
                     self.lines.append(line)

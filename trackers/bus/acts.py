@@ -16,7 +16,7 @@ from trackers.bus.bodies import SubscriptionIn
 from trackers.bus.topics import NO_TOPIC, known_topics
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber, Subscription
-from trackers.events.subscribers import acts, standing
+from trackers.events.subscribers import acts, disabling
 from trackers.events.subscribers.terms import Terms, sentences
 from trackers.history import Actor
 from trackers.outbox.models import OUR_PUBLISHER, Topic
@@ -48,7 +48,7 @@ def subscribe(caller: Caller, subscription: SubscriptionIn, actor: Actor) -> Non
         )
         try:
             if known := _find_subscriber(caller):
-                standing.enable(acts.change(known, terms, actor))
+                disabling.enable(acts.change(known, terms, actor))
             else:
                 acts.add(caller.name, terms, actor)
         except ValidationError as error:

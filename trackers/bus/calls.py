@@ -27,7 +27,7 @@ from trackers.bus.bodies import (
     TopicOut,
 )
 from trackers.events.subscribers.rules import TOPIC
-from trackers.events.subscribers.standings import Standing, current_standings
+from trackers.events.subscribers.status import SubscriberStatus, current_statuses
 from trackers.history import Actor, by_bus
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tokens import idempotency
@@ -114,9 +114,7 @@ def unsubscribe(request: HttpRequest, name: str) -> None:
 @router.get("/subscriptions", response=list[SubscriberOut], include_in_schema=False)
 def list_subscribers(request: HttpRequest) -> list[dict[str, Any]]:
     caller = caller_of(request)
-    return [
-        _subscriber_json(standing, caller) for standing in current_standings(now=timezone.now())
-    ]
+    return [_subscriber_json(status, caller) for status in current_statuses(now=timezone.now())]
 
 
 def _actor_of(request: HttpRequest) -> Actor:
@@ -130,8 +128,8 @@ def _check_topic_name(name: str) -> str:
     return name
 
 
-def _subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
-    subscriber, books = standing.subscriber, standing.books
+def _subscriber_json(status: SubscriberStatus, caller: Caller) -> dict[str, Any]:
+    subscriber, books = status.subscriber, status.books
     uuid = subscriber.secrets.get("uuid", "")
     return {
         "subscriber": subscriber.name,
@@ -142,7 +140,7 @@ def _subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
         "callback": subscriber.callback,
         "max_events": subscriber.max_events,
         "timeout": subscriber.timeout_ms,
-        "topics": standing.topics,
+        "topics": status.topics,
         "events": {
             "sent": books.delivered,
             "queued": books.queued,

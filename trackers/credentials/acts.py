@@ -50,7 +50,7 @@ def disable(credentials: Sequence[Credential], actor: Actor, *, reason: str) -> 
 def enable(credentials: Sequence[Credential], actor: Actor) -> Done:
     """Use them again, at each endpoint at once."""
     for credential in credentials:
-        credential.forget_rejections()
+        credential.clear_rejections()
         credential.enable()
     holds.end_hold(TWEET_UPDATE)
     history.record(actor, credentials, "Enabled")

@@ -142,7 +142,7 @@ class Credential(models.Model):
         """The windows that X has reported, by endpoint."""
         return [seen for window in self.own_windows() if (seen := window.reported())]
 
-    def forget_renewals(self) -> None:
+    def clear_renewals(self) -> None:
         """Reset the renewal state, as new tokens do; saves nothing."""
         self.expires_at = self.refreshing_until = None
         self.renewals_failed, self.renewal_problem = 0, ""
@@ -166,7 +166,7 @@ class Credential(models.Model):
         self.refused, self.refused_since = 0, None
         self.save(update_fields=["disabled_at", "disabled_because", "refused", "refused_since"])
 
-    def forget_rejections(self) -> None:
+    def clear_rejections(self) -> None:
         """Let every endpoint be tried again at once, as when it is enabled again.
 
         Not while its own row is locked: a selection locks the window first.

@@ -165,7 +165,7 @@ def store_tokens(
 ) -> None:
     """New tokens, in place of any older ones. Where only those were missing, it is used again."""
     credential.secrets = secrets
-    credential.forget_renewals()
+    credential.clear_renewals()
     credential.expires_at = None if lives is None else since + lives
     if credential.pk is None:
         credential.full_clean()
@@ -183,7 +183,7 @@ def _give_up(mark: Mark, error: XError) -> NotRenewed:
         current = _locked(mark.credential)
         if current is None or current.secrets.get("refresh_token") != mark.spends:
             return NotRenewed("Its tokens were replaced in the meantime.")
-        current.forget_renewals()
+        current.clear_renewals()
         # If a person enables it unchanged, it is tried once more.
         current.expires_at = mark.credential.expires_at
         current.save(update_fields=RENEWAL)

@@ -10,12 +10,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.benchmarks import (
+    BENCHMARK_AGES,
+    BENCHMARK_METRICS,
+    MAX_COMPARED,
+    read_benchmarks,
+)
 from trackers.dashboards.charts import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
-from trackers.dashboards.usual import MAX_COMPARED, USUAL_AGES, USUAL_METRICS, usual
 from trackers.dashboards.words import commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import Plan, current
@@ -66,7 +71,7 @@ def _author_context(author: Author, *, now: datetime) -> dict[str, object]:
         "days": daily_chart(posted, today=today, what="Tracked posts"),
         "is_cut_off": sum(posted.values()) >= MAX_COUNTED_TWEETS,
         "cut_off_at": commas(MAX_COUNTED_TWEETS),
-        "usual": usual(of_author(id, most=MAX_COMPARED), now=now),
+        "benchmarks": read_benchmarks(of_author(id, most=MAX_COMPARED), now=now),
         "sources": Source.objects.filter(kind=Source.Kind.ACCOUNT, account_id=id),
     }
 
@@ -87,17 +92,17 @@ def author_posts(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
 def _posts_table(author_id: int, *, now: datetime) -> Table:
     """The newest COMPARED, newest first."""
     columns = [Column("id", "id"), Column("posted_at", "time")]
-    for age in USUAL_AGES.values():
+    for age in BENCHMARK_AGES.values():
         columns += [
-            Column(f"{metric}_at_{age.replace(' ', '_')}", "whole") for metric in USUAL_METRICS
+            Column(f"{metric}_at_{age.replace(' ', '_')}", "whole") for metric in BENCHMARK_METRICS
         ]
     return Table(f"author-{author_id}-posts", columns, _measured_rows(author_id, now=now))
 
 
 def _measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]]:
     tweets = of_author(author_id, most=MAX_COMPARED)
-    readings = at_ages(tweets, list(USUAL_AGES), now=now, metrics=USUAL_METRICS)
+    readings = at_ages(tweets, list(BENCHMARK_AGES), now=now, metrics=BENCHMARK_METRICS)
     for tweet in tweets:
         near = {each.age: each.counts for each in readings[tweet.id] if each.is_near(tweet.at)}
-        counts = [near.get(age, (None,) * len(USUAL_METRICS)) for age in USUAL_AGES]
+        counts = [near.get(age, (None,) * len(BENCHMARK_METRICS)) for age in BENCHMARK_AGES]
         yield (str(tweet.id), tweet.at, *(count for of_age in counts for count in of_age))

@@ -78,7 +78,7 @@ def drop_waiting(subscriber: Subscriber) -> int:
     return int(row[0]) if row else 0
 
 
-def forget_removed() -> int:
+def delete_removed() -> int:
     """Delete removed subscribers that have no more batches on their way; return how many.
 
     A batch that was on its way at the removal, and failed since, is dropped like the others.

@@ -69,7 +69,7 @@ def _hours(statement: str, of: int | None) -> Mapping[int, Hour]:
     return {id: Hour(tuple(minutes)) for id, minutes in counts.items()}
 
 
-def forget_minutes() -> None:
+def prune_event_minutes() -> None:
     """Delete what is older than the hour."""
     with cursor() as db:
         for one in _PRUNE_MINUTES:

@@ -34,7 +34,7 @@ _MAX_BACKOFF = 1.0
 _A_MOMENT = 0.01
 # Seconds for which claims start where the last one found something; then one starts at the head
 # again. A bucket that is inserted before that bound meanwhile can be this late.
-_KEEP_BOUND_FOR = 1.0
+_BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.
 DequeuedTask = tuple[Any, str]
@@ -154,8 +154,8 @@ class PostgresBroker(Broker):
 
     def bound(self, name: str) -> queue.Low:
         """Where the claim starts: where the last one found something, or at the head."""
-        low, since = self.bounds.get(name, (queue.THE_HEAD, -_KEEP_BOUND_FOR))
-        if time.monotonic() - since >= _KEEP_BOUND_FOR:
+        low, since = self.bounds.get(name, (queue.THE_HEAD, -_BOUND_FOR))
+        if time.monotonic() - since >= _BOUND_FOR:
             low = queue.THE_HEAD
             self.bounds[name] = (low, time.monotonic())
         return low

@@ -14,7 +14,7 @@ from trackers.ingest.sources import by_form
 from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsError
 from trackers.ingest.sources.forms import LATER, changeable
 from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.standing import Standing
+from trackers.ingest.sources.status import SourceStatus
 from trackers.management import status_json
 from trackers.management.status_lines import how_many
 from tweetwatch.clock_times import clock_time
@@ -89,28 +89,28 @@ def find_sources(ids: Sequence[str]) -> list[Source]:
     return [sources[id] for id in keys]
 
 
-def source_json(standing: Standing) -> dict[str, Any]:
+def source_json(status: SourceStatus) -> dict[str, Any]:
     """As `status` describes it, and how it is set."""
-    source = standing.source
+    source = status.source
     return {
-        **status_json.source_json(standing),
+        **status_json.source_json(status),
         "name": str(source),
         "owner": source.owner,
         "priority": Source.Priority(source.priority).name.lower(),
         "every_seconds": source.every.total_seconds(),
         "late_by_seconds": source.skew.total_seconds() if source.skew is not None else None,
-        "reason": standing.reason,
+        "reason": status.reason,
     }
 
 
-def describe_source(standing: Standing) -> str:
-    source = standing.source
-    words = [f"{source.pk}  {source}: {standing.state}", how_many(source.yielded, "posts", "post")]
+def describe_source(status: SourceStatus) -> str:
+    source = status.source
+    words = [f"{source.pk}  {source}: {status.state}", how_many(source.yielded, "posts", "post")]
     if source.leaked:
         words.append(f"{source.leaked:,} leaked")
-    if standing.gaps_open or standing.gaps_lost:
-        gaps = how_many(standing.gaps_open, "gaps to fill", "gap to fill")
-        words.append(f"{gaps}, {standing.gaps_lost:,} lost")
-    if standing.next_poll_at:
-        words.append(f"next at {clock_time(standing.next_poll_at, now=timezone.now())}")
-    return ", ".join(words) + (f". {standing.reason}" if standing.reason else "")
+    if status.gaps_open or status.gaps_lost:
+        gaps = how_many(status.gaps_open, "gaps to fill", "gap to fill")
+        words.append(f"{gaps}, {status.gaps_lost:,} lost")
+    if status.next_poll_at:
+        words.append(f"next at {clock_time(status.next_poll_at, now=timezone.now())}")
+    return ", ".join(words) + (f". {status.reason}" if status.reason else "")

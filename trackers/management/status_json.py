@@ -10,7 +10,7 @@ from trackers.events.minutes import Hour
 from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Stream
-from trackers.ingest.sources.standing import Standing
+from trackers.ingest.sources.status import SourceStatus
 from trackers.jobs.models import PausedAll, Queue, Worker
 from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch.words import room, sentences
@@ -205,19 +205,19 @@ def _worker_json(worker: Worker) -> dict[str, Any]:
     }
 
 
-def source_json(standing: Standing) -> dict[str, Any]:
+def source_json(status: SourceStatus) -> dict[str, Any]:
     return {
-        "id": str(standing.source.pk),
-        "kind": standing.source.kind,
-        "of": standing.source.of,
-        "state": standing.state,
-        "polled_at": iso(standing.source.polled_at),
-        "next_poll_at": iso(standing.next_poll_at),
-        "posts": standing.source.yielded,
-        "repeats": standing.source.again,
-        "leaks": standing.source.leaked,
-        "gaps_open": standing.gaps_open,
-        "gaps_lost": standing.gaps_lost,
+        "id": str(status.source.pk),
+        "kind": status.source.kind,
+        "of": status.source.of,
+        "state": status.state,
+        "polled_at": iso(status.source.polled_at),
+        "next_poll_at": iso(status.next_poll_at),
+        "posts": status.source.yielded,
+        "repeats": status.source.again,
+        "leaks": status.source.leaked,
+        "gaps_open": status.gaps_open,
+        "gaps_lost": status.gaps_lost,
     }
 
 

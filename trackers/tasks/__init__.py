@@ -9,7 +9,7 @@ from __future__ import annotations
 from trackers.tasks.batches import (
     deliver_arrivals,
     import_part,
-    poll_and_tell,
+    poll_batch,
     poll_source,
     polling,
     rebuild_homes,
@@ -69,7 +69,7 @@ __all__ = [
     "import_part",
     "make_partitions",
     "pack_samples",
-    "poll_and_tell",
+    "poll_batch",
     "poll_source",
     "polling",
     "prune_alerts",

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.polls.state import Polling
-from trackers.ingest.polls.step import Polled, poll, tell_polled
+from trackers.ingest.polls.step import Polled, poll, report_poll
 from trackers.jobs import (
     counters,
     queue,
@@ -35,7 +35,7 @@ def update_tweets(batch: Batch) -> None:
 @marks_begun
 def poll_source(batch: Batch) -> None:
     """Ask for the next page of a source; store it and everything that follows from it."""
-    polled = poll_and_tell(batch)
+    polled = poll_batch(batch)
     if polled.stored and polled.stored.new:
         deliver.deliver_at_once(*batch.keys)
 
@@ -53,10 +53,10 @@ def polling() -> Polling:
     )
 
 
-def poll_and_tell(batch: Batch) -> Polled:
+def poll_batch(batch: Batch) -> Polled:
     """The same, for callers that want the outcome."""
     polled = poll(batch, polling())
-    tell_polled(batch, polled)
+    report_poll(batch, polled)
     return polled
 
 

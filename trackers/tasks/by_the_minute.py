@@ -10,12 +10,12 @@ from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
 from trackers.events import prune
-from trackers.events.drop import drop_oldest, forget_removed
+from trackers.events.drop import delete_removed, drop_oldest
 from trackers.events.fan_out import fan_out
-from trackers.events.live.open import forget_silent
+from trackers.events.live.open import prune_silent_places
 from trackers.events.live.watch import prune_feed
-from trackers.events.minutes import forget_minutes
-from trackers.events.subscribers import standing
+from trackers.events.minutes import prune_event_minutes
+from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import ahead, ordinary, pausing, queue, statistics
@@ -98,12 +98,12 @@ def tend_subscribers() -> None:
     an hour of the live feed, its processes, and the counts by the minute."""
     fan_out()
     prune_feed(deadline=periodic_task_deadline())
-    forget_silent()
-    forget_minutes()
+    prune_silent_places()
+    prune_event_minutes()
     drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=periodic_task_deadline())
-    for name in standing.disable_failing(after=settings.BUS_DISABLE_AFTER):
+    for name in disabling.disable_failing(after=settings.BUS_DISABLE_AFTER):
         logger.warning("subscriber %s is disabled: every delivery failed for too long", name)
-    forget_removed()
+    delete_removed()
 
 
 def alert_people() -> None:

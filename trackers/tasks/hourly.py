@@ -17,9 +17,9 @@ from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import prune
 from trackers.forecasts import update as forecasts
-from trackers.ingest.files.importing import forget_unfinished
+from trackers.ingest.files.importing import prune_unstarted_uploads
 from trackers.ingest.sources import days as source_days
-from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
+from trackers.ingest.sources.prune import prune_closed_gaps, prune_old_yields
 from trackers.jobs import begun, pausing, queue, statistics, upkeep
 from trackers.jobs.audit import mend_queue
 from trackers.jobs.observed import database, minutes
@@ -88,7 +88,7 @@ def prune_silent_workers() -> None:
 def prune_uploads() -> None:
     """Every hour: delete uploads that broke off, or that nobody started."""
     now, _ = intervals.current()
-    forget_unfinished(now)
+    prune_unstarted_uploads(now)
 
 
 def prune_failed_tasks() -> None:
@@ -115,7 +115,7 @@ def audit_queues() -> None:
 def prune_gaps() -> None:
     """Every hour: delete gaps that were closed a month ago."""
     now, _ = intervals.current()
-    worked = forget_closed_gaps(now=now, deadline=periodic_task_deadline())
+    worked = prune_closed_gaps(now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "closed gaps", task="trackers.tasks.prune_gaps")
 
 
@@ -123,7 +123,7 @@ def prune_yields() -> None:
     """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
     source_days.prune_days(today=now.astimezone(UTC).date())
-    worked = forget_old_yields(now=now, deadline=periodic_task_deadline())
+    worked = prune_old_yields(now=now, deadline=periodic_task_deadline())
     log_pruned(worked, "yields", task="trackers.tasks.prune_yields")
 
 
@@ -138,13 +138,13 @@ def drop_idle_homes() -> None:
     followers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
     deadline = periodic_task_deadline()
     task = "trackers.tasks.drop_idle_homes"
-    removed_followers.forget_left()
-    following.forget_unfollowed()
+    removed_followers.prune_removed_homes()
+    following.prune_unfollowed()
     read_counts.prune_home_reads()
     log_pruned(idle.drop_idle(deadline=deadline), "homes", task=task)
-    log_pruned(deliver.forget_delivered(deadline=deadline), "arrivals", task=task)
+    log_pruned(deliver.prune_arrivals(deadline=deadline), "arrivals", task=task)
     if feed_settings.home_settings().embed:
-        hidden = embedding.forget_hidden(deadline=deadline)
+        hidden = embedding.prune_hidden(deadline=deadline)
         log_pruned(hidden, "embedded texts", task=task)
 
 
@@ -168,9 +168,9 @@ def prune_events() -> None:
         logger.info("dropped %d days of events and attempts", dropped)
     strays = prune.prune_strays(now=now, deadline=periodic_task_deadline())
     log_pruned(strays, "events and attempts", task="trackers.tasks.prune_events")
-    for kept in idempotency.RETENTIONS:
-        forgotten = kept.forget(now=now, deadline=periodic_task_deadline())
-        log_pruned(forgotten, kept.what, task="trackers.tasks.prune_events")
+    for retention in idempotency.RETENTIONS:
+        pruned = retention.prune(now=now, deadline=periodic_task_deadline())
+        log_pruned(pruned, retention.what, task="trackers.tasks.prune_events")
 
 
 def expire_timelines() -> None:

@@ -20,7 +20,7 @@ from trackers.arrivals.models import TimelineDelivery
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.timelines.homes.built import Built
-from trackers.timelines.homes.following import forget_removed
+from trackers.timelines.homes.following import delete_removed_origin
 from trackers.timelines.homes.strategies import all_strategies
 from trackers.timelines.models import BuiltHome
 from trackers.timelines.settings import home_settings
@@ -143,7 +143,7 @@ def deliver_at_once(origin_id: int) -> None:
 
 def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
     """Deliver page after page, until nothing is left or time is up."""
-    if not forget_removed(origin_id, deadline=deadline):
+    if not delete_removed_origin(origin_id, deadline=deadline):
         return Delivered(origin_id, is_all=False)
     tweets = homes = 0
     while True:
@@ -189,7 +189,7 @@ def _strategies_in_use() -> list[Built]:
     ]
 
 
-def forget_delivered(*, deadline: Deadline) -> PieceWork:
+def prune_arrivals(*, deadline: Deadline) -> PieceWork:
     """Delete old arrivals of all origins: an imported file, for example, brings nothing more, so no
     later delivery would delete its arrivals."""
     after = -(2**63)

@@ -34,13 +34,13 @@ _NAMED = """
         FROM trackers_timeline WHERE name = a.name OFFSET 0
     ) t
 """
-_FOUND = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
+_MATCHES = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
 _LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL"
 _IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
 
 # One row per entry, newest first, and one without an entry for an empty timeline.
 _PAGES = compact_sql(f"""
-    {_FOUND}, false
+    {_MATCHES}, false
     FROM unnest(%(names)s::text[], %(offsets)s::int[], %(lengths)s::int[])
          WITH ORDINALITY AS a(name, first, length, place)
     {_NAMED}
@@ -63,7 +63,7 @@ _CURSORS = f"""
 _AFTER = "(seq, entry_id) > (coalesce(c.seq, -1), a.since)"
 
 _SINCE = compact_sql(f"""
-    {_FOUND}, false {_CURSORS}
+    {_MATCHES}, false {_CURSORS}
     LEFT JOIN LATERAL (
         SELECT entry_id, secondary, metadata {_LIVE} AND {_AFTER}
     ) e ON true {_IN_ORDER}
@@ -71,7 +71,7 @@ _SINCE = compact_sql(f"""
 
 # All entries, and whether each came before: a retweet may repeat one of those.
 _SINCE_OF_ALL = compact_sql(f"""
-    {_FOUND}, NOT e.came_after {_CURSORS}
+    {_MATCHES}, NOT e.came_after {_CURSORS}
     LEFT JOIN LATERAL (
         SELECT entry_id, secondary, metadata, {_AFTER} AS came_after {_LIVE}
     ) e ON true {_IN_ORDER}
@@ -79,7 +79,7 @@ _SINCE_OF_ALL = compact_sql(f"""
 
 # Among the newest `most`, those with one of the ids, or that repeat one.
 _AMONG = compact_sql(f"""
-    {_FOUND}, false
+    {_MATCHES}, false
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
     {_NAMED}
     LEFT JOIN LATERAL (
@@ -104,7 +104,7 @@ _TOUCH = compact_sql("""
 
 
 @dataclass(slots=True)
-class Found:
+class Matches:
     """A timeline: its entries, newest first, and the ids of those that came before."""
 
     id: int
@@ -152,9 +152,9 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
     ]
 
 
-def read_timelines(asks: Sequence[Ask]) -> list[Found | None]:
+def read_timelines(asks: Sequence[Ask]) -> list[Matches | None]:
     """What the asks request, in order; None for a missing timeline. Does not count as a read."""
-    timelines: dict[int, Found] = {}
+    timelines: dict[int, Matches] = {}
     for statement in (_PAGES, _SINCE, _SINCE_OF_ALL):
         places = [n for n, ask in enumerate(asks) if _statement_of(ask) is statement]
         if places:
@@ -181,12 +181,12 @@ def _parameters(asks: Sequence[Ask]) -> dict[str, str]:
     }
 
 
-def _select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
+def _select(statement: str, params: Mapping[str, Any]) -> dict[int, Matches]:
     """The timelines that exist, by the places of their names, from 1."""
-    timelines: dict[int, Found] = {}
+    timelines: dict[int, Matches] = {}
     with cursor() as db:
         for place, id, due, entry_id, secondary, metadata, before in db.execute(statement, params):
-            timeline = timelines.setdefault(place, Found(id, due))
+            timeline = timelines.setdefault(place, Matches(id, due))
             if entry_id is not None:
                 timeline.entries.append(Entry(entry_id, secondary, metadata or b""))
             if before:
@@ -194,7 +194,7 @@ def _select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
     return timelines
 
 
-def _narrow(timeline: Found, ask: Ask) -> None:
+def _narrow(timeline: Matches, ask: Ask) -> None:
     """Do what the statement cannot: dedupe, and cut to the page."""
     if ask.dedupe:
         timeline.entries = _originals(timeline.entries)
@@ -219,7 +219,7 @@ def _originals(entries: Sequence[Entry]) -> list[Entry]:
     return kept[::-1]
 
 
-def _touch(found: Iterable[Found]) -> None:
+def _touch(found: Iterable[Matches]) -> None:
     """Record that they were read now, which keeps them from expiring."""
     due = sorted({one.id for one in found if one.due})
     if due:

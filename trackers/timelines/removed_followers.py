@@ -3,8 +3,8 @@
 deleted: follows, what is built, the follower ─> commit ─> the timeline of the home
 Django deletes the rows in cascade, follows first, as an unfollow does. The timeline is dropped
 right after the commit, each by itself: the names of several followers in one transaction need not
-ascend (`locks`). If the process is killed in between, `forget_left` does it. A signal, since
-Django's admin deletes users.
+ascend (`locks`). If the process is killed in between, `prune_removed_homes` does it. A signal,
+since Django's admin deletes users.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def drop_home(instance: Follower, **_: object) -> None:
     transaction.on_commit(partial(store.drop, timeline_name(instance.pk)), robust=True)
 
 
-def forget_left() -> int:
+def prune_removed_homes() -> int:
     """Drop the remaining homes of deleted followers; return how many."""
     with cursor() as db:
         names = [name for (name,) in db.execute(_LEFT)]

@@ -18,7 +18,7 @@ from trackers.xapi.keys import Keys
 from trackers.xapi.parse.stream import (
     Added,
     Deleted,
-    RulesTold,
+    RulesReply,
     read_added,
     read_deleted,
     read_rules,
@@ -30,7 +30,7 @@ from trackers.xapi.wire.x_client import PLACEHOLDER, XClient, client_for
 MAX_RULES_PER_REQUEST = 100
 
 
-def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesTold:
+def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesReply:
     """All rules of the credential's app, whoever made them; raises XError and nothing else."""
     x_client = client_for(keys, base_url, timeout)
     client = _tweepy_over(x_client)

@@ -172,7 +172,7 @@ def test_a_failing_condition_does_not_stop_the_others(monkeypatch, caplog):
     rule("velocity", metric="likes", at=1)
     rule("credential")
     CredentialFactory(name="main", refused=2)
-    monkeypatch.setattr(judge, "moving_looks", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(judge, "velocity_findings", lambda *_, **__: 1 / 0)
 
     assert len(minute()) == 1
     assert "velocity could not be judged" in caplog.text

@@ -6,7 +6,7 @@ import pytest
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
 from tests.factories import figures, id_born
-from trackers.alerts.unusual import JUDGED_MOST, turns, unusual_looks
+from trackers.alerts.unusual import JUDGED_MOST, turns, unusual_findings
 from trackers.tweets.record import Measured, record
 from tweetwatch.pieces import Deadline
 
@@ -99,9 +99,9 @@ def test_gainers_beyond_the_time_limit_wait_for_the_next_run():
     one = moves(posted(HOUR, 330), 330)
     rules = [rule("usual", metric="likes")]
 
-    assert unusual_looks(rules, now=NOW, deadline=Deadline.after(0)) == []
-    assert [look.of for look in unusual_looks(rules, now=NOW, deadline=Deadline.after(60))] == [
+    assert unusual_findings(rules, now=NOW, deadline=Deadline.after(0)) == []
+    assert [look.of for look in unusual_findings(rules, now=NOW, deadline=Deadline.after(60))] == [
         str(one.pk)
     ]
     stands_still(one)
-    assert unusual_looks(rules, now=NOW, deadline=Deadline.after(60)) == []
+    assert unusual_findings(rules, now=NOW, deadline=Deadline.after(60)) == []

@@ -3,7 +3,7 @@
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
 from tests.factories import figures
 from trackers.alerts.models import AlertNotice, AlertRule
-from trackers.alerts.velocity import FOUND_MOST
+from trackers.alerts.velocity import MAX_FINDINGS
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.outbox.findings import Finding, prune_rested
 from trackers.schedule import tweet_changes
@@ -79,12 +79,12 @@ def test_a_tweet_named_by_a_rule_is_ranked_even_outside_the_lists():
 
 def test_an_e_mail_counts_the_tweets_that_it_has_no_room_for():
     rule("velocity", **FAST, to=["ada@here.example"])
-    for id in range(1, FOUND_MOST + 20):
+    for id in range(1, MAX_FINDINGS + 20):
         moves(tweet(id), 2000 + id)
 
-    assert len(minute()) == FOUND_MOST
+    assert len(minute()) == MAX_FINDINGS
     [notice] = AlertNotice.objects.all()
-    assert (len(notice.lines), notice.more) == (20, FOUND_MOST - 20)
+    assert (len(notice.lines), notice.more) == (20, MAX_FINDINGS - 20)
     assert notice.mails.count() == 1
 
 
@@ -110,8 +110,8 @@ def test_a_deleted_or_disabled_rule_does_not_alert(monkeypatch):
 
     from trackers.alerts import judge
 
-    real = judge.moving_looks
-    monkeypatch.setattr(judge, "moving_looks", meanwhile)
+    real = judge.velocity_findings
+    monkeypatch.setattr(judge, "velocity_findings", meanwhile)
     minute()
 
     assert [one.rule for one in AlertNotice.objects.all()] == [kept]

@@ -12,7 +12,7 @@ from tests.factories import CredentialFactory
 from tests.timelines.homes.world import bring, source, tweet
 from trackers.api.urls import api
 from trackers.events.delivery.claim import claim_batches, promote
-from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.delivery.settle import Outcome, settle_deliveries
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch
 from trackers.ingest.sources.models import Source
@@ -98,9 +98,7 @@ def deliver_the_test():
     )
     promote()
     took = timedelta(milliseconds=31)
-    ended = [
-        Delivery(one, True, took, status=204) for one in claim_batches(1, timedelta(minutes=1))
-    ]
+    ended = [Outcome(one, True, took, status=204) for one in claim_batches(1, timedelta(minutes=1))]
     settle_deliveries(ended, most=timedelta(minutes=1))
 
 

@@ -70,12 +70,12 @@ def test_keys_are_pruned_after_a_day_or_when_there_are_too_many(owner):
             **{"Idempotency-Key": "k" * (number + 1)},
         )
     now = timezone.now()
-    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60)).rows == 0
+    assert RETENTIONS[1].prune(now=now, deadline=Deadline.after(60)).rows == 0
     old = IdempotencyKey.objects.order_by("at").values_list("key", flat=True)[:1]
     IdempotencyKey.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
 
-    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60)).rows == 1
-    assert RETENTIONS[1].forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
+    assert RETENTIONS[1].prune(now=now, deadline=Deadline.after(60)).rows == 1
+    assert RETENTIONS[1].prune(now=now, deadline=Deadline.after(60), most=1).rows == 2
     assert IdempotencyKey.objects.count() == 1
 
 

@@ -68,7 +68,7 @@ class Ours:
             if Source.objects.exclude(sweep=None).exists():
                 self.clock.pass_(A_MOMENT)
             return False
-        polled = tasks.poll_and_tell(batch)
+        polled = tasks.poll_batch(batch)
         if polled.failed:
             raise RuntimeError(f"{polled.source}: {polled.outcome}")
         kind, purpose = self.ids[batch.keys[0]], polled.outcome.partition(",")[0]

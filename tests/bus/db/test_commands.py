@@ -17,11 +17,11 @@ from trackers.bus import acts, tokens
 from trackers.bus.auth import EITHER, ROOT, Caller
 from trackers.bus.bodies import SubscriptionIn
 from trackers.events.delivery.claim import claim_batches, promote
-from trackers.events.delivery.settle import Delivery, settle_deliveries
+from trackers.events.delivery.settle import Outcome, settle_deliveries
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch, Subscriber, SubscriberState
 from trackers.events.subscribers import signing_keys
-from trackers.events.subscribers.standings import current_standings
+from trackers.events.subscribers.status import current_statuses
 from trackers.history import by_bus
 from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Topic
@@ -268,11 +268,11 @@ def test_a_removed_subscriber_frees_its_name_while_a_batch_is_being_sent():
 def test_listing_many_subscribers_takes_as_many_queries_as_one():
     add("one")
     with CaptureQueriesContext(connection) as few:
-        assert len(current_standings(now=timezone.now())) == 1
+        assert len(current_statuses(now=timezone.now())) == 1
     for name in ("two", "three"):
         add(name, "--topic", "tweets")
     with CaptureQueriesContext(connection) as many:
-        assert [one.topics for one in current_standings(now=timezone.now())] == [
+        assert [one.topics for one in current_statuses(now=timezone.now())] == [
             ["orders"],
             *[["orders", "tweets"]] * 2,
         ]
@@ -292,7 +292,7 @@ def test_test_events_replays_and_redeliveries_are_sent():
     began = timezone.now() - timedelta(minutes=5)
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
     [one] = taken()
-    settle_deliveries([Delivery(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
+    settle_deliveries([Outcome(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
 
     [attempt] = printed_rows("subscriber", "attempts", "shop")
     assert (attempt["outcome"], attempt["status"], attempt["batch"]) == (
@@ -340,7 +340,7 @@ def test_acts_of_clients_are_recorded_under_their_tokens():
 
     for topics in (["orders"], [], ["orders", "returns"]):
         acts.subscribe(shop, SubscriptionIn(topics=topics, callback=CALLBACK), client)
-        assert [row.topics for row in current_standings(now=timezone.now())] == [topics]
+        assert [row.topics for row in current_statuses(now=timezone.now())] == [topics]
     acts.unsubscribe(shop, "orders", client)
     acts.delete_topic("returns", Caller("root", 0, True), root)
     acts.revoke_token(token, root)

@@ -101,10 +101,10 @@ def test_keys_are_pruned_after_a_day_and_the_oldest_when_there_are_too_many():
     )
 
     of_the_bus, of_the_api = RETENTIONS
-    assert of_the_api.forget(now=now, deadline=Deadline.after(60), most=10).rows == 0
-    assert of_the_bus.forget(now=now, deadline=Deadline.after(60)).rows == 6
+    assert of_the_api.prune(now=now, deadline=Deadline.after(60), most=10).rows == 0
+    assert of_the_bus.prune(now=now, deadline=Deadline.after(60)).rows == 6
     assert IdempotencyKey.objects.count() == 24
-    of_the_bus.forget(now=now, deadline=Deadline.after(60), most=10)
+    of_the_bus.prune(now=now, deadline=Deadline.after(60), most=10)
 
     kept = IdempotencyKey.objects.order_by("-at").values_list("key", flat=True)
     assert [int(str(key)[-2:]) for key in kept] == list(range(10))

@@ -266,7 +266,7 @@ def test_tokens_entered_by_a_person_during_a_renewal_stay(fake):
     mark = renew.take_mark(credential, lasts=timedelta(minutes=1))
     tokens = new_tokens(mark.credential.secrets, **fake.asking)
     credential.secrets = Secrets(entered)
-    credential.forget_renewals()
+    credential.clear_renewals()
     credential.save()
     kept = renew.store_renewed(mark, tokens)
 

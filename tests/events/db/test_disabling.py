@@ -8,7 +8,7 @@ from django.db.models import F
 from tests.events.conftest import books, deliver, fanned_out, subscriber, take
 from trackers import tasks
 from trackers.events.models import Subscriber, SubscriberState
-from trackers.events.subscribers import acts, standing
+from trackers.events.subscribers import acts, disabling
 from trackers.history import by_command
 
 A_DAY = timedelta(days=1)
@@ -18,12 +18,12 @@ def test_long_failures_disable_a_subscriber_and_publish_an_alert():
     one, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
     fanned_out(1)
     deliver(take(), delivered=False)
-    assert standing.disable_failing(after=A_DAY) == []
+    assert disabling.disable_failing(after=A_DAY) == []
     SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
 
     tasks.tend_subscribers()
-    assert standing.disable_failing(after=A_DAY) == ["one"]
-    assert standing.disable_failing(after=A_DAY) == []
+    assert disabling.disable_failing(after=A_DAY) == ["one"]
+    assert disabling.disable_failing(after=A_DAY) == []
     tasks.tend_subscribers()
 
     one.state.refresh_from_db()
@@ -40,7 +40,7 @@ def test_a_success_resets_the_failures():
     fanned_out(2)
     deliver(take())
 
-    assert standing.disable_failing(after=A_DAY) == []
+    assert disabling.disable_failing(after=A_DAY) == []
     one.state.refresh_from_db()
     assert one.state.failing_since is None
 

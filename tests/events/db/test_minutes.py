@@ -9,9 +9,9 @@ from trackers.events.fan_out import fan_out
 from trackers.events.minutes import (
     MINUTES_SHOWN,
     Hour,
-    forget_minutes,
     hours_of_subscribers,
     hours_of_topics,
+    prune_event_minutes,
 )
 from trackers.events.models import SubscriberMinute, TopicMinute
 from trackers.outbox.models import Topic
@@ -49,7 +49,7 @@ def test_the_hour_has_sixty_minutes_including_the_running_one():
     hour = hours_of_topics()[topic]
 
     assert (len(hour.minutes), hour.events) in {(MINUTES_SHOWN, 1035), (MINUTES_SHOWN, 1032)}
-    forget_minutes()
+    prune_event_minutes()
     assert TopicMinute.objects.count() == 5
 
 

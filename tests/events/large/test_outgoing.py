@@ -8,7 +8,7 @@ import pytest
 from tests.events.delivering import publish, subscriber
 from tests.plans import watched
 from trackers.events.delivery.claim import claim_batches, promote
-from trackers.events.delivery.outgoing import load
+from trackers.events.delivery.load import load
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import EventBatch
 from tweetwatch.database import cursor

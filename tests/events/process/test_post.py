@@ -27,7 +27,7 @@ from tests.events.receivers import (
 )
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.egress import Egress
-from trackers.events.delivery.outgoing import Outgoing
+from trackers.events.delivery.load import Delivery
 from trackers.events.delivery.post import Sender, retry_after
 from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.xapi.keys import Secrets
@@ -43,7 +43,7 @@ ELSEWHERE = Receiver(answers())
 
 def outgoing(callback, *, body=BODY, **secrets):
     batch = Claimed(1, 2, uuid.uuid4(), 3, [], 1, NOW, NOW)
-    return Outgoing(batch, callback, "application/json", body, Secrets(secrets))
+    return Delivery(batch, callback, "application/json", body, Secrets(secrets))
 
 
 def deliver(*many, egress=None, connect=PATIENT):

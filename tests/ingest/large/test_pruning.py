@@ -14,11 +14,11 @@ from trackers.ingest.polls import store_page
 from trackers.ingest.polls.state import rules_of
 from trackers.ingest.polls.store_page import Brought
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.forget import (
-    FORGET_GAPS,
-    FORGET_YIELDS,
-    forget_closed_gaps,
-    forget_old_yields,
+from trackers.ingest.sources.prune import (
+    PRUNE_GAPS,
+    PRUNE_YIELDS,
+    prune_closed_gaps,
+    prune_old_yields,
 )
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from tweetwatch.database import cursor
@@ -52,8 +52,8 @@ def bring(source, ids, *, ago, late=False):
     SourceTweet.objects.bulk_create(rows)
 
 
-def forget_yields(deadline=LATER):
-    return forget_old_yields(now=timezone.now(), deadline=deadline)
+def prune(deadline=LATER):
+    return prune_old_yields(now=timezone.now(), deadline=deadline)
 
 
 def test_gaps_are_pruned_a_month_after_closing(source):
@@ -65,7 +65,7 @@ def test_gaps_are_pruned_a_month_after_closing(source):
     gap(source, closed=31 * DAY)
     gap(source, closed=98 * DAY)
 
-    assert forget_closed_gaps(now=timezone.now(), deadline=LATER).rows == 2
+    assert prune_closed_gaps(now=timezone.now(), deadline=LATER).rows == 2
     assert set(Gap.objects.values_list("pk", flat=True)) == kept
 
 
@@ -75,19 +75,19 @@ def test_yields_are_pruned_after_three_months_except_the_newest_hundred_of_a_sou
     bring(source, range(251, 261), ago=89 * DAY)
     bring(other, range(1, 81), ago=91 * DAY)
 
-    worked = forget_yields()
+    worked = prune()
 
     assert worked.rows == 160
     assert yielded(source) == set(range(161, 261))
     assert yielded(other) == set(range(1, 81)), "a quiet source keeps what its page shows"
-    assert forget_yields().rows == 0
+    assert prune().rows == 0
 
 
 def test_late_yields_are_kept_for_the_leak_meter(source):
     bring(source, [1, 2], ago=91 * DAY, late=True)
     bring(source, range(3, 203), ago=91 * DAY)
 
-    forget_yields()
+    prune()
 
     assert yielded(source) == {1, 2, *range(103, 203)}
 
@@ -97,7 +97,7 @@ def test_the_first_source_of_a_tweet_is_kept(source, client, admin_user):
     bring(source, range(1, 111), ago=91 * DAY)
     client.force_login(admin_user)
 
-    forget_yields()
+    prune()
 
     assert origins(1) == []
     assert "from @nasa" in client.get("/tweets/1/", follow=True).content.decode()
@@ -109,10 +109,10 @@ def test_without_time_the_rest_is_counted_and_left_for_the_next_run(source):
         first = 1 + number * 4000
         bring(source, range(first, first + 4000), ago=(95 - number) * DAY)
 
-    first = forget_yields(OVER)
+    first = prune(OVER)
 
     assert (first.rows, first.left) == (8000, 4000)
-    assert forget_yields().rows == 3900
+    assert prune().rows == 3900
     assert yielded(source) == set(range(11_901, 12_001))
 
 
@@ -156,9 +156,9 @@ def test_closed_gaps_are_found_by_their_index(source, mode):
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            assert db.execute(FORGET_GAPS, given).rowcount == 5000
+            assert db.execute(PRUNE_GAPS, given).rowcount == 5000
 
-    found = scans(explain(FORGET_GAPS, given), "trackers_gap")
+    found = scans(explain(PRUNE_GAPS, given), "trackers_gap")
 
     assert ("Index Scan", "gap_closed") in found
     assert ("Tid Scan", "") in found
@@ -172,9 +172,9 @@ def test_old_yields_are_found_by_their_index(source, mode):
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            db.execute(FORGET_YIELDS, given)
+            db.execute(PRUNE_YIELDS, given)
 
-    found = scans(explain(FORGET_YIELDS, given), "trackers_sourcetweet")
+    found = scans(explain(PRUNE_YIELDS, given), "trackers_sourcetweet")
 
     assert ("Index Scan", "sourcetweet_seen") in found
     assert ("Tid Scan", "") in found

@@ -14,7 +14,7 @@ from tests.pages.layout import crowded, spills
 from tests.pages.looking import looking
 from tests.pages.sources import gap, source
 from trackers.alerts import notice
-from trackers.alerts.velocity import tweet_look
+from trackers.alerts.velocity import tweet_finding
 from trackers.dashboards.models import Column
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
@@ -85,7 +85,7 @@ def filled(user):
     )
     seen = watched(1)
     told = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
-    notice.add_notice(told, [News(tweet_look(told, seen.pk, "It grows."), "down")], now=minute)
+    notice.add_notice(told, [News(tweet_finding(told, seen.pk, "It grows."), "down")], now=minute)
     tagging.tag_tweets(get_or_create_tag("launch").pk, [seen.pk, grown[0].pk])
     many = bulk.begin_act(
         "tag", Tweet.objects.values_list("pk"), by="ada", tag=get_or_create_tag("launch").pk

@@ -11,13 +11,13 @@ from django.views.decorators.http import require_safe
 
 from trackers import tasks
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
+from trackers.dashboards.benchmarks import MAX_COMPARED, read_benchmarks
 from trackers.dashboards.charts import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.rows import connection_of, source_row
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
-from trackers.dashboards.usual import MAX_COMPARED, usual
 from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
@@ -25,7 +25,7 @@ from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
 from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
-from trackers.ingest.sources.standing import Standing, standings
+from trackers.ingest.sources.status import SourceStatus, source_statuses
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
 from trackers.tweets.growth.earlier import of_these
@@ -92,12 +92,12 @@ def source_page(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _source_context(source: Source, *, now: datetime) -> dict[str, object]:
-    [standing] = standings([source], now=now)
+    [status] = source_statuses([source], now=now)
     return {
-        "line": source_row(standing),
-        "reading": _reading_of(standing, now=now),
-        "report": standing.report,
-        "connection": connection_of(standing.stream, now=now)
+        "line": source_row(status),
+        "reading": _reading_of(status, now=now),
+        "report": status.report,
+        "connection": connection_of(status.stream, now=now)
         if source.kind == Source.Kind.STREAM
         else None,
         "gaps": _gap_rows(source),
@@ -115,11 +115,11 @@ def _removal_under_way(source: Source) -> BulkAct | None:
     return BulkAct.objects.filter(source=source.pk, finished_at=None).first()
 
 
-def _reading_of(standing: Standing, *, now: datetime) -> ReadingProgress | None:
+def _reading_of(status: SourceStatus, *, now: datetime) -> ReadingProgress | None:
     """Of what is polled; a stream and a file have no cursor."""
-    if not standing.source.is_polled:
+    if not status.source.is_polled:
         return None
-    return _reading_progress(standing.source, now=now, waits=standing.state in _WAITING_STATES)
+    return _reading_progress(status.source, now=now, waits=status.state in _WAITING_STATES)
 
 
 def _gap_rows(source: Source) -> list[tuple[Gap, str, str, str, str, str]]:
@@ -186,7 +186,7 @@ def _source_figures(source: Source, *, now: datetime) -> dict[str, object]:
         "author": _account_of(source),
         "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
         "cost": cost_of(days, today=today),
-        "usual": usual(of_these(ids), now=now),
+        "benchmarks": read_benchmarks(of_these(ids), now=now),
     }
 
 

@@ -17,7 +17,7 @@ from trackers.history import on_page
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.standing import standings
+from trackers.ingest.sources.status import source_statuses
 from trackers.schedule.intervals import current
 
 # The page is reloaded every few seconds; the admin has paging and a search.
@@ -57,8 +57,8 @@ def _list_context(*, now: datetime) -> dict[str, object]:
     read = Source.objects.exclude(kind=Source.Kind.IMPORT)
     watched = list(read.troubled_first()[: MAX_SOURCES + 1])
     files = list(Source.objects.files()[: _MAX_FILES + 1])
-    statuses = standings([*watched[:MAX_SOURCES], *files[:_MAX_FILES]], now=now)
-    all_rows = [source_row(standing) for standing in statuses]
+    statuses = source_statuses([*watched[:MAX_SOURCES], *files[:_MAX_FILES]], now=now)
+    all_rows = [source_row(status) for status in statuses]
     rows = sorted((row for row in all_rows if not row.is_finished), key=lambda row: row.rank)
     return {
         "rows": rows,
@@ -73,5 +73,5 @@ def _list_context(*, now: datetime) -> dict[str, object]:
 
 def _stream_card(rows: list[SourceRow], *, now: datetime) -> Connection | None:
     """The stream's card, if there is a rule for it."""
-    rules = [row.standing for row in rows if row.source.kind == Source.Kind.STREAM]
+    rules = [row.status for row in rows if row.source.kind == Source.Kind.STREAM]
     return connection_of(rules[0].stream, now=now) if rules else None

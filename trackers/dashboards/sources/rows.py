@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from trackers.dashboards.words import commas, with_code
 from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import Standing, is_silent
+from trackers.ingest.sources.status import SourceStatus, is_silent
 from trackers.schedule.durations import spoken_after_every
 
 # A clock that is off by more than this is worth a mention.
@@ -57,7 +57,7 @@ _STATE_MOODS = {
 class SourceRow:
     """A source as the list shows it."""
 
-    standing: Standing
+    status: SourceStatus
     badge: str
     mood: str
     sentence: str  # its state in a sentence, without times
@@ -70,14 +70,14 @@ class SourceRow:
 
     @property
     def source(self) -> Source:
-        return self.standing.source
+        return self.status.source
 
     @property
     def helped_by(self) -> str:
         """The act that its state asks for, if any."""
         if self.source.paused_at:
             return "resume"
-        return "poll" if self.standing.state in ("isolated", "idle") else ""
+        return "poll" if self.status.state in ("isolated", "idle") else ""
 
     @property
     def rank(self) -> tuple[int, str]:
@@ -89,7 +89,7 @@ class SourceRow:
     @property
     def is_finished(self) -> bool:
         """A file that has been read to its end."""
-        return self.standing.state == "done"
+        return self.status.state == "done"
 
     @property
     def has_gaps(self) -> bool:
@@ -97,35 +97,35 @@ class SourceRow:
         return self.source.kind != Source.Kind.IMPORT
 
 
-def source_row(standing: Standing) -> SourceRow:
-    source = standing.source
+def source_row(status: SourceStatus) -> SourceRow:
+    source = status.source
     return SourceRow(
-        standing,
-        badge=_STATE_BADGES[standing.state],
-        mood=_STATE_MOODS.get(standing.state, ""),
-        sentence=_describe_state(standing),
-        problem=with_code(standing.reason) if standing.state in ("problem", "no_money") else "",
+        status,
+        badge=_STATE_BADGES[status.state],
+        mood=_STATE_MOODS.get(status.state, ""),
+        sentence=_describe_state(status),
+        problem=with_code(status.reason) if status.state in ("problem", "no_money") else "",
         leak_rate=_leak_rate(source.leaked, source.yielded),
-        gaps=_gap_counts(standing.gaps_open, standing.gaps_lost),
-        gaps_mood="bad" if standing.gaps_lost else "warn" if standing.gaps_open else "",
+        gaps=_gap_counts(status.gaps_open, status.gaps_lost),
+        gaps_mood="bad" if status.gaps_lost else "warn" if status.gaps_open else "",
         skew=_describe_skew(source.skew),
-        can_poll=_can_poll(standing),
+        can_poll=_can_poll(status),
     )
 
 
-def _can_poll(standing: Standing) -> bool:
+def _can_poll(status: SourceStatus) -> bool:
     """Includes a rule whose gaps are filled by polls that never came to an end."""
-    source = standing.source
-    return source.paused_at is None and (source.is_polled or standing.state == "isolated")
+    source = status.source
+    return source.paused_at is None and (source.is_polled or status.state == "isolated")
 
 
-def _describe_state(standing: Standing) -> str:
-    source = standing.source
-    match standing.state:
+def _describe_state(status: SourceStatus) -> str:
+    source = status.source
+    match status.state:
         case "paused":
             return "not read until it is resumed"
         case "hidden":
-            return f"X does not show it: {standing.reason}"
+            return f"X does not show it: {status.reason}"
         case "not_found":
             what = "list" if source.kind == Source.Kind.LIST else "name"
             return f"X does not know this {what}: correct it, or remove the source"
@@ -136,7 +136,7 @@ def _describe_state(standing: Standing) -> str:
         case "polled":
             return f"reads every {spoken_after_every(source.every)}"
         case "reading":
-            return _describe_progress(standing) if standing.report else "is being read now"
+            return _describe_progress(status) if status.report else "is being read now"
         case "live":
             return "posts come in as they appear"
         case "done":
@@ -148,11 +148,11 @@ def _describe_state(standing: Standing) -> str:
         case "connecting" | "waiting":
             return "a search will fetch what appears in the meantime"
         case _:
-            return standing.reason
+            return status.reason
 
 
-def _describe_progress(standing: Standing) -> str:
-    report = standing.report
+def _describe_progress(status: SourceStatus) -> str:
+    report = status.report
     if report is None or not report.parts:
         return "waiting for its turn"
     return f"{report.parts_done:,} of {report.parts:,} parts of the file have been read"

@@ -18,7 +18,7 @@ from trackers.dashboards.words import commas
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
-from trackers.events.subscribers.standings import Standing, staged, standing_of, standings, topics
+from trackers.events.subscribers.status import SubscriberStatus, staged, status_of, subscriber_statuses, topics
 from trackers.schedule.intervals import current
 
 # How many batches at the head of the line, and how many of the newest attempts.
@@ -38,7 +38,7 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class SubscriberRow:
-    status: Standing
+    status: SubscriberStatus
     host: str
     badge: str
     mood: str
@@ -72,7 +72,7 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
     delivered, published = hours_of_subscribers(), hours_of_topics()
     rows = [
         _subscriber_row(item, delivered.get(item.subscriber.pk, Hour()))
-        for item in standings(now=now)
+        for item in subscriber_statuses(now=now)
     ]
     by_topic = [(topic, published.get(topic.pk, Hour())) for topic in topics()]
     return {
@@ -89,7 +89,7 @@ def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) 
     attempts = read_attempts(subscriber, limit=_MAX_ATTEMPTS, outcome=outcome)
     batches = subscriber.batches.order_by("place")[: _MAX_BATCHES + 1]
     row = _subscriber_row(
-        standing_of(subscriber, now=now),
+        status_of(subscriber, now=now),
         hours_of_subscribers(subscriber.pk).get(subscriber.pk, Hour()),
     )
     return {
@@ -121,7 +121,7 @@ def _ready_at(batch: EventBatch, *, now: datetime) -> datetime | None:
     return batch.deadline if waits else None
 
 
-def _subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
+def _subscriber_row(status: SubscriberStatus, hour: Hour) -> SubscriberRow:
     """`hour`: what was delivered to it."""
     is_failing = status.state == "ready" and status.subscriber.state.failing_since is not None
     badge, mood = _BADGES["waiting" if is_failing else status.state]
@@ -139,7 +139,7 @@ def _subscriber_row(status: Standing, hour: Hour) -> SubscriberRow:
     )
 
 
-def _describe_subscriber(status: Standing) -> str:
+def _describe_subscriber(status: SubscriberStatus) -> str:
     state = status.subscriber.state
     if status.state == "disabled":
         return f"{state.disabled_because} Its events are kept until you resume it."

@@ -55,7 +55,7 @@ class Series(TypedDict):
     series: dict[str, list[int | float | None]]
     runs: int
     drawn: int
-    usual: dict[str, Shade]  # by metric, what the author's earlier tweets had at the same age
+    benchmark: dict[str, Shade]  # by metric, what the author's earlier tweets had at the same age
     marks: list[Mark]
 
 
@@ -97,7 +97,7 @@ def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_P
         "series": values,
         "runs": len(curve.runs),
         "drawn": len(places),
-        "usual": {},
+        "benchmark": {},
         "marks": [],
     }
 
@@ -128,7 +128,7 @@ def steps_series(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) 
         "series": values,
         "runs": len(steps),
         "drawn": len(steps),
-        "usual": {},
+        "benchmark": {},
         "marks": [],
     }
 
@@ -140,7 +140,7 @@ def _span(step: Step, view: str) -> tuple[float, float]:
     return step.since.timestamp(), step.until.timestamp()
 
 
-def usual_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
+def benchmark_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
     """The bands at the times at which this tweet had those ages."""
     assert tweet.created_at is not None or not bands
     return {

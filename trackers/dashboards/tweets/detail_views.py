@@ -24,6 +24,7 @@ from trackers.dashboards.tweets.curve import (
     VIEWS,
     Curve,
     amount,
+    benchmark_shades,
     chart_marks,
     curve,
     describe_curve,
@@ -32,7 +33,6 @@ from trackers.dashboards.tweets.curve import (
     steps_series,
     steps_table,
     totals_series,
-    usual_shades,
 )
 from trackers.dashboards.tweets.growth import Step, daily_steps, day_of, hourly_steps
 from trackers.dashboards.tweets.next_check import (
@@ -295,7 +295,7 @@ def series_json(request: HttpRequest, id: int) -> JsonResponse:
         made = totals_series(tweet, drawn, range=asked.range, points=_asked_points(request))
         if drawn.runs:
             since, until = drawn.runs[0].taken_at, drawn.runs[-1].measured_until
-            made["usual"] = usual_shades(tweet, bands_of(tweet, since, until, now=now))
+            made["benchmark"] = benchmark_shades(tweet, bands_of(tweet, since, until, now=now))
     else:
         steps = _steps_of(tweet, drawn, asked.view)
         made = steps_series(tweet, steps, range=asked.range, view=asked.view)

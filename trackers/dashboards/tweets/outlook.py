@@ -52,7 +52,7 @@ class EarlierTweets:
 
 
 @dataclass(frozen=True, slots=True)
-class UsualRow:
+class BenchmarkRow:
     """A line of the table: what the tweet has, beside what is usual at its age."""
 
     metric: str
@@ -62,7 +62,7 @@ class UsualRow:
     median: str
     high: str
     tweets: str
-    standing: str
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Outlook:
     hour_words: str = ""
     hour_since: Moment | None = None
     hour_until: Moment | None = None
-    usual: tuple[UsualRow, ...] = ()
+    benchmarks: tuple[BenchmarkRow, ...] = ()
     usual_why: str = ""
     half: str = ""
     day: str = ""
@@ -97,7 +97,7 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
         hour_words=hour_words,
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
-        usual=_usual_rows(tweet, earlier, age),
+        benchmarks=_benchmark_rows(tweet, earlier, age),
         usual_why=_why_no_usual(earlier, age),
         half=_half_in_words(tweet, metric),
         **_day_in_words(tweet, metric, own, earlier, age=age, now=now),
@@ -141,7 +141,9 @@ def _last_hour(
     return changes, words, before.measured_at
 
 
-def _usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[UsualRow, ...]:
+def _benchmark_rows(
+    tweet: Tweet, earlier: EarlierTweets, age: timedelta
+) -> tuple[BenchmarkRow, ...]:
     bands = earlier.bands()
     lines = []
     for metric, label in LABELS.items():
@@ -149,7 +151,7 @@ def _usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[U
         if middle is None or count is None:
             continue
         lines.append(
-            UsualRow(
+            BenchmarkRow(
                 metric,
                 label,
                 commas(count),
@@ -157,17 +159,17 @@ def _usual_rows(tweet: Tweet, earlier: EarlierTweets, age: timedelta) -> tuple[U
                 commas(round(middle.median)),
                 commas(round(middle.high)),
                 commas(middle.tweets),
-                compare_to_usual(count, middle),
+                compare_to_benchmark(count, middle),
             )
         )
     return tuple(lines)
 
 
-def compare_to_usual(count: int, usual: Middle) -> str:
-    if usual.low <= count <= usual.high:
+def compare_to_benchmark(count: int, benchmark: Middle) -> str:
+    if benchmark.low <= count <= benchmark.high:
         return "as usual"
-    words = "more than usual" if count > usual.high else "less than usual"
-    times = count / usual.median if usual.median else 0
+    words = "more than usual" if count > benchmark.high else "less than usual"
+    times = count / benchmark.median if benchmark.median else 0
     if not (times >= 1.5 or 0 < times < 0.7):
         return words
     return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"

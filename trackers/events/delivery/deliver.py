@@ -23,9 +23,9 @@ from itertools import accumulate
 
 from trackers.events.delivery.claim import Claimed, claim_batches, give_back
 from trackers.events.delivery.egress import Egress
-from trackers.events.delivery.outgoing import Loaded, Outgoing, load
+from trackers.events.delivery.load import Delivery, Loaded, load
 from trackers.events.delivery.post import DeliveryProgress, Sender
-from trackers.events.delivery.settle import Delivery, recover, settle_deliveries
+from trackers.events.delivery.settle import Outcome, recover, settle_deliveries
 from trackers.events.delivery.threads import DatabaseThread
 from trackers.events.fan_out_loop import (
     BUSY_SECONDS,
@@ -89,7 +89,7 @@ class Deliverer:
         self._claimed: list[tuple[float, Claimed]] = []
         self._going: dict[asyncio.Task[None], DeliveryProgress] = {}
         self._bytes = 0
-        self._ended: list[Delivery] = []
+        self._ended: list[Outcome] = []
         self._unsent: list[Claimed] = []
         self._count = Count()
         self._recovered = self._logged_at = float("-inf")
@@ -191,28 +191,28 @@ class Deliverer:
             loaded = Loaded([], [])
         del self._claimed[: len(some)]
         self._ended += loaded.impossible
-        for one in loaded.outgoing:
+        for one in loaded.deliveries:
             if time.monotonic() - began[one.batch.id] > self.settings.begins_within:
                 self._unsent.append(one.batch)
             else:
                 self._begin(sender, one)
 
-    def _begin(self, sender: Sender, outgoing: Outgoing) -> None:
+    def _begin(self, sender: Sender, delivery: Delivery) -> None:
         progress = DeliveryProgress()
-        task = asyncio.create_task(self._deliver(sender, outgoing, progress))
+        task = asyncio.create_task(self._deliver(sender, delivery, progress))
         self._going[task] = progress
-        self._bytes += len(outgoing.body)
+        self._bytes += len(delivery.body)
 
         def end(task: asyncio.Task[None]) -> None:
             del self._going[task]
-            self._bytes -= len(outgoing.body)
+            self._bytes -= len(delivery.body)
             if task.cancelled():
-                self._unsent.append(outgoing.batch)
+                self._unsent.append(delivery.batch)
             self._woken.set()
 
         task.add_done_callback(end)
 
-    async def _deliver(self, sender: Sender, one: Outgoing, progress: DeliveryProgress) -> None:
+    async def _deliver(self, sender: Sender, one: Delivery, progress: DeliveryProgress) -> None:
         self._ended.append(await sender.deliver(one, progress))
 
     async def _rest(self, began: float, rest: float) -> None:

@@ -176,12 +176,12 @@ class Resolver(AbstractResolver):
             )
         )
 
-        def forget(done: asyncio.Future[list[Any]]) -> None:
+        def drop_answer(done: asyncio.Future[list[Any]]) -> None:
             del self._asked[host]
             # The callers may be gone; asyncio would log an exception that nobody retrieves.
             done.cancelled() or done.exception()
 
-        asked.add_done_callback(forget)
+        asked.add_done_callback(drop_answer)
 
     async def close(self) -> None:
         """Nothing to do: the threads end by themselves, or with the process."""

@@ -1,6 +1,6 @@
 """One delivery: a POST, and its outcome.
 
-Outgoing ─> Sender.deliver ─> Delivery
+Delivery ─> Sender.deliver ─> Outcome
 The status line decides: any 2xx is delivered, whatever happens to the rest of the answer, for which
 it waits a second. One deadline covers everything from the look-up of the name to the last byte
 read, so that a subscriber that trickles bytes is given no more time than a silent one.
@@ -36,7 +36,7 @@ from trackers.events.delivery.egress import (
     open_socket,
     trusting,
 )
-from trackers.events.delivery.outgoing import Outgoing
+from trackers.events.delivery.load import Delivery
 from trackers.events.delivery.settle import MOST_ANSWER, RETRY_AFTER_MOST, Delivery
 from trackers.events.subscribers.headers import is_ours
 
@@ -115,40 +115,40 @@ class Sender:
             await self._session.close()
 
     async def deliver(
-        self, outgoing: Outgoing, progress: DeliveryProgress | None = None
-    ) -> Delivery:
+        self, delivery: Delivery, progress: DeliveryProgress | None = None
+    ) -> Outcome:
         """Send it. Raises nothing, except when it is cancelled."""
         began = time.monotonic()
         answer = Answer()
         error = ""
         try:
-            if error := fault_of(outgoing.callback, plain_http=self.egress.plain_http):
+            if error := fault_of(delivery.callback, plain_http=self.egress.plain_http):
                 raise RefusedError(error)
             async with asyncio.timeout(self.total.total_seconds()):
-                await self._post(outgoing, answer, progress or DeliveryProgress())
+                await self._post(delivery, answer, progress or DeliveryProgress())
         except Exception as failure:
             # An error after the status line does not change the outcome.
-            error = "" if answer.status else self._said_of(failure, outgoing)
+            error = "" if answer.status else self._describe_failure(failure, delivery)
         took = timedelta(seconds=time.monotonic() - began)
         delivered = answer.status is not None and 200 <= answer.status < 300
-        return Delivery(
-            outgoing.batch,
+        return Outcome(
+            delivery.batch,
             delivered=delivered,
             took=took,
             status=answer.status,
-            error=error or ("" if delivered else _said_of_status(answer.status)),
+            error=error or ("" if delivered else _status_sentence(answer.status)),
             answer=answer.text.decode(errors="replace"),
             retry_after=None
             if delivered
             else retry_after(answer.retry_after, now=datetime.now(UTC)),
         )
 
-    async def _post(self, outgoing: Outgoing, answer: Answer, progress: DeliveryProgress) -> None:
+    async def _post(self, delivery: Delivery, answer: Answer, progress: DeliveryProgress) -> None:
         assert self._session is not None
         response = await self._session.post(
-            outgoing.callback,
-            data=outgoing.body,
-            headers=_headers_of(outgoing, now=time.time()),
+            delivery.callback,
+            data=delivery.body,
+            headers=_headers_of(delivery, now=time.time()),
             allow_redirects=False,
             trace_request_ctx=progress,
         )
@@ -164,7 +164,7 @@ class Sender:
         finally:
             response.close()
 
-    def _said_of(self, failure: Exception, outgoing: Outgoing) -> str:
+    def _describe_failure(self, failure: Exception, delivery: Delivery) -> str:
         """A sentence for people who wonder why nothing arrives; it has no part of the callback."""
         match failure:
             case RefusedError():
@@ -188,7 +188,7 @@ class Sender:
             case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
                 return "Its address cannot be used."
             case _:
-                logger.error("batch %s could not be sent", outgoing.batch.uid, exc_info=failure)
+                logger.error("batch %s could not be sent", delivery.batch.uid, exc_info=failure)
                 return f"It could not be sent ({type(failure).__name__})."
 
 
@@ -205,23 +205,23 @@ async def _is_connected(_session: Any, context: SimpleNamespace, _given: Any) ->
     context.trace_request_ctx.connected = True
 
 
-def _headers_of(outgoing: Outgoing, *, now: float) -> dict[str, str]:
+def _headers_of(delivery: Delivery, *, now: float) -> dict[str, str]:
     # JSON that people entered: headers by name, and a list of signing secrets.
-    own: Any = outgoing.secrets.get("headers") or {}
-    signing: Any = outgoing.secrets.get("signing") or ()
+    own: Any = delivery.secrets.get("headers") or {}
+    signing: Any = delivery.secrets.get("signing") or ()
     headers = {name: value for name, value in own.items() if not is_ours(name)}
     headers |= {
-        "Content-Type": outgoing.content_type,
+        "Content-Type": delivery.content_type,
         "User-Agent": "tweetwatch",
         "Accept-Encoding": "identity",
     }
-    if uuid := outgoing.secrets.get("uuid"):
+    if uuid := delivery.secrets.get("uuid"):
         headers = {name: text for name, text in headers.items() if name.lower() != "authorization"}
         headers["Authorization"] = "Basic " + base64.b64encode(f"{uuid}:x".encode()).decode()
-    return headers | signed(str(outgoing.batch.uid), outgoing.body, signing, at=int(now))
+    return headers | signed(str(delivery.batch.uid), delivery.body, signing, at=int(now))
 
 
-def _said_of_status(status: int | None) -> str:
+def _status_sentence(status: int | None) -> str:
     if status is None:
         return ""
     known = {one.value: one.phrase for one in HTTPStatus}

@@ -47,7 +47,7 @@ _WAIT_AFTER_LOSS = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class Outcome:
     """The outcome of sending a batch."""
 
     batch: Claimed
@@ -59,7 +59,7 @@ class Delivery:
     retry_after: timedelta | None = None
 
 
-def settle_deliveries(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
+def settle_deliveries(ended: Sequence[Outcome], *, most: timedelta) -> frozenset[int]:
     """Count and log the deliveries; return the ids of batches whose lease was still valid.
 
     `most`: the longest wait between two attempts, unless a subscriber asks for a longer one.

@@ -85,7 +85,7 @@ def streams() -> Streams:
     return Streams(*map(int, row))
 
 
-def forget_silent() -> None:
+def prune_silent_places() -> None:
     """Delete the rows of processes that have been silent for an hour."""
     with cursor() as db:
         db.execute(_PRUNE_PLACES)

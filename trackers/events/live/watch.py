@@ -52,7 +52,7 @@ _WATCH = """
 # From the front, along the key, rows whose successor is also older than KEPT. The newest of the old
 # rows stays, so that a reader that was away for too long can be recognized.
 # The limits are literals, since for a parameter the planner would have to expect any number.
-FORGET = """
+PRUNE_FEED = """
     DELETE FROM trackers_liveevents WHERE place = ANY(ARRAY(
         SELECT place FROM (
             SELECT place, lead(spread_at) OVER (ORDER BY place) AS next_at
@@ -91,7 +91,7 @@ def prune_feed(*, deadline: Deadline) -> None:
 
     def piece() -> int | None:
         with cursor() as db:
-            return db.execute(FORGET, {"kept": FEED_KEPT_FOR}).rowcount or None
+            return db.execute(PRUNE_FEED, {"kept": FEED_KEPT_FOR}).rowcount or None
 
     # What is left is deleted the next minute.
     in_pieces("the live feed", piece, left=lambda: 0, deadline=deadline)

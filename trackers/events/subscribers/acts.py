@@ -17,8 +17,8 @@ from trackers.events import redelivery
 from trackers.events.drop import drop_waiting
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import signing_keys, standing
-from trackers.events.subscribers.standings import standing_of
+from trackers.events.subscribers import disabling, signing_keys
+from trackers.events.subscribers.status import status_of
 from trackers.events.subscribers.subscriptions import enroll, join_topics, leave_topics
 from trackers.events.subscribers.terms import TWICE, Terms, locked_subscriber, set_terms
 from trackers.history import Actor
@@ -74,7 +74,7 @@ def resume(subscriber: Subscriber, actor: Actor) -> Done:
     """Send again from now on, even if it was disabled."""
     with transaction.atomic():
         Subscriber.objects.filter(pk=subscriber.pk).update(paused_at=None)
-        standing.enable(subscriber)
+        disabling.enable(subscriber)
     history.record(actor, [subscriber], "Resumed")
     return Done(f"{subscriber}: Resumed. Waiting events are being sent.")
 
@@ -122,7 +122,7 @@ def rotate_key(subscriber: Subscriber, actor: Actor) -> str:
 
 def end_overlap(subscriber: Subscriber, actor: Actor) -> Done:
     """Sign only with the newest key from now on."""
-    signing_keys.forget_old(subscriber)
+    signing_keys.drop_old_key(subscriber)
     history.record(actor, [subscriber], "Ended the old signing key")
     return Done(f"{subscriber}: Only the newest key signs now.")
 
@@ -159,7 +159,7 @@ def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
 
 
 def _queued(subscriber: Subscriber) -> str:
-    return f"{standing_of(subscriber, now=timezone.now()).books.queued:,}"
+    return f"{status_of(subscriber, now=timezone.now()).books.queued:,}"
 
 
 ACTS = {

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from trackers.events.models import Attempt
-from trackers.events.subscribers.standings import Standing
+from trackers.events.subscribers.status import SubscriberStatus
 from tweetwatch.clock_times import iso
 
 
-def subscriber_json(standing: Standing) -> dict[str, Any]:
+def subscriber_json(status: SubscriberStatus) -> dict[str, Any]:
     """Without secrets."""
-    subscriber, books = standing.subscriber, standing.books
+    subscriber, books = status.subscriber, status.books
     return {
         "name": subscriber.name,
         "callback": subscriber.callback,
-        "topics": standing.topics,
+        "topics": status.topics,
         "max_events": subscriber.max_events,
         "timeout_ms": subscriber.timeout_ms,
         "ordered": subscriber.ordered,
@@ -28,9 +28,9 @@ def subscriber_json(standing: Standing) -> dict[str, Any]:
         "sources": [str(id) for id in subscriber.sources],
         "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
         "headers": sorted(subscriber.secrets.get("headers") or ()),
-        "state": standing.state,
+        "state": status.state,
         "reason": subscriber.state.disabled_because,
-        "next_at": iso(standing.next_at),
+        "next_at": iso(status.next_at),
         "health": subscriber.state.health,
         "added": books.added,
         "delivered": books.delivered,

@@ -26,7 +26,7 @@ def rotate(subscriber: Subscriber) -> str:
     return made
 
 
-def forget_old(subscriber: Subscriber) -> None:
+def drop_old_key(subscriber: Subscriber) -> None:
     """Sign only with the newest key from now on."""
     with transaction.atomic():
         _keep(subscriber, _locked(subscriber)[:1])

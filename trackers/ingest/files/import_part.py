@@ -15,7 +15,7 @@ from django.db import transaction
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.preview import read_part
-from trackers.ingest.files.rejected import keep_rejected
+from trackers.ingest.files.rejected import store_rejected
 from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.sources import days
 from trackers.ingest.sources.models import Import, ImportPart
@@ -143,5 +143,7 @@ def _store_part(
                 "warnings": len(done.odd),
             },
         )
-    keep_rejected(source, rejected)
-    keep_rejected(source, [Rejected(one.line, one.text, one.odd) for one in done.odd], tracked=True)
+    store_rejected(source, rejected)
+    store_rejected(
+        source, [Rejected(one.line, one.text, one.odd) for one in done.odd], tracked=True
+    )

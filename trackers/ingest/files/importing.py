@@ -59,7 +59,7 @@ def discard(report: Import) -> bool:
         return waiting.exists() and bool(life.remove_sources([report.pk]))
 
 
-def forget_unfinished(now: datetime) -> int:
+def prune_unstarted_uploads(now: datetime) -> int:
     """Remove uploads that broke off a day ago or were not started in a week; returns how many."""
     left = Import.objects.filter(began_at=None).filter(
         Q(uploaded_at=None, source__created_at__lt=now - _UNFINISHED_AFTER)

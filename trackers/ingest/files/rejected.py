@@ -21,7 +21,7 @@ _KEEP = """
     ON CONFLICT (source_id, tracked, line) DO NOTHING
 """
 
-_FORGET_LATER = """
+_PRUNE_LATER = """
     DELETE FROM trackers_rejectedline
     WHERE source_id = %(source)s AND tracked = %(tracked)s AND line > (
         SELECT line FROM trackers_rejectedline
@@ -49,7 +49,7 @@ class Rejects:
             self.first.append(one)
 
 
-def keep_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool = False) -> None:
+def store_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool = False) -> None:
     """Keep those that are among the file's first; the same line is kept once. `tracked`: they are
     warnings."""
     if not rejected:
@@ -70,4 +70,4 @@ def keep_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool
                 "whys": [one.why[:300].translate(_NUL) for one in ours],
             },
         )
-        db.execute(_FORGET_LATER, given)
+        db.execute(_PRUNE_LATER, given)

@@ -19,7 +19,7 @@ from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.parts import pack, parts
 from trackers.ingest.files.preview import has_tweets, preview
-from trackers.ingest.files.rejected import Rejects, keep_rejected
+from trackers.ingest.files.rejected import Rejects, store_rejected
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Import, ImportPart, Source
@@ -77,7 +77,7 @@ def _store(report: Import, cuts: Cut, taken: Taken) -> None:
     if count <= 1 and not has_tweets(report):
         raise UnreadableError(_nothing_in(report, rejects))
     with transaction.atomic():
-        keep_rejected(report.pk, rejects.first)
+        store_rejected(report.pk, rejects.first)
         Import.objects.filter(pk=report.pk).update(
             parts=count, read=rejects.count, rejected=rejects.count, uploaded_at=Now(),
             lines=taken.lines, unpacked=taken.bytes, files=cuts.files,

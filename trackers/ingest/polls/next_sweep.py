@@ -24,7 +24,7 @@ from trackers.ingest.polls.state import (
 )
 from trackers.ingest.polls.sweep import Purpose, ReadingRules, Sweep, Unread
 from trackers.ingest.sources.models import Gap, Source
-from trackers.ingest.sources.news import tell_gaps
+from trackers.ingest.sources.source_events import publish_gaps
 from trackers.tweets.snowflake import born_at
 
 NO_DELAY = timedelta(0)
@@ -196,7 +196,7 @@ def _open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) ->
         yielded_when_found=source.yielded - passed,
         found_at=now,
     )
-    tell_gaps([(source.pk, gap.from_id, gap.to_id)], gap.why)
+    publish_gaps([(source.pk, gap.from_id, gap.to_id)], gap.why)
 
 
 def _narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:

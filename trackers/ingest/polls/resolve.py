@@ -15,7 +15,7 @@ from trackers.ingest.polls.trouble import back_off, is_known, put_off
 from trackers.ingest.sources.anew import begin_anew
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import username
-from trackers.ingest.sources.news import tell_shown
+from trackers.ingest.sources.source_events import publish_hidden
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
@@ -95,12 +95,12 @@ def _store_account(batch: Batch, source: Source, named: Named, *, now: datetime)
                 begin_anew(row, was_of=row.was_of, now=now)
             row.was_account_id, row.was_of = None, ""
             row.account_id, row.username = named.account.id, named.account.username
-            tell_shown(row.pk, row.hidden_because, "")
+            publish_hidden(row.pk, row.hidden_because, "")
             row.hidden_because = row.problem = ""
             row.failures = 0
             end_claim(batch, row, NO_DELAY)
             return f"is account {named.account.id}"
-        tell_shown(row.pk, row.hidden_because, named.missing or "")
+        publish_hidden(row.pk, row.hidden_because, named.missing or "")
         row.hidden_because = named.missing or ""
         row.problem = _UNKNOWN_ACCOUNT_REASONS.get(
             row.hidden_because, "X does not show the account with this name."

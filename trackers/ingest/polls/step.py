@@ -79,7 +79,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
     return _read_next_page(batch, source, polling, DatabaseClock(now, began), plan=plan)
 
 
-def tell_polled(batch: Batch, polled: Polled) -> None:
+def report_poll(batch: Batch, polled: Polled) -> None:
     """Report it to the queue's metrics and to the log."""
     measured = polled.stored.measured + polled.stored.new if polled.stored else 0
     counters.count_batch(

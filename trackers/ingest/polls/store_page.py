@@ -24,9 +24,9 @@ from trackers.ingest.polls.state import Polling, cursor_of, set_sweep
 from trackers.ingest.polls.sweep import ReadingRules, Sweep
 from trackers.ingest.polls.trouble import HIDDEN_AT_MOST
 from trackers.ingest.sources import days
-from trackers.ingest.sources.forget import forgotten_up_to
 from trackers.ingest.sources.models import Source
-from trackers.ingest.sources.news import tell_leak, tell_shown
+from trackers.ingest.sources.prune import pruned_up_to
+from trackers.ingest.sources.source_events import publish_hidden, publish_leak
 from trackers.ingest.track import edits, has_figures, histories, track_chunk
 from trackers.jobs.queue import Batch
 from trackers.schedule.intervals import Plan
@@ -79,7 +79,7 @@ def store(
             end_claim(batch, row, _hide(row, step, now=now))
             return StoredPage()
         new, late, measured = _take_in(row, brought, plan)
-        tell_shown(row.pk, row.hidden_because, "")
+        publish_hidden(row.pk, row.hidden_because, "")
         row.hidden_because = row.problem = ""
         row.failures = 0
         end_claim(batch, row, _store_next_step(row, sweep, step, polling, now=now))
@@ -88,7 +88,7 @@ def store(
 
 def _hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
     """Nothing moves; returns when to look again."""
-    tell_shown(source.pk, source.hidden_because, step.why)
+    publish_hidden(source.pk, source.hidden_because, step.why)
     source.hidden_because = step.why
     source.problem = _HIDDEN_REASONS.get(step.why, "X does not show it to our credentials.")
     wait = max(source.every, min(4 * source.every, HIDDEN_AT_MOST))
@@ -170,7 +170,7 @@ def _take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, in
     came = days.Brought(source.pk, len(new), len(ids) - len(new), len(late), brought.billed)
     days.count_brought([came], day=payment.day, project=payment.project)
     if late:
-        tell_leak(source.pk, sorted(late))
+        publish_leak(source.pk, sorted(late))
     return len(new), len(late), len(measured)
 
 
@@ -190,7 +190,7 @@ def yielded(
         "tweets": array(tweets.values()),
         "at": brought.at,
         # If its yield may have been forgotten, it is not a leak when a list shows it again.
-        "begun": max(source.begun_id, forgotten_up_to(brought.at)),
+        "begun": max(source.begun_id, pruned_up_to(brought.at)),
         "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
     }
     with cursor() as db:

@@ -30,7 +30,7 @@ from trackers.xapi.errors import (
 )
 
 # A shorter wait is normal: for the first reply of a window, or the last of the money.
-_TOLD_FROM = timedelta(seconds=5)
+_REPORTED_FROM = timedelta(seconds=5)
 FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # If X did not understand a request now, it will not in a minute either.
 _NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
@@ -49,7 +49,7 @@ def put_off(
     What it has not read becomes a gap, and the next poll goes first.
     """
     delay = max(wait.until - now, timedelta(0))
-    if delay < _TOLD_FROM:
+    if delay < _REPORTED_FROM:
         queue.release(batch, delay)
         return delay
     with held(batch, source) as row:

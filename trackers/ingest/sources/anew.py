@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.ingest.sources.naming import short
-from trackers.ingest.sources.news import tell_gaps
+from trackers.ingest.sources.source_events import publish_gaps
 from trackers.tweets.snowflake import born_at, first_id_at
 
 # How far it is read, and what is under way.
@@ -25,7 +25,7 @@ _LATE = timedelta(minutes=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def forget(source: Source, names: tuple[str, ...]) -> None:
+def clear_fields(source: Source, names: tuple[str, ...]) -> None:
     """Reset these fields to those of a new source; nothing is saved."""
     fresh = Source()
     for name in names:
@@ -48,8 +48,8 @@ def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
             from_id=since, to_id=until, why=Gap.Why.EDITED, was_of=was_of,
             found_at=now, closed_at=now,
         )  # fmt: skip
-        tell_gaps([(source.pk, since, until)], Gap.Why.EDITED)
-    forget(source, READ_SO_FAR)
+        publish_gaps([(source.pk, since, until)], Gap.Why.EDITED)
+    clear_fields(source, READ_SO_FAR)
     return _sentence(was_of, gaps=given_up, since=since, now=now)
 
 

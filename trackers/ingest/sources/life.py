@@ -15,7 +15,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.arrivals.arrive import wake
-from trackers.ingest.sources.anew import NAMED, READ_SO_FAR, begin_anew, forget
+from trackers.ingest.sources.anew import NAMED, READ_SO_FAR, begin_anew, clear_fields
 from trackers.ingest.sources.models import ImportJob, ImportPart, Source, SourcePoll
 from trackers.ingest.sources.naming import is_same
 from trackers.jobs import queue
@@ -111,10 +111,10 @@ def _rename(source: Source, before: Source, *, now: datetime) -> str:
     account = before.was_account_id or before.account_id
     if source.kind != before.kind or account is None:
         told = begin_anew(source, was_of=before.of, now=now)
-        forget(source, NAMED)
+        clear_fields(source, NAMED)
         return told
     source.was_account_id, source.was_of = account, before.was_of or before.of
-    forget(source, NAMED)
+    clear_fields(source, NAMED)
     return (
         "X will be asked whose name this is. If it is not the account that was "
         f"“{source.was_of}”, the source starts over, and unread posts of that account are "

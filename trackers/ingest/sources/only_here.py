@@ -34,7 +34,7 @@ def brought(source: Source) -> QuerySet[Any]:
 def only_here(source: Source) -> QuerySet[Any]:
     """Those that came from nowhere else, as far as is known.
 
-    Which other sources brought a tweet is forgotten after `forget.YIELDS_KEPT_FOR`.
+    Which other sources brought a tweet is forgotten after three months (`prune`).
     """
     others = SourceTweet.objects.filter(tweet_id=OuterRef("pk")).exclude(source=source)
     return brought(source).filter(~Exists(others), came_from__in=_names_of(source))

@@ -67,7 +67,7 @@ def spacing(window: WindowSeen | None) -> timedelta:
 
 
 @dataclass(slots=True)
-class Ladder:
+class Backoff:
     """How far reconnecting has backed off: failures of one kind in a row."""
 
     trouble: Trouble = "network"

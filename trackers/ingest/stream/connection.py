@@ -1,4 +1,4 @@
-"""One open stream: the hole before it becomes gaps, and its lines are stored, until it ends."""
+"""One open stream: the span before it becomes gaps, and its lines are stored, until it ends."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from django.db import (
 
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.backoff import Ladder
+from trackers.ingest.stream.backoff import Backoff
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
 from trackers.ingest.stream.gaps import open_gaps
-from trackers.ingest.stream.kept_rules import KeptRules
+from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.lines import GarbledLog, StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import Reader
 from trackers.ingest.stream.requests import NoTurnError, check_payer
+from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.store import store
 from trackers.xapi.errors import XError
 from trackers.xapi.stream import Opened
@@ -71,9 +72,9 @@ class OpenStream:
 
     asker: Asker
     stop: threading.Event
-    rules: KeptRules  # up to date with X's when it ends
+    rules: RuleSync  # up to date with X's when it ends
     opened: Opened
-    ladder: Ladder
+    backoff: Backoff
     garbled: GarbledLog
     _reader: Reader = field(init=False)
     _listeners: Listeners = field(init=False)
@@ -83,11 +84,11 @@ class OpenStream:
     _looked: float = 0.0
 
     def listen(self) -> Pause:
-        """Open gaps for the hole, and store until the end; why it ended, and when to reconnect."""
+        """Open gaps for the span, and store until the end; why it ended, and when to reconnect."""
         self._listeners = self.rules.listeners
         self._reader = Reader(self.opened)
         try:
-            # Before anything that came after the hole is stored.
+            # Before anything that came after the span is stored.
             self._stubbornly(self._begin)
             self._looked = time.monotonic()
             return self._listen()
@@ -103,10 +104,10 @@ class OpenStream:
             self._clock = clock_of(self.opened.date, came_at, now=now, now_at=time.monotonic())
             at = self._clock.x_at(came_at)
             since = stored_until or at
-            hole = margins.around(since, max(at + DATES_ARE_CUT_TO, since))
+            span = margins.around(since, max(at + DATES_ARE_CUT_TO, since))
             # A rule that X refused brings nothing, so it misses nothing.
             ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
-            open_gaps(ruled, hole, polled_in=margins.polled_in)
+            open_gaps(ruled, span, polled_in=margins.polled_in)
             stream_lease.written(_OPENED, lease, skew=self._clock.skew, x_now=at)
 
     def _listen(self) -> Pause:
@@ -132,7 +133,7 @@ class OpenStream:
         self._farewell = self._farewell or batch.farewell
         if batch.alive and not self._heard:
             # X delivers, so the next failure counts as the first.
-            self.ladder.reset()
+            self.backoff.reset()
             self._heard = True
         if batch.is_empty:
             return batch
@@ -150,7 +151,7 @@ class OpenStream:
         because = self._farewell or (error.reason if error else "X closed the connection.")
         # If X says goodbye and sent nothing else, it refused us; the network is fine.
         refused = self._farewell and not self._heard
-        return Pause(because, self.ladder.next("http" if refused else "network"))
+        return Pause(because, self.backoff.next("http" if refused else "network"))
 
     def _store(self, batch: StreamBatch) -> None:
         given = (batch, self.asker.lease, self._listeners, self.asker.settings.margins)

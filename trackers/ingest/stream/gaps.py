@@ -1,6 +1,6 @@
 """Turns what the stream did not bring into a gap of each source, which a poll fills from search.
 
-A hole that touches an open gap widens it; a rule's hole makes the gap the rule's, which is more
+A span that touches an open gap widens it; a rule's span makes the gap the rule's, which is more
 specific. Locks are those of a poll's step: jobs, then sources, in the order of ids.
 """
 
@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.ingest.sources.models import Gap, SourcePoll
-from trackers.ingest.sources.news import tell_gaps
+from trackers.ingest.sources.source_events import publish_gaps
 from trackers.ingest.stream.listeners import WantedRule
 from trackers.jobs import queue
 from trackers.tweets.snowflake import first_id_at
@@ -27,7 +27,7 @@ CLOCKS_DIFFER = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class Span:
     """Between these times, by X's clock, posts may be missing."""
 
     begins: datetime
@@ -55,27 +55,27 @@ _OPEN = statement(__file__, "open_gaps")
 
 def open_gaps(
     sources: Iterable[WantedRule],
-    hole: Hole,
+    span: Span,
     *,
     polled_in: timedelta,
     why: Gap.Why = Gap.Why.STREAM,
 ) -> None:
     """A gap for each source, no older than itself; its poll is due within `polled_in`."""
-    begins = {one.source: max(hole.begins, one.since - CLOCKS_DIFFER) for one in sources}
-    ids = sorted(id for id, begin in begins.items() if begin < hole.ends)
+    begins = {one.source: max(span.begins, one.since - CLOCKS_DIFFER) for one in sources}
+    ids = sorted(id for id, begin in begins.items() if begin < span.ends)
     if not ids:
         return
     params = {
         "ids": array(ids),
         "from_ids": array(id_at(begins[id]) for id in ids),
-        "to_ids": array(id_at(hole.ends) for _ in ids),
+        "to_ids": array(id_at(span.ends) for _ in ids),
         "delay": polled_in,
         "stamp": queue.new_stamp(),
         "why": why.value,
     }
     with transaction.atomic(), cursor() as db:
         db.execute(queue.on(SourcePoll.queue, _SCHEDULE), params)
-        tell_gaps(db.execute(_OPEN, params).fetchall(), why.value)
+        publish_gaps(db.execute(_OPEN, params).fetchall(), why.value)
 
 
 def id_at(at: datetime) -> int:

@@ -19,13 +19,14 @@ from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.backoff import Ladder, at_most_a_window, spacing, trouble_of
+from trackers.ingest.stream.backoff import Backoff, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
-from trackers.ingest.stream.kept_rules import KeptRules
+from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
 from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError, ask_in_turn, payer
+from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Settings
 from trackers.ingest.stream.synced import Synced
@@ -47,7 +48,7 @@ class Listening:
     # Ends it, after storing what was read.
     stop: threading.Event = field(default_factory=threading.Event)
     log: Callable[[str], None] = logger.info
-    _ladder: Ladder = field(default_factory=Ladder)
+    _backoff: Backoff = field(default_factory=Backoff)
     _synced: Synced = field(default_factory=Synced)
     _garbled: GarbledLog = field(default_factory=GarbledLog)
     _connected: float | None = None
@@ -136,16 +137,18 @@ class Listening:
         if isinstance(error, Depleted):
             # The project has been stopped; the next look says so.
             return Pause(error.reason, NO_TIME, looks=True)
-        wait = self._ladder.next(trouble_of(error))
+        wait = self._backoff.next(trouble_of(error))
         if isinstance(error, RateLimited) and error.resets_at is not None:
             wait = max(wait, at_most_a_window(error.resets_at - datetime.now(UTC)))
         return Pause(error.reason, wait)
 
     def _listen(self, asker: Asker, wanted: dict[int, WantedRule], opened: Opened) -> Pause:
         self.log(f"connected with {asker.who.name}, rules: {len(self._synced.rules)}")
-        rules = KeptRules(asker, wanted, self._synced)
+        rules = RuleSync(asker, wanted, self._synced)
         try:
-            return OpenStream(asker, self.stop, rules, opened, self._ladder, self._garbled).listen()
+            return OpenStream(
+                asker, self.stop, rules, opened, self._backoff, self._garbled
+            ).listen()
         finally:
             self._synced = rules.synced
 

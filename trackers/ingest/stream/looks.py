@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import NOBODY, is_silent
+from trackers.ingest.sources.status import NO_LISTENER, is_silent
 from trackers.ingest.stream.lease import STREAM_NAME
 from trackers.outbox.findings import Observation
 
@@ -28,7 +28,7 @@ def looks(*, now: datetime) -> Iterator[Observation]:
 
 def _wrong(stream: Stream | None, *, now: datetime) -> str:
     if stream is None or stream.state == Stream.State.STOPPED or is_silent(stream, now=now):
-        return f"Not connected: {NOBODY}."
+        return f"Not connected: {NO_LISTENER}."
     if stream.state == Stream.State.OPEN:
         return ""
     because = stream.because or "X has not answered yet"

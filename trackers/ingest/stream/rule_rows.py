@@ -50,9 +50,9 @@ def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker)
     with transaction.atomic():
         stream_lease.fence(asker.lease)
         read_at, x_now = read_before(asker.lease)
-        hole = margins.around((read_at or x_now) - CLOCKS_DIFFER, x_now + DATES_ARE_CUT_TO)
-        open_gaps(missing, hole, polled_in=margins.polled_in, why=Gap.Why.RULE)
-    _log_lost([one for one in missing if one.rule is not None], since=hole.begins)
+        span = margins.around((read_at or x_now) - CLOCKS_DIFFER, x_now + DATES_ARE_CUT_TO)
+        open_gaps(missing, span, polled_in=margins.polled_in, why=Gap.Why.RULE)
+    _log_lost([one for one in missing if one.rule is not None], since=span.begins)
 
 
 def _is_missing(wanted: WantedRule, synced: Synced) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.ingest.stream.gaps import Hole
+from trackers.ingest.stream.gaps import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Margins:
     late_by: timedelta
     acts_after: timedelta  # how long X takes before a rule or a connection brings everything
 
-    def around(self, begins: datetime, ends: datetime) -> Hole:
-        return Hole(begins - self.late_by, ends + self.acts_after)
+    def around(self, begins: datetime, ends: datetime) -> Span:
+        return Span(begins - self.late_by, ends + self.acts_after)
 
     @property
     def polled_in(self) -> timedelta:

@@ -1,6 +1,6 @@
 """The one transaction of a batch of the stream.
 
-fence ─> holes ─> sources locked ─> SourceTweet ─> tracked ─> paid ─> how far everything is stored
+fence ─> gaps ─> sources locked ─> SourceTweet ─> tracked ─> paid ─> how far everything is stored
 Locks: the stream's row, polls' jobs, sources, authors, tweets, origins with their jobs; each in
 the order of ids.
 After a crash either all of a batch is there or nothing, and the next start opens a gap for it.
@@ -85,8 +85,8 @@ def store(
         fence(lease)
         if batch.garbled:
             # Each garbled line may have held a post.
-            hole = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
-            open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
+            span = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
+            open_gaps(listeners.wanted.values(), span, polled_in=margins.polled_in)
         # X bills older versions separately from those that are followed: count each, to be sure.
         seen = [] if ids_alone else edits(batch.posts.values(), now=x_now)
         batch, older = _by_tweet(batch)

@@ -16,7 +16,7 @@ from trackers.history import by_command
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.life import claim_poll
 from trackers.ingest.sources.models import Source, SourcePoll
-from trackers.ingest.sources.standing import standings
+from trackers.ingest.sources.status import source_statuses
 from trackers.jobs import queue
 from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import describe_source, find_sources, source_json
@@ -48,8 +48,8 @@ class Command(PagelessCommand):
 
     def poll(self, sources: Sequence[Source]) -> None:
         done = [self.poll_one(source) for source in sources]
-        for standing in standings(sources, now=timezone.now()):
-            self.show(source_json(standing), describe_source(standing))
+        for status in source_statuses(sources, now=timezone.now()):
+            self.show(source_json(status), describe_source(status))
         if not any(done):
             sys.exit(1)
 
@@ -67,7 +67,7 @@ class Command(PagelessCommand):
                 time.sleep(0.2)
             else:
                 try:
-                    polled = tasks.poll_and_tell(batch)
+                    polled = tasks.poll_batch(batch)
                 except KeyboardInterrupt:
                     queue.release(batch)
                     raise

@@ -15,7 +15,7 @@ from trackers.history import Actor, by_command
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
-from trackers.ingest.sources.standing import standings
+from trackers.ingest.sources.status import source_statuses
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.sources import (
     KINDS,
@@ -148,8 +148,8 @@ class Command(ActionsCommand):
         self.show(result, f"Removed {name}{more}.")
 
     def show_sources(self, sources: Sequence[Source]) -> None:
-        for standing in standings(sources, now=timezone.now()):
-            self.show(source_json(standing), describe_source(standing))
+        for status in source_statuses(sources, now=timezone.now()):
+            self.show(source_json(status), describe_source(status))
 
 
 def _add_settings_options(parser: ArgumentParser) -> None:

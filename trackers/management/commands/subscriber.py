@@ -20,7 +20,7 @@ from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
-from trackers.events.subscribers.standings import current_standings
+from trackers.events.subscribers.status import current_statuses
 from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.subscribers import (
@@ -87,7 +87,7 @@ class Command(ActionsCommand):
         self.show({"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        for row in current_standings(now=timezone.now()):
+        for row in current_statuses(now=timezone.now()):
             subscriber = subscriber_json(row)
             self.show(subscriber, describe_subscriber(subscriber))
 

@@ -22,12 +22,12 @@
 
   // What is usual for the first curve that is on; several bands would cover each other.
   const bands = () => {
-    const usual = document.querySelector("[data-usual]");
+    const button = document.querySelector("[data-benchmark]");
     const first = toggles.find(isPressed)?.dataset.metric;
-    const found = fresh.usual[first];
-    usual?.toggleAttribute("hidden", !Object.keys(fresh.usual).length);
-    if (!found || !usual || !isPressed(usual)) return [];
-    return [{ xs: found.times, low: found.low, high: found.high, scale: scale(first), colour: `--metric-${first}` }];
+    const band = fresh.benchmark[first];
+    button?.toggleAttribute("hidden", !Object.keys(fresh.benchmark).length);
+    if (!band || !button || !isPressed(button)) return [];
+    return [{ xs: band.times, low: band.low, high: band.high, scale: scale(first), colour: `--metric-${first}` }];
   };
 
   const show = () => {
@@ -40,8 +40,8 @@
 
   const load = () => {
     const points = Math.round(2 * (box.clientWidth || 600));
-    plot.bring(`${box.dataset.series}&points=${points}`, (found) => {
-      fresh = found;
+    plot.bring(`${box.dataset.series}&points=${points}`, (series) => {
+      fresh = series;
       show();
     });
   };
@@ -75,7 +75,7 @@
         keep();
       });
     });
-    document.querySelector("[data-usual]")?.addEventListener("click", (event) => {
+    document.querySelector("[data-benchmark]")?.addEventListener("click", (event) => {
       press(event.currentTarget, !isPressed(event.currentTarget));
       if (fresh) show();
     });

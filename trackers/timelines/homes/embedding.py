@@ -1,8 +1,8 @@
 """What homes store of tweets as they were first seen, in the metadata of their entries.
 
-first seen text, name ─> `keep` ─> metadata of an entry of `home:…` ─> `kept` ─> beside today's
+first seen text, name ─> `embed` ─> metadata of an entry of `home:…` ─> `kept` ─> beside today's
 It is returned only while there is a current text: no home shows what X no longer shows.
-`forget_hidden` deletes it from the rows, too.
+`prune_hidden` deletes it from the rows, too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IS_SHOWN = """
     coalesce((SELECT gone_at IS NULL FROM trackers_tweet WHERE id = e.entry_id LIMIT 1)
              AND (SELECT true FROM trackers_tweettext WHERE tweet_id = e.entry_id LIMIT 1), false)
 """
-KEPT = compact_sql(f"""
+SELECT_EMBEDDED = compact_sql(f"""
     SELECT e.entry_id, e.metadata
     FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
         SELECT entry_id, metadata FROM trackers_timelineentry
@@ -51,7 +51,7 @@ _HOMES = f"""
     WHERE name > %(after)s AND name < 'home;' AND live ORDER BY name LIMIT {_HOMES_AT_ONCE}
 """
 # The timelines are locked.
-FORGET = f"""
+PRUNE_EMBEDDED = f"""
     UPDATE trackers_timelineentry e SET metadata = NULL
     FROM unnest(%(ids)s::bigint[]) AS a(id)
     WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.metadata IS NOT NULL AND NOT {_IS_SHOWN}
@@ -84,7 +84,7 @@ def embedded_in(name: str, ids: Sequence[int], fields: Sequence[str]) -> dict[in
     if not fields or not ids:
         return {}
     with cursor() as db:
-        rows = db.execute(KEPT, {"name": name, "ids": array(ids)}).fetchall()
+        rows = db.execute(SELECT_EMBEDDED, {"name": name, "ids": array(ids)}).fetchall()
     return {id: _parse_metadata(bytes(metadata), fields) for id, metadata in rows}
 
 
@@ -100,7 +100,7 @@ def _parse_metadata(metadata: bytes, fields: Sequence[str]) -> Embedded:
     return Embedded(text=texts.get("text"), author=texts.get("author"))
 
 
-def forget_hidden(*, deadline: Deadline) -> PieceWork:
+def prune_hidden(*, deadline: Deadline) -> PieceWork:
     """Delete from all homes what they store of tweets that X no longer shows."""
     after = "home:"
 
@@ -112,6 +112,6 @@ def forget_hidden(*, deadline: Deadline) -> PieceWork:
                 return None
             after = names[-1]
             ids = array(one.id for one in lock(names))
-            return db.execute(FORGET, {"ids": ids}).rowcount
+            return db.execute(PRUNE_EMBEDDED, {"ids": ids}).rowcount
 
     return in_pieces("embedded texts", piece, left=lambda: 1, deadline=deadline)

@@ -96,7 +96,7 @@ def unfollow(
     return True
 
 
-def forget_removed(origin: int, *, deadline: Deadline) -> bool:
+def delete_removed_origin(origin: int, *, deadline: Deadline) -> bool:
     """If the source no longer exists, make all followers unfollow it; False: time was up first."""
     if origin < 0 or Source.objects.filter(pk=origin).exists():
         return True
@@ -108,7 +108,7 @@ def forget_removed(origin: int, *, deadline: Deadline) -> bool:
     return True
 
 
-def forget_unfollowed() -> int:
+def prune_unfollowed() -> int:
     """Delete origins without followers, left when followers were deleted; return how many."""
     followed = Follow.objects.filter(origin_id=OuterRef("pk"))
     unfollowed = list(Origin.objects.filter(~Exists(followed)).order_by("pk")[:1000])

@@ -32,7 +32,7 @@ _UNDELIVERED = """
 
 # A snapshot, and the state as seen in it: one row, even if nothing is built. Undelivered origins
 # do not matter to a read below the floor.
-_STANDS = f"""
+_SELECT_PROGRESS = f"""
     SELECT pg_current_snapshot()::text, ({FOLLOWED}), state.floor, state.built_at, state.due,
            CASE WHEN %(anchor)s::bigint >= state.floor THEN ARRAY({_UNDELIVERED}) END
     FROM (SELECT) once LEFT JOIN ({{state}}) state ON true
@@ -41,7 +41,7 @@ _STANDS = f"""
 
 @cache
 def standing(state: str) -> str:
-    return compact_sql(_STANDS.format(state=state))
+    return compact_sql(_SELECT_PROGRESS.format(state=state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class RulesTold:
+class RulesReply:
     """All rules of an app."""
 
     rules: tuple[Rule, ...]
@@ -131,15 +131,15 @@ def _farewell_text(message: Mapping[str, Any]) -> str:
     return shorten(": ".join(texts)) or "X named no reason."
 
 
-def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> RulesTold:
+def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> RulesReply:
     """The answer of GET rules; Garbage when it is not one. X leaves out `data` for no rules."""
     answer = read_object(body)
     data = answer.get("data")
     if data is None and type(answer.get("meta")) is dict:
-        return RulesTold((), window)
+        return RulesReply((), window)
     if type(data) is not list:
         raise Garbage(f"X's rules are {json_type_name(data)} instead of a list.")
-    return RulesTold(tuple(_readable(data)), window)
+    return RulesReply(tuple(_readable(data)), window)
 
 
 def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Added:

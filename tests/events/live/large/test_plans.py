@@ -6,7 +6,7 @@ from tests.events.live.conftest import run, watch
 from tests.plans import watched
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.read import first_read, newest_events, newest_place, read_on
-from trackers.events.live.watch import FEED_KEPT_FOR, FORGET
+from trackers.events.live.watch import FEED_KEPT_FOR, PRUNE_FEED
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ STATISTICS = {
 
 def forget():
     with cursor() as db:
-        return db.execute(FORGET, {"kept": FEED_KEPT_FOR}).rowcount
+        return db.execute(PRUNE_FEED, {"kept": FEED_KEPT_FOR}).rowcount
 
 
 @pytest.mark.parametrize("statistics", STATISTICS)

@@ -23,7 +23,7 @@ from tests.ingest.files.uploads import (
 from trackers import tasks
 from trackers.ingest.files import importing
 from trackers.ingest.files.cut import cut
-from trackers.ingest.files.importing import failed_parts, forget_unfinished
+from trackers.ingest.files.importing import failed_parts, prune_unstarted_uploads
 from trackers.ingest.files.opening import LONGEST_LINE, lines_of
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Import, ImportJob, ImportPart, RejectedLine
@@ -170,9 +170,9 @@ def test_broken_and_unstarted_uploads_are_pruned():
     broken, unstarted, begun = upload("1\n"), upload("2\n"), started("3\n")
     Import.objects.filter(pk=broken.pk).update(uploaded_at=None)
 
-    assert forget_unfinished(now + timedelta(hours=23)) == 0
-    assert forget_unfinished(now + timedelta(hours=25)) == 1
+    assert prune_unstarted_uploads(now + timedelta(hours=23)) == 0
+    assert prune_unstarted_uploads(now + timedelta(hours=25)) == 1
     assert set(Import.objects.values_list("pk", flat=True)) == {unstarted.pk, begun.pk}
-    assert forget_unfinished(now + timedelta(days=8)) == 1
+    assert prune_unstarted_uploads(now + timedelta(days=8)) == 1
     assert Import.objects.get().pk == begun.pk
     assert ImportPart.objects.count() == 1

@@ -96,7 +96,7 @@ def test_enabling_a_credential_retries_every_endpoint(x):
     x.delete("faults")
 
     one = Credential.objects.get()
-    one.forget_rejections()
+    one.clear_rejections()
     poll(search)
 
     assert search.problem == ""

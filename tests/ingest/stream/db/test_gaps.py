@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from tests.stored_events import events_of, subscribe
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
-from trackers.ingest.stream.gaps import Hole, id_at, open_gaps
+from trackers.ingest.stream.gaps import Span, id_at, open_gaps
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.jobs import queue
 
@@ -23,7 +23,7 @@ def source(rule="#moon", *, age=timedelta(days=1)):
 
 def minutes_ago(begins, ends):
     now = timezone.now()
-    return Hole(now - timedelta(minutes=begins), now - timedelta(minutes=ends))
+    return Span(now - timedelta(minutes=begins), now - timedelta(minutes=ends))
 
 
 def open_for_all(hole):

@@ -10,10 +10,10 @@ from tests.x import wait_until
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.stream.gaps import id_at
-from trackers.ingest.stream.kept_rules import KeptRules
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.ingest.stream.marks import our_mark
 from trackers.ingest.stream.rule_rows import read_before
+from trackers.ingest.stream.rule_sync import RuleSync
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +118,7 @@ def test_an_unwanted_rule_is_deleted_without_a_gap(stream, act, caplog):
 def test_unreadable_rules_keep_the_stream_open_and_are_read_later(stream):
     stream.source("#moon")
     stream.synchronise()
-    kept = KeptRules(stream.asker, wanted_now(), stream.synced)
+    kept = RuleSync(stream.asker, wanted_now(), stream.synced)
     fault = {"kind": "503_json", "match": {"endpoint": RULES}}
     stream.x.put("faults", [fault])
     before = len(stream.asked(RULES))

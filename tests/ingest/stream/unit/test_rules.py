@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.ingest.stream.backoff import Ladder, spacing, trouble_of, wait_after
+from trackers.ingest.stream.backoff import Backoff, spacing, trouble_of, wait_after
 from trackers.ingest.stream.clock import clock_of
 from trackers.ingest.stream.lines import sort_out
 from trackers.ingest.stream.listeners import Listeners, WantedRule
@@ -35,7 +35,7 @@ def test_backoff_waits_follow_the_rules_of_x():
 
 
 def test_backoff_restarts_with_another_failure_and_when_x_answers():
-    ladder = Ladder()
+    ladder = Backoff()
 
     waits = [ladder.next(trouble) for trouble in ("http", "http", "network", "http")]
     ladder.reset()

@@ -15,7 +15,7 @@ from trackers import roles, tasks
 from trackers.alerts import notice
 from trackers.alerts.digest import make_digests
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
-from trackers.alerts.velocity import tweet_look
+from trackers.alerts.velocity import tweet_finding
 from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
 from trackers.tweets.models import Author
@@ -131,7 +131,7 @@ def test_a_failed_test_alert_says_why_and_is_not_retried(staff, settings):
 
 def test_a_rule_is_disabled_enabled_and_removed_and_its_log_stays(staff):
     one = rule("velocity", metric="likes", at=5)
-    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    notice.add_notice(one, [News(tweet_finding(one, 1, "It grows."), "down")], now=timezone.now())
     for act, enabled in (("off", False), ("on", True)):
         staff.post(f"/alerts/{one.pk}/{act}")
         one.refresh_from_db()
@@ -154,7 +154,7 @@ def test_a_rule_of_an_untracked_tweet_says_so_and_what_to_do(staff):
 def test_the_log_has_pages(staff, django_assert_max_num_queries):
     one = rule("velocity", metric="likes", at=5, name="<b>Rocket</b>")
     for nth in range(60):
-        notice.add_notice(one, [News(tweet_look(one, nth, f"It grows {nth}."), "down")],
+        notice.add_notice(one, [News(tweet_finding(one, nth, f"It grows {nth}."), "down")],
                    now=timezone.now())  # fmt: skip
     with django_assert_max_num_queries(12):
         first = staff.get("/alerts/log/")
@@ -213,7 +213,7 @@ def test_a_digest_comes_once_a_day_and_on_quiet_days_only_if_wanted(client):
 
     AlertDigest.objects.filter(pk=row.pk).update(when_quiet=False)
     assert make_digests(now=at(7, 2)) == 0
-    grows = News(tweet_look(rule("lateness"), 1, "It grows."), "down")
+    grows = News(tweet_finding(rule("lateness"), 1, "It grows."), "down")
     notice.add_notice(rule("lateness"), [grows], now=at(20, 2))
     assert make_digests(now=at(7, 3)) == 1
 
@@ -224,7 +224,7 @@ def test_a_digest_lists_alerts_and_gains_and_is_sent(client, settings):
     Author.objects.create(id=8, username="nasa")
     one = rule("velocity", metric="likes", at=5, name="Rocket")
     now = timezone.now()
-    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")] * 3, now=now)
+    notice.add_notice(one, [News(tweet_finding(one, 1, "It grows."), "down")] * 3, now=now)
     box = Box()
     with listening(box) as settings.EMAIL_SERVER:
         tasks.alert_people()
@@ -252,7 +252,7 @@ def test_the_admin_links_to_the_page_of_a_rule_and_has_the_log(staff):
     assert staff.get(where)["Location"] == "/alerts/"
     assert staff.get(f"{where}add/")["Location"] == "/alerts/add/"
     assert staff.get(f"{where}{one.pk}/change/")["Location"] == f"/alerts/{one.pk}/"
-    notice.add_notice(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    notice.add_notice(one, [News(tweet_finding(one, 1, "It grows."), "down")], now=timezone.now())
     made = AlertNotice.objects.get()
     assert "It grows." in words(staff.get("/admin/trackers/alertnotice/"))
     assert staff.get(f"/admin/trackers/alertnotice/{made.pk}/change/").status_code == 200

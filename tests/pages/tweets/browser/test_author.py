@@ -12,7 +12,7 @@ from tests.pages.conftest import watched
 from tests.pages.looking import looking
 from tests.pages.many import fill
 from tests.pages.sources import some_staff, source, words
-from trackers.dashboards.usual import compared_with
+from trackers.dashboards.benchmarks import compared_with
 from trackers.tweets import posted
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
@@ -198,7 +198,7 @@ def test_a_person_goes_from_a_tweet_to_its_author_on_a_phone(staff, live_server,
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         seen.page.goto(f"{seen.address}/tweets/")
         seen.follow("a.author >> nth=0")
-        seen.page.wait_for_selector("#usual-title")
+        seen.page.wait_for_selector("#benchmark-title")
         assert "300 views" in seen.page.inner_text("#author")
         seen.page.click("#sum-days")
         assert seen.page.locator("#days-table tbody tr").count() == 30

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from tests.factories import TweetFactory, figures, id_born, post
 from tests.pages.conftest import born, flat, measure, watched
 from trackers import history
-from trackers.dashboards.tweets.outlook import compare_to_usual
+from trackers.dashboards.tweets.outlook import compare_to_benchmark
 from trackers.milestones.models import Milestone
 from trackers.tweets.growth.band import Middle
 from trackers.tweets.models import Author, Tweet, TweetText
@@ -128,7 +128,7 @@ def test_the_benchmark_is_of_earlier_posts_of_the_author(staff):
 
     assert "100 – 100" in page
     assert "more than usual: 1.5 × the median" in page
-    usual = series["usual"]["views"]
+    usual = series["benchmark"]["views"]
     assert usual["times"][-1] == (born() + timedelta(seconds=300)).timestamp()
     assert (usual["low"][-1], usual["high"][-1]) == (100, 100)
 
@@ -141,7 +141,7 @@ def test_the_benchmark_is_of_earlier_posts_of_the_author(staff):
     ],
 )  # fmt: skip
 def test_a_comparison_with_the_benchmark_is_said_in_words(count, words):
-    assert compare_to_usual(count, Middle(10, 15, 20, 9)) == words
+    assert compare_to_benchmark(count, Middle(10, 15, 20, 9)) == words
 
 
 def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):

@@ -77,13 +77,18 @@ def test_embedded_texts_and_hourly_tasks_are_read_by_key(monkeypatch):
     with watched(monkeypatch) as seen:
         homes.home_page(me)
         deliver_all()
-        embedding.forget_hidden(deadline=Deadline.after(60))
-        deliver.forget_delivered(deadline=Deadline.after(60))
-        removed_followers.forget_left()
+        embedding.prune_hidden(deadline=Deadline.after(60))
+        deliver.prune_arrivals(deadline=Deadline.after(60))
+        removed_followers.prune_removed_homes()
 
     reached = [reach for reach in seen.reached if reach.table in GROWING]
     asked = {reach.statement for reach in reached}
-    for known in (embedding.KEPT, embedding.FIRST_SEEN, embedding.FORGET, deliver.FORGET_OLD):
+    for known in (
+        embedding.SELECT_EMBEDDED,
+        embedding.FIRST_SEEN,
+        embedding.PRUNE_EMBEDDED,
+        deliver.PRUNE_ARRIVALS,
+    ):
         assert any(compact_sql(known).startswith(one[:60]) for one in asked), known
     assert not [reach for reach in reached if reach.how == "Seq Scan" and reach.rows > 100]
     assert max(reach.rows for reach in reached) <= FEW, max(reached, key=lambda one: one.rows)

@@ -1,7 +1,7 @@
--- A hole that touches an open gap widens it.
+-- A span that touches an open gap widens it.
 WITH
 -- FOR NO KEY UPDATE: against polls that fill gaps of the same source.
-holes AS MATERIALIZED (
+spans AS MATERIALIZED (
     SELECT s.id, s.filling_id, s.yielded, h.from_id, h.to_id
     FROM unnest(%(ids)s::bigint[], %(from_ids)s::bigint[], %(to_ids)s::bigint[])
              AS h(id, from_id, to_id)
@@ -12,7 +12,7 @@ holes AS MATERIALIZED (
 -- A gap that a poll is just filling is left alone, since the poll decides its end.
 touched AS MATERIALIZED (
     SELECT g.id, g.source_id, g.from_id, g.to_id, g.why
-    FROM trackers_gap g JOIN holes h ON h.id = g.source_id
+    FROM trackers_gap g JOIN spans h ON h.id = g.source_id
     WHERE g.closed_at IS NULL AND g.why IN ('rule', 'stream')
       AND g.id IS DISTINCT FROM h.filling_id
       AND g.from_id <= h.to_id AND g.to_id >= h.from_id
@@ -28,7 +28,7 @@ widened AS (
     UPDATE trackers_gap g
     SET from_id = least(k.from_id, h.from_id), to_id = greatest(k.to_id, h.to_id),
         why = CASE WHEN k.of_rule THEN 'rule' ELSE %(why)s END
-    FROM kept k JOIN holes h ON h.id = k.source_id
+    FROM kept k JOIN spans h ON h.id = k.source_id
     WHERE g.id = k.id
 ),
 swallowed AS (
@@ -42,5 +42,5 @@ told AS (
 )
 INSERT INTO trackers_gap (source_id, from_id, to_id, why, token, yielded_when_found, found_at)
 SELECT h.id, h.from_id, h.to_id, %(why)s, '', h.yielded, now()
-FROM holes h WHERE NOT EXISTS (SELECT FROM kept k WHERE k.source_id = h.id)
+FROM spans h WHERE NOT EXISTS (SELECT FROM kept k WHERE k.source_id = h.id)
 RETURNING source_id, from_id, to_id

@@ -22,7 +22,7 @@ _STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) fir
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SubscriberStatus:
     """A subscriber, its topics by name, and its books."""
 
     subscriber: Subscriber
@@ -52,28 +52,28 @@ class Standing:
         return (self.now - oldest).total_seconds() if oldest else None
 
 
-def current_standings(*, now: datetime) -> list[Standing]:
-    """As `standings`, with every event so far counted."""
+def current_statuses(*, now: datetime) -> list[SubscriberStatus]:
+    """As `subscriber_statuses`, with every event so far counted."""
     with transaction.atomic():
         fan_out_all()
-        return standings(now=now)
+        return subscriber_statuses(now=now)
 
 
-def standings(*, now: datetime) -> list[Standing]:
+def subscriber_statuses(*, now: datetime) -> list[SubscriberStatus]:
     """All subscribers by name, in a fixed number of statements."""
     books = {one.id: one for one in read_books()}
     found = Subscriber.objects.filter(removed_at=None).select_related("state")
     return [
-        Standing(one, _topics_of(one), books[one.pk], now)
+        SubscriberStatus(one, _topics_of(one), books[one.pk], now)
         for one in found.prefetch_related("subscriptions__topic")
         # One that was added meanwhile is not in `books` yet.
         if one.pk in books
     ]
 
 
-def standing_of(subscriber: Subscriber, *, now: datetime) -> Standing:
+def status_of(subscriber: Subscriber, *, now: datetime) -> SubscriberStatus:
     [books] = read_books(subscriber.pk)
-    return Standing(subscriber, _topics_of(subscriber), books, now)
+    return SubscriberStatus(subscriber, _topics_of(subscriber), books, now)
 
 
 def _topics_of(subscriber: Subscriber) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.backoff import Ladder, trouble_of
+from trackers.ingest.stream.backoff import Backoff, trouble_of
 from trackers.ingest.stream.listeners import Listeners, WantedRule, wanted_now
 from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError
 from trackers.ingest.stream.rules import synchronise
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class KeptRules:
+class RuleSync:
     asker: Asker
     wanted: dict[int, WantedRule]  # from when X was last asked
     synced: Synced  # from then as well
-    _ladder: Ladder = field(default_factory=Ladder)
+    _backoff: Backoff = field(default_factory=Backoff)
     _due: float = 0.0
     _not_before: float = 0.0
 
@@ -67,7 +67,7 @@ class KeptRules:
         if self.synced.trouble:
             self._put_off(self.synced.trouble)
             return
-        self._ladder.reset()
+        self._backoff.reset()
         is_behind = any(not self.synced.has_verdict(source) for source in self.wanted)
         wait = LOOKS_AGAIN if is_behind else self.asker.settings.asking.rules_every
         self._due = time.monotonic() + wait.total_seconds()
@@ -76,7 +76,7 @@ class KeptRules:
         if isinstance(trouble, NoTurnError):
             wait = trouble.wait
         else:
-            wait = self._ladder.next(trouble_of(trouble))
+            wait = self._backoff.next(trouble_of(trouble))
         self._due = self._not_before = time.monotonic() + wait.total_seconds()
 
 

@@ -1,7 +1,7 @@
 """The /_fake/ routes of posts' contents: long texts, media, where they are withheld; and edits.
 
-`PUT said/<id>` takes any of {"text", "media_keys": [...], "withheld": {...}};
-`POST edits/<id>` takes {"text"} and returns the ids of all versions; `DELETE said` forgets both.
+`PUT contents/<id>` takes any of {"text", "media_keys": [...], "withheld": {...}};
+`POST edits/<id>` takes {"text"} and returns the ids of all versions; `DELETE contents` undoes both.
 """
 
 from __future__ import annotations
@@ -10,51 +10,53 @@ from dataclasses import replace
 from typing import Any
 
 from fakex.control.acts import Act, Body, Params
+from fakex.world.contents import AS_INVENTED, edited
 from fakex.world.ids import LOW_BITS, TWEPOCH_MS
-from fakex.world.said import UNTOLD, edited
 from fakex.x import X
 
 _MOST_EDITS = 5
-_SAYS = {"text", "media_keys", "withheld"}
+_FIELDS = {"text", "media_keys", "withheld"}
 
 
-class Sayings:
+class ContentActs:
     def __init__(self, x: X) -> None:
         self._x = x
         self.acts: dict[tuple[str, str], Act] = {
-            ("PUT", "said"): self._say,
-            ("DELETE", "said"): self._forget,
+            ("PUT", "contents"): self._put,
+            ("DELETE", "contents"): self._delete,
             ("POST", "edits"): self._edit,
         }
 
-    def _say(self, rest: str, _query: Params, body: Body) -> Any:
-        if not body or (unknown := set(body) - _SAYS):
+    def _put(self, rest: str, _query: Params, body: Body) -> Any:
+        if not body or (unknown := set(body) - _FIELDS):
             raise ValueError(f"unknown: {', '.join(sorted(unknown)) if body else 'nothing given'}")
         post_id, world = self._known(rest), self._x.world
-        was = world.said.get(post_id, UNTOLD)
+        was = world.contents.get(post_id, AS_INVENTED)
         now = replace(
             was,
             text=body.get("text", was.text),
             media=tuple(map(str, body.get("media_keys", was.media))),
             withheld=body.get("withheld", was.withheld),
         )
-        self._x.replace_world(world.with_said({**world.said, post_id: now}))
-        return {"said": rest}
+        self._x.replace_world(world.with_contents({**world.contents, post_id: now}))
+        return {"contents": rest}
 
     def _edit(self, rest: str, _query: Params, body: Body) -> Any:
         """A new version, born now; X allows five per post."""
         post_id, world, now_ms = self._known(rest), self._x.world, self._x.now_ms()
-        if len(world.said.get(post_id, UNTOLD).versions) > _MOST_EDITS:
+        if len(world.contents.get(post_id, AS_INVENTED).versions) > _MOST_EDITS:
             raise ValueError(f"a post is edited {_MOST_EDITS} times at the most")
         new_id = (now_ms - TWEPOCH_MS) << LOW_BITS
         while world.traits(new_id):
             new_id += 1
-        said = edited(world.said, post_id, new_id=new_id, text=str(body["text"]), now_ms=now_ms)
-        self._x.replace_world(world.with_said(said))
-        return {"id": str(new_id), "versions": [str(one) for one in said[new_id].versions]}
+        contents = edited(
+            world.contents, post_id, new_id=new_id, text=str(body["text"]), now_ms=now_ms
+        )
+        self._x.replace_world(world.with_contents(contents))
+        return {"id": str(new_id), "versions": [str(one) for one in contents[new_id].versions]}
 
-    def _forget(self, _rest: str, _query: Params, _body: Body) -> Any:
-        self._x.replace_world(self._x.world.with_said({}))
+    def _delete(self, _rest: str, _query: Params, _body: Body) -> Any:
+        self._x.replace_world(self._x.world.with_contents({}))
         return {}
 
     def _known(self, rest: str) -> int:

@@ -14,7 +14,7 @@ CUT_AT = 280
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SetContent:
     """One version of a post. None and empty values leave it as it was invented."""
 
     text: str | None = None
@@ -24,20 +24,22 @@ class Said:
     written_ms: int | None = None  # when this one was written; None for the first
 
 
-UNTOLD = Said()
-Sayings = Mapping[int, Said]
+AS_INVENTED = SetContent()
+Contents = Mapping[int, SetContent]
 
 
-def edited(said: Sayings, post_id: int, *, new_id: int, text: str, now_ms: int) -> Sayings:
+def edited(contents: Contents, post_id: int, *, new_id: int, text: str, now_ms: int) -> Contents:
     """The sayings with one more version of a post, whichever version was named."""
-    versions = (*(said.get(post_id, UNTOLD).versions or (post_id,)), new_id)
-    older = {one: replace(said.get(one, UNTOLD), versions=versions) for one in versions[:-1]}
+    versions = (*(contents.get(post_id, AS_INVENTED).versions or (post_id,)), new_id)
+    older = {
+        one: replace(contents.get(one, AS_INVENTED), versions=versions) for one in versions[:-1]
+    }
     newest = replace(older[versions[-2]], text=text, written_ms=now_ms)
-    return {**said, **older, new_id: newest}
+    return {**contents, **older, new_id: newest}
 
 
-def newest_of(said: Sayings, post_id: int) -> int:
-    versions = said[post_id].versions if post_id in said else ()
+def newest_of(contents: Contents, post_id: int) -> int:
+    versions = contents[post_id].versions if post_id in contents else ()
     return versions[-1] if versions else post_id
 
 

@@ -23,7 +23,7 @@ _YIELDS_KEPT_FOR = timedelta(days=90)
 # an array, since the planner would rather scan the whole table than join to them. The limit is a
 # literal: if the planner did not know it, it would plan for all rows. No source is filling a closed
 # gap.
-FORGET_GAPS = """
+PRUNE_GAPS = """
     DELETE FROM trackers_gap WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_gap g
         WHERE closed_at < %(before)s
@@ -44,18 +44,18 @@ _YIELDS_LEFT = """
         LIMIT 100000) left_over
 """
 
-FORGET_YIELDS = statement(__file__, "forget_yields")
+PRUNE_YIELDS = statement(__file__, "prune_yields")
 
 
-def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
+def prune_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
     given = {"before": now - _GAPS_KEPT_FOR}
     return delete_in_pieces(
-        "closed gaps", FORGET_GAPS, left=_GAPS_LEFT, params=given, deadline=deadline
+        "closed gaps", PRUNE_GAPS, left=_GAPS_LEFT, params=given, deadline=deadline
     )
 
 
-def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
+def prune_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget what sources brought long enough ago, except what is still needed."""
     given = {"before": now - _YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
@@ -63,7 +63,7 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(FORGET_YIELDS, {**given, "after": after}).fetchone()
+            found = db.execute(PRUNE_YIELDS, {**given, "after": after}).fetchone()
         if found is None or found[0] is None:
             return None
         after, gone = found
@@ -75,6 +75,6 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     return in_pieces("old yields", piece, left=left, deadline=deadline)
 
 
-def forgotten_up_to(at: datetime) -> int:
+def pruned_up_to(at: datetime) -> int:
     """Yields of tweets with smaller ids may be forgotten, so whether one is new is unknown."""
     return first_id_at(int((at - _YIELDS_KEPT_FOR).timestamp() * 1000))

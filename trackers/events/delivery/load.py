@@ -1,6 +1,6 @@
 """Load what will be sent: claimed batches with their subscribers' addresses and their bodies.
 
-claimed ids ─> subscribers, events (one statement each) ─> shapes ─> Outgoing
+claimed ids ─> subscribers, events (one statement each) ─> shapes ─> Delivery
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import timedelta
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
 from trackers.events.delivery.claim import Claimed
 from trackers.events.delivery.formats import EventRow, Shape
-from trackers.events.delivery.settle import Delivery
+from trackers.events.delivery.settle import Outcome
 from trackers.xapi.keys import Secrets
 from tweetwatch.database import compact_sql, cursor
 
@@ -42,7 +42,7 @@ _NO_EVENTS = "Its events are no longer kept."
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class Delivery:
     batch: Claimed  # without its events: they are in the body
     callback: str
     content_type: str
@@ -52,8 +52,8 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    outgoing: list[Outgoing]
-    impossible: list[Delivery]  # batches that cannot be sent, and why
+    deliveries: list[Delivery]
+    impossible: list[Outcome]  # batches that cannot be sent, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +73,25 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
             # The subscriber was removed, with all its batches.
             continue
         if receiver.secrets is None:
-            loaded.impossible.append(_refused_delivery(batch, str(SecretUnreadableError())))
+            loaded.impossible.append(_unsent(batch, str(SecretUnreadableError())))
         elif not (events_of_batch := events.get(batch.id)):
-            loaded.impossible.append(_refused_delivery(batch, _NO_EVENTS))
+            loaded.impossible.append(_unsent(batch, _NO_EVENTS))
         else:
-            loaded.outgoing.append(_outgoing(batch, receiver, receiver.secrets, events_of_batch))
+            loaded.deliveries.append(
+                _delivery_of(batch, receiver, receiver.secrets, events_of_batch)
+            )
     return loaded
 
 
-def _outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]) -> Outgoing:
+def _delivery_of(
+    batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]
+) -> Delivery:
     body = to.shape.body_of(told)
-    return Outgoing(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
+    return Delivery(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
 
 
-def _refused_delivery(batch: Claimed, why: str) -> Delivery:
-    return Delivery(batch, delivered=False, took=timedelta(0), error=why)
+def _unsent(batch: Claimed, why: str) -> Outcome:
+    return Outcome(batch, delivered=False, took=timedelta(0), error=why)
 
 
 def _receivers_of(ids: set[int], *, public_url: str) -> Mapping[int, Receiver]:

@@ -24,11 +24,11 @@ HIDDEN = {
 }
 
 
-NOBODY = "no process is listening: start manage.py stream"
+NO_LISTENER = "no process is listening: start manage.py stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SourceStatus:
     """A source and what its row does not say."""
 
     source: Source
@@ -43,7 +43,7 @@ class Standing:
     stream: Stream | None = None  # for rules
 
 
-def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
+def source_statuses(sources: Sequence[Source], *, now: datetime) -> list[SourceStatus]:
     keys = [source.pk for source in sources]
     jobs = SourcePoll.objects.in_bulk(keys)
     claims = queue.claims(SourcePoll.queue, keys)
@@ -51,7 +51,7 @@ def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
     reports = Import.objects.in_bulk(one.pk for one in sources if one.kind == Source.Kind.IMPORT)
     stream = Stream.objects.first() if any(_is_stream(one) for one in sources) else None
     return [
-        _standing(
+        _source_status(
             source,
             jobs.get(source.pk),
             claims.get(source.pk),
@@ -64,7 +64,7 @@ def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
     ]
 
 
-def _standing(
+def _source_status(
     source: Source,
     job: SourcePoll | None,
     claimed_until: datetime | None,
@@ -73,13 +73,13 @@ def _standing(
     report: Import | None,
     stream: Stream | None,
     now: datetime,
-) -> Standing:
+) -> SourceStatus:
     state, reason = _state_of(source, job, claimed_until, report=report, stream=stream, now=now)
     is_planned = job is not None and source.is_polled
     waits = is_planned and state not in ("paused", "isolated", "reading")
     # While something keeps it from being read, the job knows when it is tried again.
     is_kept = state in ("no_money", "problem")
-    return Standing(
+    return SourceStatus(
         source=source,
         state=state,
         reason=reason,
@@ -135,9 +135,9 @@ def _of_file(report: Import | None) -> tuple[str, str]:
 def _of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[str, str]:
     if stream is None or stream.state == Stream.State.STOPPED:
         because = stream.because if stream else ""
-        return "stopped", because or NOBODY
+        return "stopped", because or NO_LISTENER
     if is_silent(stream, now=now):
-        return "stopped", NOBODY
+        return "stopped", NO_LISTENER
     if stream.state == Stream.State.OPEN:
         return ("live", "") if source.rule_id else ("connecting", "the rule is being added at X")
     if sentences.is_spent(stream.because):

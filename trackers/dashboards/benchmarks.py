@@ -14,14 +14,14 @@ from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.growth.band import MIN_KNOWN_COUNTS, Middle, counts_at, middle
 from trackers.tweets.models import TweetText
 
-USUAL_AGES = {
+BENCHMARK_AGES = {
     timedelta(minutes=15): "15 min",
     timedelta(hours=1): "1 h",
     timedelta(hours=6): "6 h",
     timedelta(days=1): "24 h",
 }
 # v1.1 shows no views.
-USUAL_METRICS = ("views", "likes")
+BENCHMARK_METRICS = ("views", "likes")
 MAX_COMPARED, _MAX_LISTED = 50, 20
 _EXCERPT = 80
 # Closer to the median than this is as usual.
@@ -29,7 +29,7 @@ _AS_USUAL_WITHIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class UsualAtAge:
+class BenchmarkAtAge:
     """What is usual at an age."""
 
     age: str
@@ -54,27 +54,27 @@ class ComparedTweet:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class Benchmarks:
     metric: str  # views, or likes where X shows no views
-    ages: tuple[UsualAtAge, ...]
+    ages: tuple[BenchmarkAtAge, ...]
     lines: tuple[ComparedTweet, ...]
-    day: UsualAtAge | None
+    day: BenchmarkAtAge | None
     lacking: int  # how many more tweets it takes until something is usual at 24 hours
 
 
-def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
+def read_benchmarks(tweets: Sequence[Born], *, now: datetime) -> Benchmarks:
     """Of the newest COMPARED tweets, newest first: two queries."""
     compared = list(tweets[:MAX_COMPARED])
-    readings = at_ages(compared, list(USUAL_AGES), now=now, metrics=USUAL_METRICS)
+    readings = at_ages(compared, list(BENCHMARK_AGES), now=now, metrics=BENCHMARK_METRICS)
     place, metric = _metric_of(readings)
     at = counts_at(readings, compared)
-    middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in USUAL_AGES}
+    middles = {age: middle(counts[place] for counts in at.get(age, ())) for age in BENCHMARK_AGES}
     known = {age: item for age, item in middles.items() if item}
-    ages = {age: _usual_at_age(USUAL_AGES[age], item) for age, item in known.items()}
+    ages = {age: _benchmark_at_age(BENCHMARK_AGES[age], item) for age, item in known.items()}
     texts = _texts_of(tweet.id for tweet in compared[:_MAX_LISTED])
     a_day = timedelta(days=1)
     measured = sum(counts[place] is not None for counts in at.get(a_day, ()))
-    return Usual(
+    return Benchmarks(
         metric=metric,
         ages=tuple(ages.values()),
         lines=tuple(
@@ -89,25 +89,25 @@ def usual(tweets: Sequence[Born], *, now: datetime) -> Usual:
 
 def _metric_of(readings: Mapping[int, Sequence[CountsAtAge]]) -> tuple[int, str]:
     """The first that is known of any: its place among the counts, and its name."""
-    for place, name in enumerate(USUAL_METRICS):
+    for place, name in enumerate(BENCHMARK_METRICS):
         if any(
             reading.counts[place] is not None for found in readings.values() for reading in found
         ):
             return place, name
-    return 0, USUAL_METRICS[0]
+    return 0, BENCHMARK_METRICS[0]
 
 
-def _usual_at_age(age: str, middle: Middle) -> UsualAtAge:
+def _benchmark_at_age(age: str, middle: Middle) -> BenchmarkAtAge:
     median, low, high = (
         commas(round(number)) for number in (middle.median, middle.low, middle.high)
     )
-    return UsualAtAge(age, median, low, high, middle.tweets)
+    return BenchmarkAtAge(age, median, low, high, middle.tweets)
 
 
 def _compare_tweet(
     tweet: Born,
     readings: Sequence[CountsAtAge],
-    usual: Mapping[timedelta, Middle],
+    benchmarks: Mapping[timedelta, Middle],
     place: int,
     texts: Mapping[int, str],
     *,
@@ -122,14 +122,14 @@ def _compare_tweet(
     if not near:
         return None
     last = near[-1]
-    count, middle = last.counts[place], usual.get(last.age)
+    count, middle = last.counts[place], benchmarks.get(last.age)
     assert count is not None
     verdict, mood = compared_with(count, middle.median) if middle else ("", "")
     return ComparedTweet(
         id=str(tweet.id),
         text=texts.get(tweet.id, ""),
         born=ago(tweet.at, now=now),
-        age=USUAL_AGES[last.age],
+        age=BENCHMARK_AGES[last.age],
         count=commas(count),
         median=commas(round(middle.median)) if middle else "–",
         verdict=verdict,

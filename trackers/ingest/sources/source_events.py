@@ -14,29 +14,33 @@ from trackers.outbox.publish import NewEvent, publish_events
 Stretch = tuple[int, int | None, int]
 
 
-def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
+def publish_gaps(gaps: Iterable[Stretch], why: str) -> None:
     """Stretches that were not read: a source, after which id, before which id."""
     publish_events(
         [
-            _news(source, "gap", why=why, after=after and str(after), before=str(before))
+            _source_event(source, "gap", why=why, after=after and str(after), before=str(before))
             for source, after, before in gaps
         ]
     )
 
 
-def tell_leak(source: int, tweets: Iterable[int]) -> None:
+def publish_leak(source: int, tweets: Iterable[int]) -> None:
     """Tweets that slipped through a poll, and were found later."""
-    publish_events([_news(source, "leak", tweets=[str(id) for id in tweets])])
+    publish_events([_source_event(source, "leak", tweets=[str(id) for id in tweets])])
 
 
-def tell_shown(source: int, before: str, now: str) -> None:
+def publish_hidden(source: int, before: str, now: str) -> None:
     """Why X hides it, before and now; empty if X shows it."""
     if before != now:
         publish_events(
-            [_news(source, "hidden", why=now) if now else _news(source, "back", why=before)]
+            [
+                _source_event(source, "hidden", why=now)
+                if now
+                else _source_event(source, "back", why=before)
+            ]
         )
 
 
-def _news(source: int, what: str, **more: object) -> NewEvent:
+def _source_event(source: int, what: str, **more: object) -> NewEvent:
     data = {"source": source, "what": what, **more}
     return NewEvent(SOURCES_TOPIC, "update", url=f"/sources/{source}/", data=data)
