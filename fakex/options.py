@@ -67,8 +67,8 @@ def run(options: dict[str, Any]) -> None:
         clock=Clock(start_ms=start_ms, speed=options["clock_speed"], ahead_ms=ahead_ms),
     )
     if options["posts"]:
-        given = {"rate": options["posts"], "count": MOST_POSTS}
-        flow = read_flow(given, world, number=0, now_ms=world.clock.now_ms())
+        params = {"rate": options["posts"], "count": MOST_POSTS}
+        flow = read_flow(params, world, number=0, now_ms=world.clock.now_ms())
         world = world.with_flows(world.flows.with_flow(flow))
     # A look-up creates hundreds of short-lived objects, without cycles. A collection after every
     # 700 of them, over all the tweets held ready, would take a third of the time.

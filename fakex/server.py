@@ -58,22 +58,22 @@ class Server:
     ) -> web.StreamResponse:
         if path == CONSENT and http.method == "GET":
             # From a browser, not an API request: it has neither a caller nor a window.
-            shown = self._x.credentials.grants.consents.show(query, now_ms=self._x.now_ms())
-            headers = {"Location": shown.location} if shown.location else {}
+            answer = self._x.credentials.grants.consents.show(query, now_ms=self._x.now_ms())
+            headers = {"Location": answer.location} if answer.location else {}
             return web.Response(
-                status=shown.status, text=shown.html, content_type="text/html", headers=headers
+                status=answer.status, text=answer.html, content_type="text/html", headers=headers
             )
-        found = find_endpoint(http.method, path)
-        if found is None:
+        endpoint = find_endpoint(http.method, path)
+        if endpoint is None:
             return self._refuse(problem(404, problems.NOT_FOUND))
         request = Request(
             method=http.method,
-            endpoint=found[0],
+            endpoint=endpoint[0],
             target=target,
             query=query,
             authorization=http.headers.get("Authorization"),
             form=await http.text() if http.method == "POST" else "",
-            subject=found[1],
+            subject=endpoint[1],
             origin=f"{http.scheme}://{http.host}",
         )
         fake_now = http.headers.get(_FAKE_NOW)

@@ -224,12 +224,12 @@ class X:
         """The versions shown for the requested ids, each once."""
         if not world.contents or self.settings.old_versions == "own":
             return ids
-        shown = []
+        versions = []
         for text in ids:
             newest = world.traits(newest_of(world.contents, int(text)))
             hidden = newest is None or isinstance(world.answer(newest, moment), str)
-            shown.append(text if newest is None or hidden else str(newest.id))
-        return list(dict.fromkeys(shown))
+            versions.append(text if newest is None or hidden else str(newest.id))
+        return list(dict.fromkeys(versions))
 
     def _page(self, ask: PageAsk, caller: Caller, now_ms: int) -> Reply:
         """A page of posts; faults of single ids can only be applied here."""
@@ -290,11 +290,11 @@ class X:
 
     def _rules(self, request: Request, caller: Caller, now_ms: int) -> Reply:
         rules, host = self.streams.rules, self.settings.problem_host
-        given = dict(parse_qsl(request.query))
+        params = dict(parse_qsl(request.query))
         if request.endpoint == RULES:
-            ids = [rule_id for rule_id in given.get("ids", "").split(",") if rule_id]
+            ids = [rule_id for rule_id in params.get("ids", "").split(",") if rule_id]
             return rules.show(caller.app, ids, now_ms=now_ms)
-        change, is_dry = read_change(request.form), given.get("dry_run") == "true"
+        change, is_dry = read_change(request.form), params.get("dry_run") == "true"
         if change is None:
             message = "The body is not one of add, a list of rules, and delete, with ids or values"
             return problem(400, problems.invalid_request([("body", [], message)], host))

@@ -120,18 +120,18 @@ class Project:
         self._book(more, more * self.terms.price_post_micro, app="others", at_ms=at_ms)
 
     def day(self, number: int) -> Day:
-        found = self.days.get(number)
-        if found is None:
-            found = self.days[number] = Day()
-        return found
+        day = self.days.get(number)
+        if day is None:
+            day = self.days[number] = Day()
+        return day
 
     def month(self, number: int) -> Month:
         """The month that the day is in."""
         name = month_of(number)
-        found = self.months.get(name)
-        if found is None:
-            found = self.months[name] = Month()
-        return found
+        month = self.months.get(name)
+        if month is None:
+            month = self.months[name] = Month()
+        return month
 
     def late(self, at_ms: int) -> list[Charged]:
         """Charges that the usage report does not show yet."""

@@ -27,9 +27,9 @@ def fingerprint(secret: str) -> str:
 
 
 def read_caller(
-    given: Mapping[str, Any], kind: CredentialKind, *, secret: str, app: str = ""
+    body: Mapping[str, Any], kind: CredentialKind, *, secret: str, app: str = ""
 ) -> Caller:
     """A caller as registered; if it names no app, the app is `app`, or else the token alone."""
-    name = given.get("name") or fingerprint(secret)
-    app = given.get("app") or (fingerprint(app) if app else name)
-    return Caller(name, app, given.get("project") or app, kind, str(given.get("user_id") or ""))
+    name = body.get("name") or fingerprint(secret)
+    app = body.get("app") or (fingerprint(app) if app else name)
+    return Caller(name, app, body.get("project") or app, kind, str(body.get("user_id") or ""))

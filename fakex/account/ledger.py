@@ -42,19 +42,19 @@ class Ledger:
         )
 
     def project(self, name: str) -> Project:
-        found = self.projects.get(name)
-        if found is None:
-            found = self.projects[name] = Project(name, replace(self.terms))
-        return found
+        project = self.projects.get(name)
+        if project is None:
+            project = self.projects[name] = Project(name, replace(self.terms))
+        return project
 
-    def change(self, name: str, given: Mapping[str, Any], *, now_ms: int) -> None:
+    def change(self, name: str, body: Mapping[str, Any], *, now_ms: int) -> None:
         """Set terms of one project, or of all present and future ones when `name` is empty.
 
         `others_today`: how many posts others on the same account have read today.
         """
-        given = dict(given)
-        others = given.pop("others_today", None)
-        changes = {term: read_term(term, value) for term, value in given.items()}
+        body = dict(body)
+        others = body.pop("others_today", None)
+        changes = {term: read_term(term, value) for term, value in body.items()}
         if name:
             projects = [self.project(name)]
         else:

@@ -18,12 +18,12 @@ _V2_NAMES = {
 }
 
 
-def read_override(given: Mapping[str, Any]) -> Override:
+def read_override(body: Mapping[str, Any]) -> Override:
     """From {"state": ..., "metrics": {"likes" or "like_count": n}}; ValueError if unknown."""
-    state = given.get("state")
+    state = body.get("state")
     if state is not None and state not in get_args(State):
         raise ValueError(f"state is one of {', '.join(get_args(State))}")
-    metrics = given.get("metrics")
+    metrics = body.get("metrics")
     if metrics is None:
         return Override(state)
     counts = {_V2_NAMES.get(name, name): int(value) for name, value in metrics.items()}

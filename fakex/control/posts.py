@@ -70,14 +70,14 @@ class Appearing:
         from_ms = int(query.get("from_ms", world.clock.start_ms))
         until_ms = int(query.get("until_ms", now_ms))
         listed = self._listed(query, world, max(now_ms, until_ms))
-        found = [post for post in listed if from_ms <= post.visible_ms <= until_ms]
-        found.sort(key=lambda post: (post.visible_ms, post.id))
+        posts = [post for post in listed if from_ms <= post.visible_ms <= until_ms]
+        posts.sort(key=lambda post: (post.visible_ms, post.id))
         offset = int(query.get("offset", 0))
-        page = islice(found, offset, offset + int(query.get("limit", len(found))))
+        page = islice(posts, offset, offset + int(query.get("limit", len(posts))))
         moment = world.moment(now_ms)
         return {
             "now_ms": now_ms,
-            "total": len(found),
+            "total": len(posts),
             "posts": [
                 {
                     "id": str(post.id),
@@ -133,50 +133,48 @@ class Appearing:
         return self._show_lists(rest, query, body)
 
 
-def read_flow(given: Mapping[str, Any], world: World, *, number: int, now_ms: int) -> Flow:
+def read_flow(body: Mapping[str, Any], world: World, *, number: int, now_ms: int) -> Flow:
     """A flow as `POST /_fake/posts` describes it; ValueError or LookupError when it is invalid."""
-    if unknown := set(given) - _FLOW:
+    if unknown := set(body) - _FLOW:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-    authors = _authors(given.get("authors"), world)
-    rate = (
-        float(given["rate_each"]) * len(authors) if "rate_each" in given else given.get("rate", 1)
-    )
-    micro_rate, count = round(float(rate) * 1e6), int(given.get("count", _COUNT))
+    authors = _authors(body.get("authors"), world)
+    rate = float(body["rate_each"]) * len(authors) if "rate_each" in body else body.get("rate", 1)
+    micro_rate, count = round(float(rate) * 1e6), int(body.get("count", _COUNT))
     if not 0 < micro_rate <= MOST_A_SECOND * 1_000_000:
         raise ValueError(f"rate is 0.000001 to {MOST_A_SECOND} a second")
     if not 1 <= count <= MOST_POSTS:
         raise ValueError(f"count is 1 to {MOST_POSTS}")
     return Flow(
         number=number,
-        seed=int(given.get("seed", world.seed * MOST_FLOWS + number)),
+        seed=int(body.get("seed", world.seed * MOST_FLOWS + number)),
         set_ms=now_ms,
-        from_ms=now_ms + round(1000 * float(given.get("starts_in_s", 0))),
+        from_ms=now_ms + round(1000 * float(body.get("starts_in_s", 0))),
         micro_rate=micro_rate,
         count=count,
         authors=authors,
-        lag=_lag(given.get("lag") or {}),
-        tags=tuple(str(tag).removeprefix("#") for tag in given.get("tags", ())),
-        **{name: _share(name, given[name]) for name in _SHARES.intersection(given)},
+        lag=_lag(body.get("lag") or {}),
+        tags=tuple(str(tag).removeprefix("#") for tag in body.get("tags", ())),
+        **{name: _share(name, body[name]) for name in _SHARES.intersection(body)},
     )
 
 
-def _authors(given: Any, world: World) -> tuple[int, ...]:
+def _authors(names: Any, world: World) -> tuple[int, ...]:
     """The ids given; or this many, or all, of the authors who never hide."""
-    if isinstance(given, list):
-        numbers = tuple(world.number_of[int(author_id)] for author_id in given)
+    if isinstance(names, list):
+        numbers = tuple(world.number_of[int(author_id)] for author_id in names)
     else:
         never = (number for number, author in enumerate(world.people) if not author.troubled)
-        numbers = tuple(islice(never, None if given is None else int(given)))
+        numbers = tuple(islice(never, None if names is None else int(names)))
     if not numbers:
         raise ValueError("authors are a list of ids or a number of 1 or more")
     return numbers
 
 
-def _lag(given: Mapping[str, Any]) -> Lag:
-    if unknown := set(given) - _LAG:
+def _lag(body: Mapping[str, Any]) -> Lag:
+    if unknown := set(body) - _LAG:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(sorted(_LAG))}")
     lag: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in body.items():
         if name.endswith("_share"):
             lag[name] = _share(name, value)
         elif name == "usual_ms":

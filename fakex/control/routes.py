@@ -74,17 +74,17 @@ class Control:
 
     async def handle(self, http: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         subject, _, rest = path.removeprefix("/_fake/").partition("/")
-        given = dict(parse_qsl(query))
+        params = dict(parse_qsl(query))
         act = self._acts.get((http.method, subject))
         try:
             if (http.method, subject) == ("GET", "ids"):
-                return await self._stream_ids(http, given)
+                return await self._stream_ids(http, params)
             if (http.method, subject) == ("GET", "log"):
-                return await self._show_log(given)
+                return await self._show_log(params)
             if act is None:
                 return _json({"error": f"no {http.method} /_fake/{subject}"}, 404)
             text = await _read(http)
-            return _json(act(rest, given, orjson.loads(text) if text else {}))
+            return _json(act(rest, params, orjson.loads(text) if text else {}))
         except LookupError as error:
             return _json({"error": f"missing or unknown: {error}"}, 400)
         except (ValueError, TypeError) as error:
@@ -164,8 +164,8 @@ class Control:
         }
 
     def _override_tweets(self, rest: str, _query: Params, body: Body) -> Any:
-        given = {rest: body} if rest else body
-        changes = {int(text): read_override(override) for text, override in given.items()}
+        overrides = {rest: body} if rest else body
+        changes = {int(text): read_override(override) for text, override in overrides.items()}
         self._x.replace_world(self._x.world.with_tweets(changes))
         return {"overridden": len(changes)}
 
@@ -223,10 +223,10 @@ class Control:
     async def _show_log(self, query: Params) -> web.Response:
         """Entries above `since`; `next` is the `since` for the next read."""
         log, since = self._x.log, int(query.get("since", 0))
-        found = log.find(since, int(query.get("limit", 10_000)))
-        following = found[-1].seq if found else max(since, log.last)
+        page = log.find(since, int(query.get("limit", 10_000)))
+        following = page[-1].seq if page else max(since, log.last)
         entries: list[dict[str, Any]] = []
-        for entry in found:
+        for entry in page:
             entries.append(entry.to_dict())
             # A thousand entries take a second to compute; others must get answers meanwhile.
             await asyncio.sleep(0)

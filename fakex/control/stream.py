@@ -56,15 +56,15 @@ class StreamControl:
     def _set(self, _rest: str, _query: Params, body: Body) -> Any:
         """Any of `StreamSettings`, rule_delay_s, most_rules, and rule_refusals, which says what a
         bad rule costs the others in its request: each, all or whole."""
-        given, rules = dict(body), self._streams.rules
-        delay_s = float(given.pop("rule_delay_s", rules.delay_s))
-        most = int(given.pop("most_rules", rules.most))
-        refuses = given.pop("rule_refusals", rules.refuses)
+        changed, rules = dict(body), self._streams.rules
+        delay_s = float(changed.pop("rule_delay_s", rules.delay_s))
+        most = int(changed.pop("most_rules", rules.most))
+        refuses = changed.pop("rule_refusals", rules.refuses)
         if refuses not in get_args(Refuses):
             raise ValueError(f"rule_refusals is one of {', '.join(get_args(Refuses))}")
-        if unknown := given.keys() - _STREAM_SETTINGS.keys():
+        if unknown := changed.keys() - _STREAM_SETTINGS.keys():
             raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-        changes = {name: _STREAM_SETTINGS[name](value) for name, value in given.items()}
+        changes = {name: _STREAM_SETTINGS[name](value) for name, value in changed.items()}
         if delay_s < 0 or most < 0 or any(value < 0 for value in changes.values()):
             raise ValueError("all are 0 or more")
         self._streams.settings = replace(self._streams.settings, **changes)

@@ -36,12 +36,12 @@ class Idleness:
         default_factory=WeakKeyDictionary, repr=False
     )
 
-    def set(self, given: Mapping[str, Any]) -> None:
+    def set(self, body: Mapping[str, Any]) -> None:
         """Take `{"idle_s": ..., "how": ...}`, or nothing to keep connections again."""
-        how = str(given.get("how", "fin"))
+        how = str(body.get("how", "fin"))
         if how not in _HOW:
             raise ValueError(f"how is one of {', '.join(_HOW)}")
-        self.idle_s = float(given["idle_s"]) if given else None
+        self.idle_s = float(body["idle_s"]) if body else None
         for used in self._used.values():
             if used.ends is not None:
                 used.ends.cancel()

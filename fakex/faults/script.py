@@ -95,9 +95,9 @@ class Script:
     def __init__(self) -> None:
         self.rules: list[Rule] = []
 
-    def replace(self, given: Sequence[dict[str, Any]], *, now_ms: int) -> None:
+    def replace(self, lines: Sequence[dict[str, Any]], *, now_ms: int) -> None:
         """Accept new rules in the format of `PUT /_fake/faults`; ValueError names a bad kind."""
-        self.rules = [_read_rule(rule, now_ms) for rule in given]
+        self.rules = [_read_rule(rule, now_ms) for rule in lines]
 
     def strike(self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int) -> Faults:
         """The faults of this request; each rule used counts as fired."""
@@ -153,8 +153,8 @@ def _answer(rule: Rule) -> FaultAnswer:
     return "missing" if rule.params.get("missing") else ID_KINDS[rule.kind]
 
 
-def _read_rule(given: dict[str, Any], now_ms: int) -> Rule:
-    kind, match = str(given["kind"]), given.get("match") or {}
+def _read_rule(line: dict[str, Any], now_ms: int) -> Rule:
+    kind, match = str(line["kind"]), line.get("match") or {}
     if kind not in ID_KINDS and kind not in REPLY_KINDS:
         raise ValueError(f"unknown kind {kind!r}; known: {', '.join((*ID_KINDS, *REPLY_KINDS))}")
     return Rule(
@@ -162,8 +162,8 @@ def _read_rule(given: dict[str, Any], now_ms: int) -> Rule:
         endpoint=match.get("endpoint"),
         ids=frozenset(map(str, match.get("ids") or ())),
         token=match.get("token"),
-        times=given.get("times"),
-        after_ms=int(given.get("after_ms") or 0),
-        params=given.get("params") or {},
+        times=line.get("times"),
+        after_ms=int(line.get("after_ms") or 0),
+        params=line.get("params") or {},
         set_at_ms=now_ms,
     )

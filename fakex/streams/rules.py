@@ -39,8 +39,8 @@ class StreamRule:
     until_ms: float = _FOR_EVER
 
     def to_dict(self) -> dict[str, str]:
-        told = {"value": self.value, "id": self.id}
-        return told if self.tag is None else {**told, "tag": self.tag}
+        rule = {"value": self.value, "id": self.id}
+        return rule if self.tag is None else {**rule, "tag": self.tag}
 
     def acts_at(self, at_ms: int) -> bool:
         return self.from_ms <= at_ms < self.until_ms
@@ -79,11 +79,11 @@ class StreamRules:
     def query(self, rule: StreamRule, world: World) -> Query:
         """The rule's query, with accounts under their present names."""
         key = rule.value, tuple(world.names.items())
-        found = self._queries.get(key)
-        if found is None:
-            found = read_query(rule.value, author_of(world), longest=_LONGEST_RULE)
-            self._queries[key] = found
-        return found
+        query = self._queries.get(key)
+        if query is None:
+            query = read_query(rule.value, author_of(world), longest=_LONGEST_RULE)
+            self._queries[key] = query
+        return query
 
     def clear(self) -> None:
         self._queries.clear()
@@ -97,13 +97,19 @@ class StreamRules:
         return Reply(200, orjson.dumps(body))
 
     def add(
-        self, app: str, given: Sequence[Mapping[str, Any]], *, world: World, now_ms: int, host: str
+        self,
+        app: str,
+        rules_to_add: Sequence[Mapping[str, Any]],
+        *,
+        world: World,
+        now_ms: int,
+        host: str,
     ) -> tuple[Reply, list[StreamRule]]:
         """The reply to new rules, and the valid ones, which are not stored yet."""
         known = {rule.value: rule.id for rule in self.of(app)}
         new: list[StreamRule] = []
         errors: list[problems.Problem] = []
-        for item in given:
+        for item in rules_to_add:
             value, tag = str(item.get("value", "")), item.get("tag")
             if value in known:
                 errors.append(problems.duplicate_rule(value, known[value], host))
@@ -129,7 +135,7 @@ class StreamRules:
             new = []
         summary = {
             "created": len(new),
-            "not_created": len(given) - len(new),
+            "not_created": len(rules_to_add) - len(new),
             "valid": valid,
             "invalid": len(errors),
         }
@@ -155,30 +161,30 @@ class StreamRules:
         self._apps.setdefault(app, {}).update({rule.id: rule for rule in rules})
 
     def delete(
-        self, app: str, given: Mapping[str, Any], *, is_dry: bool, now_ms: int, host: str
+        self, app: str, wanted_rules: Mapping[str, Any], *, is_dry: bool, now_ms: int, host: str
     ) -> Reply:
         """Delete rules by their ids or values; unknown ones are errors."""
         rules = self._apps.setdefault(app, {})
         by_value = {rule.value: rule.id for rule in rules.values()}
-        wanted = [str(rule_id) for rule_id in given.get("ids") or ()]
-        wanted += [by_value.get(str(value), "") for value in given.get("values") or ()]
-        found = [rules[rule_id] for rule_id in dict.fromkeys(wanted) if rule_id in rules]
-        errors = [problems.no_such_rule(host)] * (len(wanted) - len(found))
-        for rule in () if is_dry else found:
+        wanted = [str(rule_id) for rule_id in wanted_rules.get("ids") or ()]
+        wanted += [by_value.get(str(value), "") for value in wanted_rules.get("values") or ()]
+        deleted = [rules[rule_id] for rule_id in dict.fromkeys(wanted) if rule_id in rules]
+        errors = [problems.no_such_rule(host)] * (len(wanted) - len(deleted))
+        for rule in () if is_dry else deleted:
             self._end(app, rule, now_ms=now_ms)
-        summary = {"deleted": len(found), "not_deleted": len(errors)}
+        summary = {"deleted": len(deleted), "not_deleted": len(errors)}
         return Reply(200, _changed([], errors, summary, now_ms))
 
 
 def read_change(body: str) -> list[dict[str, Any]] | dict[str, Any] | None:
     """The rules to add, or those to delete; None if it is neither."""
     try:
-        given = orjson.loads(body)
+        change = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(given, dict) or len(given) != 1:
+    if not isinstance(change, dict) or len(change) != 1:
         return None
-    added, deleted = given.get("add"), given.get("delete")
+    added, deleted = change.get("add"), change.get("delete")
     if isinstance(added, list) and added and all(isinstance(rule, dict) for rule in added):
         return added
     return deleted if isinstance(deleted, dict) and deleted else None

@@ -38,19 +38,19 @@ class Credentials(RequestValidator):
         self._signers: dict[tuple[str, str], Signer] = {}
         self._endpoint = SignatureOnlyEndpoint(self)
 
-    def register(self, given: Mapping[str, Any], *, now_ms: int) -> Caller:
+    def register(self, body: Mapping[str, Any], *, now_ms: int) -> Caller:
         """Add a credential in the format of `POST /_fake/credentials`; KeyError if incomplete."""
-        if given["kind"] == "oauth2":
-            return self.grants.register(given, now_ms=now_ms).caller
-        if given["kind"] == "bearer":
-            secret = given["bearer_token"]
-            caller = self._bearers["Bearer " + secret] = read_caller(given, "bearer", secret=secret)
+        if body["kind"] == "oauth2":
+            return self.grants.register(body, now_ms=now_ms).caller
+        if body["kind"] == "bearer":
+            secret = body["bearer_token"]
+            caller = self._bearers["Bearer " + secret] = read_caller(body, "bearer", secret=secret)
             return caller
-        if given["kind"] != "oauth1":
-            raise KeyError(given["kind"])
-        key, token = given["consumer_key"], given["access_token"]
-        caller = read_caller(given, "oauth1", secret=token, app=key)
-        signer = Signer(given["consumer_secret"], given["access_token_secret"], caller)
+        if body["kind"] != "oauth1":
+            raise KeyError(body["kind"])
+        key, token = body["consumer_key"], body["access_token"]
+        caller = read_caller(body, "oauth1", secret=token, app=key)
+        signer = Signer(body["consumer_secret"], body["access_token_secret"], caller)
         self._signers[key, token] = signer
         return caller
 

@@ -51,18 +51,18 @@ class Consents:
         self.secrets.clear()
 
     def show(self, query: str, *, now_ms: int) -> Shown:
-        given = dict(parse_qsl(query))
-        if fault := _fault_in(given):
+        params = dict(parse_qsl(query))
+        if fault := _fault_in(params):
             return Shown(400, _page(f"Something went wrong: {fault}"))
-        state, back = given["state"], given["redirect_uri"]
-        match given.get("answer"):
+        state, back = params["state"], params["redirect_uri"]
+        match params.get("answer"):
             case "allow":
                 code = secrets.token_urlsafe(48)
                 self._codes[code] = Consent(
-                    given["client_id"],
+                    params["client_id"],
                     back,
-                    given["code_challenge"],
-                    given["scope"],
+                    params["code_challenge"],
+                    params["scope"],
                     now_ms + _CODE_LIVES_MS,
                 )
                 return Shown(302, location=f"{back}?{urlencode({'state': state, 'code': code})}")
@@ -70,7 +70,7 @@ class Consents:
                 denied = urlencode({"error": "access_denied", "state": state})
                 return Shown(302, location=f"{back}?{denied}")
             case _:
-                return Shown(200, _question(given))
+                return Shown(200, _question(params))
 
     def take(self, form: Mapping[str, str], *, now_ms: int) -> Consent | None:
         """The consent that this form's code is for; the code works only once."""
@@ -86,13 +86,13 @@ class Consents:
         return consent.client_id if consent else ""
 
 
-def _fault_in(given: Mapping[str, str]) -> str:
+def _fault_in(params: Mapping[str, str]) -> str:
     needed = ("client_id", "redirect_uri", "scope", "state", "code_challenge")
-    if missing := [name for name in needed if not given.get(name)]:
+    if missing := [name for name in needed if not params.get(name)]:
         return f"{', '.join(missing)} is missing"
-    if given.get("response_type") != "code":
+    if params.get("response_type") != "code":
         return "response_type is not code"
-    if given.get("code_challenge_method") != "S256":
+    if params.get("code_challenge_method") != "S256":
         return "code_challenge_method is not S256"
     return ""
 
@@ -101,13 +101,13 @@ def challenge_of(verifier: str) -> str:
     return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
-def _question(given: Mapping[str, str]) -> str:
+def _question(params: Mapping[str, str]) -> str:
     def link(answer: str) -> str:
-        return escape(f"{PATH}?{urlencode({**given, 'answer': answer})}")
+        return escape(f"{PATH}?{urlencode({**params, 'answer': answer})}")
 
     return _page(
-        f"<p>The app {escape(given['client_id'])} wants to access your X account, with "
-        f"{escape(given['scope'])}.</p>"
+        f"<p>The app {escape(params['client_id'])} wants to access your X account, with "
+        f"{escape(params['scope'])}.</p>"
         f'<p><a id="allow" href="{link("allow")}">Authorize app</a></p>'
         f'<p><a id="deny" href="{link("deny")}">Cancel</a></p>'
     )

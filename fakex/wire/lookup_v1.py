@@ -27,17 +27,17 @@ class Lookup:
 
 def read_lookup(query: str, form: str) -> Lookup | None:
     """The request, from the query and the posted form; None when it names no readable id."""
-    given = dict(parse_qsl(f"{query}&{form}", keep_blank_values=True))
-    ids = [text.strip() for text in given.get("id", "").split(",")]
+    params = dict(parse_qsl(f"{query}&{form}", keep_blank_values=True))
+    ids = [text.strip() for text in params.get("id", "").split(",")]
     readable = [text for text in dict.fromkeys(ids) if text.isascii() and text.isdigit()]
     if not readable:
         return None
     return Lookup(
         ids=readable,
-        map=given.get("map", "").lower() in _TRUE,
-        trim_user=given.get("trim_user", "").lower() in _TRUE,
-        entities=given.get("include_entities", "true").lower() in _TRUE,
-        extended=given.get("tweet_mode") == "extended",
+        map=params.get("map", "").lower() in _TRUE,
+        trim_user=params.get("trim_user", "").lower() in _TRUE,
+        entities=params.get("include_entities", "true").lower() in _TRUE,
+        extended=params.get("tweet_mode") == "extended",
     )
 
 
@@ -45,22 +45,22 @@ def lookup_body(
     lookup: Lookup, *, world: World, moment: Moment, faulted: Mapping[str, FaultAnswer]
 ) -> tuple[bytes, int]:
     """The 200 body and the number of tweets in it."""
-    found: dict[str, dict[str, Any] | None] = {}
+    statuses: dict[str, dict[str, Any] | None] = {}
     for text in lookup.ids:
         fault = faulted.get(text)
         tweet = world.traits(int(text))
         answer = world.answer(tweet, moment) if tweet else "not_found"
         if tweet is None or isinstance(answer, str) or fault in ("omitted", "not_found"):
-            found[text] = None
+            statuses[text] = None
         else:
             status = _status_v1(tweet, answer, lookup, world=world, moment=moment)
             if fault in ("broken", "missing"):
                 status |= {"retweet_count": "many", "favorite_count": None}
             elif fault == "null_count":
                 status |= {"favorite_count": None}
-            found[text] = status
-    shown = [status for status in found.values() if status]
-    return v1_dump({"id": found} if lookup.map else shown), len(shown)
+            statuses[text] = status
+    shown = [status for status in statuses.values() if status]
+    return v1_dump({"id": statuses} if lookup.map else shown), len(shown)
 
 
 def _status_v1(

@@ -56,16 +56,14 @@ class Grants:
         self._dead: set[str] = set()
         self.consents = Consents()
 
-    def register(self, given: Mapping[str, Any], *, now_ms: int) -> Grant:
-        expires_in = given.get("expires_in", _EXPIRES_IN_S)
+    def register(self, body: Mapping[str, Any], *, now_ms: int) -> Grant:
+        expires_in = body.get("expires_in", _EXPIRES_IN_S)
         grant = Grant(
-            caller=read_caller(
-                given, "oauth2", secret=given["refresh_token"], app=given["client_id"]
-            ),
-            client_id=given["client_id"],
-            client_secret=given.get("client_secret") or None,
-            access_token=given["access_token"],
-            refresh_token=given["refresh_token"],
+            caller=read_caller(body, "oauth2", secret=body["refresh_token"], app=body["client_id"]),
+            client_id=body["client_id"],
+            client_secret=body.get("client_secret") or None,
+            access_token=body["access_token"],
+            refresh_token=body["refresh_token"],
             expires_in=expires_in,
             expires_at_ms=_end(expires_in, now_ms),
         )
@@ -91,19 +89,19 @@ class Grants:
 
     def holder(self, form: str, authorization: str | None) -> Caller | Reply:
         """Who gets new tokens for this form, or the refusal."""
-        given = dict(parse_qsl(form))
-        if given.get("grant_type") == "authorization_code":
-            return self._holder_of_code(given, authorization)
+        params = dict(parse_qsl(form))
+        if params.get("grant_type") == "authorization_code":
+            return self._holder_of_code(params, authorization)
         for name in ("grant_type", "refresh_token"):
-            if not given.get(name):
+            if not params.get(name):
                 return _refusal(400, "invalid_request", f"Missing required parameter [{name}].")
-        if given["grant_type"] != "refresh_token":
+        if params["grant_type"] != "refresh_token":
             return _refusal(400, "unsupported_grant_type", "Value of grant_type is not supported.")
-        grant = self._by_refresh.get(given["refresh_token"])
+        grant = self._by_refresh.get(params["refresh_token"])
         if grant is None:
             return _invalid_token()
         if grant.client_secret is None:
-            known = given.get("client_id") == grant.client_id
+            known = params.get("client_id") == grant.client_id
         else:
             known = _basic(authorization) == (grant.client_id, grant.client_secret)
         if not known:
@@ -112,10 +110,10 @@ class Grants:
 
     def rotate(self, form: str, *, now_ms: int) -> Reply:
         """New tokens for a form that `holder` accepted; if two send one token, the first wins."""
-        given = dict(parse_qsl(form))
-        if given.get("grant_type") == "authorization_code":
-            return self._begin(given, now_ms=now_ms)
-        grant = self._by_refresh.pop(given.get("refresh_token", ""), None)
+        params = dict(parse_qsl(form))
+        if params.get("grant_type") == "authorization_code":
+            return self._begin(params, now_ms=now_ms)
+        grant = self._by_refresh.pop(params.get("refresh_token", ""), None)
         if grant is None:
             return _invalid_token()
         old = "Bearer " + grant.access_token
@@ -128,28 +126,28 @@ class Grants:
         return _tokens(grant, _SCOPE)
 
     def _holder_of_code(
-        self, given: Mapping[str, str], authorization: str | None
+        self, params: Mapping[str, str], authorization: str | None
     ) -> Caller | Reply:
         for name in ("code", "redirect_uri", "code_verifier"):
-            if not given.get(name):
+            if not params.get(name):
                 return _refusal(400, "invalid_request", f"Missing required parameter [{name}].")
-        client = self.consents.client_of(given)
+        client = self.consents.client_of(params)
         if not client:
             return _refusal(
                 400, "invalid_request", "Value passed for the authorization code was invalid."
             )
         secret = self.consents.secrets.get(client)
         if secret is None:
-            known = given.get("client_id") == client
+            known = params.get("client_id") == client
         else:
             known = _basic(authorization) == (client, secret)
         if not known:
             return _refusal(401, "unauthorized_client", "Missing valid authorization header")
-        return read_caller({}, "oauth2", secret=given["code"], app=client)
+        return read_caller({}, "oauth2", secret=params["code"], app=client)
 
-    def _begin(self, given: Mapping[str, str], *, now_ms: int) -> Reply:
+    def _begin(self, params: Mapping[str, str], *, now_ms: int) -> Reply:
         """The first tokens of a consent; without offline.access there is no refresh token."""
-        consent = self.consents.take(given, now_ms=now_ms)
+        consent = self.consents.take(params, now_ms=now_ms)
         if consent is None:
             return _refusal(
                 400, "invalid_request", "Value passed for the authorization code was invalid."

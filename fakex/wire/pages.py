@@ -156,14 +156,14 @@ class Pages:
             raise Refused(problems.user_not_authorized(subject, "id", host))
         return world.number_of[author.id]
 
-    def _floor(self, listed: list[Post], shown: Any, ask: PageAsk) -> int:
+    def _floor(self, listed: list[Post], visible: Any, ask: PageAsk) -> int:
         """The id below which the listing does not go; hidden posts do not count."""
         depth = SORTS[ask.endpoint].depth
         if depth and "replies" in ask.exclude:
             depth = DEPTH_WITHOUT_REPLIES
         if depth is None or len(listed) <= depth:
             return -1
-        last = next(islice(shown(reversed(listed)), depth - 1, None), None)
+        last = next(islice(visible(reversed(listed)), depth - 1, None), None)
         return last.id - 1 if last else -1
 
 

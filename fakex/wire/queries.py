@@ -63,13 +63,13 @@ def _take_apart(text: str) -> list[tuple[str, int]]:
     parts: list[tuple[str, int]] = []
     place, end = 0, len(text.rstrip())
     while place < end:
-        found = _PART.match(text, place)
-        if found is None:
+        part = _PART.match(text, place)
+        if part is None:
             raise BadQuery(
                 f"no viable alternative at character '{text[place]}' (at position {place + 1})"
             )
-        parts.append((found[1], found.start(1) + 1))
-        place = found.end()
+        parts.append((part[1], part.start(1) + 1))
+        place = part.end()
     return parts
 
 

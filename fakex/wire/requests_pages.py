@@ -72,18 +72,18 @@ class PageReader:
 
     def read(self, subject: str, query: str) -> PageAsk:
         """The page asked for; `subject` is from the path. Raises Invalid."""
-        given: dict[str, str] = {}
+        params: dict[str, str] = {}
         rest: list[str] = []
         for part in query.split("&"):
             name, _, value = part.partition("=")
             if name in self._sort.parameters:
-                given[name] = unquote_plus(value)
+                params[name] = unquote_plus(value)
             elif part:
                 rest.append(part)
         complaints: list[Complaint] = []
         shape = self._shapes.read(tuple(rest), complaints)
         if self._sort.subject == "query":
-            subject = given.get("query", "")
+            subject = params.get("query", "")
             if not subject.strip():
                 complaints.append(("query", [], "The `query` query parameter can not be empty"))
         elif not ID.match(subject):
@@ -92,20 +92,20 @@ class PageReader:
             endpoint=self._endpoint,
             subject=subject,
             shape=shape,
-            max_results=self._size(given, complaints),
-            since_id=_id("since_id", given, complaints),
-            until_id=_id("until_id", given, complaints),
-            start_ms=_time("start_time", given, complaints),
-            end_ms=_time("end_time", given, complaints),
-            exclude=_exclude(given, complaints),
-            token=given.get("pagination_token") or given.get("next_token") or None,
+            max_results=self._size(params, complaints),
+            since_id=_id("since_id", params, complaints),
+            until_id=_id("until_id", params, complaints),
+            start_ms=_time("start_time", params, complaints),
+            end_ms=_time("end_time", params, complaints),
+            exclude=_exclude(params, complaints),
+            token=params.get("pagination_token") or params.get("next_token") or None,
         )
         if complaints:
             raise Invalid(complaints)
         return ask
 
-    def _size(self, given: dict[str, str], complaints: list[Complaint]) -> int:
-        sort, value = self._sort, given.get("max_results")
+    def _size(self, params: dict[str, str], complaints: list[Complaint]) -> int:
+        sort, value = self._sort, params.get("max_results")
         if value is None:
             return sort.usual
         if value.isascii() and value.isdigit() and sort.least <= int(value) <= sort.most:
@@ -115,8 +115,8 @@ class PageReader:
         return sort.usual
 
 
-def _id(name: str, given: dict[str, str], complaints: list[Complaint]) -> int | None:
-    value = given.get(name)
+def _id(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
+    value = params.get(name)
     if value is None:
         return None
     if ID.match(value):
@@ -125,8 +125,8 @@ def _id(name: str, given: dict[str, str], complaints: list[Complaint]) -> int | 
     return None
 
 
-def _time(name: str, given: dict[str, str], complaints: list[Complaint]) -> int | None:
-    value = given.get(name)
+def _time(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
+    value = params.get(name)
     if value is None:
         return None
     try:
@@ -139,8 +139,8 @@ def _time(name: str, given: dict[str, str], complaints: list[Complaint]) -> int 
     return None
 
 
-def _exclude(given: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
-    values = {value for value in given.get("exclude", "").split(",") if value}
+def _exclude(params: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
+    values = {value for value in params.get("exclude", "").split(",") if value}
     for value in sorted(values - _EXCLUDABLE):
         message = f"The `exclude` query parameter value [{value}] is not one of [replies,retweets]"
         complaints.append(("exclude", [value], message))

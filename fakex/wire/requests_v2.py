@@ -60,24 +60,24 @@ class Shapes:
         shape = self._shapes.get(parts)
         if shape is not None:
             return shape
-        found: dict[str, set[str]] = {}
+        fields: dict[str, set[str]] = {}
         for part in parts:
             name, _, value = part.partition("=")
             values = [value for value in unquote_plus(value).split(",") if value]
-            found.setdefault(unquote_plus(name), set()).update(values)
-        wrong = [*self._unknown_parameters(found), *_unknown_values(found)]
-        shape = _shape(found)
+            fields.setdefault(unquote_plus(name), set()).update(values)
+        wrong = [*self._unknown_parameters(fields), *_unknown_values(fields)]
+        shape = _shape(fields)
         if wrong:
             complaints.extend(wrong)
         elif len(self._shapes) < 1000:
             self._shapes[parts] = shape
         return shape
 
-    def _unknown_parameters(self, found: dict[str, set[str]]) -> list[Complaint]:
+    def _unknown_parameters(self, fields: dict[str, set[str]]) -> list[Complaint]:
         listing = ",".join(self._known)
         return [
             (name, sorted(values), f"The query parameter [{name}] is not one of [{listing}]")
-            for name, values in found.items()
+            for name, values in fields.items()
             if name not in self._known
         ]
 
@@ -201,28 +201,28 @@ _KNOWN_VALUES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _unknown_values(found: dict[str, set[str]]) -> list[Complaint]:
+def _unknown_values(fields: dict[str, set[str]]) -> list[Complaint]:
     complaints: list[Complaint] = []
     for name, known in _KNOWN_VALUES.items():
-        for value in sorted(found.get(name, set()).difference(known)):
+        for value in sorted(fields.get(name, set()).difference(known)):
             listing = ",".join(known)
             message = f"The `{name}` query parameter value [{value}] is not one of [{listing}]"
             complaints.append((name, [value], message))
     return complaints
 
 
-def _shape(found: dict[str, set[str]]) -> Shape:
+def _shape(params: dict[str, set[str]]) -> Shape:
     """Either spelling of a field is accepted; `post.fields` anywhere sets the reply's spelling."""
-    posts = "post.fields" in found
+    posts = "post.fields" in params
     tweetish: Callable[[str], str] = dict(zip(POST_FIELDS, TWEET_FIELDS, strict=True)).__getitem__
-    known_posts = found.get("post.fields", set()).intersection(POST_FIELDS)
-    fields = found.get("tweet.fields", set()) | set(map(tweetish, known_posts))
-    authors = "author_id" in found.get("expansions", ())
+    known_posts = params.get("post.fields", set()).intersection(POST_FIELDS)
+    fields = params.get("tweet.fields", set()) | set(map(tweetish, known_posts))
+    authors = "author_id" in params.get("expansions", ())
     if authors:
         fields = fields | {"author_id"}
     return Shape(
         fields=frozenset(fields),
-        user_fields=frozenset(found.get("user.fields", ())),
+        user_fields=frozenset(params.get("user.fields", ())),
         authors=authors,
         posts=posts,
     )

@@ -76,18 +76,18 @@ class TweetWriter:
         data: list[str] = []
         errors: list[problems.Problem] = []
         seen: list[Traits] = []
-        shown: list[int] = []
+        tweet_ids: list[int] = []
         known, answer, count = self._known, world.answer, world.count
         as_fated, elapsed_ms = not world.is_overridden, moment.elapsed_ms
         metrics, authors = "public_metrics" in self.shape.fields, self.shape.authors
         reposts = f',"public_metrics":{{"{self._reposts}":'
         for text in ids:
-            found = known.get(text) or self._learn(text, world)
-            if found is None:
+            cached = known.get(text) or self._learn(text, world)
+            if cached is None:
                 if faulted.get(text) != "omitted":
                     errors.append(problems.tweet_not_found(text, host))
                 continue
-            tweet, head, plain_ms = found
+            tweet, head, plain_ms = cached
             reply: Answer | FaultAnswer
             if as_fated and plain_ms >= 0:
                 reply = count(tweet, plain_ms + elapsed_ms)
@@ -109,10 +109,10 @@ class TweetWriter:
                 )
             else:
                 data.append(head + reposts + _metrics_text(reply))
-            shown.append(tweet[0])
+            tweet_ids.append(tweet[0])
             if authors:
                 seen.append(tweet)
-        return self._body(data, errors, seen, meta, world=world, moment=moment), shown
+        return self._body(data, errors, seen, meta, world=world, moment=moment), tweet_ids
 
     def _body(
         self,
@@ -141,19 +141,19 @@ class TweetWriter:
         return b"{" + b",".join(sections) + b"}"
 
     def _learn(self, text: str, world: World) -> CachedTweet | None:
-        found = self._older.get(text)
-        if found is None:
+        cached = self._older.get(text)
+        if cached is None:
             tweet = world.traits(int(text))
             if tweet is None:
                 return None
             plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
-            found = CachedTweet(tweet, _write_head(tweet, self.shape, world), plain_ms)
+            cached = CachedTweet(tweet, _write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
-                return found  # it may exist only because of an override, which can be lifted
+                return cached  # it may exist only because of an override, which can be lifted
         if len(self._known) >= self._keep // 2:
             self._known, self._older = {}, self._known
-        self._known[text] = found
-        return found
+        self._known[text] = cached
+        return cached
 
 
 def _metrics_text(figures: Figures) -> str:
@@ -240,24 +240,28 @@ def _references(content: posts.Content, shape: Shape, world: World) -> str:
 
 def _entities(content: posts.Content, world: World) -> dict[str, list[dict[str, Any]]]:
     """Where tags, names and links stand in a text; X omits empty kinds."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    entities: dict[str, list[dict[str, Any]]] = {}
     for tag in content.tags:
-        _mark(found, "hashtags", content.text, "#" + tag, {"tag": tag})
+        _mark(entities, "hashtags", content.text, "#" + tag, {"tag": tag})
     for author in content.mentions:
         person = world.people_at_first[author]
         about = {"username": person.username, "id": str(person.id)}
-        _mark(found, "mentions", content.text, "@" + person.username, about)
+        _mark(entities, "mentions", content.text, "@" + person.username, about)
     for link in content.links:
         about = {"url": link, "expanded_url": link, "display_url": link.removeprefix("https://")}
-        _mark(found, "urls", content.text, link, about)
-    return found
+        _mark(entities, "urls", content.text, link, about)
+    return entities
 
 
 def _mark(
-    found: dict[str, list[dict[str, Any]]], kind: str, text: str, part: str, about: dict[str, str]
+    entities: dict[str, list[dict[str, Any]]],
+    kind: str,
+    text: str,
+    part: str,
+    about: dict[str, str],
 ) -> None:
     start = text.find(part)
-    found.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
+    entities.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
 
 
 def _spoil(answer: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:

@@ -40,12 +40,12 @@ class UsageAsk:
 
 def read_usage(query: str) -> UsageAsk:
     """The days and fields asked for; raises Invalid with all complaints."""
-    given = dict(parse_qsl(query))
-    days, asked = given.pop("days", str(_DAYS)), given.pop("usage.fields", "")
+    params = dict(parse_qsl(query))
+    days, asked = params.pop("days", str(_DAYS)), params.pop("usage.fields", "")
     named = [name for name in asked.split(",") if name]
     complaints: list[Complaint] = [
         (name, [value], f"The query parameter [{name}] is not one of [days,usage.fields]")
-        for name, value in given.items()
+        for name, value in params.items()
     ]
     if not (days.isascii() and days.isdigit() and 1 <= int(days) <= _MOST_DAYS):
         message = f"The `days` query parameter value [{days}] is not between 1 and {_MOST_DAYS}"

@@ -30,8 +30,8 @@ def user_v2(
             "like_count": author.id % 7001,
         },
     }
-    shown = {name: value for name, value in everything.items() if name in fields}
-    return {"id": str(author.id), "name": author.name, "username": author.username, **shown}
+    fields_shown = {name: value for name, value in everything.items() if name in fields}
+    return {"id": str(author.id), "name": author.name, "username": author.username, **fields_shown}
 
 
 def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def users_body(
     ask: Ask, parameter: str, *, world: World, moment: Moment, host: str
 ) -> tuple[bytes, list[int]]:
     """The 200 body for users by `ids` or `usernames`, and who is in it; others are errors."""
-    shown: list[int] = []
+    author_ids: list[int] = []
     users: list[dict[str, Any]] = []
     errors: list[problems.Problem] = []
     for value in ask.ids:
@@ -78,9 +78,9 @@ def users_body(
         elif world.author_state(author, moment) == "suspended":
             errors.append(problems.user_suspended(value, parameter, host))
         else:
-            shown.append(author.id)
+            author_ids.append(author.id)
             users.append(user_v2(author, ask.shape.user_fields, world=world, moment=moment))
     body: dict[str, Any] = {"data": users} if users else {}
     if errors:
         body["errors"] = errors
-    return orjson.dumps(body), shown
+    return orjson.dumps(body), author_ids

@@ -103,12 +103,12 @@ class Feeds:
     def words(self, post: Post, world: World) -> Words:
         if post.id in world.contents:
             return Words(post, _content(post, world))
-        found = self._words.get(post.id)
-        if found is None:
+        known_words = self._words.get(post.id)
+        if known_words is None:
             if len(self._words) >= _MOST_WORDS:
                 self._words.clear()
-            found = self._words[post.id] = Words(post, _content(post, world))
-        return found
+            known_words = self._words[post.id] = Words(post, _content(post, world))
+        return known_words
 
     def _forget(self) -> None:
         self._posts: list[Post] = []

@@ -168,10 +168,10 @@ class World:
         return posts.rewritten(self._invented(first or tweet), content.text)
 
     def _invented(self, tweet: Traits) -> posts.Content:
-        found = self.flows.find(tweet.id, self.ids) if tweet.flags & RELEASED else None
-        if found is None:
+        released = self.flows.find(tweet.id, self.ids) if tweet.flags & RELEASED else None
+        if released is None:
             return posts.plain(tweet.text)
-        flow, number = found
+        flow, number = released
         return posts.compose(flow, number, ids=self.ids, people=self.people_at_first)
 
     def age_ms(self, tweet: Traits, moment: Moment) -> float:

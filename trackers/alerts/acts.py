@@ -73,13 +73,13 @@ ACTS = {
 }
 
 
-def arrange_digest(given: dict[str, Any], actor: Actor) -> Done:
+def arrange_digest(fields: dict[str, Any], actor: Actor) -> Done:
     """Begin or change the actor's own; `given`: the fields of DigestForm as they were sent."""
     user = actor.user
     assert isinstance(user, User)
     if not user.email:
         return Done(_NO_ADDRESS, is_done=False)
-    form = DigestForm(given, instance=AlertDigest.objects.filter(user=user).first())
+    form = DigestForm(fields, instance=AlertDigest.objects.filter(user=user).first())
     if not form.is_valid():
         return Done("An hour is a number from 0 to 23.", is_done=False)
     row = digest.arrange(user, **form.cleaned_data, now=timezone.now())

@@ -25,19 +25,19 @@ _OPERATIONS = "/operations/"
 # So that a bad day of very many sources stays one e-mail.
 SOURCES_MOST = 200
 
-Found = tuple[list[Observation], set[int]]
+Findings = tuple[list[Observation], set[int]]
 
 
-def lasting_findings(rules: Iterable[AlertRule], *, now: datetime) -> Found:
-    """The looks of these rules, and which rules were judged: one or two queries for each kind."""
-    looks: list[Observation] = []
+def lasting_findings(rules: Iterable[AlertRule], *, now: datetime) -> Findings:
+    """Observations for these rules, and which of them were judged: one or two queries a kind."""
+    observations: list[Observation] = []
     judged: set[int] = set()
     for kind, look_at in _LOOKED.items():
         chosen = [one for one in rules if one.kind == kind]
         if chosen and (found := look_at(chosen, now)) is not None:
-            looks += found
+            observations += found
             judged |= {one.pk for one in chosen}
-    return looks, judged
+    return observations, judged
 
 
 def _of_rule(
@@ -107,10 +107,10 @@ def _sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
         sources_by_id |= {one.pk: one for one in hidden[:SOURCES_MOST]}
         leaked |= dict(late[:SOURCES_MOST])
     sources_by_id |= Source.objects.in_bulk(leaked)
-    looks = []
+    observations = []
     for source in sources_by_id.values():
         for what, wrong in source_faults(source, leaked.get(source.pk, 0)):
-            looks += [
+            observations += [
                 _of_rule(
                     *(rule, what, str(source.pk), wrong, ""),
                     f"/sources/{source.pk}/",
@@ -118,7 +118,7 @@ def _sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
                 for rule in rules
                 if rule.of in (None, source.pk)
             ]
-    return looks
+    return observations
 
 
 def source_faults(source: Source, leaked: int) -> Iterator[tuple[str, str]]:

@@ -36,9 +36,9 @@ def arrange(user: User, *, hour: int, when_quiet: bool, now: datetime) -> AlertD
     """Begin or change a person's digest. One that begins after its hour begins tomorrow."""
     at = now.astimezone(UTC)
     first = {"day": at.date() if at.hour >= hour else None}
-    given = {"hour": hour, "when_quiet": when_quiet}
+    params = {"hour": hour, "when_quiet": when_quiet}
     row, _ = AlertDigest.objects.update_or_create(
-        user=user, defaults=given, create_defaults={**given, **first}
+        user=user, defaults=params, create_defaults={**params, **first}
     )
     return row
 
@@ -92,8 +92,8 @@ def _titled(title: str, lines: Sequence[str]) -> str:
 
 
 def _alerts_since(at: datetime) -> list[AlertNotice]:
-    found = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
-    return list(found.order_by("-pk")[: _NOTICES_MOST + 1])
+    notices = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
+    return list(notices.order_by("-pk")[: _NOTICES_MOST + 1])
 
 
 def _alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:

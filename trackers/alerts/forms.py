@@ -194,8 +194,8 @@ class RuleForm(forms.ModelForm):
         if has is not None and has >= cleaned["at"]:
             self.refuse("at", f"It has {has:,} already. Enter more.")
 
-    def refuse(self, field: str, said: str) -> None:
-        self.add_error(field if field in self.fields else None, said)
+    def refuse(self, field: str, message: str) -> None:
+        self.add_error(field if field in self.fields else None, message)
 
     def _post_clean(self) -> None:
         # Fields that the form does not show are set here, and not looked for in the request.

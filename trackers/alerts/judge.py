@@ -1,9 +1,9 @@
 """Every minute: what the rules find, which of it is new, and who is alerted.
 
-rules ─> looks ─┐
+rules ─> observations ─┐
                 ├─> outbox.findings ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
-built-in looks ─┘
-All looks are made first, and everything is written in one transaction: an alert, its event and its
+built-in observations ─┘
+All are made first, and everything is written in one transaction: an alert, its event and its
 e-mails are there together, or not at all.
 """
 
@@ -34,33 +34,33 @@ logger = logging.getLogger(__name__)
 def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline) -> Sequence[News]:
     """Look, store, and report; returns the news. `mail.send` sends the e-mails.
 
-    If the look of one kind of rule fails, this is logged, and the others continue.
+    If the observation of one kind of rule fails, this is logged, and the others continue.
     """
     rules = list(AlertRule.objects.filter(enabled=True).order_by("pk")[:RULES_MOST])
-    looks = list(built_in)
+    observations = list(built_in)
     judged: set[int] = set()
     place: Cursor | None = None
     is_read = False
 
     with _trying("what lasts"):
-        found, complete = lasting_findings(rules, now=now)
-        looks += found
+        lasting, complete = lasting_findings(rules, now=now)
+        observations += lasting
         judged |= complete
     with _trying("velocity"):
-        looks += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
+        observations += velocity_findings(_of(rules, RuleKind.VELOCITY), now=now)
         judged |= _ids_of(rules, RuleKind.VELOCITY)
     with _trying("what is better than usual"):
-        looks += unusual_findings(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
+        observations += unusual_findings(_of(rules, RuleKind.USUAL), now=now, deadline=deadline)
     with _trying("milestones"):
-        looks += milestones.reached_findings(_of(rules, RuleKind.MILESTONE))
+        observations += milestones.reached_findings(_of(rules, RuleKind.MILESTONE))
         judged |= _ids_of(rules, RuleKind.MILESTONE)
         crossed, place = milestones.crossed_findings(_of(rules, RuleKind.MILESTONE))
-        looks += crossed
+        observations += crossed
         is_read = True
 
     with transaction.atomic():
         there = _still_there(rules)
-        kept = [rule for rule in looks if rule.rule is None or rule.rule in there]
+        kept = [rule for rule in observations if rule.rule is None or rule.rule in there]
         news = findings.update_findings(kept, now=now, judged=judged & there)
         if is_read:
             milestones.store_place(place)
@@ -70,7 +70,7 @@ def judge(built_in: Iterable[Observation], *, now: datetime, deadline: Deadline)
 
 @contextmanager
 def _trying(what: str) -> Iterator[None]:
-    """Log an error of one look, so that the others continue; a lost database is raised."""
+    """Log an error of one kind, so that the others continue; a lost database is raised."""
     try:
         yield
     except LOST:

@@ -78,9 +78,9 @@ def waits() -> bool:
 
 def claim_mail() -> AlertMail | None:
     """One at a time: an e-mail that was claimed but not reached would wait needlessly."""
-    given: dict[str, Any] = {"first": FIRST_WAIT, "longest": _LONGEST_WAIT}
+    params: dict[str, Any] = {"first": FIRST_WAIT, "longest": _LONGEST_WAIT}
     with cursor() as db:
-        row = db.execute(_CLAIM_MAIL, given).fetchone()
+        row = db.execute(_CLAIM_MAIL, params).fetchone()
     return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
 
 

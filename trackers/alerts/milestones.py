@@ -46,17 +46,17 @@ def _of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
 
 
 def reached_findings(rules: Sequence[AlertRule]) -> list[Observation]:
-    """The looks of tweets with their own rule; each lasts until the figure falls again."""
+    """The observations of tweets with their own rule; each lasts until the figure falls again."""
     chosen = _of_one(rules)
     tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
-    looks = []
+    observations = []
     for rule in chosen:
         tweet = tweets.get(rule.of or 0)
         figure = getattr(tweet, rule.metric) if tweet else None
         if figure is not None and figure >= rule.at:
             sentence = f"Tweet {rule.of} has reached {rule.at:,} {rule.metric}: it has {figure:,}."
-            looks.append(tweet_finding(rule, rule.of or 0, sentence))
-    return looks
+            observations.append(tweet_finding(rule, rule.of or 0, sentence))
+    return observations
 
 
 def _make_milestones(rules: Iterable[AlertRule]) -> None:
@@ -75,8 +75,8 @@ def crossed_findings(rules: Sequence[AlertRule]) -> tuple[list[Observation], Cur
         return [], None
     _make_milestones(chosen)
     topics = watch([MILESTONES_TOPIC])
-    told, reached = _read_events(Wanted(frozenset(topics.values())))
-    return _findings_of(chosen, told), reached
+    events, reached = _read_events(Wanted(frozenset(topics.values())))
+    return _findings_of(chosen, events), reached
 
 
 def _read_events(wanted: Wanted) -> tuple[list[EventRow], Cursor]:
@@ -118,7 +118,7 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
     ]
     origins = origins_of(tweet for tweet, _, _ in crossed)
     authors = author_names({author for author, _ in origins.values() if author is not None})
-    looks: dict[str, Observation] = {}
+    observations: dict[str, Observation] = {}
     for tweet, data, wanted in crossed:
         if tweet not in origins:
             continue  # Untracked meanwhile.
@@ -130,9 +130,9 @@ def _findings_of(rules: Sequence[AlertRule], events: Sequence[EventRow]) -> list
                     f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: "
                     f"it has {int(data['value']):,}."
                 )
-                found = tweet_finding(rule, tweet, sentence, is_moment=True)
-                looks[found.key] = found
-    return list(looks.values())
+                finding = tweet_finding(rule, tweet, sentence, is_moment=True)
+                observations[finding.key] = finding
+    return list(observations.values())
 
 
 def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:

@@ -1,6 +1,6 @@
 """Rules that people add, what they raised, and the e-mails about it.
 
-AlertRule ─ every minute ─> looks ─> outbox.findings ─ news ─> AlertNotice ─> AlertMail
+AlertRule ─ every minute ─> observations ─> outbox.findings ─ news ─> AlertNotice ─> AlertMail
 """
 
 from __future__ import annotations

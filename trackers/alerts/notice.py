@@ -24,12 +24,12 @@ def make_notices(news: Sequence[News], rules: Iterable[AlertRule], *, now: datet
     of_rules: dict[int, list[News]] = {}
     by_itself = []
     for change in news:
-        if change.look.rule is None:
+        if change.observation.rule is None:
             by_itself.append(change)
         else:
-            of_rules.setdefault(change.look.rule, []).append(change)
-    for id, found in of_rules.items():
-        add_notice(by_id[id], found, now=now)
+            of_rules.setdefault(change.observation.rule, []).append(change)
+    for id, findings in of_rules.items():
+        add_notice(by_id[id], findings, now=now)
     if by_itself:
         heard = [change for change in by_id.values() if change.kind == RuleKind.TROUBLE]
         listening: list[AlertRule | None] = [*heard] or [None]
@@ -51,13 +51,13 @@ def add_notice(rule: AlertRule | None, news: Sequence[News], *, now: datetime) -
 
 
 def _notice_line(change: News) -> dict[str, str]:
-    look = change.look
+    observation = change.observation
     return {
         "what": change.what,
-        "url": look.url,
+        "url": observation.url,
         "state": change.state,
-        "kind": look.kind,
-        "of": look.of,
+        "kind": observation.kind,
+        "of": observation.of,
     }
 
 

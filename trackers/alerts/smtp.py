@@ -75,9 +75,9 @@ def _quit_quietly(backend: EmailBackend) -> None:
 
 
 def _verdict(error: Exception, server: Server) -> Verdict:
-    said, is_final = _why(error, server)
+    reason, is_final = _why(error, server)
     is_of_one = isinstance(error, _OF_ONE)
-    return Verdict(said[:_MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
+    return Verdict(reason[:_MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
 
 
 def _why(error: Exception, server: Server) -> tuple[str, bool]:

@@ -33,8 +33,8 @@ def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage
 
 
 def _subject(notice: AlertNotice) -> str:
-    said = _title(notice)
-    return f"[tweetwatch] {' '.join(said.split())}"[:_SUBJECT_MOST]
+    subject = _title(notice)
+    return f"[tweetwatch] {' '.join(subject.split())}"[:_SUBJECT_MOST]
 
 
 def _title(notice: AlertNotice) -> str:

@@ -47,9 +47,9 @@ def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: dat
         mails = notice.post(made, rule.to if server else (), now=now)
         wait_until(mails, now + _A_WHILE)
     verdicts = send_these(mails, server, public_url=public_url) if server else []
-    said = [*_of_mail(rule, server, verdicts), *_of_event(rule)]
+    sentences = [*_of_mail(rule, server, verdicts), *_of_event(rule)]
     is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.to)
-    return Tested(" ".join(said), is_well and bool(rule.to or rule.by_event))
+    return Tested(" ".join(sentences), is_well and bool(rule.to or rule.by_event))
 
 
 def _of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:

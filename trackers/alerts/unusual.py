@@ -62,8 +62,8 @@ class AgeComparison:
 def unusual_findings(
     rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline
 ) -> list[Observation]:
-    """The looks of the tweets whose turn it is; one without a look has not changed."""
-    looks: list[Observation] = []
+    """The observations of the tweets whose turn it is; one without any has not changed."""
+    observations: list[Observation] = []
     for metric in sorted({one.metric for one in rules}):
         chosen = [one for one in rules if one.metric == metric]
         turn = turns(_young(chosen, metric, now=now), minute=int(now.timestamp() // 60))
@@ -77,14 +77,14 @@ def unusual_findings(
             [id for id, rules in wanted.items() if rules], metric, deadline
         )
         authors = author_names({one.author for one in stands if one.author is not None})
-        looks += [
+        observations += [
             tweet_finding(
                 rule, one.tweet, _describe_unusual(rule, one, authors.get(one.author or 0, ""))
             )
             for one in stands
             for rule in wanted[one.tweet]
         ]
-    return looks
+    return observations
 
 
 def _young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:

@@ -42,7 +42,7 @@ class Fast(NamedTuple):
 
 
 def velocity_findings(rules: Sequence[AlertRule], *, now: datetime) -> list[Observation]:
-    """The looks of these rules, all about velocity; slower tweets have no look."""
+    """Observations for these rules, all about velocity; slower tweets have none."""
     if not rules:
         return []
     named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})

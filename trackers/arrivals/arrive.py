@@ -58,5 +58,5 @@ def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -
 def wake(origins: Iterable[int]) -> None:
     """Schedule these origins' delivery jobs without an arrival, as when they were removed."""
     with cursor() as db:
-        given = {"origins": array(sorted(origins)), "stamp": queue.new_stamp()}
-        db.execute(queue.on(_DELIVER, _WAKE), given)
+        params = {"origins": array(sorted(origins)), "stamp": queue.new_stamp()}
+        db.execute(queue.on(_DELIVER, _WAKE), params)

@@ -65,22 +65,22 @@ class Manifest:
         return sum(table.rows for table in self.tables.values())
 
     def line(self) -> bytes:
-        told = {"tweetwatch_backup": _FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
-        return json.dumps(told, separators=(",", ":")).encode()
+        fields = {"tweetwatch_backup": _FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
+        return json.dumps(fields, separators=(",", ":")).encode()
 
     @classmethod
     def parsed(cls, line: bytes) -> Self | None:
         """None if it is not a manifest; BackupError if it was written by a later version."""
         try:
-            told: dict[str, Any] = json.loads(line)
-            form = told.pop("tweetwatch_backup")
+            fields: dict[str, Any] = json.loads(line)
+            form = fields.pop("tweetwatch_backup")
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
         if form != _FORMAT:
-            raise BackupError(f"It was made by a newer tweetwatch ({told.get('version')}).")
-        told["made_at"] = datetime.fromisoformat(told["made_at"])
-        told["tables"] = {name: Table(**one) for name, one in told["tables"].items()}
-        return cls(**told)
+            raise BackupError(f"It was made by a newer tweetwatch ({fields.get('version')}).")
+        fields["made_at"] = datetime.fromisoformat(fields["made_at"])
+        fields["tables"] = {name: Table(**one) for name, one in fields["tables"].items()}
+        return cls(**fields)
 
 
 def read_manifest(path: Path) -> Manifest:

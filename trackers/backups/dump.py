@@ -28,7 +28,7 @@ _NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
 
 
 def back_up(
-    target: Path, *, now: datetime, given: Path | None, progress: counted.Progress
+    target: Path, *, now: datetime, folder: Path | None, progress: counted.Progress
 ) -> Manifest:
     """Write the backup to `target`, which must not exist; BackupError or OSError: nothing is left.
 
@@ -41,7 +41,7 @@ def back_up(
     server = Server.of(connection)
     with server.connect() as ours, unfinished(target.parent) as file:
         ours.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        programs = find(major(ours), given=given, what="A backup of this server")
+        programs = find(major(ours), folder=folder, what="A backup of this server")
         [(snapshot,)] = ours.execute("SELECT pg_export_snapshot()").fetchall()
         sizes = counted.sizes(ours)
         progress.begin({".".join(name): size for name, size in sizes.items()})

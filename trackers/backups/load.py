@@ -89,7 +89,7 @@ def load(
     manifest: Manifest,
     *,
     replace: bool,
-    given: Path | None,
+    folder: Path | None,
     progress: counted.Progress,
 ) -> None:
     """Restore into the database that Django uses; if it fails the database is as before.
@@ -108,7 +108,7 @@ def load(
             )
         _refuse_others(ours)
         programs = find(
-            max(version, manifest.programs), given=given, what="Restoring this backup here"
+            max(version, manifest.programs), folder=folder, what="Restoring this backup here"
         )
         progress.begin({name: table.bytes for name, table in manifest.tables.items()})
         _pour(path, server, programs, replace=replace, version=version, progress=progress)
@@ -186,9 +186,9 @@ def _refuse_others(ours: psycopg.Connection[Any]) -> None:
 def _compare(manifest: Manifest, restored: dict[str, Table]) -> None:
     for name in sorted(manifest.tables.keys() | restored.keys()):
         wanted = manifest.tables[name].rows if name in manifest.tables else 0
-        found = restored[name].rows if name in restored else 0
-        if wanted != found:
+        rows = restored[name].rows if name in restored else 0
+        if wanted != rows:
             raise BackupError(
-                f"{name} has {found:,} rows, but the backup had {wanted:,}. Do not use this "
+                f"{name} has {rows:,} rows, but the backup had {wanted:,}. Do not use this "
                 "database. Restore again, and keep both files for a bug report."
             )

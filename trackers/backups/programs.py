@@ -27,18 +27,21 @@ class Programs:
         return [str(self.folder / name), *arguments]
 
 
-def find(least: int, *, given: Path | None, what: str) -> Programs:
+def find(least: int, *, folder: Path | None, what: str) -> Programs:
     """The oldest programs of at least this major version, since newer ones may write what the
     server does not know."""
-    folders = [given] if given else list(_known())
-    found = sorted(
-        (one for folder in folders if (one := _probe(folder))), key=lambda one: one.version
+    folders = [folder] if folder else list(_known())
+    programs = sorted(
+        (candidate for folder in folders if (candidate := _probe(folder))),
+        key=lambda one: one.version,
     )
-    for one in found:
-        if one.version >= least:
-            return one
-    newest = f"the newest ones here are version {found[-1].version}" if found else "there are none"
-    where = f"in {given} " if given else ""
+    for candidate in programs:
+        if candidate.version >= least:
+            return candidate
+    newest = (
+        f"the newest ones here are version {programs[-1].version}" if programs else "there are none"
+    )
+    where = f"in {folder} " if folder else ""
     raise BackupError(
         f"{what} needs pg_dump, pg_restore and psql of PostgreSQL {least} or newer, and {where}"
         f"{newest}: install them (on Debian postgresql-client-{least}), and name their folder with "

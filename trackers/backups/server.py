@@ -30,10 +30,10 @@ class Server:
 
     @classmethod
     def of(cls, connection: BaseDatabaseWrapper) -> Server:
-        given: Mapping[str, Any] = connection.get_connection_params()
+        settings: Mapping[str, Any] = connection.get_connection_params()
         known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()} - _OURS
-        words = {name: value for name, value in given.items() if name in known and value}
-        return cls(make_conninfo(**words), str(given.get("password") or ""))
+        words = {name: value for name, value in settings.items() if name in known and value}
+        return cls(make_conninfo(**words), str(settings.get("password") or ""))
 
     def connect(self) -> psycopg.Connection[Any]:
         words = {"application_name": _NAME, "options": _PATIENT}
@@ -59,5 +59,5 @@ def major(connection: psycopg.Connection[Any]) -> int:
 
 
 def is_standby(connection: psycopg.Connection[Any]) -> bool:
-    [(found,)] = connection.execute("SELECT pg_is_in_recovery()").fetchall()
-    return bool(found)
+    [(answer,)] = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    return bool(answer)

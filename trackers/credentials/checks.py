@@ -20,9 +20,9 @@ def tasks_have_time_for_a_renewal(**_: Any) -> list[Error]:
         return []
     try:
         name = Credential.objects.enabled().filter(kind=Credential.Kind.OAUTH2).values("name")[:1]
-        found = [row["name"] for row in name]
+        names = [row["name"] for row in name]
     except DatabaseError:
-        found = []
+        names = []
     return [
         Error(
             f"TASK_TIMEOUT ({settings.TASK_TIMEOUT} s) is shorter than twice REQUEST_TIMEOUT "
@@ -30,5 +30,5 @@ def tasks_have_time_for_a_renewal(**_: Any) -> list[Error]:
             hint="Lengthen TASK_TIMEOUT, or shorten REQUEST_TIMEOUT.",
             id="trackers.E002",
         )
-        for name in found
+        for name in names
     ]

@@ -156,12 +156,12 @@ def _code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> s
 
 def _store_signed_in(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
     """As a new credential, or in place of older tokens, which end then."""
-    given = Secrets({**pending.client(), **tokens.secrets})
+    secrets = Secrets({**pending.client(), **tokens.secrets})
     try:
-        check_secrets(Credential.Kind.OAUTH2, given)
+        check_secrets(Credential.Kind.OAUTH2, secrets)
         with transaction.atomic():
             credential = _target(pending)
-            store_tokens(credential, given, lives=tokens.lives, since=now)
+            store_tokens(credential, secrets, lives=tokens.lives, since=now)
     except (ValidationError, IntegrityError) as error:
         if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
             raise SignInError(_NAME_TAKEN) from None

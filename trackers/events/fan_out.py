@@ -51,7 +51,7 @@ def _fan_out_some() -> int:
     with cursor() as db:
         number = db.execute(NUMBER).fetchone()
         assert number is not None
-        given = {"most": MAX_STAGED, "entries": _MAX_ENTRIES, "number": number[0]}
-        taken = db.execute(_FAN_OUT, given).fetchone()
+        params = {"most": MAX_STAGED, "entries": _MAX_ENTRIES, "number": number[0]}
+        taken = db.execute(_FAN_OUT, params).fetchone()
     assert taken is not None
     return int(taken[0])

@@ -73,7 +73,7 @@ def population(*, now: datetime, day: date) -> Population:
 
 def newcomers(since: datetime, until: datetime) -> float:
     with cursor() as db:
-        found = db.execute(_CAME, {**SAMPLE, "since": since, "until": until}).fetchone()
-    assert found is not None
-    many: float = found[0]
+        row = db.execute(_CAME, {**SAMPLE, "since": since, "until": until}).fetchone()
+    assert row is not None
+    many: float = row[0]
     return many

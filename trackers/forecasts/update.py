@@ -97,9 +97,9 @@ def _count_day(day: date, *, now: datetime) -> dict[int, int]:
 
     If there are already more than were expected by midnight, at least these are expected.
     """
-    given = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "queue": TWEET_UPDATE}
+    params = {"since": _begins(day), "until": _begins(day + _ONE_DAY), "queue": TWEET_UPDATE}
     with cursor() as db:
-        [lookups] = db.execute(_LOOKUPS_TODAY, given).fetchone() or (0,)
+        [lookups] = db.execute(_LOOKUPS_TODAY, params).fetchone() or (0,)
         paid: dict[int, int] = dict(db.execute(_SPENT, {"day": day}).fetchall())
     tweet_days = sum(paid.values())
     ForecastDay.objects.filter(day=day).update(
@@ -205,8 +205,8 @@ def _usual_arrivals(a_second: float, *, now: datetime) -> float:
     today = now.astimezone(UTC).date()
     days = [today - _ONE_DAY * back for back in (1, 2)]
     past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
-    found = sorted([a_second, *(one.newcomers_came / _ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
-    return found[(len(found) - 1) // 2]
+    rates = sorted([a_second, *(one.newcomers_came / _ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
+    return rates[(len(rates) - 1) // 2]
 
 
 def _corrections(today: date) -> tuple[float, float]:

@@ -46,9 +46,9 @@ class Tracked:
     described: frozenset[int] = frozenset()  # tweets whose author has become known
 
 
-def track(found: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:
+def track(tweets: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:
     """Track what was found, a chunk at a time; the counts of each chunk once it is committed."""
-    iterator = iter(found)
+    iterator = iter(tweets)
     while chunk := list(islice(iterator, CHUNK)):
         yield track_chunk(chunk, came_from=came_from)
 
@@ -82,8 +82,8 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
     return Tracked(len(new), len(chunk) - len(new), versions, frozenset(brought))
 
 
-def histories(found: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
-    return {one.id: one.post.edit_history for one in found if one.post}
+def histories(tweets: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
+    return {one.id: one.post.edit_history for one in tweets if one.post}
 
 
 def _by_tweet(
@@ -97,9 +97,9 @@ def _by_tweet(
     return {id: replace(one, id=id) for one in ordered for id in (ids.get(one.id, one.id),)}
 
 
-def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
+def edits(tweets: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
     """Versions as X showed them; empty if no tweet has several."""
-    with_posts = [one for one in found if one.post]
+    with_posts = [one for one in tweets if one.post]
     if all(len(one.post.edit_history) < 2 for one in with_posts if one.post):
         return []
     return [
@@ -111,13 +111,13 @@ def _first_lookups(
     by_id: dict[int, FoundTweet], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
     """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""
-    for id, found in by_id.items():
+    for id, tweet in by_id.items():
         if id not in new:
             continue
-        if found.post is None or not has_figures(found.post):
+        if tweet.post is None or not has_figures(tweet.post):
             yield id, timedelta(0)
-        elif tier := plan.tier(found.post.created_at, now=now):
-            age = now - (found.post.created_at or now)
+        elif tier := plan.tier(tweet.post.created_at, now=now):
+            age = now - (tweet.post.created_at or now)
             yield id, jittered(tier, tier.wait(age, plan.stretch))
 
 
@@ -126,12 +126,12 @@ def has_figures(post: Post) -> bool:
     return figures.likes is not None or figures.retweets is not None
 
 
-def _measured(found: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
-    assert found.post is not None
-    tier = plan.tier(found.post.created_at, now=now)
+def _measured(tweet: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
+    assert tweet.post is not None
+    tier = plan.tier(tweet.post.created_at, now=now)
     return Measured(
-        tweet_id=found.id,
-        at=min(found.retrieved_at or now, now),
-        figures=found.post.figures,
+        tweet_id=tweet.id,
+        at=min(tweet.retrieved_at or now, now),
+        figures=tweet.post.figures,
         hole_after=plan.hole_after(tier) if tier else None,
     )

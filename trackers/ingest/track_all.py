@@ -57,12 +57,12 @@ def track_stream(stream: Iterable[FoundTweet | Rejected], *, came_from: str) -> 
         yield Chunk(len(chunk), done.tracked, done.already, rejected, done.odd)
 
 
-def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
+def track_all(tweets: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
     """Track them, in the caller's transaction if there is one."""
     tracked = already = sought = 0
     odd: list[FoundTweet] = []
     versions: dict[int, KnownTweet] = {}
-    waiting = [list(found)] if found else []
+    waiting = [list(tweets)] if tweets else []
     while waiting:
         some = waiting.pop()
         try:
@@ -71,7 +71,7 @@ def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
             if not _is_refusal(fault) or all(one.post is None for one in some):
                 raise
             sought += 1
-            if len(some) == 1 or sought > _SOUGHT_AT_MOST * len(bin(len(found))):
+            if len(some) == 1 or sought > _SOUGHT_AT_MOST * len(bin(len(tweets))):
                 waiting.append([_bare(one, fault) for one in some])
             else:
                 # In the order of ids, as everywhere that many are inserted or locked.
@@ -92,8 +92,8 @@ def _is_refusal(fault: Exception) -> bool:
     return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(_TOO_MUCH)
 
 
-def _bare(found: FoundTweet, fault: Exception) -> FoundTweet:
-    if found.post is None:
-        return found
+def _bare(tweet: FoundTweet, fault: Exception) -> FoundTweet:
+    if tweet.post is None:
+        return tweet
     why = str(fault).strip().partition("\n")[0][:100]
-    return replace(found, post=None, odd="; ".join(filter(None, (found.odd, _REFUSED.format(why)))))
+    return replace(tweet, post=None, odd="; ".join(filter(None, (tweet.odd, _REFUSED.format(why)))))

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from trackers.events.models import Subscriber
-from trackers.events.subscribers.headers import given_twice
+from trackers.events.subscribers.headers import named_twice
 from trackers.events.subscribers.terms import Terms, named_terms
 
 
@@ -17,7 +17,7 @@ def terms_of(options: Mapping[str, Any]) -> Terms:
     """The terms given as options; those left out stay as they are, or get their defaults."""
     removed: dict[str, str | None] = dict.fromkeys(options["without_headers"] or ())
     own = options["headers"] or []
-    if twice := given_twice([*removed, *(name for name, _ in own)]):
+    if twice := named_twice([*removed, *(name for name, _ in own)]):
         raise ValidationError({"headers": f"The header {twice} is given twice."})
     named = {name: value for name, value in options.items() if value is not None}
     return named_terms({**named, "headers": {**removed, **dict(own)}})

@@ -49,20 +49,20 @@ class Observation:
 class News:
     """An alert, or the end of one."""
 
-    look: Observation
+    observation: Observation
     state: Literal["down", "back"]
 
     @property
     def what(self) -> str:
-        return self.look.wrong if self.state == "down" else self.look.over
+        return self.observation.wrong if self.state == "down" else self.observation.over
 
     @property
     def data(self) -> dict[str, Any]:
-        named = {self.look.kind: self.look.of}
-        return {**named, **self.look.data, "state": self.state, "what": self.what}
+        named = {self.observation.kind: self.observation.of}
+        return {**named, **self.observation.data, "state": self.state, "what": self.what}
 
     def to_event(self) -> NewEvent:
-        return NewEvent(ALERTS_TOPIC, "create", url=self.look.url, data=self.data)
+        return NewEvent(ALERTS_TOPIC, "create", url=self.observation.url, data=self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,9 @@ def update_findings(
             update_fields=["since", "alerted_at", "quiet_until"],
         )
         Finding.objects.filter(of__in=changes.drop).delete()
-        publish_events([change.to_event() for change in changes.news if change.look.is_event])
+        publish_events(
+            [change.to_event() for change in changes.news if change.observation.is_event]
+        )
     return changes.news
 
 

@@ -48,9 +48,9 @@ def _add_entries(
     statement: str, names: Sequence[str], entries: Mapping[str, str], *, bounds: Bounds | None
 ) -> None:
     least = bounds.upper if bounds else least_upper()
-    given = {"names": texts(names), "upper": least, **entries}
+    params = {"names": texts(names), "upper": least, **entries}
     with cursor() as db:
-        grown = db.execute(statement, given).fetchall()
+        grown = db.execute(statement, params).fetchall()
     limits = {name: bounds or bounds_of(name) for name, _ in grown}
     full = sorted(name for name, size in grown if size > limits[name].upper)
     if full:

@@ -64,7 +64,7 @@ _PRUNE_ARRIVALS = compact_sql("""
     WHERE a.origin_id = %(origin)s AND a.number = old.number
 """)
 
-FORGET_OLD = statement(__file__, "forget_arrivals")
+PRUNE_ARRIVALS = statement(__file__, "forget_arrivals")
 
 # Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
 # is claimed, or has a strike.
@@ -133,11 +133,11 @@ def deliver_at_once(origin_id: int) -> None:
         return
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"lease": lease, "queue": _DELIVER, "origin": origin_id, "threshold": threshold}
+    params = {"lease": lease, "queue": _DELIVER, "origin": origin_id, "threshold": threshold}
     with cursor() as db:
-        found = db.execute(queue.on(_DELIVER, _CLAIM_DELIVERY), given).fetchone()
-    if found is not None:
-        now, expires_at, task = found
+        row = db.execute(queue.on(_DELIVER, _CLAIM_DELIVERY), params).fetchone()
+    if row is not None:
+        now, expires_at, task = row
         deliver(Batch(lease, (origin_id,), now, expires_at, _DELIVER, task, now))
 
 
@@ -197,10 +197,12 @@ def prune_arrivals(*, deadline: Deadline) -> PieceWork:
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(FORGET_OLD, {"after": after, "kept": _ARRIVALS_KEPT_FOR}).fetchone()
-        if found is None or found[0] is None:
+            row = db.execute(
+                PRUNE_ARRIVALS, {"after": after, "kept": _ARRIVALS_KEPT_FOR}
+            ).fetchone()
+        if row is None or row[0] is None:
             return None
-        last, gone = found
+        last, gone = row
         if not gone:
             after = last
         return int(gone)

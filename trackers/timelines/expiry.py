@@ -135,11 +135,11 @@ def _expiring(idle: timedelta) -> Callable[[], int | None]:
         nonlocal after
         with cursor() as db:
             day, id = after
-            found = db.execute(_IDLE, {"idle": idle, "day": day, "id": id}).fetchall()
-            if not found:
+            rows = db.execute(_IDLE, {"idle": idle, "day": day, "id": id}).fetchall()
+            if not rows:
                 return None
-            after = found[-1][1:]
-            ids = array(one.id for one in lock(sorted(name for name, *_ in found)))
+            after = rows[-1][1:]
+            ids = array(one.id for one in lock(sorted(name for name, *_ in rows)))
             idle_still = db.execute(_STILL_IDLE, {"ids": ids, "idle": idle}).fetchall()
         _delete_entries([id for (id,) in idle_still])
         return len(idle_still)
@@ -152,11 +152,11 @@ def _retiring(kept: timedelta) -> Callable[[], int | None]:
 
     def piece() -> int | None:
         with cursor() as db:
-            found = db.execute(_OLDEST_DEAD, {"kept": kept}).fetchall()
-            if not found:
+            rows = db.execute(_OLDEST_DEAD, {"kept": kept}).fetchall()
+            if not rows:
                 return None
-            locked = lock(sorted({name for name, *_ in found}))
-            timelines, ids = (array(row[n] for row in found) for n in (1, 2))
+            locked = lock(sorted({name for name, *_ in rows}))
+            timelines, ids = (array(row[n] for row in rows) for n in (1, 2))
             db.execute(_RETIRE, {"timelines": timelines, "ids": ids, "kept": kept})
             retired = db.rowcount
             db.execute(_PRUNE_TIMELINES, {"ids": array(one.id for one in locked)})

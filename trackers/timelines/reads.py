@@ -132,8 +132,8 @@ def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[E
     all. TimelineMissing as in `get`. (`store.filter`)"""
     wanted = checked_ids(ids)
     most = None if max_search == -1 else checked_count(max_search, of="max_search")
-    given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
-    timelines = _select(_AMONG, given)
+    params = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
+    timelines = _select(_AMONG, params)
     _touch(timelines.values())
     if 1 not in timelines:
         raise missing(name)
@@ -144,11 +144,11 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
     """A segment for each ask, in their order; a MISS for a timeline that is missing. Several asks
     may be for the same timeline."""
     checked = [checked_ask(ask) for ask in checked_list(asks, of="asks")]
-    found = read_timelines(checked)
-    _touch(one for one in found if one)
+    timelines = read_timelines(checked)
+    _touch(one for one in timelines if one)
     return [
         Segment(SegmentState.HIT, one.entries) if one else Segment(SegmentState.MISS)
-        for one in found
+        for one in timelines
     ]
 
 
@@ -219,9 +219,9 @@ def _originals(entries: Sequence[Entry]) -> list[Entry]:
     return kept[::-1]
 
 
-def _touch(found: Iterable[Matches]) -> None:
+def _touch(timelines: Iterable[Matches]) -> None:
     """Record that they were read now, which keeps them from expiring."""
-    due = sorted({one.id for one in found if one.due})
+    due = sorted({one.id for one in timelines if one.due})
     if due:
         alone = not connection.in_atomic_block
         with cursor() as db:

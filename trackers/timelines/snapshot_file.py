@@ -82,8 +82,8 @@ def _parsed(line: bytes, number: int) -> dict[str, Any]:
     return document
 
 
-def _check_end(told: dict[str, Any], file: BinaryIO, found: tuple[int, int, str]) -> None:
-    if (told.get("timelines"), told.get("entries"), told["sha256"]) != found:
+def _check_end(last_line: dict[str, Any], file: BinaryIO, actual: tuple[int, int, str]) -> None:
+    if (last_line.get("timelines"), last_line.get("entries"), last_line["sha256"]) != actual:
         raise SnapshotError("The snapshot is damaged: its digest does not match its last line.")
     if file.read(1):
         raise SnapshotError("The snapshot is damaged: something follows its last line.")

@@ -85,11 +85,11 @@ def _dump(out: BinaryIO | IO[bytes]) -> int:
         connection.ensure_connection()
         with connection.connection.cursor(name="timelines") as rows:
             rows.itersize = _RESTORED_PER_STATEMENT
-            for line, found in rows.execute(_DUMP):
+            for line, dumped in rows.execute(_DUMP):
                 write(line.encode() + b"\n")
-                timelines, entries = timelines + 1, entries + found
-    told = {"timelines": timelines, "entries": entries, "sha256": digest.hexdigest()}
-    out.write(orjson.dumps(told) + b"\n")
+                timelines, entries = timelines + 1, entries + dumped
+    summary = {"timelines": timelines, "entries": entries, "sha256": digest.hexdigest()}
+    out.write(orjson.dumps(summary) + b"\n")
     return timelines
 
 
@@ -119,8 +119,8 @@ def restore(file: File) -> int:
 def _opened_snapshot(file: File) -> Iterator[BinaryIO]:
     """The file, which is read twice; one that cannot be, such as a pipe, is copied first."""
     if isinstance(file, str | os.PathLike):
-        with open(file, "rb") as found:
-            yield found
+        with open(file, "rb") as stream:
+            yield stream
     elif file.seekable() and not file.tell():
         yield file
     else:

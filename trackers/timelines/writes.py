@@ -112,15 +112,15 @@ def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None
 
 def merge(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
     """Add what is not there, like `append`; does nothing if the timeline is not set."""
-    given, name = checked_entries(entries), checked_name(name)
-    add_to_all([name], given, bounds=bounds)
+    checked, name = checked_entries(entries), checked_name(name)
+    add_to_all([name], checked, bounds=bounds)
 
 
 def unmerge(name: str, entries: Iterable[Entry]) -> None:
     """Take entries out, by id; a merge brings them back. What was deleted stays deleted."""
-    given, name = checked_entries(entries), checked_name(name)
+    checked, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
-        _take_out(lock([name]), given)
+        _take_out(lock([name]), checked)
 
 
 def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | None = None) -> bool:
@@ -147,8 +147,8 @@ def unmerge_from(name: str, source: str) -> bool:
 def _entries_of(source: str, *, beside: str) -> list[Entry] | None:
     """All entries of a timeline, lowest id first; locks it and `beside` until the commit."""
     lock(checked_names([source, beside]))
-    [found] = read_timelines([Ask(source, 0, None)])
-    return None if found is None else found.entries[::-1]
+    [timeline] = read_timelines([Ask(source, 0, None)])
+    return None if timeline is None else timeline.entries[::-1]
 
 
 def _take_out(locked: Sequence[Locked], entries: Sequence[Entry]) -> None:

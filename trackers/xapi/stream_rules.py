@@ -60,9 +60,9 @@ def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: 
     except BadRequest as error:
         window, failure = error.window, error
     with suppress(Garbage):
-        told = read_added(refused, (), window=window)
-        if told.refused or told.known:
-            return told
+        reply = read_added(refused, (), window=window)
+        if reply.refused or reply.known:
+            return reply
     raise failure
 
 

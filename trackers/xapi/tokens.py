@@ -93,8 +93,8 @@ def _read_tokens(body: bytes) -> Tokens:
     if not isinstance(answer, dict) or not _is_key(answer.get("access_token")):
         raise Garbage("X's reply to a request for new tokens holds none.")
     names = ("access_token", "refresh_token")
-    found = {name: answer[name] for name in names if _is_key(answer.get(name))}
-    return Tokens(Secrets(found), _life_of(answer.get("expires_in")))
+    tokens = {name: answer[name] for name in names if _is_key(answer.get(name))}
+    return Tokens(Secrets(tokens), _life_of(answer.get("expires_in")))
 
 
 def _is_key(value: Any) -> bool:

@@ -108,8 +108,8 @@ def _with_etag(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
 
 def etag_of(schema: type[Schema], content: Any) -> str:
     """For `If-Match`: the ETag that a GET has which is answered with this."""
-    shown = schema.model_validate(content).model_dump()
-    body = JSONRenderer().render(None, shown, response_status=200)  # type: ignore[arg-type]
+    document = schema.model_validate(content).model_dump()
+    body = JSONRenderer().render(None, document, response_status=200)  # type: ignore[arg-type]
     return str(set_response_etag(HttpResponse(body))["ETag"])
 
 

@@ -76,6 +76,6 @@ def claim_batches(slots: int, lease: timedelta) -> list[Claimed]:
 
 def give_back(claimed: Sequence[Claimed]) -> int:
     """Make these batches, of which nothing was sent, ready again; return how many."""
-    given = {"ids": [one.id for one in claimed], "leases": [one.lease for one in claimed]}
+    params = {"ids": [one.id for one in claimed], "leases": [one.lease for one in claimed]}
     with cursor() as db:
-        return db.execute(_GIVE_BACK, given).rowcount
+        return db.execute(_GIVE_BACK, params).rowcount

@@ -177,8 +177,8 @@ class Deliverer:
             await self._send_some(sender, self._claimed[: few_of(self._claimed)])
 
     async def _send_some(self, sender: Sender, some: list[tuple[float, Claimed]]) -> None:
-        began = {one.id: at for at, one in some}
-        claimed = [one for _, one in some]
+        began = {delivery.id: at for at, delivery in some}
+        claimed = [delivery for _, delivery in some]
         try:
             loaded = await self._database.ask(
                 partial(load, claimed, public_url=self.settings.public_url)
@@ -191,11 +191,11 @@ class Deliverer:
             loaded = Loaded([], [])
         del self._claimed[: len(some)]
         self._ended += loaded.impossible
-        for one in loaded.deliveries:
-            if time.monotonic() - began[one.batch.id] > self.settings.begins_within:
-                self._unsent.append(one.batch)
+        for delivery in loaded.deliveries:
+            if time.monotonic() - began[delivery.batch.id] > self.settings.begins_within:
+                self._unsent.append(delivery.batch)
             else:
-                self._begin(sender, one)
+                self._begin(sender, delivery)
 
     def _begin(self, sender: Sender, delivery: Delivery) -> None:
         progress = DeliveryProgress()

@@ -84,9 +84,9 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
 
 
 def _delivery_of(
-    batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[EventRow]
+    batch: Claimed, to: Receiver, secrets: Secrets, events: Sequence[EventRow]
 ) -> Delivery:
-    body = to.shape.body_of(told)
+    body = to.shape.body_of(events)
     return Delivery(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
 
 
@@ -122,7 +122,7 @@ def _events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[EventRow]]:
     for row in rows:
         events_by_batch[row[-1]][row[0]] = EventRow._make(row[:-1])
     return {
-        batch.id: [told[id] for id in batch.events if id in told]
+        batch.id: [events_of_batch[id] for id in batch.events if id in events_of_batch]
         for batch in claimed
-        if (told := events_by_batch.get(batch.id))
+        if (events_of_batch := events_by_batch.get(batch.id))
     }

@@ -225,8 +225,8 @@ def _status_sentence(status: int | None) -> str:
     if status is None:
         return ""
     known = {one.value: one.phrase for one in HTTPStatus}
-    said = f"It answered {status} {known.get(status, '')}".rstrip()
-    return f"{said}, and redirects are not followed." if 300 <= status < 400 else f"{said}."
+    sentence = f"It answered {status} {known.get(status, '')}".rstrip()
+    return f"{sentence}, and redirects are not followed." if 300 <= status < 400 else f"{sentence}."
 
 
 def _why_not(error: Exception) -> str:

@@ -114,14 +114,14 @@ def read_on(start: Cursor, wanted: Wanted) -> Read:
 
 def newest_events(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, EventRow]]:
     """At most the last hundred events behind `after`, newest first."""
-    given = {"place": after.place, "nth": after.nth, "topics": sorted(wanted.topics)}
+    params = {"place": after.place, "nth": after.nth, "topics": sorted(wanted.topics)}
     with cursor() as db:
-        rows = db.execute(_NEWEST_ROWS, given).fetchall()
+        rows = db.execute(_NEWEST_ROWS, params).fetchall()
     if not rows:
         return []
     first, last = min(row[3] for row in rows), max(row[4] for row in rows)
-    told = _events_of([row[2] for row in rows], first, last, wanted)
-    return [(Cursor(place, nth), told[id]) for place, nth, id, _, _ in rows if id in told]
+    events = _events_of([row[2] for row in rows], first, last, wanted)
+    return [(Cursor(place, nth), events[id]) for place, nth, id, _, _ in rows if id in events]
 
 
 def _events_of(

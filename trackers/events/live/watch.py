@@ -67,9 +67,9 @@ def watch(names: Iterable[str]) -> Mapping[str, int]:
     """Have the events of these topics recorded from now on; return the topics' ids. ValueError if
     one does not exist; nothing is changed then."""
     wanted = set(names)
-    given = {"names": sorted(filter(_TOPIC_NAME.fullmatch, wanted)), "enough": _WATCHED - _RENEWED}
+    params = {"names": sorted(filter(_TOPIC_NAME.fullmatch, wanted)), "enough": _WATCHED - _RENEWED}
     with cursor() as db:
-        rows = db.execute(_TOPICS, given).fetchall()
+        rows = db.execute(_TOPICS, params).fetchall()
     if unknown := wanted - {name for name, _, _ in rows}:
         raise ValueError(f"There is no topic {min(unknown)[:64]!r}.")
     if not all(is_watched for _, _, is_watched in rows):
@@ -82,8 +82,8 @@ def _prolong(topics: list[int]) -> None:
         db.execute(LOCK)
         number = db.execute(NUMBER).fetchone()
         assert number is not None
-        given = {"topics": topics, "number": number[0], "watched": _WATCHED, "doubtful": _DOUBTFUL}
-        db.execute(_WATCH, given)
+        params = {"topics": topics, "number": number[0], "watched": _WATCHED, "doubtful": _DOUBTFUL}
+        db.execute(_WATCH, params)
 
 
 def prune_feed(*, deadline: Deadline) -> None:

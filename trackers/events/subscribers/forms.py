@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from trackers.events.delivery.formats import FIGURES_ORDER
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import acts, terms
-from trackers.events.subscribers.headers import check_header, given_twice, read_line
+from trackers.events.subscribers.headers import check_header, named_twice, read_line
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.terms import Terms
 from trackers.history import Actor
@@ -59,7 +59,7 @@ class HeadersField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         lines = [line for line in (super().to_python(value) or "").splitlines() if line.strip()]
         read = [read_line(line) for line in lines]
-        if twice := given_twice(name for name, _ in read):
+        if twice := named_twice(name for name, _ in read):
             raise ValidationError(f"The header {twice} is given twice.")
         for name, text in read:
             check_header(name, text)
@@ -168,9 +168,9 @@ class SubscriberForm(forms.ModelForm):
         return cleaned
 
     def clean_sources(self) -> list[int]:
-        given: list[int] = self.cleaned_data["sources"]
-        terms.check_sources(given, before=self.initial.get("sources", ()))
-        return given
+        sources: list[int] = self.cleaned_data["sources"]
+        terms.check_sources(sources, before=self.initial.get("sources", ()))
+        return sources
 
     def all_topics(self) -> list[str]:
         others = self.cleaned_data["other_topics"].replace(",", " ").split()
@@ -198,8 +198,8 @@ class SubscriberForm(forms.ModelForm):
             else:
                 self.instance = acts.change(self.instance, self.terms(), actor)
         except ValidationError as error:
-            for name, said in error.message_dict.items():
-                self.add_error(name if name in self.fields else None, said)
+            for name, messages in error.message_dict.items():
+                self.add_error(name if name in self.fields else None, messages)
             return False
         return True
 

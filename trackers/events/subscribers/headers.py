@@ -59,7 +59,7 @@ def check_header(name: str, value: str) -> None:
         )
 
 
-def given_twice(names: Iterable[str]) -> str:
+def named_twice(names: Iterable[str]) -> str:
     """A name that is given more than once, in any case; empty: there is none."""
     seen: set[str] = set()
     for name in names:
@@ -69,15 +69,15 @@ def given_twice(names: Iterable[str]) -> str:
     return ""
 
 
-def changed(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
-    """`kept` updated with `given`, and without those that are given as None."""
-    if twice := given_twice(given):
+def changed(kept: Mapping[str, str], headers: Mapping[str, str | None]) -> dict[str, str]:
+    """`kept` updated with `headers`, and without those that are None."""
+    if twice := named_twice(headers):
         raise ValidationError(f"The header {twice} is given twice.")
-    new = {name: value for name, value in given.items() if value is not None}
+    new = {name: value for name, value in headers.items() if value is not None}
     for name, value in new.items():
         check_header(name, value)
-    named = {name.lower() for name in given}
-    found = {name: value for name, value in kept.items() if name.lower() not in named} | new
-    if len(found) > MOST_HEADERS:
+    named = {name.lower() for name in headers}
+    headers_now = {name: value for name, value in kept.items() if name.lower() not in named} | new
+    if len(headers_now) > MOST_HEADERS:
         raise ValidationError(f"There are more than {MOST_HEADERS} headers.")
-    return found
+    return headers_now

@@ -62,10 +62,10 @@ def current_statuses(*, now: datetime) -> list[SubscriberStatus]:
 def subscriber_statuses(*, now: datetime) -> list[SubscriberStatus]:
     """All subscribers by name, in a fixed number of statements."""
     books = {one.id: one for one in read_books()}
-    found = Subscriber.objects.filter(removed_at=None).select_related("state")
+    subscribers = Subscriber.objects.filter(removed_at=None).select_related("state")
     return [
         SubscriberStatus(one, _topics_of(one), books[one.pk], now)
-        for one in found.prefetch_related("subscriptions__topic")
+        for one in subscribers.prefetch_related("subscriptions__topic")
         # One that was added meanwhile is not in `books` yet.
         if one.pk in books
     ]

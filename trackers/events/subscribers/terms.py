@@ -102,9 +102,9 @@ def set_terms(subscriber: Subscriber, terms: Terms, *, topics: list[str]) -> lis
     return topics
 
 
-def check_sources(given: Sequence[int], *, before: Sequence[int] = ()) -> None:
+def check_sources(sources: Sequence[int], *, before: Sequence[int] = ()) -> None:
     """Refuse a source that does not exist; one that the subscriber had may have been removed."""
-    new = set(given).difference(before)
+    new = set(sources).difference(before)
     if unknown := sorted(
         new.difference(Source.objects.filter(pk__in=new).values_list("pk", flat=True))
     ):
@@ -134,9 +134,9 @@ def _secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
     return {name: value for name, value in secrets.items() if value}
 
 
-def _headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+def _headers_of(kept: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
     try:
-        return headers.changed(kept, given)
+        return headers.changed(kept, changes)
     except ValidationError as error:
         raise ValidationError({"headers": error.messages}) from None
 

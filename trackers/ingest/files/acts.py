@@ -71,9 +71,9 @@ def track_pasted(lines: Iterable[str], actor: Actor) -> TrackedLines:
     return done
 
 
-def track_found(found: Sequence[FoundTweet], actor: Actor, *, came_from: str) -> TrackedAll:
+def track_found(tweets: Sequence[FoundTweet], actor: Actor, *, came_from: str) -> TrackedAll:
     """Track these; `came_from` has a place for the user."""
-    done = track_all(found, came_from=came_from.format(user=actor.user.get_username()))
+    done = track_all(tweets, came_from=came_from.format(user=actor.user.get_username()))
     record_tracked(done.tracked, actor)
     return done
 

@@ -71,27 +71,27 @@ class Archive:
 
     def members(self) -> Iterator[Member]:
         """Those that may be read, by name; the others are added to `left_out`."""
-        posts = [one for one in self._names if _OF_X.search(one.filename)]
+        posts = [file for file in self._names if _OF_X.search(file.filename)]
         if posts and len(posts) < len(self._names):
             others = len(self._names) - len(posts)
             self.left_out.append(LeftOut(f"{others:,} others", _NOT_THE_POSTS))
         chosen = sorted(posts or self._names, key=lambda one: _by_number(one.filename))
-        for place, one in enumerate(chosen):
+        for place, file in enumerate(chosen):
             if place == _MOST_FILES:
                 rest = f"{len(chosen) - _MOST_FILES:,} more files"
                 self.left_out.append(LeftOut(rest, f"{_MOST_FILES} are the most"))
                 return
-            if _is_hidden(one.filename):
+            if _is_hidden(file.filename):
                 continue
             try:
-                yield Member(one.filename, self._look(one))
+                yield Member(file.filename, self._look(file))
             except UnreadableError as fault:
-                self.left_out.append(LeftOut(one.filename, str(fault).rstrip(".")))
+                self.left_out.append(LeftOut(file.filename, str(fault).rstrip(".")))
 
-    def _look(self, one: zipfile.ZipInfo) -> str:
-        if one.flag_bits & 1:
+    def _look(self, file: zipfile.ZipInfo) -> str:
+        if file.flag_bits & 1:
             raise UnreadableError("It is protected by a password. Unpack it first.")
-        head = self._head(one.filename)
+        head = self._head(file.filename)
         if head.startswith(ZIP):
             raise UnreadableError("It is a ZIP archive itself, or a workbook.")
         return check_first_bytes(head)

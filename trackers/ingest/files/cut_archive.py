@@ -93,22 +93,22 @@ def _all_records(
     for name in names:
         before = taken.lines
         files.append((shortened(name), before + 1))
-        for one in cut(archive.lines(name, passed=_nobody, limits=limits, taken=taken)).records:
-            if isinstance(one, Rejected):
-                yield replace(one, line=one.line + before)
+        for record in cut(archive.lines(name, passed=_nobody, limits=limits, taken=taken)).records:
+            if isinstance(record, Rejected):
+                yield replace(record, line=record.line + before)
             else:
-                yield [(number + before, line) for number, line in one]
+                yield [(number + before, line) for number, line in record]
 
 
-def _has_tweets(look: Cut) -> bool:
+def _has_tweets(head: Cut) -> bool:
     """Whether there is a tweet among its first records."""
-    records = [one for one in islice(look.records, _LOOKED_INTO) if not isinstance(one, Rejected)]
-    if look.format == "csv":
-        delimiter = delimiter_of(look.header)
+    records = [one for one in islice(head.records, _LOOKED_INTO) if not isinstance(one, Rejected)]
+    if head.format == "csv":
+        delimiter = delimiter_of(head.header)
         rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in records]
         return any(
             id_of(cell) is not None for row in rows if not isinstance(row, str) for cell in row
         )
     lines = iter([line for one in records for line in one])
-    reader = READERS["jsonl" if look.format == "json" else look.format]
+    reader = READERS["jsonl" if head.format == "json" else head.format]
     return any(isinstance(one, FoundTweet) for one in reader(lines, Options(referenced=True)))

@@ -151,8 +151,8 @@ def _unless(
         odd.append(f"{fault}, left out")
 
 
-def _user_of(given: Mapping[str, Any], name: str) -> object:
-    return read_author(given.get(name))
+def _user_of(value: Mapping[str, Any], name: str) -> object:
+    return read_author(value.get(name))
 
 
 def _is_history(value: Any) -> bool:

@@ -49,7 +49,7 @@ def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
     if report.format != "csv":
         return Preview(*_firsts(read_part(report, part, column=0, referenced=referenced)))
     delimiter = delimiter_of(report.header)
-    shown = tuple(
+    cells = tuple(
         tuple(cell[:_SHOWN_CELL] for cell in row.cells[:_SHOWN_COLUMNS])
         for row in islice(rows(_first_part(report), delimiter), _SHOWN_ROWS)
         if not row.fault
@@ -57,7 +57,7 @@ def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
     found = (
         _firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
     )
-    return Preview(*found, columns=columns(report), rows=shown)
+    return Preview(*found, columns=columns(report), rows=cells)
 
 
 def columns(report: Import) -> tuple[str, ...]:
@@ -72,16 +72,16 @@ def _firsts(
     stream: Iterator[FoundTweet | Rejected],
 ) -> tuple[tuple[FoundTweet, ...], tuple[Rejected, ...]]:
     """The first few found and rejected lines of a part."""
-    found: list[FoundTweet] = []
+    tweets: list[FoundTweet] = []
     rejected: list[Rejected] = []
-    for one in stream:
-        if isinstance(one, FoundTweet):
-            found.append(one)
-            if len(found) == _SHOWN_TWEETS:
+    for line in stream:
+        if isinstance(line, FoundTweet):
+            tweets.append(line)
+            if len(tweets) == _SHOWN_TWEETS:
                 break
         elif len(rejected) < _SHOWN_TWEETS:
-            rejected.append(one)
-    return tuple(found), tuple(rejected)
+            rejected.append(line)
+    return tuple(tweets), tuple(rejected)
 
 
 def has_tweets(report: Import) -> bool:

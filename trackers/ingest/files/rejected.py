@@ -54,9 +54,9 @@ def store_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: boo
     warnings."""
     if not rejected:
         return
-    given = {"source": source_id, "tracked": tracked, "kept": _KEPT}
+    params = {"source": source_id, "tracked": tracked, "kept": _KEPT}
     with cursor() as db:
-        full = db.execute(_LAST_KEPT, given).fetchone()
+        full = db.execute(_LAST_KEPT, params).fetchone()
         ours = [one for one in rejected[:_KEPT] if full is None or one.line < full[0]]
         if not ours:
             return
@@ -70,4 +70,4 @@ def store_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: boo
                 "whys": [one.why[:300].translate(_NUL) for one in ours],
             },
         )
-        db.execute(_PRUNE_LATER, given)
+        db.execute(_PRUNE_LATER, params)

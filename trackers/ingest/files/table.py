@@ -126,15 +126,15 @@ def records(lines: Numbered, delimiter: str) -> Iterator[Record]:
     """
     ahead: deque[tuple[int, str]] = deque()
     while True:
-        one = ahead.popleft() if ahead else next(lines, None)
-        if one is None:
+        numbered = ahead.popleft() if ahead else next(lines, None)
+        if numbered is None:
             return
-        if one[1].count('"') % 2 and isinstance(cells_of(one[1], delimiter), str):
+        if numbered[1].count('"') % 2 and isinstance(cells_of(numbered[1], delimiter), str):
             ahead.extend(islice(lines, _LONGEST_FIELD - len(ahead)))
-            count = _how_many_complete(one[1], ahead, delimiter)
-            yield (one, *(ahead.popleft() for _ in range(count)))
+            count = _how_many_complete(numbered[1], ahead, delimiter)
+            yield (numbered, *(ahead.popleft() for _ in range(count)))
         else:
-            yield (one,)
+            yield (numbered,)
 
 
 def _how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: str) -> int:
@@ -196,10 +196,10 @@ Seen = dict[tuple[int, str], Kinds]
 
 def _kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
     """What the cells of a row contain."""
-    found = seen.get((row.number, delimiter))
-    if found is None:
-        found = seen[row.number, delimiter] = [kind_of(cell) for cell in row.cells]
-    return found
+    kinds = seen.get((row.number, delimiter))
+    if kinds is None:
+        kinds = seen[row.number, delimiter] = [kind_of(cell) for cell in row.cells]
+    return kinds
 
 
 def kind_of(cell: str) -> int | None:

@@ -143,9 +143,9 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
     Call it before storing the page, which marks them as paid.
     """
     payment = asked.payment
-    given = {"ids": array(page.ids), "day": payment.day, "project": payment.project}
+    params = {"ids": array(page.ids), "day": payment.day, "project": payment.project}
     with cursor() as db:
-        paid = {row[0] for row in db.execute(PAID, given)}
+        paid = {row[0] for row in db.execute(PAID, params)}
     return len(set(page.ids) - paid - _left_out_of(source, payment)) + page.unreadable
 
 

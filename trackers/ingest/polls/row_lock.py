@@ -39,9 +39,9 @@ def held(batch: Batch, source: Source) -> Iterator[Source | None]:
     None when the claim is lost, or it was paused, changed or removed: nothing may be written.
     """
     with transaction.atomic():
-        given = {"key": source.pk, "lease": batch.lease}
+        params = {"key": source.pk, "lease": batch.lease}
         with cursor() as db:
-            is_ours = db.execute(queue.on(batch.queue, _HOLD), given).fetchone() is not None
+            is_ours = db.execute(queue.on(batch.queue, _HOLD), params).fetchone() is not None
         # NO KEY: a row that names the source, as a gap does, needs a KEY SHARE lock on it.
         rows = Source.objects.active().select_for_update(no_key=True)
         yield rows.filter(pk=source.pk, version=source.version).first() if is_ours else None

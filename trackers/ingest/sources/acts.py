@@ -112,7 +112,7 @@ def _done(
     actor: Actor,
     act: Callable[[Iterable[int]], int],
     what: str,
-    said: str,
+    message: str,
     refused: str,
     *,
     flag: int = history.CHANGE,
@@ -121,7 +121,7 @@ def _done(
     if not act([source.pk]):
         return Done(f"{name}: {refused}", is_done=False)
     history.record(actor, [source], what, flag=flag)
-    return Done(f"{name}: {said}", 1)
+    return Done(f"{name}: {message}", 1)
 
 
 ACTS = {

@@ -54,14 +54,14 @@ def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
 
 
 def _sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str:
-    told = []
+    lost = []
     if since is not None:
-        told.append(f"posts from {_time_text(born_at(since))} to {_time_text(now)}")
+        lost.append(f"posts from {_time_text(born_at(since))} to {_time_text(now)}")
     if gaps:
-        told.append(f"{gaps:,} gap{'s' if gaps > 1 else ''}")
-    if not told:
+        lost.append(f"{gaps:,} gap{'s' if gaps > 1 else ''}")
+    if not lost:
         return ""
-    return f"Given up and no longer read, of “{short(was_of)}”: {' and '.join(told)}."
+    return f"Given up and no longer read, of “{short(was_of)}”: {' and '.join(lost)}."
 
 
 def _time_text(at: datetime) -> str:

@@ -45,7 +45,7 @@ class Brought:
     billed: int = 0
 
 
-def count_brought(found: list[Brought], *, day: date, project: int | None) -> None:
+def count_brought(brought: list[Brought], *, day: date, project: int | None) -> None:
     """Add this to the day's rows. `project`: who pays; None where nothing is billed."""
     with cursor() as db:
         db.execute(
@@ -53,11 +53,11 @@ def count_brought(found: list[Brought], *, day: date, project: int | None) -> No
             {
                 "day": day,
                 "project": project,
-                "ids": array(one.source for one in found),
-                "posts": array(one.posts for one in found),
-                "again": array(one.again for one in found),
-                "late": array(one.late for one in found),
-                "billed": array(one.billed for one in found),
+                "ids": array(one.source for one in brought),
+                "posts": array(one.posts for one in brought),
+                "again": array(one.again for one in brought),
+                "late": array(one.late for one in brought),
+                "billed": array(one.billed for one in brought),
             },
         )
 

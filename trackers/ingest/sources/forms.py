@@ -188,12 +188,12 @@ class SourceForm(forms.ModelForm):
         """The cost of what the form holds now, as far as that is valid."""
         if self.is_bound:
             self.is_valid()
-        given = getattr(self, "cleaned_data", {})
+        cleaned = getattr(self, "cleaned_data", {})
         source = self.instance
         return cost(
-            given.get("kind") or source.kind or Kind.ACCOUNT,
-            every=given.get("every") or source.every,
-            pages=given.get("pages") or source.pages,
+            cleaned.get("kind") or source.kind or Kind.ACCOUNT,
+            every=cleaned.get("every") or source.every,
+            pages=cleaned.get("pages") or source.pages,
         )
 
 

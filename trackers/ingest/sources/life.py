@@ -76,7 +76,7 @@ def change_source(source: Source, fields: Collection[str]) -> str:
     fields = [name for name in fields if getattr(source, name) != getattr(before, name)]
     if not fields:
         return ""
-    told = ""
+    message = ""
     with transaction.atomic():
         queue.remove_keys(_POLL, [source.pk])
         before = Source.objects.select_for_update(no_key=True).get(pk=source.pk)
@@ -86,7 +86,7 @@ def change_source(source: Source, fields: Collection[str]) -> str:
         source.poll_at = None
         ours = {"poll_at"}
         if not {"kind", "of"}.isdisjoint(fields) and not _is_same_source(before, source):
-            told = _rename(source, before, now=current()[0])
+            message = _rename(source, before, now=current()[0])
             ours.update(NAMED, READ_SO_FAR, _WAS)
         if _LEFT_OUT.intersection(fields) and source.latest_id is not None:
             source.begun_id = source.latest_id
@@ -95,7 +95,7 @@ def change_source(source: Source, fields: Collection[str]) -> str:
         Source.objects.filter(pk=source.pk).update(version=F("version") + 1)
         if source.has_polls and before.paused_at is None:
             queue.schedule(_POLL, source.pk, _NO_DELAY)
-    return told
+    return message
 
 
 def _is_same_source(before: Source, after: Source) -> bool:
@@ -110,9 +110,9 @@ def _rename(source: Source, before: Source, *, now: datetime) -> str:
     (`polls.resolve`), and until then what was read of it is kept."""
     account = before.was_account_id or before.account_id
     if source.kind != before.kind or account is None:
-        told = begin_anew(source, was_of=before.of, now=now)
+        message = begin_anew(source, was_of=before.of, now=now)
         clear_fields(source, NAMED)
-        return told
+        return message
     source.was_account_id, source.was_of = account, before.was_of or before.of
     clear_fields(source, NAMED)
     return (
@@ -141,12 +141,12 @@ def resume_sources(ids: Iterable[int]) -> int:
     """Poll them again, starting now; returns how many were paused."""
     with transaction.atomic():
         paused = Source.objects.filter(pk__in=list(ids)).exclude(paused_at=None)
-        found = {source.pk: source for source in paused.order_by("pk")}
-        for source in found.values():
+        sources = {source.pk: source for source in paused.order_by("pk")}
+        for source in sources.values():
             if source.has_polls:
                 queue.schedule(_POLL, source.pk, _NO_DELAY)
         return (
-            Source.objects.filter(pk__in=found)
+            Source.objects.filter(pk__in=sources)
             .exclude(paused_at=None)
             .update(paused_at=None, poll_at=None, problem="", failures=0, version=F("version") + 1)
         )
@@ -156,11 +156,11 @@ def poll_now(ids: Iterable[int]) -> int:
     """Make their next polls due now; returns how many there are. Paused sources are left alone."""
     ids, kinds = sorted(ids), [*Source.POLLED, Source.Kind.STREAM]
     with transaction.atomic(), cursor() as db:
-        given = {"ids": ids, "kinds": kinds, "stamp": queue.new_stamp()}
-        found = db.execute(queue.on(_POLL, _POLL_NOW), given).fetchone()
-        assert found is not None
+        params = {"ids": ids, "kinds": kinds, "stamp": queue.new_stamp()}
+        row = db.execute(queue.on(_POLL, _POLL_NOW), params).fetchone()
+        assert row is not None
         Source.objects.filter(pk__in=ids).active().polled().update(poll_at=None)
-    return int(found[0])
+    return int(row[0])
 
 
 def remove_sources(ids: Iterable[int]) -> int:
@@ -170,21 +170,21 @@ def remove_sources(ids: Iterable[int]) -> int:
         queue.remove_keys(_POLL, ids)
         parts = ImportPart.objects.filter(source__in=ids).values_list("pk", flat=True)
         queue.remove_keys(ImportJob.queue, parts)
-        found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
-        Source.objects.filter(pk__in=[source.pk for source in found]).delete()
+        sources = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
+        Source.objects.filter(pk__in=[source.pk for source in sources]).delete()
         # A worker removes their followers.
-        wake(source.pk for source in found)
-        return len(found)
+        wake(source.pk for source in sources)
+        return len(sources)
 
 
 def claim_poll(id: int) -> Batch | None:
     """Claim the poll of this source, whenever it is due; None: it is claimed, or has none."""
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
-    given = {"queue": _POLL, "key": id, "lease": lease}
+    params = {"queue": _POLL, "key": id, "lease": lease}
     with cursor() as db:
-        found = db.execute(queue.on(_POLL, _CLAIM), given).fetchone()
-    if found is None:
+        row = db.execute(queue.on(_POLL, _CLAIM), params).fetchone()
+    if row is None:
         return None
-    now, expires_at, task = found
+    now, expires_at, task = row
     return Batch(lease, (id,), now, expires_at, _POLL, task, claimed_at=now)

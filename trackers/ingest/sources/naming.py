@@ -49,22 +49,22 @@ _EMPTY = {
 }
 
 
-def is_same(kind: str, one: str, other: str) -> bool:
+def is_same(kind: str, name: str, other: str) -> bool:
     """Whether two names, as `named` returns them, are of one source: X's usernames have no case."""
     if kind in (Kind.ACCOUNT, Kind.MENTIONS):
-        return one.lower() == other.lower()
-    return one == other
+        return name.lower() == other.lower()
+    return name == other
 
 
 def username(text: str) -> str:
     if _ON_X.match(text):
         text = _username_of_link(text)
-    found = text.removeprefix("@")
-    if not _USERNAME.fullmatch(found):
+    name = text.removeprefix("@")
+    if not _USERNAME.fullmatch(name):
         raise ValueError(
             f"“{short(text)}” is not a username, which has 1 to 15 letters, digits or underscores."
         )
-    return found
+    return name
 
 
 def _username_of_link(link: str) -> str:

@@ -62,6 +62,6 @@ def _names_of(source: Source) -> set[str]:
 
 def still_only_here(ids: list[int], source: int) -> list[int]:
     with cursor() as db:
-        given = {"ids": ids, "source": source}
-        others = {row[0] for row in db.execute(_ELSEWHERE_TOO, given)}
+        params = {"ids": ids, "source": source}
+        others = {row[0] for row in db.execute(_ELSEWHERE_TOO, params)}
     return [id for id in ids if id not in others]

@@ -49,28 +49,28 @@ PRUNE_YIELDS = statement(__file__, "prune_yields")
 
 def prune_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
-    given = {"before": now - _GAPS_KEPT_FOR}
+    params = {"before": now - _GAPS_KEPT_FOR}
     return delete_in_pieces(
-        "closed gaps", PRUNE_GAPS, left=_GAPS_LEFT, params=given, deadline=deadline
+        "closed gaps", PRUNE_GAPS, left=_GAPS_LEFT, params=params, deadline=deadline
     )
 
 
 def prune_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Forget what sources brought long enough ago, except what is still needed."""
-    given = {"before": now - _YIELDS_KEPT_FOR}
+    params = {"before": now - _YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
 
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(PRUNE_YIELDS, {**given, "after": after}).fetchone()
-        if found is None or found[0] is None:
+            row = db.execute(PRUNE_YIELDS, {**params, "after": after}).fetchone()
+        if row is None or row[0] is None:
             return None
-        after, gone = found
+        after, gone = row
         return int(gone)
 
     def left() -> int:
-        return select_count(_YIELDS_LEFT, {**given, "after": after})
+        return select_count(_YIELDS_LEFT, {**params, "after": after})
 
     return in_pieces("old yields", piece, left=left, deadline=deadline)
 

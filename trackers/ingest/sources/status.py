@@ -166,10 +166,10 @@ def _is_stream(source: Source) -> bool:
 def _gaps_of(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     """How many gaps of each source are open, and how many are lost."""
     lost = Q(why=Gap.Why.REACH)
-    found = (
+    gaps = (
         Gap.objects.filter(source__in=keys, closed_at=None)
         .order_by()
         .values_list("source")
         .annotate(open=Count("pk", filter=~lost), lost=Count("pk", filter=lost))
     )
-    return {source: (open, lost) for source, open, lost in found}
+    return {source: (open, lost) for source, open, lost in gaps}

@@ -154,16 +154,16 @@ class OpenStream:
         return Pause(because, self.backoff.next("http" if refused else "network"))
 
     def _store(self, batch: StreamBatch) -> None:
-        given = (batch, self.asker.lease, self._listeners, self.asker.settings.margins)
+        stored = (batch, self.asker.lease, self._listeners, self.asker.settings.margins)
         project = self.asker.who.project
         x_now = self._clock.x_now()
         try:
-            store(*given, project=project, x_now=x_now)
+            store(*stored, project=project, x_now=x_now)
         except DATABASE_AWAY:
             raise
         except DatabaseError:
             logger.exception("posts of the stream could not be stored; their ids alone are")
-            store(*given, project=project, x_now=x_now, ids_alone=True)
+            store(*stored, project=project, x_now=x_now, ids_alone=True)
 
     def _stubbornly(self, act: Callable[[], None]) -> None:
         """Retry until the database is available: the lines of a batch come only once."""

@@ -90,7 +90,7 @@ def _reach(batch: StreamBatch, until: datetime) -> None:
     batch.until = max(batch.until or until, until)
 
 
-def bare(found: Iterable[FoundTweet]) -> list[FoundTweet]:
+def bare(tweets: Iterable[FoundTweet]) -> list[FoundTweet]:
     """The ids alone, for posts that the database rejects."""
     return [FoundTweet(one.id) for one in found]
 

@@ -70,9 +70,9 @@ class Listening:
             else:
                 last_said = self._stand_by(taken, last_said)
 
-    def _stand_by(self, holder: Holder, told: str) -> str:
+    def _stand_by(self, holder: Holder, last_words: str) -> str:
         sentence = f"another stream process holds it: {holder}"
-        if sentence != told:
+        if sentence != last_words:
             self.log(sentence)
         self.stop.wait(min(_STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
         return sentence

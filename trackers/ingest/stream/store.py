@@ -94,9 +94,9 @@ def store(
         new = _yielded(pairs)
         tweets = sorted({tweet for _, tweet in pairs})
         if tweets:
-            found = [batch.posts[tweet] for tweet in tweets]
-            found = bare(found) if ids_alone else found
-            tracked = track_chunk(found, came_from="the stream", learns=False)
+            posts_found = [batch.posts[tweet] for tweet in tweets]
+            posts_found = bare(posts_found) if ids_alone else posts_found
+            tracked = track_chunk(posts_found, came_from="the stream", learns=False)
             learn(seen, and_lock=tweets)
         reasons = [listeners.name(batch.sources[tweet])[:200] for tweet in tweets]
         day = x_now.date()
@@ -165,8 +165,8 @@ def _pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> i
     if not tweets:
         return 0
     with cursor() as db:
-        given = {"ids": array(tweets), "reasons": reasons, "day": day, "project": project}
-        return db.execute(_PAY, given).rowcount
+        params = {"ids": array(tweets), "reasons": reasons, "day": day, "project": project}
+        return db.execute(_PAY, params).rowcount
 
 
 def _count_yield(

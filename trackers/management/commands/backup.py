@@ -52,7 +52,7 @@ class Command(PagelessCommand):
             raise CommandError("--keep needs a folder of backups, not a file.", returncode=2)
         try:
             with TableBar("Backing up") as bar:
-                manifest = back_up(target, now=now, given=options["programs"], progress=bar)
+                manifest = back_up(target, now=now, folder=options["programs"], progress=bar)
         except BackupError as error:
             raise CommandError(str(error)) from None
         removed = remove_older(where, keep=options["keep"]) if options["keep"] else []

@@ -66,7 +66,7 @@ class Command(BaseCommand):
                     options["file"],
                     manifest,
                     replace=options["replace"],
-                    given=options["programs"],
+                    folder=options["programs"],
                     progress=bar,
                 )
         except BackupError as error:

@@ -48,8 +48,8 @@ _TOUCH = """
 
 def strategies(settings: HomeSettings | None = None) -> dict[str, HomeStrategy]:
     """All strategies, by their keys."""
-    found: list[HomeStrategy] = [OnRead(), *all_strategies(settings or home_settings())]
-    return {one.key: one for one in found}
+    chosen: list[HomeStrategy] = [OnRead(), *all_strategies(settings or home_settings())]
+    return {one.key: one for one in chosen}
 
 
 def strategy() -> HomeStrategy:
@@ -66,9 +66,9 @@ def home_page(
     LookupError: no such follower. ValueError: both anchors, or one that is not a tweet's id.
     """
     _touch(follower_id)
-    found = strategy().page(follower_id, limit=limit, before=before, after=after)
-    read_counts.count_read(found.served_by)
-    return found
+    page = strategy().page(follower_id, limit=limit, before=before, after=after)
+    read_counts.count_read(page.served_by)
+    return page
 
 
 def home_since(follower_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:

@@ -149,15 +149,17 @@ class Built(ABC):
         complete: bool = True,
     ) -> Page:
         """Read from the sources, and only after `stands`, whose clock the page gets."""
-        found = on_read.candidates(ask.follower_id, ask.way, followed=stands.followed)
-        return build_page(ask, found, served_by=served_by, complete=complete, clock=stands.clock)
+        candidates = on_read.candidates(ask.follower_id, ask.way, followed=stands.followed)
+        return build_page(
+            ask, candidates, served_by=served_by, complete=complete, clock=stands.clock
+        )
 
     def since(self, follower_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
         return self.with_embedded(follower_id, read_since(follower_id, tweet_id, clock=clock))
 
     def with_embedded(self, follower_id: int, page: Page) -> Page:
-        found = self.embedded(follower_id, page.ids)
-        return replace(page, embedded=found) if found else page
+        embedded = self.embedded(follower_id, page.ids)
+        return replace(page, embedded=embedded) if embedded else page
 
     def embedded(self, follower_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
         """What the home stores of these tweets besides their ids."""
@@ -167,8 +169,8 @@ class Built(ABC):
         """How far the home is built, for a read from that anchor on, in one round trip. Call it
         before reading what is built: what is delivered in between is then read twice, rather than
         not at all."""
-        given = {**self.named(follower_id), "anchor": anchor}
-        stands = parse_progress(*ask_all((moment.NUMBER, {}), (standing(self.STATE), given)))
+        params = {**self.named(follower_id), "anchor": anchor}
+        stands = parse_progress(*ask_all((moment.NUMBER, {}), (standing(self.STATE), params)))
         if stands.is_due:
             self.touch(follower_id)
         return stands
@@ -186,15 +188,15 @@ class Built(ABC):
     def want(self, follower_id: int) -> None:
         """Have it built by a worker."""
         with cursor() as db:
-            given = {"follower": follower_id, "stamp": queue.new_stamp()}
-            db.execute(queue.on(_REBUILD, _WANT), given)
+            params = {"follower": follower_id, "stamp": queue.new_stamp()}
+            db.execute(queue.on(_REBUILD, _WANT), params)
 
     # Keeping it up to date.
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
-        given = {"strategy": self.key, "origin": origin_id, "reach": reach}
+        params = {"strategy": self.key, "origin": origin_id, "reach": reach}
         with cursor() as db:
-            followers = [row[0] for row in db.execute(_TARGETS, given)]
+            followers = [row[0] for row in db.execute(_TARGETS, params)]
         if followers and ids:
             self.put(followers, ids)
         return len(followers)
@@ -238,8 +240,8 @@ class Built(ABC):
                 self.put([follower_id], kept)
             floor = kept[-1] if len(newest) > self.depth else 0
             with cursor() as db:
-                given = {"follower": follower_id, "strategy": self.key, "floor": floor}
-                db.execute(_BUILT, given)
+                params = {"follower": follower_id, "strategy": self.key, "floor": floor}
+                db.execute(_BUILT, params)
 
     def drop(self, follower_id: int) -> None:
         with transaction.atomic():

@@ -91,19 +91,19 @@ class Cache(Built):
         return True
 
     def older(self, follower_id: int, before: int, floor: int, limit: int) -> list[int]:
-        given = {
+        params = {
             "name": timeline_name(follower_id),
             "before": before,
             "floor": floor,
             "limit": limit,
         }
         with cursor() as db:
-            return [row[0] for row in db.execute(_OLDER, given)]
+            return [row[0] for row in db.execute(_OLDER, params)]
 
     def newer(self, follower_id: int, after: int, limit: int) -> list[int]:
-        given = {"name": timeline_name(follower_id), "after": after, "limit": limit}
+        params = {"name": timeline_name(follower_id), "after": after, "limit": limit}
         with cursor() as db:
-            return [row[0] for row in db.execute(_NEWER, given)]
+            return [row[0] for row in db.execute(_NEWER, params)]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         names = [timeline_name(id) for id in followers]
@@ -111,8 +111,8 @@ class Cache(Built):
         entries = [Entry(id, metadata=kept.get(id, b"")) for id in ids]
         store.append(entries, names, bounds=self.bounds)
         with cursor() as db:
-            given = {"followers": array(followers), "names": names, "lower": self.depth}
-            db.execute(_RAISE, given)
+            params = {"followers": array(followers), "names": names, "lower": self.depth}
+            db.execute(_RAISE, params)
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         store.unmerge(timeline_name(follower_id), [Entry(id) for id in ids])

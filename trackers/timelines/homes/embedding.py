@@ -72,9 +72,9 @@ def _metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
     """A text that is too long is left out: a part of it would not be what was seen."""
     known = {name: value for name, value in values.items() if name in fields and value}
     while known:
-        told = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
-        if len(told) <= settings.TIMELINE_METADATA_BYTES:
-            return told
+        metadata = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
+        if len(metadata) <= settings.TIMELINE_METADATA_BYTES:
+            return metadata
         known.pop("text" if "text" in known else "author")
     return b""
 

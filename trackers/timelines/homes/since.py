@@ -83,9 +83,9 @@ def read_since(follower_id: int, tweet_id: int | None, *, clock: str = "") -> Pa
 
 def _after_clock(follower_id: int, text: str) -> list[int]:
     at = moment.parse(text)
-    given = {"follower": follower_id, "number": at.number, "snapshot": at.snapshot}
+    params = {"follower": follower_id, "number": at.number, "snapshot": at.snapshot}
     with cursor() as db:
-        return [row[0] for row in db.execute(_SINCE_CLOCK, given)]
+        return [row[0] for row in db.execute(_SINCE_CLOCK, params)]
 
 
 def _position(follower_id: int, tweet_id: int | None) -> Position:
@@ -97,6 +97,6 @@ def _position(follower_id: int, tweet_id: int | None) -> Position:
 
 
 def _after(follower_id: int, at: Position) -> list[int]:
-    given = {"follower": follower_id, **asdict(at)}
+    params = {"follower": follower_id, **asdict(at)}
     with cursor() as db:
-        return [row[0] for row in db.execute(_SINCE_TWEET, given)]
+        return [row[0] for row in db.execute(_SINCE_TWEET, params)]

@@ -86,9 +86,9 @@ class Sized(Built):
             return [row[0] for row in found]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
-        given = {"oldest": min(ids), "newest": max(ids), "size": self.settings.bucket_size}
+        params = {"oldest": min(ids), "newest": max(ids), "size": self.settings.bucket_size}
         with cursor() as db:
-            db.execute(_PUT_IN_BUCKETS, {**put_into(followers, ids), **given})
+            db.execute(_PUT_IN_BUCKETS, {**put_into(followers, ids), **params})
 
     def take(self, follower_id: int, ids: Sequence[int]) -> None:
         with cursor() as db:

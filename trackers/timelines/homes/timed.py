@@ -109,8 +109,8 @@ class Timed(Built):
 
     def from_ancient(self, follower_id: int) -> list[int]:
         with cursor() as db:
-            given = {"follower": follower_id, "beyond": self.ancient}
-            return [row[0] for row in db.execute(_ANCIENT, given)]
+            params = {"follower": follower_id, "beyond": self.ancient}
+            return [row[0] for row in db.execute(_ANCIENT, params)]
 
     def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
         with cursor() as db:

@@ -102,9 +102,9 @@ def id_or_none(value: Any) -> int | None:
         return None
 
 
-def text_of(given: Mapping[str, Any], name: str) -> str | None:
+def text_of(fields: Mapping[str, Any], name: str) -> str | None:
     """A text that PostgreSQL can store; None when absent."""
-    value = given.get(name)
+    value = fields.get(name)
     if value is None:
         return None
     if type(value) is not str:
@@ -122,9 +122,9 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def short_text(given: Mapping[str, Any], name: str, *, most: int) -> str:
+def short_text(fields: Mapping[str, Any], name: str, *, most: int) -> str:
     """A text for a column with a limit; one that is too long counts as absent."""
-    text = text_of(given, name) or ""
+    text = text_of(fields, name) or ""
     return text if len(text) <= most else ""
 
 

@@ -48,9 +48,9 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
 
 def _numbers(text: str | None, *, most: int = _INT4) -> list[int]:
     """The header's numbers; none when one of them is not a whole number."""
-    found = [_whole_number(part.strip(), most=most) for part in (text or "").split(",")]
-    told = [number for number in found if number is not None]
-    return told if len(told) == len(found) else []
+    numbers = [_whole_number(part.strip(), most=most) for part in (text or "").split(",")]
+    known = [number for number in numbers if number is not None]
+    return known if len(known) == len(numbers) else []
 
 
 def _whole_number(text: str, *, most: int) -> int | None:

@@ -46,7 +46,7 @@ def test_events_are_loaded_in_the_order_of_their_batch():
 
     loaded = load(claimed(), public_url="https://watch.example")
 
-    assert [times(each) for each in loaded.outgoing] == [[5, 4, 3, 2, 1]]
+    assert [times(each) for each in loaded.deliveries] == [[5, 4, 3, 2, 1]]
 
 
 def test_pruned_events_are_left_out_and_an_empty_batch_is_not_sent():
@@ -58,7 +58,7 @@ def test_pruned_events_are_left_out_and_an_empty_batch_is_not_sent():
 
     loaded = load(claimed(), public_url="https://watch.example")
 
-    assert [times(each) for each in loaded.outgoing] == [[5, 6]]
+    assert [times(each) for each in loaded.deliveries] == [[5, 6]]
     [impossible] = loaded.impossible
     assert (impossible.delivered, impossible.error) == (False, "Its events are no longer kept.")
 
@@ -71,7 +71,7 @@ def test_a_batch_leased_by_another_process_is_not_read():
 
     loaded = load(batches, public_url="https://watch.example")
 
-    assert loaded.outgoing == []
+    assert loaded.deliveries == []
 
 
 def test_events_are_read_by_their_keys(monkeypatch):
@@ -85,6 +85,6 @@ def test_events_are_read_by_their_keys(monkeypatch):
     with watched(monkeypatch) as watch:
         loaded = load(batches, public_url="https://watch.example")
 
-    assert sum(len(times(each)) for each in loaded.outgoing) == 100
+    assert sum(len(times(each)) for each in loaded.deliveries) == 100
     reached = [one for one in watch.reached if one.table.startswith("trackers_event_")]
     assert {(one.how, one.rows) for one in reached} == {("Index Scan", 100.0)}
