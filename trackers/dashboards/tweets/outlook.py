@@ -74,7 +74,7 @@ class Outlook:
     hour_since: Moment | None = None
     hour_until: Moment | None = None
     benchmarks: tuple[BenchmarkRow, ...] = ()
-    usual_why: str = ""
+    benchmarks_why: str = ""
     half: str = ""
     day: str = ""
     method: str = ""
@@ -83,7 +83,7 @@ class Outlook:
 def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
     """Of the metric that the chart shows first: Views, or else Likes."""
     if tweet.created_at is None or tweet.measured_until is None:
-        return Outlook(usual_why="Nothing is known yet: it has not been measured.")
+        return Outlook(benchmarks_why="Nothing is known yet: it has not been measured.")
     born = Born(tweet.pk, tweet.created_at)
     age = tweet.measured_until - born.at
     metric = "views" if tweet.views is not None else "likes"
@@ -98,7 +98,7 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
         benchmarks=_benchmark_rows(tweet, earlier, age),
-        usual_why=_why_no_usual(earlier, age),
+        benchmarks_why=_why_no_benchmark(earlier, age),
         half=_half_in_words(tweet, metric),
         **_day_in_words(tweet, metric, own, earlier, age=age, now=now),
     )
@@ -175,7 +175,7 @@ def compare_to_benchmark(count: int, benchmark: Middle) -> str:
     return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"
 
 
-def _why_no_usual(earlier: EarlierTweets, age: timedelta) -> str:
+def _why_no_benchmark(earlier: EarlierTweets, age: timedelta) -> str:
     known = sum(
         reading.age == age and reading.is_near(tweet.at)
         for tweet in earlier.tweets

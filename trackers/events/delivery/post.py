@@ -37,7 +37,7 @@ from trackers.events.delivery.egress import (
     trusting,
 )
 from trackers.events.delivery.load import Delivery
-from trackers.events.delivery.settle import MOST_ANSWER, RETRY_AFTER_MOST, Delivery
+from trackers.events.delivery.settle import MOST_ANSWER, RETRY_AFTER_MOST, Outcome
 from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)

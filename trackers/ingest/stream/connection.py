@@ -24,7 +24,6 @@ from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Backoff
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
 from trackers.ingest.stream.gaps import open_gaps
-from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.lines import GarbledLog, StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners

@@ -92,7 +92,7 @@ def _reach(batch: StreamBatch, until: datetime) -> None:
 
 def bare(tweets: Iterable[FoundTweet]) -> list[FoundTweet]:
     """The ids alone, for posts that the database rejects."""
-    return [FoundTweet(one.id) for one in found]
+    return [FoundTweet(one.id) for one in tweets]
 
 
 @dataclass(slots=True)

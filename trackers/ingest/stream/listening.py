@@ -21,7 +21,6 @@ from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Backoff, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
-from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
