@@ -14,13 +14,13 @@ from trackers.ingest.polls import store_page
 from trackers.ingest.polls.state import rules_of
 from trackers.ingest.polls.store_page import Brought
 from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.prune import (
     PRUNE_GAPS,
     PRUNE_YIELDS,
     prune_closed_gaps,
     prune_old_yields,
 )
-from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
