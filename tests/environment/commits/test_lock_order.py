@@ -10,12 +10,12 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from trackers.events.subscribers.disabling import disable_failing
 
 from tests.factories import CredentialFactory, TweetFactory, figures, post
 from tests.x import wait_until
 from trackers.credentials.models import Credential, Window
 from trackers.events.models import Subscriber, SubscriberState
+from trackers.events.subscribers.disabling import disable_failing
 from trackers.jobs import queue
 from trackers.jobs.names import TWEET_UPDATE
 from trackers.schedule.intervals import Plan

@@ -18,7 +18,13 @@ from trackers.dashboards.words import commas
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
-from trackers.events.subscribers.status import SubscriberStatus, staged, status_of, subscriber_statuses, topics
+from trackers.events.subscribers.status import (
+    SubscriberStatus,
+    staged,
+    status_of,
+    subscriber_statuses,
+    topics,
+)
 from trackers.schedule.intervals import current
 
 # How many batches at the head of the line, and how many of the newest attempts.
