@@ -54,7 +54,7 @@ BESIDE = (
     "INSERT INTO trackers_sourcepoll (key, due_at, stamp)"
     " SELECT n, now() + interval '4 hours' + n * interval '1 second', n"
     f" FROM generate_series(1, {SOURCES}) n WHERE n % 40 <> 9",
-    'INSERT INTO trackers_import (source_id, format, "column", referenced, told, header, bytes,'
+    'INSERT INTO trackers_import (source_id, format, "column", referenced, note, header, bytes,'
     " files, parts, parts_done, read, tracked, already, rejected, uploaded_at, began_at, ended_at)"
     " SELECT n, 'ids', '', false, '', '', 1000, '[]', 3, 3, 500, 400, 80, 20, now(), now(), now()"
     f" FROM generate_series({FIRST_IMPORT}, {SOURCES + IMPORTS}) n",
