@@ -1,4 +1,6 @@
-"""Actions of the admin's lists: asked about first, done by an act, and said."""
+"""What pages of the admin have in common: actions that are asked about first and done by an act;
+and the way to the page of what has one, of which the admin keeps only the history.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,10 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
 from trackers.acts import Done
 
@@ -69,3 +72,32 @@ def _confirmation_response(
     }
     context = {**model.admin_site.each_context(request), **values}
     return render(request, "admin/trackers/sure.html", context)
+
+
+class RedirectAdmin(admin.ModelAdmin):
+    page: str  # the name of a row's page; the list has the plural, the form that adds one `-add`
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return self.lead(request, f"{self.page}s")
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return self.lead(request, f"{self.page}-add")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return self.lead(request, self.page, object_id)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        return self.lead(request, self.page, object_id)
+
+    def lead(self, request: HttpRequest, page: str, *of: str) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if not all(id.isascii() and id.isdigit() for id in of):
+            raise Http404(f"There is no {self.page} of that id.")
+        return redirect(page, *(int(id) for id in of))

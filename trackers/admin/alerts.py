@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from trackers.admin.actions import RedirectAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
-from trackers.admin.redirects import RedirectAdmin
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 
 

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from trackers.admin.actions import RedirectAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
-from trackers.admin.redirects import RedirectAdmin
 from trackers.events.models import Attempt, LoggedAttempt, Subscriber
 
 _MAX_ATTEMPTS_READ, _MAX_SUBSCRIBERS_LISTED = 50_000, 500

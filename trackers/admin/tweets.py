@@ -1,4 +1,6 @@
-"""Tweets, which have their page; their authors, and changes to many tweets at once."""
+"""Tweets, which have their page; their authors, changes to many tweets at once, and the figures at
+which a tweet is worth an event.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
+from trackers.admin.actions import RedirectAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
-from trackers.admin.redirects import RedirectAdmin
+from trackers.milestones.models import Milestone
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 
@@ -81,3 +84,19 @@ class BulkActAdmin(ReadOnlyAdmin):
         """Those who may begin one see how far it is."""
         theirs = ("trackers.view_bulkact", "trackers.change_tweet", "trackers.delete_tweet")
         return any(map(request.user.has_perm, theirs))
+
+
+@admin.register(Milestone)
+class MilestoneAdmin(admin.ModelAdmin):
+    list_display = ("metric", "reached", "again")
+    list_display_links = ("reached",)
+    list_filter = ("metric",)
+
+    @admin.display(description="at", ordering="at")
+    def reached(self, milestone: Milestone) -> str:
+        return f"{milestone.at:,}"
+
+    # A method of the field's own name would not be called.
+    @admin.display(description="counts again after falling below", ordering="low")
+    def again(self, milestone: Milestone) -> str:
+        return f"{milestone.low:,}"

@@ -15,8 +15,7 @@ from ninja import Query, Router, Schema, Status
 from trackers.acts import Done
 from trackers.api.tweet_bodies import TweetOut, tweets_json
 from trackers.api.wire.auth import home_of, user_of
-from trackers.api.wire.fields import MAX_ITEMS, Id
-from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, TimeOut
+from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, DigitsOut, Id, TimeOut
 from trackers.history import Actor, by_api
 from trackers.ingest.sources.models import Source
 from trackers.timelines import acts, homes

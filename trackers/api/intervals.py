@@ -14,7 +14,7 @@ from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
 from trackers.api.wire.auth import Bearer, actor_of, require_permission
-from trackers.api.wire.response_fields import LengthOut
+from trackers.api.wire.fields import LengthOut
 from trackers.api.wire.responses import etag_of
 from trackers.schedule.cost_words import Estimate, row_of_interval
 from trackers.schedule.durations import parse

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema, Status
 
 from trackers.api.wire.auth import Bearer, acted, require_permission
-from trackers.api.wire.response_fields import NO_CONTENT, TimeOut
+from trackers.api.wire.fields import NO_CONTENT, TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import QUEUE_ACTS
 from trackers.jobs.models import Queue, Worker

@@ -10,10 +10,9 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.wire.auth import acted, actor_of, require_permission
-from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import refusal
-from trackers.api.wire.fields import UnsignedId
-from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut
+from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, UnsignedId
+from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.forms import cost

@@ -8,8 +8,7 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import AfterValidator, AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.fields import Id
-from trackers.api.wire.response_fields import DigitsOut, TimeOut
+from trackers.api.wire.fields import DigitsOut, Id, TimeOut
 from trackers.events.subscribers import terms
 from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS
 from trackers.events.subscribers.terms import Terms

@@ -28,8 +28,7 @@ from trackers.api.subscriber_bodies import (
 )
 from trackers.api.wire.auth import Bearer, act_on, acted, actor_of, require_permission
 from trackers.api.wire.errors import refusal
-from trackers.api.wire.fields import Id
-from trackers.api.wire.response_fields import NO_CONTENT
+from trackers.api.wire.fields import NO_CONTENT, Id
 from trackers.events import redelivery
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.fan_out import fan_out_all

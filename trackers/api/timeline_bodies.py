@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.fields import MAX_ITEMS, Id, Length, Offset
-from trackers.api.wire.response_fields import DigitsOut
+from trackers.api.wire.fields import MAX_ITEMS, DigitsOut, Id, Length, Offset
 from trackers.timelines.store import Ask, Entry
 from tweetwatch.http.json_bodies import Strict
 

@@ -20,8 +20,7 @@ from trackers.api.timeline_bodies import (
     SegmentsOut,
 )
 from trackers.api.wire.auth import HOMES, Bearer, require_read, require_write
-from trackers.api.wire.fields import MAX_ITEMS, Id
-from trackers.api.wire.response_fields import NO_CONTENT
+from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, Id
 from trackers.timelines import store
 from trackers.timelines.store import Entry
 from trackers.tokens.models import READ_SCOPE

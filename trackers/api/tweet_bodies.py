@@ -7,7 +7,7 @@ from typing import Any
 
 from ninja import Schema
 
-from trackers.api.wire.response_fields import DigitsOut, TimeOut
+from trackers.api.wire.fields import DigitsOut, TimeOut
 from trackers.tweets.models import METRICS, Author, Tweet
 from tweetwatch.clock_times import iso
 

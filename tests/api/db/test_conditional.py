@@ -2,7 +2,7 @@
 
 import pytest
 
-from trackers.api.wire.cursors import NOT_THIS_LIST, cursor_of, position_of
+from trackers.api.wire.parameters import NOT_THIS_LIST, cursor_of, position_of
 from trackers.timelines import store
 from trackers.timelines.store import Entry
 

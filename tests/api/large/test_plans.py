@@ -17,7 +17,7 @@ from django.db import transaction
 from tests.api.conftest import Program
 from tests.pages.many import fill
 from trackers.api.tweets.filters import Filters
-from trackers.api.wire.cursors import cursor_of
+from trackers.api.wire.parameters import cursor_of
 from trackers.ingest.sources.models import Source
 from trackers.listing import search
 from trackers.tweets.gains import update

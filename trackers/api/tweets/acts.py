@@ -11,8 +11,7 @@ from pydantic import Field, StrictStr
 from trackers.acts import Act
 from trackers.api.tweets.routers import NOT_TRACKED, find_tweet, many, single
 from trackers.api.wire.auth import acted, actor_of
-from trackers.api.wire.fields import MAX_ITEMS, Id, UnsignedId
-from trackers.api.wire.response_fields import NO_CONTENT, DigitsOut
+from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, DigitsOut, Id, UnsignedId
 from trackers.ingest.files.acts import track_found
 from trackers.ingest.found_tweets import FoundTweet, id_of, is_rounded
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS

@@ -15,8 +15,7 @@ from trackers.api.tweet_bodies import FiguresOut, TweetOut, tweet_json
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.fields import ids_of
-from trackers.api.wire.response_fields import LengthOut, TimeOut
+from trackers.api.wire.fields import LengthOut, TimeOut, ids_of
 from trackers.schedule.durations import parse
 from trackers.tweets.growth.at_ages import Born, CountsAtAge, at_ages
 from trackers.tweets.models import METRICS, Tweet

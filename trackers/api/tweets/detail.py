@@ -10,8 +10,7 @@ from ninja import Schema
 from trackers.api.tweet_bodies import TweetOut, tweet_json
 from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.fields import UnsignedId
-from trackers.api.wire.response_fields import DigitsOut, TimeOut
+from trackers.api.wire.fields import DigitsOut, TimeOut, UnsignedId
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.tagging import tags_of

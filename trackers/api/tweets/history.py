@@ -14,9 +14,8 @@ from trackers.api.tweet_bodies import FiguresOut
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.cursors import cursor_of, position_of
-from trackers.api.wire.fields import UnsignedId
-from trackers.api.wire.response_fields import DigitsOut, TimeOut
+from trackers.api.wire.fields import DigitsOut, TimeOut, UnsignedId
+from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
 from trackers.tweets.paged import MAX_RUNS_READ, Bucket, RunRange, buckets, runs

@@ -11,7 +11,7 @@ from trackers.api.tweet_bodies import TweetOut, tweet_json
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.response_fields import TimeOut
+from trackers.api.wire.fields import TimeOut
 from trackers.tweets.gains.models import Gain, Window
 from tweetwatch.clock_times import iso
 

@@ -15,7 +15,7 @@ from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.filters import Filters
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import require_permission
-from trackers.api.wire.cursors import cursor_of, position_of
+from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.listing.export import tweets_table
 from trackers.listing.search import next_ids
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot

@@ -1,13 +1,18 @@
-"""Fields of requests. Ids are strings of digits: as JSON numbers, many programs round them."""
+"""Types of what is asked and answered. Ids are strings of digits: as JSON numbers, many programs
+round them. Times are in UTC, in the description as well.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, WithJsonSchema
 
+from trackers.schedule.durations import spell
 from trackers.tweets.snowflake import LARGEST_ID
+from tweetwatch.clock_times import iso
 
 # Items of a list in a body.
 MAX_ITEMS = 1_000
@@ -15,6 +20,15 @@ MAX_ITEMS = 1_000
 MAX_IDS_IN_ADDRESS = 300
 _DIGITS = re.compile(r"-?[0-9]{1,19}")
 _AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mode="validation")
+Offset = Annotated[StrictInt, Field(ge=0, le=LARGEST_ID)]
+Length = Annotated[StrictInt, Field(ge=0, le=MAX_ITEMS)]
+TimeOut = Annotated[
+    datetime,
+    PlainSerializer(iso, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+# The answer of a call that has nothing to say.
+NO_CONTENT: dict[Any, Any] = {204: None}
 
 
 def _parse_id(value: Any) -> int:
@@ -48,5 +62,18 @@ def ids_of(text: str) -> list[int]:
     return ids
 
 
-Offset = Annotated[StrictInt, Field(ge=0, le=LARGEST_ID)]
-Length = Annotated[StrictInt, Field(ge=0, le=MAX_ITEMS)]
+def _digits_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) else value
+
+
+def _spelled_length(value: Any) -> Any:
+    return spell(value) if isinstance(value, timedelta) else value
+
+
+DigitsOut = Annotated[
+    str, BeforeValidator(_digits_text), WithJsonSchema({"type": "string", "pattern": "^-?[0-9]+$"})
+]
+# As people write them: 60s, 18m, 7d.
+LengthOut = Annotated[
+    str, BeforeValidator(_spelled_length), WithJsonSchema({"type": "string", "examples": ["18m"]})
+]
