@@ -152,16 +152,16 @@ def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
     learn([SeenVersion(edited, born() + timedelta(seconds=200))])
-    history.record(User.objects.get(), [tweet], "Pause, on its page.")
+    history.record(history.on_page(User.objects.get()), [tweet], "Paused")
     other = watched(9)
-    history.record(User.objects.get(), [other], "Untouched, on its page.")
+    history.record(history.on_page(User.objects.get()), [other], "Untouched")
 
     page = page_of(staff, tweet)
     marks = staff.get(f"/tweets/{tweet.id}/series.json").json()["marks"]
 
     told = page[page.index('id="happened"') :]
     order = ["Posted on X", "Tracked from here on", "Reached 7 likes",
-             "Edited: this version was first seen", "Pause, on its page."]  # fmt: skip
+             "Edited: this version was first seen", "Paused, on a page."]  # fmt: skip
     places = [told.index(what) for what in order]
     assert places == sorted(places)
     assert told.count("Reached 7 likes") == 1
