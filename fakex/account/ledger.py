@@ -65,7 +65,7 @@ class Ledger:
             if others is not None:
                 project.set_others(int(others), at_ms=self.at(now_ms))
 
-    def forget(self, name: str) -> None:
+    def clear(self, name: str) -> None:
         """Forget what one project read and its terms; everything when `name` is empty."""
         if name:
             self.projects.pop(name, None)

@@ -24,7 +24,7 @@ class Accounts:
             ("POST", "clients"): self._add_client,
             ("GET", "projects"): self._show_projects,
             ("PUT", "projects"): self._set_terms,
-            ("DELETE", "projects"): self._forget_projects,
+            ("DELETE", "projects"): self._clear_projects,
         }
 
     def _show_credentials(self, _rest: str, _query: Params, _body: Body) -> Any:
@@ -59,6 +59,6 @@ class Accounts:
         self._x.ledger.change(rest, body, now_ms=self._x.now_ms())
         return self._show_projects(rest, query, body)
 
-    def _forget_projects(self, rest: str, _query: Params, _body: Body) -> Any:
-        self._x.ledger.forget(rest)
+    def _clear_projects(self, rest: str, _query: Params, _body: Body) -> Any:
+        self._x.ledger.clear(rest)
         return {}

@@ -37,7 +37,7 @@ class Appearing:
             ("GET", "visible"): self._show_visible,
             ("GET", "lists"): self._show_lists,
             ("PUT", "lists"): self._set_list,
-            ("DELETE", "lists"): self._forget_lists,
+            ("DELETE", "lists"): self._clear_lists,
         }
 
     def _show_flows(self, _rest: str, _query: Params, _body: Body) -> Any:
@@ -126,7 +126,7 @@ class Appearing:
         self._x.replace_world(self._x.world.with_lists({int(rest): members}))
         return self._show_lists(rest, query, body)
 
-    def _forget_lists(self, rest: str, query: Params, body: Body) -> Any:
+    def _clear_lists(self, rest: str, query: Params, body: Body) -> Any:
         world = self._x.world
         gone = [int(rest)] if rest else list(world.lists)
         self._x.replace_world(world.with_lists(dict.fromkeys(gone)))

@@ -23,7 +23,7 @@ class StreamControl:
             ("GET", "stream"): self._show,
             ("PUT", "stream"): self._set,
             ("POST", "stream"): self._do,
-            ("DELETE", "stream"): self._forget,
+            ("DELETE", "stream"): self._clear,
         }
         self._deeds: dict[str, Callable[[Body], None]] = {
             "cut": self._cut,
@@ -77,7 +77,7 @@ class StreamControl:
         self._deeds[rest](body)
         return {"connections": touched}
 
-    def _forget(self, _rest: str, _query: Params, _body: Body) -> Any:
+    def _clear(self, _rest: str, _query: Params, _body: Body) -> Any:
         """Back to the default settings, without rules or connections."""
         streams = self._streams
         for connection in list(streams.connections.values()):

@@ -75,7 +75,7 @@ class Feed:
 
 class Feeds:
     def __init__(self) -> None:
-        self._forget()
+        self._clear()
 
     def all(self, world: World, *, now_ms: int) -> list[Post]:
         """Every post born by then, in the order in which they were read."""
@@ -110,7 +110,7 @@ class Feeds:
             known_words = self._words[post.id] = Words(post, _content(post, world))
         return known_words
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._posts: list[Post] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._feeds: OrderedDict[Hashable, Feed] = OrderedDict()
@@ -122,7 +122,7 @@ class Feeds:
         of = (world.seed, world.ids, world.nature)
         known = self._numbers.keys() <= {flow.name for flow in world.flows}
         if of != self._of or not known or not self._versions <= world.contents.keys():
-            self._forget()
+            self._clear()
             self._of = of
             self._posts.extend(_first(world))
         for flow in world.flows:

@@ -19,10 +19,10 @@ from trackers.tokens.acts import revoke_addresses
 class FollowerAdmin(ActingAdmin):
     """Nobody is removed here: a home ends with its user or team."""
 
-    fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")
-    readonly_fields = ("read_at", "follows_now", "laid_out", "has_address")
+    fields = ("user", "team", "read_at", "follows_now", "built", "has_address")
+    readonly_fields = ("read_at", "follows_now", "built", "has_address")
     autocomplete_fields = ("user", "team")
-    list_display = ("id", "__str__", "kind", "follows_now", "laid_out", "has_address", "read_at")
+    list_display = ("id", "__str__", "kind", "follows_now", "built", "has_address", "read_at")
     list_display_links = ("id", "__str__")
     list_select_related = ("user", "team", "address")
     search_fields = ("user__username", "team__name")
@@ -42,8 +42,8 @@ class FollowerAdmin(ActingAdmin):
             .annotate(count=Count("origin_id"))
         )
         count = Coalesce(Subquery(follows.values("count"), output_field=IntegerField()), 0)
-        watchers = super().get_queryset(request).annotate(follow_count=count)
-        return watchers.prefetch_related("built_homes")
+        followers = super().get_queryset(request).annotate(follow_count=count)
+        return followers.prefetch_related("built_homes")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Follower | None = None
@@ -63,7 +63,7 @@ class FollowerAdmin(ActingAdmin):
         return getattr(follower, "follow_count", 0)
 
     @admin.display(description="built")
-    def laid_out(self, follower: Follower) -> str:
+    def built(self, follower: Follower) -> str:
         """As stored by the current strategy, and by the ones before it."""
         if not follower.pk:
             return "-"

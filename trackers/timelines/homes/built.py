@@ -22,7 +22,7 @@ from trackers.jobs import queue
 from trackers.timelines.homes import moment, on_read
 from trackers.timelines.homes.membership import unbrought
 from trackers.timelines.homes.page import Ask, Embedded, Page, build_page
-from trackers.timelines.homes.progress import STATE, HomeProgress, parse_progress, standing
+from trackers.timelines.homes.progress import STATE, HomeProgress, parse_progress, select_progress
 from trackers.timelines.homes.reading import HomeReading
 from trackers.timelines.homes.since import read_since
 from trackers.timelines.models import BuiltHome, HomeRebuild, HomeSettings
@@ -170,7 +170,9 @@ class Built(ABC):
         before reading what is built: what is delivered in between is then read twice, rather than
         not at all."""
         params = {**self.named(follower_id), "anchor": anchor}
-        stands = parse_progress(*ask_all((moment.NUMBER, {}), (standing(self.STATE), params)))
+        stands = parse_progress(
+            *ask_all((moment.NUMBER, {}), (select_progress(self.STATE), params))
+        )
         if stands.is_due:
             self.touch(follower_id)
         return stands

@@ -40,7 +40,7 @@ _SELECT_PROGRESS = f"""
 
 
 @cache
-def standing(state: str) -> str:
+def select_progress(state: str) -> str:
     return compact_sql(_SELECT_PROGRESS.format(state=state))
 
 
