@@ -19,15 +19,11 @@ _NO_TWEET = 1
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """`verdict` is ok, refused, or failed for anything that is not the fault of the keys.
-
-    `has_money_again`: X had said that the project's money was used up, and now it answered.
-    """
-
     name: str
-    verdict: str
+    verdict: str  # ok, refused, or failed for anything that is not the fault of the keys
     reason: str
     window: WindowSeen | None
+    # X had said that the project's money was used up, and now it answered.
     has_money_again: bool = False
 
     @property

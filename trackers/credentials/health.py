@@ -102,14 +102,11 @@ _MOST_DOUBLINGS = 10
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """What X asked for: to wait this long, or until a time by its own clock.
-
-    `climbs`: a 429; each one in a row doubles the cool-down.
-    """
+    """What X asked for: to wait this long, or until a time by its own clock."""
 
     wait: timedelta | None = None
     until: datetime | None = None
-    climbs: bool = False
+    climbs: bool = False  # a 429; each one in a row doubles the cool-down
 
 
 # A request sent before X's last rejection arrived does not count: eight workers that are rejected

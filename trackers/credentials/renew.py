@@ -41,19 +41,19 @@ _SIGN_IN_AGAIN = "sign in again"
 
 @dataclass(frozen=True, slots=True)
 class NotRenewed:
-    """It cannot ask now. `refused`: not until a person acts."""
+    """It cannot ask now."""
 
     why: str
-    refused: bool = False
+    refused: bool = False  # not until a person acts
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The right to renew, until `until`. `credential` is as it was when this was granted."""
+    """The right to renew."""
 
-    credential: Credential
+    credential: Credential  # as it was when this was granted
     begun_at: datetime
-    until: datetime
+    until: datetime  # it ends then
 
     @property
     def spends(self) -> str:

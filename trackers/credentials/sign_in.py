@@ -67,14 +67,14 @@ class SignInError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A sign-in that was begun. `credential` is the id of the one whose tokens it replaces; empty:
-    a new one, with this name and app."""
+    """A sign-in that was begun."""
 
     name: str
     app: str
     client_id: str
     redirect_uri: str
     begun_at: str
+    # The id of the one whose tokens it replaces; empty: a new one, with this name and app.
     credential: str = ""
     client_secret: str = field(default="", repr=False)
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)

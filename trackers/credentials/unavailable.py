@@ -32,38 +32,31 @@ from tweetwatch.statements import statement
 
 @dataclass(frozen=True, slots=True)
 class NoRoom:
-    """Every credential has used up its window; at `until` the first one has room again."""
+    """Every credential has used up its window."""
 
-    until: datetime
+    until: datetime  # the first one has room again then
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoCredential:
-    """No credential may be used. `why` says what a person has to do."""
+    """No credential may be used."""
 
-    why: str
+    why: str  # what a person has to do
 
 
 class Candidate(NamedTuple):
-    """When a credential may ask again.
-
-    `at`: when to look. `why`: what besides its window keeps it from asking: X, its tokens, or its
-    project's money. `has_room`: whether its window has room, if not at once. `opens`: when X says
-    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint. `depleted`: its
-    project's name, where X says that the money is used up. `is_awaited`: the reply to the one
-    request that tests for all is awaited.
-    """
+    """When a credential may ask again."""
 
     name: str
     may_ask: bool
-    at: datetime
-    why: str
-    has_room: bool
-    opens: datetime | None
-    is_shut: bool
-    depleted: str
-    is_awaited: bool
+    at: datetime  # when to look
+    why: str  # what besides its window keeps it from asking: X, its tokens, or its project's money
+    has_room: bool  # whether its window has room, if not at once
+    opens: datetime | None  # when X says that it opens, None when it did not
+    is_shut: bool  # X refuses it at this endpoint
+    depleted: str  # its project's name, where X says that the money is used up
+    is_awaited: bool  # the reply to the one request that tests for all is awaited
     now: datetime
 
 

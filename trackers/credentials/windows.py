@@ -35,15 +35,12 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Rights to send `requests` with one credential; `credential` holds its columns (LOADED).
+    """Rights to send requests with one credential."""
 
-    `depletions`: how often in a row X has said that its `project`'s money is used up.
-    """
-
-    requests: tuple[Reservation, ...]
-    credential: tuple[Any, ...]
+    requests: tuple[Reservation, ...]  # how many
+    credential: tuple[Any, ...]  # with its columns (LOADED)
     project: int
-    depletions: int
+    depletions: int  # how often in a row X has said that its `project`'s money is used up
 
 
 # The columns of a credential that asking takes.

@@ -33,11 +33,9 @@ _COUNT_AHEAD = queue_statement(__file__, "ahead")
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """`counts`: by minute, from the one of `taken_at` on. `ends_at`: the walk ended here, with more
-    keys to come; None: all minutes are counted."""
-
     taken_at: datetime
-    counts: Sequence[int]
+    counts: Sequence[int]  # by minute, from the one of `taken_at` on
+    # The walk ended here, with more keys to come; None: all minutes are counted.
     ends_at: datetime | None = None
 
     def next_minutes(self, number: int, *, now: datetime) -> list[int | None]:

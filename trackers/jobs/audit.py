@@ -31,17 +31,14 @@ FIND_DEAD = queue_statement(__file__, "dead")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one queue. `lost`: keys in no bucket; `doubled`: keys in more than one.
-
-    `dead`: entries that the next claim would drop. `is_whole`: False if time ran out first.
-    """
+    """The audit of one queue."""
 
     jobs: int = 0
     buckets: int = 0
-    lost: int = 0
-    dead: int = 0
-    doubled: int = 0
-    is_whole: bool = True
+    lost: int = 0  # keys in no bucket
+    dead: int = 0  # entries that the next claim would drop
+    doubled: int = 0  # keys in more than one
+    is_whole: bool = True  # False if time ran out first
 
     @property
     def is_sound(self) -> bool:

@@ -23,23 +23,20 @@ THE_HEAD = Low()
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Keys claimed together under one lease, in ascending order; all with the same `strikes`.
-
-    `due_at` is when the oldest of them was due. `late` counts the keys by the lateness classes of
-    `QueueCounters.LATENESS`. `is_full`: as large as a batch may be, so more keys may be due.
-    `next_low`: where the next claim may start; nothing that this one saw and left is before it.
-    """
+    """Keys claimed together under one lease, in ascending order."""
 
     lease: int
     keys: tuple[int, ...]
-    due_at: datetime
+    due_at: datetime  # when the oldest of them was due
     expires_at: datetime
     queue: str = ""
     task: str = ""
     claimed_at: datetime | None = None
+    # How many keys by the classes of `QueueCounters.LATENESS`.
     late: tuple[int, ...] = field(default=(), repr=False)
-    is_full: bool = False
-    strikes: int = 0
+    is_full: bool = False  # as large as a batch may be, so more keys may be due
+    strikes: int = 0  # all have the same
+    # Where the next claim may start; nothing that this one saw and left is before it.
     next_low: Low = field(default=THE_HEAD, repr=False)
 
     def only(self, keys: Collection[int]) -> Batch:

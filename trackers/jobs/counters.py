@@ -17,16 +17,15 @@ _HOST = socket.gethostname()
 
 @dataclass(frozen=True, slots=True)
 class BatchDone:
-    """What one batch came to. `late` counts its keys in the classes of `QueueCounters.LATENESS`.
-    `requests`: how many its keys went out in, which is what `QueueCounters.batches` counts."""
+    """What one batch came to."""
 
-    requests: int = 1
+    requests: int = 1  # how many its keys went out in, which is what `QueueCounters.batches` counts
     asked: int = 0
     measured: int = 0
     changed: int = 0
     missing: int = 0
     failed: int = 0
-    late: Sequence[int] = ()
+    late: Sequence[int] = ()  # keys by the classes of `QueueCounters.LATENESS`
 
 
 def count_batch(queue: str, done: BatchDone) -> None:

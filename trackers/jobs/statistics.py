@@ -113,13 +113,13 @@ class QueueSummary:
 
 @dataclass(frozen=True, slots=True)
 class BoundedCount:
-    """What `count_bounded` saw. `walked`: how many keys it visited to find those in flight."""
+    """What `count_bounded` saw."""
 
     at: datetime
     due: int
     oldest_due_seconds: float
     in_flight: int
-    walked: int
+    walked: int  # how many keys it visited to find those in flight
     isolated: int
     scheduled: int
     estimate: int

@@ -25,10 +25,10 @@ _LIMIT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Tweet-days a day; None without a limit, or while no project may ask. `budgets`: in words."""
+    """Tweet-days a day; None without a limit, or while no project may ask."""
 
     tweet_days: float | None = None
-    budgets: str = ""
+    budgets: str = ""  # in words
 
 
 def tomorrows_allowance() -> Allowance:

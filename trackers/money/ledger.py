@@ -23,17 +23,15 @@ from tweetwatch.statements import fill, statement
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """Tweet-days reserved for requests; `tomorrow` are those that may be billed on the next day.
-
-    `reply_by`: when the reply must have come, by time.monotonic(). After that, X may bill a day
-    for which nothing is reserved, so a request that may last longer must not be sent.
-    """
+    """Tweet-days reserved for requests."""
 
     project: int
     day: date
     posts: int
+    # When the reply must have come, by time.monotonic(). After that, X may bill a day for which
+    # nothing is reserved, so a request that may last longer must not be sent.
     reply_by: float
-    tomorrow: int = 0
+    tomorrow: int = 0  # those that may be billed on the next day
 
     def parts(self, sizes: Sequence[tuple[int, int]]) -> Sequence[Payment]:
         """A payment for each request, of (its tweets that are new today, all its tweets).
@@ -53,16 +51,12 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What X billed of a payment: `posts` of the new ones if it billed on that day, and `shown` in
-    all if it billed on the next. By default, nothing.
-
-    `x_now`: X's clock in the answer; None when X gave no time.
-    """
+    """What X billed of a payment; by default, nothing."""
 
     payment: Payment
-    posts: int = 0
-    shown: int = 0
-    x_now: datetime | None = None
+    posts: int = 0  # of the new ones, if it billed on that day
+    shown: int = 0  # in all, if it billed on the next
+    x_now: datetime | None = None  # X's clock in the answer; None when X gave no time
 
     def by_day(self) -> Iterator[tuple[date, int, int]]:
         """For each day, how many posts were reserved, and how many to count.

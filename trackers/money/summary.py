@@ -38,15 +38,12 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class MoneySummary:
-    """`left`: tweet-days that may still be spent on X's `day`; None without a limit. `binding`: the
-    budget that leaves the fewest, as `allowed` names it. `can_pay`: see `Balance.usable`."""
-
     project: Project
     day: date
-    left: int | None
+    left: int | None  # tweet-days that may still be spent on X's `day`; None without a limit
     spent: Spent
-    binding: str | None = None
-    can_pay: bool = True
+    binding: str | None = None  # the budget that leaves the fewest, as `allowed` names it
+    can_pay: bool = True  # see `Balance.usable`
 
     @property
     def waiting(self) -> int:

@@ -18,12 +18,11 @@ MAX_AT_LEAST_STRETCH = 3.0
 
 
 class Bounds(NamedTuple):
-    """What a person wants of an interval: miss no more than `accuracy` (0.05 is 5%), look at most
-    every `at_most` and at least every `at_least` seconds."""
+    """What a person wants of an interval."""
 
-    accuracy: float
-    at_most: float
-    at_least: float
+    accuracy: float  # miss no more than this (0.05 is 5%)
+    at_most: float  # look up at most every so many seconds
+    at_least: float  # look up at least every so many seconds
 
 
 def bounds(

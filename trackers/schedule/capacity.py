@@ -35,11 +35,11 @@ _PUNCTUAL_UP_TO = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Tweets a second; None: unknown, so no limit. `usable`: some credential may ask now."""
+    """Tweets a second; None: unknown, so no limit."""
 
     windows: float | None
     workers: float | None
-    usable: bool = True
+    usable: bool = True  # some credential may ask now
 
     @property
     def least(self) -> float | None:

@@ -30,19 +30,13 @@ CatchUpState = Literal["fresh", "soon", "never", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """`length`: until no tweet is behind; only if the state is "soon".
-
-    `after_outage`: `length` counts from when X answers again. `limited_by`: the reason for "never".
-    `demand` and `allowed` are tweets a second. `why`: the reason for "unknown".
-    """
-
     state: CatchUpState
-    length: timedelta | None = None
-    after_outage: bool = False
-    limited_by: Literal["", "credentials", "workers"] = ""
-    demand: float = 0.0
-    allowed: float = 0.0
-    why: str = ""
+    length: timedelta | None = None  # until no tweet is behind; only if the state is "soon"
+    after_outage: bool = False  # `length` counts from when X answers again
+    limited_by: Literal["", "credentials", "workers"] = ""  # the reason for "never"
+    demand: float = 0.0  # tweets a second
+    allowed: float = 0.0  # tweets a second
+    why: str = ""  # the reason for "unknown"
 
 
 _NOTHING_BEHIND = CatchUp("fresh")

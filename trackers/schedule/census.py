@@ -38,20 +38,17 @@ _COUNT_ALL = statement(__file__, "counted", few="")
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """`demand`: look-ups a second that keep all scheduled tweets as fresh as the plan wants; None:
-    there are more than were counted.
-
-    `ages`: the tweets by age, as in `schedule.cost`; gone and paused ones are left out by their
-    share. All as of `taken_at`. `is_counted`: False when `tracked` is only an estimate.
-    """
-
     tracked: int
     gone: int
     paused: int
     unreadable: int
+    # Look-ups a second that keep all scheduled tweets as fresh as the plan wants; None: there are
+    # more than were counted.
     demand: float | None
     taken_at: datetime
-    is_counted: bool = True
+    is_counted: bool = True  # False when `tracked` is only an estimate
+    # The tweets by age, as in `schedule.cost`; gone and paused ones are left out by their share.
+    # All as of `taken_at`.
     ages: list[int] | None = None
     # Scheduled tweets in each tier, youngest first; None: there are more than were counted.
     tiers: list[int] | None = None

@@ -42,25 +42,25 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class CostTier:
-    """From one age to another; `life`: look-ups of one tweet in it."""
+    """From one age to another."""
 
     since: timedelta
     until: timedelta
     rate: Rate
-    life: float
+    life: float  # look-ups of one tweet in it
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`life`: look-ups of one tweet in all. The others are per day, for today's tweets; None while
-    these are not counted. X bills a tweet once a day, however often it is looked up. `error`: the
-    share by which look-ups may be off where intervals adapt, and `days_error`, tweet-days."""
+    """Per day, for today's tweets, except `life`; None while these are not counted. X bills a tweet
+    once a day, however often it is looked up.
+    """
 
-    life: float
+    life: float  # look-ups of one tweet in all
     lookups: float | None = None
     tweet_days: float | None = None
-    error: float = 0.0
-    days_error: float = 0.0
+    error: float = 0.0  # the share by which look-ups may be off where intervals adapt
+    days_error: float = 0.0  # the same of tweet-days
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,12 @@ _HARDLY_GROWS = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWait:
-    """A tweet that was looked at when `age` seconds old, growing by `pace` a second, and is looked
-    at again `wait` seconds after that. `looked_at`: Unix time (s)."""
+    """A tweet that was looked up, and waits."""
 
-    age: float
-    pace: float
-    wait: float
-    looked_at: float = 0.0
+    age: float  # seconds, at the look-up
+    pace: float  # growth per second
+    wait: float  # seconds until the next
+    looked_at: float = 0.0  # Unix time (s)
 
     @property
     def is_for_another_day(self) -> bool:
@@ -42,14 +41,12 @@ class ExplainedWait:
 
 @dataclass(frozen=True, slots=True)
 class StretchesThen:
-    """The stretches by which the look-up was planned, 1 where there was room or money for all.
-
-    `lookups`: the share of all look-ups for which X's windows have room, and `days`, of all
-    tweet-days that the budgets allow; None where that is unknown, or has changed since.
-    """
+    """The stretches by which the look-up was planned, 1 where there was room or money for all."""
 
     windows: float = 1.0
     money: float = 1.0
+    # The share of all look-ups for which X's windows have room, and `days`, of all tweet-days that
+    # the budgets allow; None where that is unknown, or has changed since.
     lookups: float | None = None
     days: float | None = None
 

@@ -25,10 +25,10 @@ _LATE = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """A row in force. With bounds it adapts, and `every` is ignored."""
+    """A row in force."""
 
     younger_than: timedelta
-    every: timedelta
+    every: timedelta  # ignored with bounds: then it adapts
     jitter: float = 0.0
     bounds: Bounds | None = None
 

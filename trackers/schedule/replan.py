@@ -46,14 +46,12 @@ _ESTIMATE_TWEETS = """
 
 @dataclass(frozen=True, slots=True)
 class ReplanningProgress:
-    """`lost`: no worker has continued it lately, or none has begun."""
-
     seen: int
     tweets: int
     moved: int
     woken: int
     finished: bool
-    lost: bool
+    lost: bool  # no worker has continued it lately, or none has begun
 
     @property
     def percent(self) -> int:

@@ -43,47 +43,41 @@ class LookupSettings:
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """X's answers for a batch are saved; requests without an answer are in `failed`.
-
-    `unreadable`: tweets for which X's answer is unreadable or absent for the first time, and why.
-    `capacity`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
-    tweets of these requests stay claimed, as after a crash.
-    """
+    """X's answers for a batch are saved."""
 
     batch: Batch
     answers: Sequence[Answered] = field(repr=False)
     saved: Saved = field(repr=False)
+    # Tweets for which X's answer is unreadable or absent for the first time, and why.
     unreadable: Mapping[int, str] = field(repr=False)
-    failed: Sequence[Failed] = ()
+    failed: Sequence[Failed] = ()  # requests without an answer
+    # Unexpected errors; the tweets of these requests stay claimed, as after a crash.
     broke: Sequence[Exception] = ()
-    capacity: int | None = None
+    capacity: int | None = None  # for how many tweets there was room, if not for all
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTotals:
-    """X's answers in numbers; `left`: requests left, by the credential's name."""
+    """X's answers in numbers."""
 
     asked: int
     measured: int
     missing: int
     broken: int
     unread: int
-    left: Mapping[str, int | str]
+    left: Mapping[str, int | str]  # requests left, by the credential's name
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A request without an answer.
-
-    `another_may`: another credential may succeed at once. `needs_no_backoff`: the queue need
-    not back off, since a cool-down, a used-up window or budget, or the renewal of its tokens
-    already keeps this credential from asking.
-    """
+    """A request without an answer."""
 
     batch: Batch
     credential: str
     because: str
-    another_may: bool = False
+    another_may: bool = False  # another credential may succeed at once
+    # The queue need not back off, since a cool-down, a used-up window or budget, or the renewal of
+    # its tokens already keeps this credential from asking.
     needs_no_backoff: bool = False
 
 

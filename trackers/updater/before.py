@@ -17,24 +17,19 @@ from tweetwatch.database import array, fetch_together
 
 
 class Prior(NamedTuple):
-    """When a tweet was posted, whether X showed it, and which UTC day and project last paid for it.
-
-    `unreadable`: X's last answer for it could not be read, or left it out. `newest`: the id of the
-    version to ask X for, if it was edited; `is_new`: X has not shown that version yet.
-    `version_of`: the tweet that is looked up instead. `withheld`: where X does not show it.
-    """
+    """When a tweet was posted, whether X showed it, and what day and project last paid for it."""
 
     created_at: datetime | None = None
     missing_since: datetime | None = None
     gone: bool = False
     measured: bool = False
-    paid_on: date | None = None
+    paid_on: date | None = None  # UTC
     paid_by: int | None = None
-    unreadable: bool = False
-    newest: int | None = None
-    is_new: bool = False
-    version_of: int | None = None
-    withheld: str = ""
+    unreadable: bool = False  # X's last answer for it could not be read, or left it out
+    newest: int | None = None  # the id of the version to ask X for, if it was edited
+    is_new: bool = False  # X has not shown that version yet
+    version_of: int | None = None  # the tweet that is looked up instead
+    withheld: str = ""  # where X does not show it
 
     @property
     def is_described(self) -> bool:
@@ -80,17 +75,13 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What is known at the database's time `now`.
-
-    `usual`: tweets that X shows, described, never edited, and withheld nowhere. `odd`: all others,
-    each with its own facts. `untracked`: keys that are no tweets.
-    """
+    """What is known at the database's time `now`."""
 
     now: datetime
     plan: Plan
-    usual: Sequence[Group]
-    odd: Mapping[int, Prior]
-    untracked: frozenset[int]
+    usual: Sequence[Group]  # tweets that X shows, described, never edited, and withheld nowhere
+    odd: Mapping[int, Prior]  # all others, each with its own facts
+    untracked: frozenset[int]  # keys that are no tweets
     balances: Sequence[Balance]
 
     def groups(self) -> Iterator[Group]:

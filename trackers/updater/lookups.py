@@ -59,12 +59,12 @@ class Broke:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """How each request of a batch is sent. `lease_ends`: by time.monotonic()."""
+    """How each request of a batch is sent."""
 
     base_url: str
     timeout: timedelta
     before: Before
-    lease_ends: float
+    lease_ends: float  # by time.monotonic()
     clock: DatabaseClock
 
     def keys_for(self, grant: BatchGrant) -> AbstractContextManager[Credential]:
@@ -124,11 +124,11 @@ def _send_alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request that can be sent; the caller must exit `ends` with its outcome."""
+    """A request that can be sent."""
 
     grant: BatchGrant
     keys: Credential
-    ends: ExitStack
+    ends: ExitStack  # the caller must exit it with the outcome
 
 
 def _prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:

@@ -48,9 +48,9 @@ class UnpaidSlot:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The needs of all projects. `arrivals`: new tweets a day."""
+    """The needs of all projects."""
 
-    arrivals: float
+    arrivals: float  # new tweets a day
     unpaid: Sequence[UnpaidSlot]
     tiers: int
 

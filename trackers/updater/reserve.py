@@ -59,12 +59,12 @@ _DAY_START_SPREAD = 12
 
 @dataclass(frozen=True, slots=True)
 class BatchGrant:
-    """A request that may be sent for the tweets of `batch`, of which `unpaid` are new today."""
+    """A request that may be sent."""
 
     batch: Batch
     selected: selection.Selection
     payment: Payment
-    unpaid: Set[int]
+    unpaid: Set[int]  # of these tweets, those that are new today
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """No credential may ask before `until`; the batch was not tried."""
+    """No credential may ask; the batch was not tried."""
 
     batch: Batch
-    until: datetime
+    until: datetime  # before then
     because: str
     capacity: int
 

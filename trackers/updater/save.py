@@ -41,28 +41,21 @@ SAVE = recording(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The outcome for the tweets of one request: a verdict each, or only new counts.
-
-    X answered `at`, and billed the project `paid_by` on the UTC day `paid_on`.
-    """
+    """The outcome for the tweets of one request: a verdict each, or only new counts."""
 
     verdicts: Sequence[Verdict] | Shown
-    at: datetime
-    paid_on: date | None = None
-    paid_by: int | None = None
+    at: datetime  # when X answered
+    paid_on: date | None = None  # the UTC day that X billed
+    paid_by: int | None = None  # the project
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What was written.
+    """What was written."""
 
-    `ours`: tweets whose claim was still valid; nothing was written for the others. `changed`: how
-    many have new metrics. `undescribed`: tweets whose description X's answer may fill in.
-    """
-
-    ours: frozenset[int]
-    changed: int
-    undescribed: frozenset[int]
+    ours: frozenset[int]  # tweets whose claim was still valid; nothing was written for the others
+    changed: int  # how many have new metrics
+    undescribed: frozenset[int]  # tweets whose description X's answer may fill in
 
 
 NOTHING_SAVED = Saved(frozenset(), 0, frozenset())

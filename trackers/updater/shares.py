@@ -28,10 +28,10 @@ class Unpaid:
 
 @dataclass(slots=True)
 class Share:
-    """The tweets that one project asks for. `paid` cost nothing more today."""
+    """The tweets that one project asks for."""
 
     balance: Balance
-    paid: list[int] = field(default_factory=list)
+    paid: list[int] = field(default_factory=list)  # cost nothing more today
     unpaid: list[Unpaid] = field(default_factory=list)
 
     @property

@@ -37,11 +37,9 @@ RARE_STATES = {"paused", "no_money", "missing", "not_found", "unreadable", "gone
 
 @dataclass(frozen=True, slots=True)
 class TweetState:
-    """`name` is one of STATES; `why` may be empty."""
-
-    name: str
+    name: str  # one of STATES
     words: str
-    why: str = ""
+    why: str = ""  # may be empty
 
     @property
     def is_scheduled(self) -> bool:

@@ -36,16 +36,16 @@ class CheckRules:
 
 
 class Verdict(NamedTuple):
-    """One tweet's outcome. `due_in` None: its look-ups are over. `broken`: why its metrics could
-    not be read, though X showed and billed it. Neither `figures` nor `missing` nor `broken`: X said
-    nothing about it."""
+    """One tweet's outcome."""
 
     tweet_id: int
-    due_in: timedelta | None
+    due_in: timedelta | None  # None: its look-ups are over
     figures: Figures | None = None
     hole_after: timedelta | None = None
     missing: str = ""
     gone: bool = False
+    # Why its metrics could not be read, though X showed and billed it. Neither `figures` nor
+    # `missing` nor `broken`: X said nothing about it.
     broken: str = ""
     urgent: bool = False
 

@@ -29,9 +29,8 @@ from tweetwatch.database import retry_while_lost, together
 
 
 class Written(NamedTuple):
-    """`unreadable`: the tweets for which X, for the first time, gave nothing readable, and why."""
-
     saved: Saved
+    # The tweets for which X, for the first time, gave nothing readable, and why.
     unreadable: Mapping[int, str]
 
 

@@ -140,3 +140,19 @@ def test_no_name_of_a_test_riddles():
     ]
 
     assert not riddles, "say which thing does or is what"
+
+
+def test_fields_are_documented_beside_the_field():
+    """Not as a paragraph of the class. What the API answers has its words in openapi.json."""
+    paragraphs = {
+        f"{module}:{node.name}"
+        for module, tree in trees(*PRODUCT, "fakex").items()
+        if not module.startswith(("trackers.api", "trackers.bus"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if f"`{field.target.id}`: " in (ast.get_docstring(node) or "")
+    }
+
+    assert not paragraphs

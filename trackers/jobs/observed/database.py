@@ -113,29 +113,22 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsOf:
-    """`first` and `last` are names, which end with when they start, as YYYYMMDDHH.
-
-    `stray`: the name of its DEFAULT partition, if that holds a row.
-    """
-
     table: str
     parts: int
-    first: str | None
-    last: str | None
+    first: str | None  # a name, which ends with when it starts, as YYYYMMDDHH
+    last: str | None  # the same
     size: int
     rows: int
-    stray: str | None
+    stray: str | None  # the name of its DEFAULT partition, if that holds a row
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`slot_behind`: bytes of WAL kept for the slot that is farthest behind."""
-
     size: int
     connections: int
     connections_most: int
     xid_age: int
-    slot_behind: int
+    slot_behind: int  # bytes of WAL kept for the slot that is farthest behind
     slot: str | None
     archiving_fails: bool
     wal_most: int

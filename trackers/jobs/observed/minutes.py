@@ -80,16 +80,13 @@ _BY_HOURS = _BY_TIME.format(table="trackers_queuehour", at="hour", unit="hour")
 
 @dataclass(frozen=True, slots=True)
 class QueueSpan:
-    """A queue from `at` on: the most keys that were due, the longest wait, and what was done.
+    """A queue over a time: the most keys that were due, the longest wait, and what was done."""
 
-    `measured` and `failed` are None where nobody counted them.
-    """
-
-    at: datetime
+    at: datetime  # it begins then
     due: int
     oldest_due_seconds: float
-    measured: int | None
-    failed: int | None
+    measured: int | None  # None where nobody counted them
+    failed: int | None  # the same
 
 
 def record_queue_minute(queue: str, summary: QueueSummary) -> None:

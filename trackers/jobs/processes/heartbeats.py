@@ -31,11 +31,11 @@ _MAX_DOING_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class SignOfLife:
-    """A living process. `since`: seconds of CLOCK_MONOTONIC, the same in every process."""
+    """A living process."""
 
     kind: str
     pid: int
-    since: float
+    since: float  # seconds of CLOCK_MONOTONIC, the same in every process
 
 
 _BEAT = statement(__file__, "beat")

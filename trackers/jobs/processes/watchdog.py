@@ -39,25 +39,22 @@ class DueReading:
 
 @dataclass(frozen=True, slots=True)
 class OverdueQueue:
-    """`overdue_since`: since when every reading found this queue free and with something due.
-
-    Without it a queue that is resumed after an hour, or old rows that arrive in bulk, would
-    look like an hour of idleness.
-    """
-
     name: str
     lease: timedelta
     oldest_due_at: datetime
+    # Since when every reading found this queue free and with something due. Without it a queue that
+    # is resumed after an hour, or old rows that arrive in bulk, would look like an hour of
+    # idleness.
     overdue_since: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """All times by the database's clock. `last_done_at`: None if nothing has been finished yet."""
+    """All times by the database's clock."""
 
     now: datetime
     cluster_started_at: datetime
-    last_done_at: datetime | None
+    last_done_at: datetime | None  # None if nothing has been finished yet
     overdue: tuple[OverdueQueue, ...]
 
 

@@ -30,9 +30,9 @@ _BY_TIME = """
 
 @dataclass(frozen=True, slots=True)
 class StretchSpan:
-    """The largest stretches from `at` on."""
+    """The largest stretches over a time."""
 
-    at: datetime
+    at: datetime  # it begins then
     windows: float
     money: float
 
