@@ -130,7 +130,7 @@ def windows(_tweets):
     credential = CredentialFactory()
     for id in IDS:
         Window.objects.create(id=id, app=credential.app, credential=None, endpoint=str(id))
-    return Window, Credential.objects.get().forget_rejections
+    return Window, Credential.objects.get().clear_rejections
 
 
 @pytest.mark.parametrize(
