@@ -28,6 +28,8 @@ from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.models import ImportJob, ImportPart, Source
 from trackers.jobs import queue
 
+pytestmark = pytest.mark.django_db
+
 
 def test_damaged_lines_are_reported_with_number_text_and_reason():
     report = imported(

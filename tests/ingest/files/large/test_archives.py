@@ -18,6 +18,8 @@ from trackers.ingest.found_tweets import TooLargeError, UnreadableError
 from trackers.ingest.sources.models import ImportPart, Source
 from trackers.tweets.models import Tweet
 
+pytestmark = pytest.mark.django_db
+
 LIMITS = Limits(bytes=3_000_000, lines=10_000)
 
 

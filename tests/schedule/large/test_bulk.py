@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db.models import F
 
 from tests.factories import TweetFactory
@@ -12,6 +13,8 @@ from trackers.ingest.sources.only_here import remove_with_tweets
 from trackers.schedule import bulk
 from trackers.schedule.models import BulkAct, BulkPiece
 from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db
 
 GO_ON = "trackers.tasks.go_on_with_bulk_act"
 MANY = 2500
