@@ -35,7 +35,7 @@ from trackers.updater.requests import (
     split_into_requests,
 )
 from trackers.updater.shares import Share, share_out
-from tweetwatch.database import array, cursor
+from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
@@ -303,8 +303,8 @@ def _is_overdue(balance: Balance, *, now: datetime) -> bool:
     return requested_at is not None and now - requested_at > MAX_WAIT_FOR_RATIONING
 
 
-def _request_rationing(projects: Sequence[int]) -> None:
+def _request_rationing(projects: list[int]) -> None:
     """Have it computed at once, without waiting for the next minute's run."""
     with transaction.atomic(), cursor() as db:
-        if db.execute(_REQUEST_RATIONING, {"projects": array(projects)}).rowcount:
+        if db.execute(_REQUEST_RATIONING, {"projects": projects}).rowcount:
             ordinary.enqueue(_RATION_MONEY)

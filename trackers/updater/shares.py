@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
+from typing import NamedTuple
 
 from trackers.money.balances import Balance
 from trackers.tweets.snowflake import born_at
@@ -80,8 +81,8 @@ def share_out(groups: Iterable[Group], balances: Sequence[Balance], *, now: date
     for id, home, prior in sorted(unpaid, key=itemgetter(0), reverse=True):
         # The age of a tweet that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
-        if share := _payer(home, shares.values(), age):
-            share.unpaid.append(Unpaid(id, share.balance.reserved_for_younger_than(age)))
+        if offer := _best_offer(home, shares.values(), age):
+            offer.share.unpaid.append(Unpaid(id, offer.reserved_for_younger))
         else:
             waiting.append(id)
     taken = [share for share in shares.values() if share.ids]
@@ -93,19 +94,30 @@ def _is_free(share: Share) -> bool:
     return share.balance.left is None and share.balance.requests > 0
 
 
-def _payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
-    """The tweet's own project while it has money for it, else the project that has most left."""
-    if home and _money_left(home, age) > 0:
-        return home
+class _Offer(NamedTuple):
+    """What a share's project has for one more tweet of some age."""
+
+    share: Share
+    reserved_for_younger: int  # tweet-days
+    left: float  # tweet-days, after those assigned in this batch
+
+
+def _best_offer(home: Share | None, shares: Iterable[Share], age: timedelta) -> _Offer | None:
+    """Of the tweet's own project while it has money for it, else of the one that has most left."""
+    if home and (own := _offer(home, age)).left > 0:
+        return own
     # It may have money in a moment; otherwise others would pay for its old tweets each midnight.
     if home and home.balance.is_provisional and home.balance.left:
         return None
-    richest = max(shares, key=lambda share: (_money_left(share, age), share.balance.requests))
-    return richest if _money_left(richest, age) > 0 else None
+    richest = max(
+        (_offer(share, age) for share in shares),
+        key=lambda offer: (offer.left, offer.share.balance.requests),
+    )
+    return richest if richest.left > 0 else None
 
 
-def _money_left(share: Share, age: timedelta) -> float:
-    """Tweet-days left for one more tweet of this age, after those assigned in this batch."""
+def _offer(share: Share, age: timedelta) -> _Offer:
+    reserved = share.balance.reserved_for_younger_than(age)
     if share.balance.left is None:
-        return float("inf")
-    return share.balance.left - share.balance.reserved_for_younger_than(age) - len(share.unpaid)
+        return _Offer(share, reserved, float("inf"))
+    return _Offer(share, reserved, share.balance.left - reserved - len(share.unpaid))
