@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from trackers.schedule.intervals import Plan, jittered
+from trackers.schedule.intervals import Plan, Tier, jittered
 from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NO_PRIOR, Prior
 from trackers.xapi.results import Figures, Lookup, Post
@@ -62,14 +62,17 @@ def reach_verdicts(
     if _is_doubtful(ids, answer, prior):
         rules = replace(rules, confirm_gone_after=max(_BELIEVE_AFTER, rules.confirm_gone_after))
     for id in ids:
-        if post := answer.posts.get(id):
-            yield _judge_measured(id, post, prior.get(id, NO_PRIOR), rules, now=now)
+        known, post = prior.get(id, NO_PRIOR), answer.posts.get(id)
+        # The first version's time: an edit does not make a tweet younger. If neither we nor X have
+        # the time, the id has it as well.
+        created_at = known.created_at or (post and post.created_at) or born_at(id)
+        tier = rules.plan.tier(created_at, now=now)
+        if post:
+            yield _judge_measured(id, post, known, rules, tier)
         elif reason := answer.missing.get(id):
-            yield _judge_missing(id, reason, prior.get(id, NO_PRIOR), rules, now=now)
+            yield _judge_missing(id, reason, known, rules, tier, now=now)
         else:
-            yield _judge_unreadable(
-                id, answer.broken.get(id, ""), prior.get(id, NO_PRIOR), rules, now=now
-            )
+            yield _judge_unreadable(id, answer.broken.get(id, ""), known, rules, tier)
 
 
 def _is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
@@ -82,11 +85,8 @@ def _is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior])
 
 
 def _judge_measured(
-    id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime
+    id: int, post: Post, prior: Prior, rules: CheckRules, tier: Tier | None
 ) -> Verdict:
-    # The first version's time: an edit does not make a tweet younger. X may leave the time out; the
-    # id has it as well.
-    tier = rules.plan.tier(prior.created_at or post.created_at or born_at(id), now=now)
     # Where the interval adapts, this is the longest wait: the save knows the earlier metrics, and
     # shortens it.
     due_in = jittered(tier, tier.longest(rules.plan.stretch)) if tier else None
@@ -107,24 +107,23 @@ def _has_newer(id: int, post: Post, prior: Prior) -> bool:
 
 
 def _judge_missing(
-    id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime
+    id: int, reason: str, prior: Prior, rules: CheckRules, tier: Tier | None, *, now: datetime
 ) -> Verdict:
     """The verdict if X did not find it. It counts as gone once a later look-up confirms this."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited
         return Verdict(id, due_in=min(left, _LOOK_AGAIN), missing=reason)
-    # Until it is too old it is still checked, less often, in case it comes back.
-    watched = rules.plan.tier(prior.created_at, now=now)
+    # Until it is too old it is still checked, less often, in case it comes back; one that X never
+    # showed is not.
+    watched = tier and prior.created_at
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
 def _judge_unreadable(
-    id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime
+    id: int, broken: str, prior: Prior, rules: CheckRules, tier: Tier | None
 ) -> Verdict:
     """Ask again once soon, then by its age. Look-ups end only with a readable answer."""
-    # The age of a tweet that was never looked up comes from its id.
-    tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
     by_age = jittered(usual, usual.longest()) if usual else rules.gone_every
     due_in = by_age if prior.unreadable else min(ASK_AGAIN, by_age)
