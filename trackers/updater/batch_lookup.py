@@ -8,7 +8,7 @@ a request to X.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -27,7 +27,6 @@ from trackers.updater.save import Saved
 from trackers.updater.verdicts import CheckRules
 from trackers.updater.write import write_answers
 from trackers.xapi.errors import Depleted, NotReady, Refused
-from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import DatabaseClock
 
 
@@ -54,18 +53,6 @@ class LookedUp:
     # Unexpected errors; the tweets of these requests stay claimed, as after a crash.
     broke: Sequence[Exception] = ()
     capacity: int | None = None  # for how many tweets there was room, if not for all
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerTotals:
-    """X's answers in numbers."""
-
-    asked: int
-    measured: int
-    missing: int
-    broken: int
-    unread: int
-    left: Mapping[str, int | str]  # requests left, by the credential's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,31 +145,3 @@ def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
         another_may=cools_down or isinstance(error, Refused | NotReady | Depleted),
         needs_no_backoff=cools_down or isinstance(error, NotReady | Depleted),
     )
-
-
-def sum_up(answers: Sequence[Answered], saved: Saved) -> AnswerTotals:
-    lookups = [answer.reply for answer in answers if isinstance(answer.reply, Lookup)]
-    counts_only = [answer.reply for answer in answers if isinstance(answer.reply, Shown)]
-    measured = {id for answer in lookups for id in answer.posts}.union(
-        *(answer.ids for answer in counts_only)
-    )
-    return AnswerTotals(
-        asked=sum(len(answer.grant.batch.keys) for answer in answers),
-        measured=len(saved.ours & measured),
-        missing=sum(len(answer.missing) for answer in lookups),
-        broken=sum(len(answer.broken) for answer in lookups),
-        unread=sum(len(answer.unread) for answer in lookups),
-        left=_requests_left(answers),
-    )
-
-
-def _requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
-    """Requests left, by the credential's name: the lowest number that X reported."""
-    left: dict[str, int | str] = {}
-    for answer in answers:
-        name, window = answer.grant.selected.credential.name, answer.reply.window
-        known = left.get(name)
-        if window and (not isinstance(known, int) or window.remaining < known):
-            left[name] = window.remaining
-        left.setdefault(name, "unknown")
-    return left

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.jobs import counters, holds, queue
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
-from trackers.updater.batch_lookup import AnswerTotals, LookedUp, sum_up
+from trackers.updater.batch_lookup import LookedUp
+from trackers.updater.lookups import Answered
 from trackers.updater.reserve import Held, Waiting
+from trackers.updater.save import Saved
+from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import together
 
 logger = logging.getLogger(__name__)
@@ -20,28 +24,45 @@ logger = logging.getLogger(__name__)
 _LONG_HOLD = timedelta(minutes=1)
 
 
+@dataclass(frozen=True, slots=True)
+class _AnswerTotals:
+    """X's answers in numbers."""
+
+    asked: int
+    measured: int
+    missing: int
+    broken: int
+    unread: int
+    left: Mapping[str, int | str]  # requests left, by the credential's name
+
+
 def settle_batch(batch: Batch, outcome: LookedUp | Held | Waiting) -> None:
     """Apply a batch's outcome to the queue; then raise what broke a request."""
     match outcome:
         case LookedUp():
-            if outcome.failed:
-                noted.failed_because(outcome.failed[0].because)
-                _give_back_failed(outcome)
-            if outcome.answers:
-                # Locks: the queue's row, and one that only this process uses.
-                totals = sum_up(outcome.answers, outcome.saved)
-                done = _batch_done(outcome, totals)
-                with together():
-                    holds.record_success(batch.queue)
-                    holds.resize_claims(batch.queue, outcome.capacity)
-                    counters.count_batch(batch.queue, done)
-                _log_looked_up(outcome, totals)
-            for error in outcome.broke:
-                raise error
+            _settle_looked_up(batch.queue, outcome)
         case Held():
             _hold_batch(batch, outcome)
         case Waiting():
             pass  # Already postponed until there is money.
+
+
+def _settle_looked_up(name: str, done: LookedUp) -> None:
+    if done.failed:
+        noted.failed_because(done.failed[0].because)
+        _give_back_failed(name, done)
+    if done.failed or done.answers:
+        totals = _sum_up(done.answers, done.saved)
+        # Locks: the queue's row, and one that only this process uses.
+        with together():
+            if done.answers:
+                holds.record_success(name)
+                holds.resize_claims(name, done.capacity)
+            counters.count_batch(name, _batch_done(done, totals))
+        if done.answers:
+            _log_looked_up(done, totals)
+    for error in done.broke:
+        raise error
 
 
 def _hold_batch(batch: Batch, outcome: Held) -> None:
@@ -59,12 +80,11 @@ def _hold_batch(batch: Batch, outcome: Held) -> None:
     )
 
 
-def _give_back_failed(done: LookedUp) -> None:
+def _give_back_failed(name: str, done: LookedUp) -> None:
     """Put back into the queue: due at once if another credential may do better, else after a while.
 
     If no request was answered, the queue waits as well, longer each time.
     """
-    name = done.batch.queue
     cautious = [failure for failure in done.failed if not failure.needs_no_backoff]
     wait = timedelta(0)
     if cautious and done.answers:
@@ -76,8 +96,6 @@ def _give_back_failed(done: LookedUp) -> None:
             queue.release_in_place(failure.batch)
         else:
             queue.release(failure.batch, wait)
-        late = () if done.answers or failure is not done.failed[0] else _lateness_of(done)
-        counters.count_batch(name, counters.BatchDone(failed=len(failure.batch.keys), late=late))
         logger.warning(
             "gave %d tweets back, credential %s: %s",
             len(failure.batch.keys),
@@ -96,18 +114,19 @@ def _lateness_of(done: LookedUp) -> Sequence[int]:
     return batch.late if share == 1 else [round(count * share) for count in batch.late]
 
 
-def _batch_done(done: LookedUp, totals: AnswerTotals) -> counters.BatchDone:
+def _batch_done(done: LookedUp, totals: _AnswerTotals) -> counters.BatchDone:
     return counters.BatchDone(
-        requests=len(done.answers),
+        requests=len(done.answers) + len(done.failed),
         asked=totals.asked,
         measured=totals.measured,
         changed=done.saved.changed,
         missing=totals.missing,
+        failed=sum(len(failure.batch.keys) for failure in done.failed),
         late=_lateness_of(done),
     )
 
 
-def _log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
+def _log_looked_up(done: LookedUp, totals: _AnswerTotals) -> None:
     logger.info(
         "looked up %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
         "%d counts unreadable, %d not ours any more, requests left: %s",
@@ -131,3 +150,31 @@ def _log_looked_up(done: LookedUp, totals: AnswerTotals) -> None:
             why,
             extra={"tweet_id": str(id)},
         )
+
+
+def _sum_up(answers: Sequence[Answered], saved: Saved) -> _AnswerTotals:
+    lookups = [answer.reply for answer in answers if isinstance(answer.reply, Lookup)]
+    counts_only = [answer.reply for answer in answers if isinstance(answer.reply, Shown)]
+    measured = {id for answer in lookups for id in answer.posts}.union(
+        *(answer.ids for answer in counts_only)
+    )
+    return _AnswerTotals(
+        asked=sum(len(answer.grant.batch.keys) for answer in answers),
+        measured=len(saved.ours & measured),
+        missing=sum(len(answer.missing) for answer in lookups),
+        broken=sum(len(answer.broken) for answer in lookups),
+        unread=sum(len(answer.unread) for answer in lookups),
+        left=_requests_left(answers),
+    )
+
+
+def _requests_left(answers: Iterable[Answered]) -> Mapping[str, int | str]:
+    """Requests left, by the credential's name: the lowest number that X reported."""
+    left: dict[str, int | str] = {}
+    for answer in answers:
+        name, window = answer.grant.selected.credential.name, answer.reply.window
+        known = left.get(name)
+        if window and (not isinstance(known, int) or window.remaining < known):
+            left[name] = window.remaining
+        left.setdefault(name, "unknown")
+    return left
