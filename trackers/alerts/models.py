@@ -138,7 +138,7 @@ class AlertNotice(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        # "which are old enough to be forgotten?"
+        # "which are old enough to be deleted?"
         indexes = [models.Index(fields=["at"], name="alertnotice_at")]
 
     def __str__(self) -> str:

@@ -33,6 +33,6 @@ def log_pruned(worked: PieceWork, what: str, *, task: str) -> None:
     """Log what a periodic task achieved; have it run again soon if its time ran out first."""
     if worked.left:
         run_soon(task)
-        logger.info("forgot %d old %s; %d are left for soon", worked.rows, what, worked.left)
+        logger.info("deleted %d old %s; %d are left for soon", worked.rows, what, worked.left)
     elif worked.rows:
-        logger.info("forgot %d old %s", worked.rows, what)
+        logger.info("deleted %d old %s", worked.rows, what)

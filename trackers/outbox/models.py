@@ -121,7 +121,7 @@ class Finding(models.Model):
 
     class Meta:
         indexes = [
-            # "which rest, and may be forgotten?"
+            # "which rest, and may be deleted?"
             models.Index(
                 fields=["quiet_until"], name="finding_resting", condition=models.Q(since=None)
             ),

@@ -94,7 +94,7 @@ def watch_replanning() -> None:
 
 def tend_subscribers() -> None:
     """Every minute: spread events if nobody delivers, drop the oldest if too much waits, disable
-    subscribers to whom nothing can be delivered, and forget removed ones. Forget what is older than
+    subscribers to whom nothing can be delivered, and delete removed ones. Delete what is older than
     an hour of the live feed, its processes, and the counts by the minute."""
     fan_out()
     prune_feed(deadline=periodic_task_deadline())

@@ -120,7 +120,7 @@ def prune_gaps() -> None:
 
 
 def prune_yields() -> None:
-    """Every hour: forget which source brought what after three months, unless it is needed."""
+    """Every hour: delete yields after three months, unless they are needed."""
     now, _ = intervals.current()
     source_days.prune_days(today=now.astimezone(UTC).date())
     worked = prune_old_yields(now=now, deadline=periodic_task_deadline())
@@ -128,7 +128,7 @@ def prune_yields() -> None:
 
 
 def prune_crossings() -> None:
-    """Every hour: forget which tweets reached milestones, while nobody subscribes to that."""
+    """Every hour: delete the milestones that tweets reached, while nobody subscribes to that."""
     worked = crossings.prune_crossings(deadline=periodic_task_deadline())
     log_pruned(worked, "crossings", task="trackers.tasks.prune_crossings")
 
@@ -154,7 +154,7 @@ def audit_books() -> None:
 
 
 def prune_alerts() -> None:
-    """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
+    """Every hour: delete logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
     findings.prune_rested(now=now)
     worked = prune_notices(now=now, deadline=periodic_task_deadline())

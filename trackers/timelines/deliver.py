@@ -64,7 +64,7 @@ _PRUNE_ARRIVALS = compact_sql("""
     WHERE a.origin_id = %(origin)s AND a.number = old.number
 """)
 
-PRUNE_ARRIVALS = statement(__file__, "forget_arrivals")
+PRUNE_ARRIVALS = statement(__file__, "prune_arrivals")
 
 # Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
 # is claimed, or has a strike.

@@ -266,7 +266,7 @@ def test_ranking_reads_only_changes_and_pages_read_an_index(capsys):
     with capsys.disabled():
         print(f"\n{TWEETS:,} tweets: {len(ids):,} ranked in {told['Execution Time']:.0f} ms")
 
-    update.rank(ids, update.lists_with_floors(), now=now)
+    update.rank(ids, update.lists_with_thresholds(), now=now)
     with cursor() as db:
         db.execute("ANALYZE trackers_gain", prepare=False)
     for by in ("gain", "velocity"):
@@ -292,7 +292,7 @@ def test_the_plan_of_a_piece_fits_its_number_of_tweets():
 
 
 def explained(db, ids, now):
-    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **update.lists_with_floors()}
+    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **update.lists_with_thresholds()}
     db.execute("SAVEPOINT before", prepare=False)
     db.execute(update.INTERPRETED, prepare=False)
     statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {update.GAINS}"

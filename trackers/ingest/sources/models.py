@@ -248,7 +248,7 @@ class Gap(models.Model):
         ]
         indexes = [
             models.Index(fields=["source"], name="gap_open", condition=Q(closed_at=None)),
-            # "which were closed long enough ago to be forgotten?"
+            # "which were closed long enough ago to be deleted?"
             models.Index(
                 fields=["closed_at"], name="gap_closed", condition=Q(closed_at__isnull=False)
             ),
@@ -294,7 +294,7 @@ class SourceTweet(models.Model):
             ),
             # "which sources does this tweet come from?"
             models.Index(fields=["tweet_id"], name="sourcetweet_of_tweet"),
-            # "which are old enough to be forgotten?" Late ones never are.
+            # "which are old enough to be deleted?" Late ones never are.
             models.Index(fields=["seen_at"], name="sourcetweet_seen", condition=Q(late=False)),
         ]
 
@@ -383,7 +383,7 @@ class SourceDay(models.Model):
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0, db_default=0)
 
     class Meta:
-        # "which are old enough to be forgotten?"
+        # "which are old enough to be deleted?"
         indexes = [models.Index(fields=["day"], name="sourceday_day")]
 
     def __str__(self) -> str:

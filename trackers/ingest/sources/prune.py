@@ -1,4 +1,4 @@
-"""Forgets what sources leave behind: gaps that were closed, and old yields.
+"""Deletes what sources leave behind: gaps that were closed, and old yields.
 
 A yield says that this source brought this tweet. Yields that are still needed are kept: the newest
 of each source, for its page and for lists, of which each poll reads the newest again; late ones,
@@ -48,7 +48,7 @@ PRUNE_YIELDS = statement(__file__, "prune_yields")
 
 
 def prune_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
-    """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
+    """Delete gaps that were closed long enough ago. A gap that is lost for good is not closed."""
     params = {"before": now - _GAPS_KEPT_FOR}
     return delete_in_pieces(
         "closed gaps", PRUNE_GAPS, left=_GAPS_LEFT, params=params, deadline=deadline
@@ -56,7 +56,7 @@ def prune_closed_gaps(*, now: datetime, deadline: Deadline) -> PieceWork:
 
 
 def prune_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
-    """Forget what sources brought long enough ago, except what is still needed."""
+    """Delete records of what sources brought long enough ago, except what is still needed."""
     params = {"before": now - _YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
 
@@ -76,5 +76,5 @@ def prune_old_yields(*, now: datetime, deadline: Deadline) -> PieceWork:
 
 
 def pruned_up_to(at: datetime) -> int:
-    """Yields of tweets with smaller ids may be forgotten, so whether one is new is unknown."""
+    """Yields of tweets with smaller ids may be deleted, so whether one is new is unknown."""
     return first_id_at(int((at - _YIELDS_KEPT_FOR).timestamp() * 1000))

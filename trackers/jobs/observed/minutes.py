@@ -104,7 +104,7 @@ def record_queue_minute(queue: str, summary: QueueSummary) -> None:
 
 
 def sum_up_hours() -> None:
-    """Sum up the hours that are over; forget minutes after a day and hours after a month."""
+    """Sum up the hours that are over; delete minutes after a day and hours after a month."""
     with cursor() as db:
         for statement in (_SUM_UP_HOURS, _PRUNE_QUEUE_MINUTES, _PRUNE_QUEUE_HOURS):
             db.execute(statement)

@@ -103,7 +103,7 @@ def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
     """Bring the lists up to date; `rows` of the result counts tweets."""
     with cursor() as db:
         db.execute(_PRUNE_STALE, {"before": now - DROP_AFTER})
-    lists = lists_with_floors()
+    lists = lists_with_thresholds()
 
     def piece() -> int | None:
         with cursor() as db:
@@ -122,7 +122,7 @@ def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
 
     worked = in_pieces(_WORK, piece, left=left, deadline=deadline)
     with cursor() as db:
-        db.execute(_TRIM, lists_with_floors())
+        db.execute(_TRIM, lists_with_thresholds())
     if worked.left:
         logger.warning(
             "more tweets change than can be ranked: statements with changes of %d saves wait",
@@ -144,7 +144,7 @@ def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
 def rank_named(ids: list[int], *, now: datetime) -> None:
     """Bring the gains of these few tweets up to date, whatever their places would be. The next
     `keep` removes those for which the lists are too short."""
-    lists = lists_with_floors()
+    lists = lists_with_thresholds()
     open_to_all = [None] * len(_LISTS)
     with transaction.atomic():
         # Two concurrent rankings of a tweet would lock its rows in the orders of their own plans.
@@ -152,7 +152,7 @@ def rank_named(ids: list[int], *, now: datetime) -> None:
         rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
 
 
-def lists_with_floors() -> dict[str, Any]:
+def lists_with_thresholds() -> dict[str, Any]:
     """The lists as parallel arrays, each with the gain and velocity needed to be in it."""
     params = {
         "minutes": [int(window) for window, *_ in _LISTS],
