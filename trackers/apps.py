@@ -16,8 +16,7 @@ class TrackersConfig(AppConfig):
         # They register themselves.
         import_module("tweetwatch.checks")
         import_module("tweetwatch.old_databases").refuse_old_databases()
-        import_module("trackers.jobs.checks")
-        import_module("trackers.credentials.checks")
+        import_module("trackers.checks")
         import_module("trackers.timelines.removed_followers")
         roles = import_module("trackers.roles")
         post_migrate.connect(roles.make_roles, dispatch_uid="roles")

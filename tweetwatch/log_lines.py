@@ -1,7 +1,8 @@
-"""Log lines as JSON objects, for programs that read them (`LOG_FORMAT=json`).
+"""Log lines: without secrets, whatever logged them, and as JSON objects for programs that read them
+(`LOG_FORMAT=json`).
 
 time, level, logger, process, message; what is known of the task in hand (`working_on`) and what the
-caller gave as `extra`; the traceback as `exception`. Secrets are left out, whatever logged them.
+caller gave as `extra`; the traceback as `exception`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from tweetwatch.http.secret_paths import SECRET
-
+# Secrets in the paths of URLs, and in the query with which X sends a user back
+# (trackers/admin/x_sign_in.py).
+_SECRET_IN_URL = re.compile(
+    r"(/(?:feeds|api_tokens)(?:/|%2f)|signed-in/\?(?=\S))[^/\s\"'?]+", re.IGNORECASE
+)
 # What every record has; the rest was given as `extra`.
 _RECORD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
@@ -67,4 +71,26 @@ def _log_value(name: str, value: Any) -> Any:
 
 
 def _without_secrets(text: str) -> str:
-    return _BEARER.sub(r"\1\2…", SECRET.sub(r"\1…", text))
+    return _BEARER.sub(r"\1\2…", _SECRET_IN_URL.sub(r"\1…", text))
+
+
+_plain_record = logging.LogRecord
+
+
+def _record_without_secrets(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record = _plain_record(*args, **kwargs)
+    try:
+        message = record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        # The handler will report that it cannot be formatted.
+        return record
+    scrubbed = _SECRET_IN_URL.sub(r"\1…", message)
+    if scrubbed != message:
+        record.msg, record.args = scrubbed, ()
+    return record
+
+
+def keep_secrets_out() -> None:
+    """Of all log records of this process: Django logs the paths of requests that fail, runserver
+    and gunicorn those of all if so configured."""
+    logging.setLogRecordFactory(_record_without_secrets)

@@ -1,4 +1,5 @@
-"""Rows that are kept for a time, or for a shorter one when there are very many of them."""
+"""Rows that are kept for a time, or for a shorter one when there are very many; and sessions, until
+they are over."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces
+from tweetwatch.pieces import Deadline, PieceWork, delete_in_pieces, in_pieces, select_count
 
 # The newest of the surplus rows, by the index on their times.
 _FIND_SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
@@ -51,3 +52,31 @@ class Retention:
 
     def sql(self, statement: str) -> str:
         return statement.format(table=self.table, which=self.which, at_once=self.at_once)
+
+
+# By Django's index on expire_date. The rows are locked first, and those that another transaction
+# holds are left for the next piece.
+PRUNE_SESSIONS = """
+    DELETE FROM django_session WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM django_session
+        WHERE expire_date < %(now)s ORDER BY expire_date LIMIT 5000
+        FOR UPDATE SKIP LOCKED))
+"""
+# An estimate is enough when so many are left.
+_COUNT_EXPIRED = """
+    SELECT count(*) FROM (
+        SELECT FROM django_session WHERE expire_date < %(now)s LIMIT 100000) left_over
+"""
+
+
+def prune_sessions(*, now: datetime, deadline: Deadline) -> PieceWork:
+    """In pieces, since Django's own command deletes all at once."""
+    params = {"now": now}
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return db.execute(PRUNE_SESSIONS, params).rowcount or None
+
+    return in_pieces(
+        "sessions", piece, left=lambda: select_count(_COUNT_EXPIRED, params), deadline=deadline
+    )

@@ -10,8 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch import environment
-from tweetwatch.http import secret_paths
+from tweetwatch import environment, log_lines
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -316,7 +315,7 @@ CONTENT_SECURITY_POLICY = {
 # Logging: a line per batch from us; from libraries only when something is wrong.
 # tweepy writes bearer tokens at DEBUG, so its level is pinned here whatever LOG_LEVEL says.
 
-secret_paths.keep_out_of_logs()
+log_lines.keep_secrets_out()
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
     environment.refuse_setting("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")

@@ -11,7 +11,6 @@ from django.core.signals import request_finished
 from django.db import close_old_connections
 
 from trackers.api.urls import api
-from trackers.tokens import api_tokens
 from trackers.tokens.models import ApiToken
 
 
@@ -21,7 +20,7 @@ def _plain_http(settings):
 
 
 def token_of(user, scope="admin"):
-    return api_tokens.save_token(ApiToken(user=user, name="a test", scope=scope))
+    return ApiToken(user=user, name="a test", scope=scope).save_with_secret()
 
 
 class Program:

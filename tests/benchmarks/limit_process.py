@@ -68,7 +68,7 @@ class Counts:
 def main() -> None:
     django.setup()
     from trackers.jobs import queue
-    from trackers.jobs.names import TWEET_UPDATE
+    from trackers.jobs.models import TWEET_UPDATE
     from trackers.updater.save import SAVE
 
     stopped: list[int] = []

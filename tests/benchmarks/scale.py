@@ -18,7 +18,7 @@ from tests.benchmarks.processes import world
 from tests.benchmarks.results import Bar, Result, Value
 from tests.benchmarks.workshop import Workshop
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 
 TRACKED = (100_000, 1_000_000, 5_000_000)
 MOST = 10_000_000

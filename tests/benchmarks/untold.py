@@ -51,7 +51,7 @@ def on_processor(pid: int) -> int | None:
 def main(rounds: int) -> None:
     django.setup()
     from trackers.jobs import queue
-    from trackers.jobs.names import TWEET_UPDATE
+    from trackers.jobs.models import TWEET_UPDATE
     from trackers.updater.save import SAVE
 
     answers = [Precomputed(1 + number) for number in range(2 * BATCHES)]

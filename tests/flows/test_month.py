@@ -19,8 +19,7 @@ from trackers import tasks
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.management.status_json import status_json
 from trackers.money.models import Project, Spending
 from trackers.schedule.adapt import MAX_AT_LEAST_STRETCH

@@ -20,8 +20,7 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Queue, Worker
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue, Worker
 from trackers.management.status_json import status_json
 from trackers.schedule.models import Interval
 from trackers.tweets.snowflake import first_id_at

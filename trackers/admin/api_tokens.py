@@ -18,7 +18,6 @@ from django.views.decorators.cache import never_cache
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
-from trackers.tokens import api_tokens
 from trackers.tokens.acts import revoke_tokens
 from trackers.tokens.models import SCOPES, ApiToken
 
@@ -58,7 +57,7 @@ class ApiTokenAdmin(ActingAdmin):
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: object, change: bool) -> None:
-        request.__dict__["told_once"] = api_tokens.save_token(obj)
+        request.__dict__["told_once"] = obj.save_with_secret()
 
     def response_add(
         self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None

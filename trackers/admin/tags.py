@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
-from trackers.tweets.tags import acts, ending
+from trackers.tweets.tags import acts
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, clean_name
 
@@ -91,14 +91,14 @@ class TagAdmin(ActingAdmin):
             "title": title,
             "opts": self.opts,
             "action": action,
-            "tags": [(tag, _tweet_count_text(tag, ending.MAX_COUNTED)) for tag in tags],
+            "tags": [(tag, _tweet_count_text(tag, acts.MAX_COUNTED)) for tag in tags],
         }
         context = {**self.admin_site.each_context(request), **values}
         return render(request, "admin/trackers/tag/end.html", context)
 
 
 def _tweet_count_text(tag: Tag, most: int) -> str:
-    count = ending.count_tagged(tag, most)
+    count = acts.count_tagged(tag, most)
     if count > most:
         return f"more than {most:,} tweets"
     return f"{count:,} tweet{'' if count == 1 else 's'}"

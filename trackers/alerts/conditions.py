@@ -12,8 +12,7 @@ from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Source, SourceDay
 from trackers.ingest.sources.status import HIDDEN
 from trackers.jobs import pausing
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.jobs.statistics import queue_summary
 from trackers.money.summary import MoneySummary, allowed, money_summaries
 from trackers.money.summary import Spent as Spending

@@ -17,7 +17,7 @@ from trackers.alerts.conditions import dry
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.velocity import author_names
 from trackers.alerts.words import lasting
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.models import Spending
 from trackers.money.summary import money_summaries

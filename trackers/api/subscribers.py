@@ -30,7 +30,6 @@ from trackers.api.wire.auth import Bearer, act_on, acted, actor_of, require_perm
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, Id
 from trackers.events import redelivery
-from trackers.events.delivery.attempts import read_attempts
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts
@@ -98,9 +97,8 @@ def attempts(
 ) -> dict[str, Any]:
     """Newest first; pass `next` as `before` for more."""
     require_permission(request, "trackers.view_subscriber")
-    fetched = read_attempts(
-        _find_subscriber(name), limit=limit + 1, outcome=outcome or "", before=before
-    )
+    subscriber = _find_subscriber(name)
+    fetched = subscriber.newest_attempts(limit=limit + 1, outcome=outcome or "", before=before)
     rows = fetched[:limit]
     return {
         "attempts": [attempt_json(attempt) for attempt in rows],

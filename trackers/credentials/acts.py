@@ -20,7 +20,7 @@ from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError, check_secrets
 from trackers.history import Actor
 from trackers.jobs import holds
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.models import App
 
 

@@ -130,6 +130,17 @@ class Subscriber(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def newest_attempts(
+        self, *, limit: int, outcome: str = "", before: int | None = None
+    ) -> list[Attempt]:
+        """Attempts to deliver to it, newest first; `before`: those older than this id."""
+        attempts = Attempt.objects.filter(subscriber_id=self.pk)
+        if outcome:
+            attempts = attempts.filter(outcome=outcome)
+        if before is not None:
+            attempts = attempts.filter(id__lt=before)
+        return list(attempts.order_by("-id")[:limit])
+
     def clean(self) -> None:
         if bool(self.metric) != (self.at_least is not None):
             raise ValidationError(

@@ -20,8 +20,7 @@ from trackers.forecasts.day import Known, foresee
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
 from trackers.forecasts.walk import interval_rows
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.balances import Balance, read_balances
 from trackers.schedule.capacity import capacity
 from trackers.schedule.catch_up import NO_USABLE_CREDENTIAL

@@ -17,7 +17,7 @@ from django.db import transaction
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.found_tweets import FoundTweet
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered

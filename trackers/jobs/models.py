@@ -22,6 +22,8 @@ BUCKET_KEYS = 100
 MAX_BATCH_KEYS = 1000
 # Each reason is a line of its own on a page, so the text of an error must not hold secrets.
 MAX_REASON_LENGTH = 300
+# The queue of the tweets that wait for their next look-up: `updater` declares it, sources fill it.
+TWEET_UPDATE = "tweet:update"
 
 
 class Queue(models.Model):

@@ -8,7 +8,7 @@ from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.jobs import holds
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.models import Project
 
 CHANGE = "trackers.change_project"

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from trackers.credentials import sentences
-from trackers.jobs.models import Queue, Worker
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue, Worker
 from trackers.jobs.statistics import QueueSummary
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import census

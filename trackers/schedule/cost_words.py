@@ -10,8 +10,7 @@ from decimal import Decimal
 from django.utils import timezone
 
 from trackers.credentials.models import Credential
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.models import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.jobs import ordinary
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.queue import new_stamp, on, queue_statement
 from trackers.schedule import adapt, intervals
 from trackers.schedule.intervals import Plan

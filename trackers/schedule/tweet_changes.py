@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
 from tweetwatch.database import cursor
 

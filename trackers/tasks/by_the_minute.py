@@ -20,7 +20,7 @@ from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import ahead, ordinary, pausing, queue, statistics
 from trackers.jobs.findings import queue_findings as queue_looks
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.upkeep import vacuum
 from trackers.schedule import bulk, census, intervals, replan

@@ -30,14 +30,15 @@ from trackers.milestones import crossings
 from trackers.outbox import findings
 from trackers.schedule import bulk, intervals
 from trackers.schedule.stretch import history as stretch_history
-from trackers.timelines import deliver, expiry, idle, removed_followers
+from trackers.timelines import deliver, expiry, removed_followers
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
+from trackers.timelines.homes.strategies import drop_idle
 from trackers.tokens import idempotency
 from trackers.tweets import pack
-from trackers.tweets.tags import ending as tags
-from tweetwatch.http.sessions import prune_sessions as prune_expired_sessions
+from trackers.tweets.tags import acts as tags
 from tweetwatch.pieces import periodic_task_deadline
+from tweetwatch.retention import prune_sessions as prune_expired_sessions
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +142,7 @@ def drop_idle_homes() -> None:
     removed_followers.prune_removed_homes()
     following.prune_unfollowed()
     read_counts.prune_home_reads()
-    log_pruned(idle.drop_idle(deadline=deadline), "homes", task=task)
+    log_pruned(drop_idle(deadline=deadline), "homes", task=task)
     log_pruned(deliver.prune_arrivals(deadline=deadline), "arrivals", task=task)
     if feed_settings.home_settings().embed:
         hidden = embedding.prune_hidden(deadline=deadline)

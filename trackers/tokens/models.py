@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
 from trackers.timelines.models import Follower
-from trackers.tokens.secret import DIGEST_LETTERS
+from trackers.tokens.secret import DIGEST_LETTERS, digest_of, new_secret
+
+# A token in use would otherwise cost a write with each request.
+_USED_EVERY = timedelta(hours=1)
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def authenticate(self, secret: str, *, now: datetime) -> ApiToken | None:
+        """The token, with its user; None if it or its user is no longer allowed."""
+        tokens = self.filter(digest=digest_of(secret), revoked_at=None)
+        token = tokens.filter(user__is_active=True).select_related("user").first()
+        if token is None:
+            return None
+        unused = models.Q(used_at=None) | models.Q(used_at__lt=now - _USED_EVERY)
+        if token.used_at is None or token.used_at < now - _USED_EVERY:
+            self.filter(unused, pk=token.pk).update(used_at=now)
+        return token
 
 
 class ApiToken(models.Model):
@@ -43,6 +61,8 @@ class ApiToken(models.Model):
     used_at = models.DateTimeField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, editable=False)
 
+    objects = ApiTokenQuerySet.as_manager()
+
     class Meta:
         verbose_name = "API token"
         ordering = ["-made_at"]
@@ -61,6 +81,13 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}" if self.user else self.name
+
+    def save_with_secret(self) -> str:
+        """Save a new one and return its secret, which is shown only once."""
+        secret = new_secret()
+        self.digest = digest_of(secret)
+        self.save()
+        return secret
 
 
 # Of the API, each with all that those before it may.

@@ -6,8 +6,7 @@ from django.db import models
 from django.db.models import F, Func, IntegerField, Q
 from django.db.models.lookups import GreaterThanOrEqual, LessThan
 
-from trackers.jobs.models import Bucket, Job
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Bucket, Job
 
 # The sample: keys whose 32-bit hash lies in this range, one in 32. Few enough not to slow down
 # claims, and spread evenly over ages and projects, in whatever order they came.

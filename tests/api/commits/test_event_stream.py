@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 
 from tests.api.db.test_document import STREAM, TEXT
 from tests.factories import TweetFactory
-from trackers.events.live import places
+from trackers.events.live import open as open_streams
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
 
@@ -107,7 +107,7 @@ def test_head_takes_no_place_among_the_streams(program):
     )
 
     assert (answer.status_code, answer["Content-Type"]) == (200, "text/event-stream")
-    assert (b"".join(answer.streaming_content), places.taken) == (b"", 0)
+    assert (b"".join(answer.streaming_content), open_streams.taken) == (b"", 0)
 
 
 @pytest.mark.django_db(transaction=True)

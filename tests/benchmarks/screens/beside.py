@@ -16,7 +16,6 @@ from tests.queues import fill_buckets
 from trackers.dashboards.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.subscriptions import enroll
-from trackers.tokens import api_tokens
 from trackers.tokens import feed_addresses as feed_addresses
 from trackers.tokens.models import ApiToken
 from tweetwatch.database import cursor
@@ -120,7 +119,7 @@ def enter() -> Entered:
     token = ApiToken(user=user, name="screens", scope=ApiToken.Scope.ADMIN)
     feed = feed_addresses.make_address(FIRST_WATCHER, now=datetime.now(UTC))
     column, _ = Column.objects.get_or_create(user=user, source_id=1, defaults={"position": 1})
-    return Entered(user, api_tokens.save_token(token), feed, column.pk)
+    return Entered(user, token.save_with_secret(), feed, column.pk)
 
 
 def run(*statements: str) -> None:

@@ -17,7 +17,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.events.models import Subscriber, SubscriberState
 from trackers.events.subscribers.disabling import disable_failing
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule.intervals import Plan
 from trackers.schedule.tweet_changes import pause_tweets, untrack_tweets
 from trackers.tweets.authors import store_names

@@ -10,8 +10,8 @@ from django_q.models import Schedule
 from tests.jobs.plans import explain, scans
 from trackers import tasks
 from tweetwatch.database import cursor
-from tweetwatch.http.sessions import PRUNE_SESSIONS, prune_sessions
 from tweetwatch.pieces import Deadline
+from tweetwatch.retention import PRUNE_SESSIONS, prune_sessions
 
 MANY = """
     INSERT INTO django_session (session_key, session_data, expire_date)

@@ -13,7 +13,7 @@ from trackers.ingest.files.lines import FoundTweet, read_tweets
 from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import tweet_changes
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet, TweetVersion

@@ -11,11 +11,10 @@ from tests.x import wait_until
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source
 from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.ingest.stream.listening import Listening
-from trackers.ingest.stream.requests import payer
+from trackers.ingest.stream.requests import Asker, payer
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 from trackers.ingest.stream.synced import Synced

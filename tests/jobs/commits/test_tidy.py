@@ -8,7 +8,7 @@ import pytest
 
 from tests.databases import url_of
 from tests.factories import TweetUpdateFactory
-from trackers.jobs.horizon import horizon
+from trackers.jobs.observed.database import horizon
 from trackers.jobs.upkeep import vacuum
 from tweetwatch.database import cursor
 

@@ -13,8 +13,7 @@ from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import holds
 from trackers.jobs.findings import queue_findings as queue_looks
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
 

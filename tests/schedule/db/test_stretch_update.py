@@ -16,7 +16,7 @@ from tests.factories import (
 )
 from trackers.credentials.models import Window
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.census import record_census

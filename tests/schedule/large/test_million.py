@@ -11,7 +11,7 @@ from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.population import EXACTLY
 from trackers.forecasts.update import update_forecasts
 from trackers.jobs import statistics
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.census import record_census
 from trackers.schedule.models import Interval

@@ -12,7 +12,7 @@ from tests.jobs.ordinary import enqueued, run_all
 from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
 from trackers import tasks
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Interval, Replanning

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from tests.factories import TweetFactory, figures, post
 from tests.x import wait_until
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import tweet_changes
 from trackers.schedule.intervals import Plan
 from trackers.tweets.describe import describe

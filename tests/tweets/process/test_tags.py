@@ -14,7 +14,7 @@ from trackers import tasks
 from trackers.schedule import tweet_changes
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.models import Tweet
-from trackers.tweets.tags import ending, tagging
+from trackers.tweets.tags import acts, tagging
 from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.tweets.tags.names import (
     InvalidTagName,
@@ -102,8 +102,8 @@ def test_merged_tags_disappear_at_once_and_their_tweets_are_moved(three):
     tagging.tag_tweets(new.pk, [2])
 
     # Into one that is itself merged, before anything was moved.
-    assert ending.end_tags([older], into=old) == 1
-    assert ending.end_tags([old, new], into=new) == 1
+    assert acts.end_tags([older], into=old) == 1
+    assert acts.end_tags([old, new], into=new) == 1
     assert offered_tags() == ["new"]
     assert tagging.tag_tweets(old.pk, [3]) == 0
     # The name is free again, for another tag.
@@ -117,22 +117,22 @@ def test_merged_tags_disappear_at_once_and_their_tweets_are_moved(three):
 
 def test_merging_into_a_removed_tag_is_refused():
     one, two = get_or_create_tag("one"), get_or_create_tag("two")
-    ending.end_tags([two])
+    acts.end_tags([two])
 
-    assert ending.end_tags([one], into=two) == 0
+    assert acts.end_tags([one], into=two) == 0
     assert offered_tags() == ["one"]
 
 
 def test_a_removed_tag_is_deleted_in_pieces(three, monkeypatch):
     tag = get_or_create_tag("launch")
     tagging.tag_tweets(tag.pk, [1, 2, 3])
-    monkeypatch.setattr(ending, "SWEEP", ending.SWEEP.replace("LIMIT 5000", "LIMIT 2"))
+    monkeypatch.setattr(acts, "SWEEP", acts.SWEEP.replace("LIMIT 5000", "LIMIT 2"))
 
-    ending.end_tags([tag])
+    acts.end_tags([tag])
     assert tagging.tags_of([1]) == {}
-    worked = ending.sweep_ended(deadline=Deadline.after(0))
+    worked = acts.sweep_ended(deadline=Deadline.after(0))
     assert (worked.rows, worked.left) == (2, 1)
-    assert ending.sweep_ended(deadline=soon()).rows == 1
+    assert acts.sweep_ended(deadline=soon()).rows == 1
 
     assert not Tag.objects.exists()
     assert Tweet.objects.count() == 3
@@ -195,10 +195,10 @@ def test_a_tag_removed_during_tagging_leaves_no_row():
 
     with transaction.atomic():
         tagging.tag_tweets(tag.pk, [1])
-        thread, done = beside(lambda: ending.end_tags([tag]))
+        thread, done = beside(lambda: acts.end_tags([tag]))
         wait_for_a_lock()
     thread.join()
-    ending.sweep_ended(deadline=soon())
+    acts.sweep_ended(deadline=soon())
 
     assert done == [1]
     assert not TweetTag.objects.exists()
@@ -233,11 +233,11 @@ def test_no_statement_about_tags_reads_a_whole_table(monkeypatch, is_analyzed):
         tagging.candidates_tagged(large.pk, Direction(MANY // 2), 51)
         tagging.candidates_tagged(large.pk, Direction(MANY // 2, up=True), 51)
         tagging.tagged_among(large.pk, ids)
-        ending.count_tagged(large, 1000)
-        ending.end_tags([large], into=target)
+        acts.count_tagged(large, 1000)
+        acts.end_tags([large], into=target)
         with cursor() as db:
-            db.execute(ending.SWEEP, {"tag": large.pk, "into": target.pk})
-            db.execute(ending.SWEEP_LEFT)
+            db.execute(acts.SWEEP, {"tag": large.pk, "into": target.pk})
+            db.execute(acts.SWEEP_LEFT)
 
     assert seen.reached
     for reach in seen.reached:

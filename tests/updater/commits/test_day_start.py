@@ -12,7 +12,7 @@ from tests.jobs.ordinary import enqueued, run_all
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.balances import read_balances
 from trackers.money.models import Project
 from trackers.schedule import intervals

@@ -8,7 +8,7 @@ from tests import queues
 from tests.factories import TweetFactory, figures, post
 from tests.stored_events import events_of, kinds, ms, subscribe
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan
 from trackers.tweets.describe import describe

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.factories import TweetFactory
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, Tier
 from trackers.tweets.models import Sample, Tweet

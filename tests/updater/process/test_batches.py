@@ -22,8 +22,7 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.models import Project, Spending
 from trackers.schedule.models import Interval
 from trackers.tweets.models import Tweet

@@ -10,7 +10,7 @@ from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.balances import read_balances
 from trackers.money.models import Project
 from trackers.schedule import intervals

@@ -17,8 +17,7 @@ from trackers import tasks
 from trackers.credentials import preflight, selection
 from trackers.credentials.models import Window
 from trackers.jobs import queue
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.models import Spending
 from trackers.tweets.models import Tweet
 from trackers.xapi.errors import NotReady

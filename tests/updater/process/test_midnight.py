@@ -13,7 +13,7 @@ from trackers.credentials.preflight import keys_for
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money import ledger
 from trackers.money.balances import CLOCKS
 from trackers.money.models import Project, Spending

@@ -11,8 +11,7 @@ from trackers import tasks
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.models import Project, Spending
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket

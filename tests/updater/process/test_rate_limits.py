@@ -13,7 +13,7 @@ from tests.updater.process.test_refresh import held, tracked, turn_clock
 from trackers import tasks
 from trackers.credentials.models import Window
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 

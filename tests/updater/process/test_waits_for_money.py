@@ -8,7 +8,7 @@ from django.utils import timezone
 from tests.updater.process.test_refresh import tracked, turn_clock, x  # noqa: F401
 from trackers import tasks
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import count_bounded
 from trackers.money.models import Project
 from trackers.schedule import tweet_changes

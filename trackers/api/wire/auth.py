@@ -16,7 +16,7 @@ from ninja.security.base import AuthBase
 from trackers.acts import Act, Done
 from trackers.history import Actor, by_api
 from trackers.timelines.followers import homes_of, own
-from trackers.tokens import api_tokens, rate_limit
+from trackers.tokens import rate_limit
 from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
 from trackers.tokens.rate_limit import RateUse
 from tweetwatch.http.refusals import Refused
@@ -58,7 +58,7 @@ def token_of(request: HttpRequest) -> ApiToken | None:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         is_token = scheme.lower() == "bearer" and bool(secret)
         known["api_token"] = (
-            api_tokens.authenticate_token(secret.strip(), now=timezone.now()) if is_token else None
+            ApiToken.objects.authenticate(secret.strip(), now=timezone.now()) if is_token else None
         )
     token: ApiToken | None = known["api_token"]
     return token

@@ -2,7 +2,7 @@
 
 With a follower's secret address anybody can read its home and sources. Any other such request is
 answered as if the page did not exist. The secret is part of the path:
-`tweetwatch.http.secret_paths` keeps it out of the logs.
+`tweetwatch.log_lines` keeps it out of the logs.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.dashboards.words import Moment, ago, commas, lasting
-from trackers.jobs.horizon import Horizon
+from trackers.jobs.observed.database import Horizon
 from trackers.jobs.queue import URGENT_SHARE
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 from trackers.schedule.catch_up import CatchUp

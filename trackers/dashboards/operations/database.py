@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.words import commas, format_bytes, lasting
-from trackers.jobs.horizon import Horizon
-from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, PartitionsOf, Table
+from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, Horizon, PartitionsOf, Table
 from tweetwatch.partitions import DAY_SPAN, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.

@@ -15,7 +15,6 @@ from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
 from trackers.dashboards.charts import Sparkline, by_minute
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.words import commas
-from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
 from trackers.events.subscribers.status import (
@@ -92,7 +91,7 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
 
 
 def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
-    attempts = read_attempts(subscriber, limit=_MAX_ATTEMPTS, outcome=outcome)
+    attempts = subscriber.newest_attempts(limit=_MAX_ATTEMPTS, outcome=outcome)
     batches = subscriber.batches.order_by("place")[: _MAX_BATCHES + 1]
     row = _subscriber_row(
         status_of(subscriber, now=now),

@@ -1,6 +1,7 @@
-"""How many live streams each web process has open, as `status` and `/metrics` report it.
+"""Live streams: the places of this process for them, since each occupies a thread that pages may
+need, and how many each process has open, as `status` and `/metrics` report it.
 
-Each process has its own places (`places.py`); its row says how many are taken. It is written when
+The row of a process says how many of its places are taken. It is written when
 that changes, and every ten seconds while a stream is open, so a killed process soon drops out. One
 without an open stream is left out too.
 """
@@ -12,10 +13,11 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.events.live import places
 from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
@@ -49,6 +51,37 @@ class Streams:
     processes: int
 
 
+_lock = threading.Lock()
+# Places that streams of this process occupy.
+taken = 0
+
+
+@contextmanager
+def place(most: int) -> Iterator[bool]:
+    """Take a place if one is free, and yield whether it was; give it back at the end."""
+    has_one = _take_place(most)
+    try:
+        yield has_one
+    finally:
+        if has_one:
+            _give_back()
+
+
+def _take_place(most: int) -> bool:
+    global taken
+    with _lock:
+        if taken >= most:
+            return False
+        taken += 1
+        return True
+
+
+def _give_back() -> None:
+    global taken
+    with _lock:
+        taken -= 1
+
+
 class PlacesReporter:
     """One per process; each stream is a thread of the process."""
 
@@ -60,11 +93,11 @@ class PlacesReporter:
     def report(self, most: int) -> None:
         """Record how many are open, if that has changed; skipped while the database is away."""
         with self._lock:
-            now, taken = time.monotonic(), places.taken
-            if taken == self._reported and (not taken or now < self._again_at):
+            now, count = time.monotonic(), taken
+            if count == self._reported and (not count or now < self._again_at):
                 return
-            self._reported, self._again_at = taken, now + _EVERY
-            params = {"open": taken, "places": most}
+            self._reported, self._again_at = count, now + _EVERY
+            params = {"open": count, "places": most}
             try:
                 with cursor() as db:
                     db.execute(

@@ -19,8 +19,7 @@ from django.db import connection
 
 from trackers.events.delivery.formats import Shape
 from trackers.events.live.cursor import Cursor
-from trackers.events.live.open import reporter
-from trackers.events.live.places import place
+from trackers.events.live.open import place, reporter
 from trackers.events.live.read import Read, Wanted, first_read, newest_place, read_on
 from tweetwatch.clock_times import iso
 from tweetwatch.database import LOST

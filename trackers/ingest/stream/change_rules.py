@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.listeners import WantedRule
+from trackers.ingest.stream.requests import Asker
 from trackers.ingest.stream.synced import Synced
 from trackers.xapi.endpoints import CHANGE_STREAM_RULES
 from trackers.xapi.errors import BadRequest

@@ -20,7 +20,6 @@ from django.db import (
 )
 
 from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Backoff
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
 from trackers.ingest.stream.gaps import open_gaps
@@ -28,7 +27,7 @@ from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.lines import GarbledLog, StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import Reader
-from trackers.ingest.stream.requests import NoTurnError, check_payer
+from trackers.ingest.stream.requests import Asker, NoTurnError, check_payer
 from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.store import store
 from trackers.xapi.errors import XError

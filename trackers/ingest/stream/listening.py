@@ -18,13 +18,12 @@ from django.db import connection
 from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Backoff, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
-from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError, ask_in_turn, payer
+from trackers.ingest.stream.requests import LOOKS_AGAIN, Asker, NoTurnError, ask_in_turn, payer
 from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Settings

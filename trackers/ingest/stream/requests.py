@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from trackers.credentials import selection, sentences
 from trackers.credentials.models import Credential
+from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.backoff import at_most_a_window
+from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.settings import Settings
 from trackers.jobs import pausing
 from trackers.money.balances import read_balances
 from trackers.xapi.endpoints import STREAM
@@ -119,3 +123,19 @@ def ask_in_turn(
         raise
     selection.settle_answered(selected, answer.window)
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks X about rules for the process that has the lease: one request at a time, in its turn."""
+
+    settings: Settings
+    lease: Lease
+    who: Payer
+
+    def ask(self, endpoint_of: Any, send: Callable[..., Answer], **given: Any) -> Answer:
+        """Renews the lease first, so that each of several requests in a row has its full length."""
+        stream_lease.renew(self.lease)
+        asking = self.settings.asking
+        how = {"base_url": asking.base_url, "timeout": asking.timeout}
+        return ask_in_turn(endpoint_of, self.who, partial(send, **given, **how))

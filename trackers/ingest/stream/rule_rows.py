@@ -11,11 +11,11 @@ from django.db import transaction
 
 from trackers.ingest.sources.models import Gap
 from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
 from trackers.ingest.stream.gaps import CLOCKS_DIFFER, open_gaps
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.listeners import WantedRule
+from trackers.ingest.stream.requests import Asker
 from trackers.ingest.stream.synced import Synced
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement

@@ -10,10 +10,9 @@ import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.backoff import Backoff, trouble_of
 from trackers.ingest.stream.listeners import Listeners, WantedRule, wanted_now
-from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError
+from trackers.ingest.stream.requests import LOOKS_AGAIN, Asker, NoTurnError
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.synced import Synced
 from trackers.xapi.errors import XError

@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.change_rules import add_in_pieces, bare, delete_in_pieces
 from trackers.ingest.stream.listeners import WantedRule
 from trackers.ingest.stream.marks import PROGRAM, Mark, our_mark
-from trackers.ingest.stream.requests import NoTurnError
+from trackers.ingest.stream.requests import Asker, NoTurnError
 from trackers.ingest.stream.rule_rows import open_missing, store_rules
 from trackers.ingest.stream.synced import Synced
 from trackers.xapi.endpoints import STREAM_RULES

@@ -94,6 +94,18 @@ _PARTITIONS = """
         SELECT pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT' AS is_default) AS bound
     GROUP BY 1 ORDER BY 1
 """
+# VACUUM can remove no row that died since the oldest open snapshot was taken. A queue whose dead
+# rows stay gets slower by the minute, so the thing to warn about is this, not its length. Snapshots
+# of other databases hold nothing back here, nor does an autovacuum. A superuser and members of
+# pg_read_all_stats see all transactions, other roles only their own.
+_OLDEST_SNAPSHOT = """
+    SELECT extract(epoch FROM now() - xact_start)::float8, pid,
+           coalesce(nullif(application_name, ''), usename, backend_type)
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL
+      AND backend_type <> 'autovacuum worker' AND pid <> pg_backend_pid()
+    ORDER BY xact_start LIMIT 1
+"""
 # A file keeps its pages after its last row has gone, until vacuum cuts them off.
 _HAS_A_ROW = "SELECT EXISTS (SELECT FROM ONLY {})"
 
@@ -138,6 +150,15 @@ class Health:
     grows_a_day: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How old the oldest snapshot is, in seconds, and whose; 0 when there is none."""
+
+    seconds: float = 0.0
+    pid: int | None = None
+    who: str = ""
+
+
 def record_database_minute() -> None:
     """Once a minute, by whichever process comes first."""
     with cursor() as db:
@@ -152,6 +173,12 @@ def prune_database_minutes() -> int:
 def wal_by_minute(*, over: timedelta) -> list[tuple[datetime, int | None]]:
     with cursor() as db:
         return db.execute(_WAL_BY_MINUTE, {"over": over}).fetchall()
+
+
+def horizon() -> Horizon:
+    with cursor() as db:
+        row = db.execute(_OLDEST_SNAPSHOT).fetchone()
+    return Horizon(max(row[0], 0.0), row[1], row[2]) if row else Horizon()
 
 
 def health() -> Health | None:

@@ -15,7 +15,6 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers.events import redelivery
-from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
@@ -142,8 +141,8 @@ class Command(ActionsCommand):
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
-        attempts = read_attempts(
-            subscriber, limit=options["limit"], outcome=options["outcome"] or ""
+        attempts = subscriber.newest_attempts(
+            limit=options["limit"], outcome=options["outcome"] or ""
         )
         for row in reversed(attempts):
             attempt = attempt_json(row)

@@ -15,7 +15,7 @@ from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.untracking import Ids, id_array, tracked_ids, tweet_count_text
 from trackers.schedule.acts import act_in_pieces
 from trackers.schedule.models import BulkAct
-from trackers.tweets.tags.ending import MAX_COUNTED, count_tagged
+from trackers.tweets.tags.acts import MAX_COUNTED, count_tagged
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, find_tag, get_or_create_tag
 from tweetwatch.command_line import EXIT_USAGE

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from trackers.jobs.models import Queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.jobs.statistics import queue_summary
 from trackers.money.allowance import tomorrows_allowance
 from trackers.schedule.capacity import capacity

@@ -8,7 +8,7 @@ from tests.ingest.polls.steps import accounts, add, billed, poll, release, spent
 from trackers import tasks
 from trackers.ingest.sources.models import SourceTweet
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.tweets.models import Tweet, TweetText, TweetVersion
 from trackers.updater.models import TweetUpdate
 

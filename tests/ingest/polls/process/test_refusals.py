@@ -21,7 +21,7 @@ from trackers import tasks
 from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.jobs import queue
-from trackers.jobs.names import TWEET_UPDATE
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 

@@ -1,4 +1,4 @@
-"""Check at start that TASK_TIMEOUT is shorter than every lease that is set."""
+"""Checks at start: a task ends before its lease does, and has the time for two requests."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from django.conf import settings
 from django.core.checks import Error, register
 from django.db import DatabaseError
 
+from trackers.credentials.models import Credential
 from trackers.jobs.models import Queue
 from tweetwatch.checks import INSTALLATION
 
 
 @register(INSTALLATION)
 def tasks_end_before_leases(**_: Any) -> list[Error]:
-    """Check every queue; without a database, the lease that a new one gets."""
+    """TASK_TIMEOUT is shorter than the lease of every queue."""
     task = timedelta(seconds=settings.TASK_TIMEOUT)
     return [
         Error(
@@ -36,3 +37,25 @@ def _leases() -> list[tuple[str, timedelta]]:
     except DatabaseError:
         # The database is away, or has no tables yet.
         return [("a queue", Queue._meta.get_field("lease").default)]
+
+
+@register(INSTALLATION)
+def tasks_have_time_for_a_renewal(**_: Any) -> list[Error]:
+    """OAuth 2.0 tokens are renewed within the task that asks: two requests, one after the other."""
+    twice = 2 * settings.REQUEST_TIMEOUT.total_seconds()
+    if twice <= settings.TASK_TIMEOUT:
+        return []
+    try:
+        name = Credential.objects.enabled().filter(kind=Credential.Kind.OAUTH2).values("name")[:1]
+        names = [row["name"] for row in name]
+    except DatabaseError:
+        names = []
+    return [
+        Error(
+            f"TASK_TIMEOUT ({settings.TASK_TIMEOUT} s) is shorter than twice REQUEST_TIMEOUT "
+            f"({twice:g} s), and the credential {name} may need two requests: one for new tokens.",
+            hint="Lengthen TASK_TIMEOUT, or shorten REQUEST_TIMEOUT.",
+            id="trackers.E002",
+        )
+        for name in names
+    ]
