@@ -23,7 +23,7 @@ from trackers.xapi.parse import usual as parse_usual
 from trackers.xapi.parse import v1, v2
 from trackers.xapi.parse.usage import Usage, read_usage
 from trackers.xapi.results import Accounts, Lookup, Shown
-from trackers.xapi.wire.transport import CANONICAL, Reply
+from trackers.xapi.wire.session import CANONICAL, Reply
 from trackers.xapi.wire.x_client import Read, XClient, client_for
 
 _V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"

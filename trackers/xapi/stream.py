@@ -23,16 +23,16 @@ from trackers.xapi.parse.problems import read_problem
 from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.pools import endless_connections_to
-from trackers.xapi.wire.signing import sign_with
-from trackers.xapi.wire.transport import (
+from trackers.xapi.wire.session import (
     CANONICAL,
     CONNECT_WITHIN_SECONDS,
     RejectedReply,
     Reply,
+    Session,
     Sign,
-    Wire,
     read_body,
 )
+from trackers.xapi.wire.signing import sign_with
 from trackers.xapi.wire.x_client import Send, XClient
 
 _PATH = CANONICAL + "/2/tweets/search/stream"
@@ -53,7 +53,7 @@ class TooManyConnections(RateLimited):
     """X counts another connection of the app, perhaps one that has just died."""
 
 
-class StreamWire(Wire):
+class StreamSession(Session):
     """Leaves the body of a 200 unread; every wait for bytes ends after `silence`."""
 
     def __init__(self, sign: Sign, *, base_url: str, silence: timedelta) -> None:
@@ -184,8 +184,8 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
     `base_url` as in `client.look_up`. `silence`: the longest wait for the reply, a line, or a
     keep-alive, which X sends every 20 s. `timeout`, which every call takes, has no effect here.
     """
-    wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
-    client = XClient(keys, wire)
+    session = StreamSession(sign_with(keys), base_url=base_url, silence=silence)
+    client = XClient(keys, session)
     attempt = Attempt(lambda: _ask_to_connect(client))
     try:
         client.ask(STREAM[keys.api], attempt.send, attempt.read, ())
@@ -193,8 +193,8 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
         client.close()
         failure = _of_its_kind(error, attempt.rejected)
     else:
-        assert wire.opened is not None
-        return Opened(wire.opened, client, attempt, silence=silence)
+        assert session.opened is not None
+        return Opened(session.opened, client, attempt, silence=silence)
     raise failure
 
 

@@ -23,7 +23,7 @@ from trackers.xapi.parse.stream import (
     read_deleted,
     read_rules,
 )
-from trackers.xapi.wire.transport import RejectedReply, Reply
+from trackers.xapi.wire.session import RejectedReply, Reply
 from trackers.xapi.wire.x_client import PLACEHOLDER, XClient, client_for
 
 # X limits a rule to 1,024 characters, so this many fit in any request.

@@ -27,7 +27,7 @@ from trackers.xapi.page import Ask, Page, PageKind
 from trackers.xapi.parse.timeline import page_of, read_named, stale_since_id
 from trackers.xapi.results import Account, Missing, WindowSeen
 from trackers.xapi.wire.headers import date_of
-from trackers.xapi.wire.transport import RejectedReply, Reply
+from trackers.xapi.wire.session import RejectedReply, Reply
 from trackers.xapi.wire.x_client import Send, XClient, client_for
 
 # The endpoint of each kind, in the form that `select_credential` takes.

@@ -18,9 +18,8 @@ from trackers.xapi.errors import Garbage, Refused, SignInAgain, XError
 from trackers.xapi.keys import KEY, Secrets
 from trackers.xapi.parse.problems import read_problem, shorten
 from trackers.xapi.wire.refusals import error_in
-from trackers.xapi.wire.session import Session
+from trackers.xapi.wire.session import CANONICAL, RejectedReply, Reply, Session
 from trackers.xapi.wire.signing import sign_as_client
-from trackers.xapi.wire.transport import CANONICAL, RejectedReply, Reply, Wire
 
 _TOKEN_URL = CANONICAL + "/2/oauth2/token"
 # X calls a spent refresh token an invalid request, RFC 6749 an invalid grant.
@@ -58,7 +57,7 @@ def _request_tokens(
     secrets: Mapping[str, str], form: Secrets, *, base_url: str, timeout: timedelta
 ) -> Tokens:
     """An error's frames may be shown with their locals: what is secret is in `Secrets` here."""
-    session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
+    session = Session(sign_as_client(secrets), base_url=base_url, timeout=timeout)
     try:
         return _read_tokens(session.post(_TOKEN_URL, data=dict(form)).body)
     except RejectedReply as rejected:

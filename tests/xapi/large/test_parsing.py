@@ -13,7 +13,7 @@ from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.results import Figures
 from trackers.xapi.wire.headers import retry_after, window_seen
 from trackers.xapi.wire.refusals import error_in
-from trackers.xapi.wire.transport import Reply
+from trackers.xapi.wire.session import Reply
 
 METRICS = {
     "retweet_count": 1,

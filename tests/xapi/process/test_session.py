@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from trackers.xapi.client import look_up
 from trackers.xapi.results import Shown
-from trackers.xapi.wire.session import Session, body_of, url_with_query
-from trackers.xapi.wire.transport import CANONICAL, Wire
+from trackers.xapi.wire.session import CANONICAL, Session, body_of, url_with_query
 
 NOTHING = b'{"errors":[]}'
 URL = CANONICAL + "/2/tweets/search/recent"
@@ -21,7 +20,7 @@ IDS = ",".join(str(10**18 + number) for number in range(100))
 
 @pytest.fixture
 def session(peer):
-    session = Session(Wire(lambda method, url: "Bearer a-token", **peer.asking))
+    session = Session(lambda method, url: "Bearer a-token", **peer.asking)
     yield session
     session.close()
 

@@ -19,7 +19,7 @@ from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.results import Account, Figures, Post
 from trackers.xapi.wire.headers import window_seen
 from trackers.xapi.wire.refusals import error_in
-from trackers.xapi.wire.transport import Reply
+from trackers.xapi.wire.session import Reply
 
 LOOKUP = rb"""{"data":[{"id":"1577730467436138524","text":"drum \uD83E\uDD41 & caf\u00e9","edit_history_tweet_ids":["1577730467436138524"],"author_id":"2244994945","created_at":"2026-08-19T08:41:37.000Z",
  "public_metrics":{"retweet_count":5,"reply_count":2,"like_count":10,"quote_count":1,"bookmark_count":3,"impression_count":1234},

@@ -19,7 +19,7 @@ from trackers.credentials.secrets import MAY_HAVE, NEEDS
 from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.xapi.wire import network
-from trackers.xapi.wire.transport import CANONICAL
+from trackers.xapi.wire.session import CANONICAL
 from tweetwatch.command_line import EXIT_USAGE
 
 MAX_NAME_LENGTH = 60

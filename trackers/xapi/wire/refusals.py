@@ -20,7 +20,7 @@ from trackers.xapi.errors import (
 from trackers.xapi.parse.problems import entries, kind_of, read_problem, shorten
 from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import reset_time, retry_after
-from trackers.xapi.wire.transport import Reply
+from trackers.xapi.wire.session import Reply
 
 # Inside a 400, v1.1 says that it was given no keys, or none that it could read; and at any endpoint
 # that the account the keys belong to is suspended or locked.

@@ -11,7 +11,7 @@ import tweepy  # noqa: F401 - the same
 from oauthlib.oauth1.rfc5849 import Client
 
 from trackers.xapi.keys import BEARER, OAUTH2, Keys
-from trackers.xapi.wire.transport import Sign
+from trackers.xapi.wire.session import Sign
 
 # The kinds whose token is sent as is.
 _TOKENS: Mapping[str, str] = {

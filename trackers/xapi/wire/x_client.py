@@ -18,14 +18,13 @@ from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import window_seen
 from trackers.xapi.wire.network import current_route
 from trackers.xapi.wire.refusals import error_in
-from trackers.xapi.wire.session import Session
+from trackers.xapi.wire.session import RejectedReply, Reply, Session
 from trackers.xapi.wire.signing import sign_with
-from trackers.xapi.wire.transport import RejectedReply, Reply, Wire
 
 Result = TypeVar("Result", covariant=True)
 Send = Callable[[], Reply]
 
-PLACEHOLDER = "signed by the wire"
+PLACEHOLDER = "signed by the session"
 
 
 class Read(Protocol[Result]):
@@ -39,15 +38,15 @@ class Read(Protocol[Result]):
 class XClient:
     """For one thread: it has one connection, and one request at a time on it."""
 
-    def __init__(self, keys: Keys, wire: Wire) -> None:
+    def __init__(self, keys: Keys, session: Session) -> None:
         self._secrets = tuple(keys.secrets.values())
-        self.session = Session(wire)
-        # The wire signs requests, so tweepy holds nothing it could log. With this return type it
+        self.session = session
+        # The session signs requests, so tweepy holds nothing it could log. With this return type it
         # returns what the session gave it.
         self.tweepy = Client(
             bearer_token=PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False
         )
-        self.tweepy.session = self.session
+        self.tweepy.session = session
 
     def ask(
         self,
@@ -93,7 +92,7 @@ def client_for(keys: Keys, base_url: str, timeout: timedelta) -> XClient:
     known = _clients.known.get(keys.pk)
     if known is not None and known[0] == made_of:
         return known[1]
-    client = XClient(keys, Wire(sign_with(keys), base_url=base_url, timeout=timeout))
+    client = XClient(keys, Session(sign_with(keys), base_url=base_url, timeout=timeout))
     _clients.known[keys.pk] = made_of, client
     return client
 
