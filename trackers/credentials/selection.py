@@ -8,7 +8,7 @@ The credential with the most room in its window goes first (`windows`); a disabl
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -32,7 +32,8 @@ from trackers.money import depletion
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from trackers.xapi.errors import Depleted, Forbidden, NotShown, Refused, XError
 from trackers.xapi.results import WindowSeen
-from tweetwatch.database import DatabaseClock
+from tweetwatch.database import DatabaseClock, cursor
+from tweetwatch.statements import statement
 
 __all__ = [
     "NoCredential",
@@ -71,6 +72,7 @@ class Selection:
 
 
 _ATTEMPTS = 5
+_CANCEL = statement(__file__, "cancel")
 
 
 def select_credential(
@@ -167,7 +169,7 @@ def _selections_of(
     try:
         credential = _load_credential(reserved.credential)
     except SecretUnreadableError as error:
-        windows.cancel_all(reserved.requests)
+        _cancel(reserved.requests)
         id, name, *_ = reserved.credential
         unreadable[id] = f"{name}: {error}"
         return []
@@ -210,9 +212,18 @@ def cancel(selected: Selection) -> None:
     cancel_all([selected])
 
 
-def cancel_all(selections: Collection[Selection]) -> None:
+def cancel_all(selections: Iterable[Selection]) -> None:
     """None of these requests is sent after all."""
-    windows.cancel_all([selected.reservation for selected in selections])
+    _cancel([selected.reservation for selected in selections])
+
+
+def _cancel(reservations: Sequence[Reservation]) -> None:
+    params = {
+        "windows": [reservation.window_id for reservation in reservations],
+        "times": [reservation.at for reservation in reservations],
+    }
+    with cursor() as db:
+        db.execute(_CANCEL, params)
 
 
 def settle_failed(selected: Selection, error: XError, *, now: datetime | None = None) -> None:

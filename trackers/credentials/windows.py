@@ -13,7 +13,7 @@ hosts share one truth.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -85,7 +85,7 @@ IN_TURN = f"(NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
 _REQUESTS_GRANTED = f"""(CASE
                   WHEN {_IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.depletions > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
-# The times identify a window's reservations: CANCEL and `learning.settle_all` remove them by time.
+# The times identify a window's reservations: a cancelled or settled one is removed by its time.
 # So they are a microsecond apart, and never repeat whatever the clock does.
 TIMES = """ARRAY(
             SELECT moment.at
@@ -162,22 +162,6 @@ _RESERVE = statement(
 # their ids, or two waiting workers would deadlock.
 _RESERVE_AND_WAIT = statement(__file__, "reserve", open=(), order="w.id", when_locked="", **_PARTS)
 
-# Requests that were not sent after all. Windows are locked in order of id.
-_CANCEL = """
-    WITH unsent AS MATERIALIZED (
-        SELECT w.id, reserved.times
-        FROM trackers_window w JOIN (
-            SELECT window_id, array_agg(at) AS times
-            FROM unnest(%(windows)s::bigint[], %(times)s::timestamptz[]) AS r(window_id, at)
-            GROUP BY window_id
-        ) reserved ON reserved.window_id = w.id
-        ORDER BY w.id FOR UPDATE OF w
-    )
-    UPDATE trackers_window w
-    SET under_way = ARRAY(SELECT r FROM unnest(w.under_way) r WHERE r <> ALL (unsent.times))
-    FROM unsent WHERE w.id = unsent.id
-"""
-
 
 def reservation_params(
     endpoint_of: Mapping[str, str],
@@ -228,13 +212,3 @@ def _reserved_by(query: str, params: Mapping[str, Any]) -> Reserved | None:
     window_id, times, *of_credential, project, depletions = row
     requests = tuple(Reservation(window_id, at) for at in times)
     return Reserved(requests, tuple(of_credential), project, depletions)
-
-
-def cancel_all(reservations: Collection[Reservation]) -> None:
-    """The requests were not sent."""
-    params = {
-        "windows": [one.window_id for one in reservations],
-        "times": [one.at for one in reservations],
-    }
-    with cursor() as db:
-        db.execute(_CANCEL, params)
