@@ -20,8 +20,7 @@ import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch.mail_server import Server
-from tweetwatch.proxy import Proxy, is_loopback
+from tweetwatch.servers import MailServer, Proxy, is_loopback
 
 # Nothing starts without these; if the environment has them, no file is needed.
 _NEEDED = ("SECRET_KEY", "FIELD_KEYS")
@@ -223,7 +222,7 @@ class Environment(environ.Env):
             refuse_setting(name, fault, how)
         return Proxy(host.hostname or "", host.port, *_login(host, name, how))
 
-    def mail_server(self, *, public_url: str, task_timeout: int) -> Server | None:
+    def mail_server(self, *, public_url: str, task_timeout: int) -> MailServer | None:
         """smtp+tls://user:password@host:port of the mail server for alerts; None if unset."""
         name = "EMAIL_URL"
         default = min(10, task_timeout / 3)
@@ -250,7 +249,7 @@ class Environment(environ.Env):
             refuse_setting("EMAIL_TIMEOUT", fault, "EMAIL_TIMEOUT=10")
         port = host.port or _MAIL_PORTS[host.scheme]
         security = host.scheme.partition("+")[2]
-        return Server(host.hostname or "", port, sender, timeout, user, password, security)
+        return MailServer(host.hostname or "", port, sender, timeout, user, password, security)
 
     def _host(self, name: str, fault: str, how: str) -> SplitResult:
         """An address that names a host, perhaps a port and a login, and nothing below the host."""

@@ -8,7 +8,7 @@ from email import message_from_bytes, policy
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
-from tweetwatch.mail_server import Server
+from tweetwatch.servers import MailServer
 
 SENDER = "tweetwatch@here.example"
 
@@ -51,7 +51,7 @@ def free_port():
 
 
 def server(port, **given):
-    return Server("127.0.0.1", port, SENDER, timedelta(seconds=1), **given)
+    return MailServer("127.0.0.1", port, SENDER, timedelta(seconds=1), **given)
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from trackers.alerts import smtp, text
 from trackers.alerts.models import AlertMail
 from trackers.alerts.smtp import Verdict
 from tweetwatch.database import cursor
-from tweetwatch.mail_server import Server
 from tweetwatch.pieces import Deadline
+from tweetwatch.servers import MailServer
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Sent:
     given_up: int = 0
 
 
-def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
+def send(server: MailServer | None, *, public_url: str, deadline: Deadline) -> Sent:
     """Send what waits, until nothing does, time is up, or the server fails: then the rest would
     fail too. Without a server everything waits."""
     if server is None:
@@ -111,7 +111,7 @@ def _give_up_unsent() -> int:
     )
 
 
-def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -> list[Verdict]:
+def send_these(mails: Iterable[AlertMail], server: MailServer, *, public_url: str) -> list[Verdict]:
     """Send them at once, while a person waits: a test. What fails is not tried again; once the
     server has failed for all, the rest are not tried."""
     verdicts: list[Verdict] = []

@@ -14,7 +14,7 @@ from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
 from django.core.mail.message import sanitize_address
 
-from tweetwatch.mail_server import Server
+from tweetwatch.servers import MailServer
 
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
 _MAX_REASON, _MAX_ERROR_LENGTH = 120, 300
@@ -37,7 +37,7 @@ class Verdict:
 _SENT = Verdict()
 
 
-def deliver(message: EmailMessage, server: Server) -> Verdict:
+def deliver(message: EmailMessage, server: MailServer) -> Verdict:
     """Never call it in a transaction: it waits up to EMAIL_TIMEOUT for each reply of the server."""
     backend = EmailBackend(
         host=server.host,
@@ -74,13 +74,13 @@ def _quit_quietly(backend: EmailBackend) -> None:
             connection.close()
 
 
-def _verdict(error: Exception, server: Server) -> Verdict:
+def _verdict(error: Exception, server: MailServer) -> Verdict:
     reason, is_final = _why(error, server)
     is_of_one = isinstance(error, _OF_ONE)
     return Verdict(reason[:_MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
 
 
-def _why(error: Exception, server: Server) -> tuple[str, bool]:
+def _why(error: Exception, server: MailServer) -> tuple[str, bool]:
     """The most specific first: most of these are each other's subclasses, and OSErrors."""
     at = server.place
     match error:
@@ -143,7 +143,7 @@ def _why(error: Exception, server: Server) -> tuple[str, bool]:
     return f"What answers at {at} is not a mail server. Check EMAIL_URL.", False
 
 
-def _quoted(code: int, answer: bytes | str, server: Server) -> str:
+def _quoted(code: int, answer: bytes | str, server: MailServer) -> str:
     """The server's own words, on one line."""
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())

@@ -9,12 +9,12 @@ from django.core.mail import EmailMessage
 
 from trackers.alerts.models import AlertMail, AlertNotice
 from trackers.alerts.words import condition
-from tweetwatch.mail_server import Server
+from tweetwatch.servers import MailServer
 
 _SUBJECT_MOST = 120
 
 
-def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage:
+def message(mail: AlertMail, server: MailServer, *, public_url: str) -> EmailMessage:
     notice = mail.notice
     host = urlsplit(public_url).hostname or "tweetwatch"
     return EmailMessage(

@@ -15,7 +15,7 @@ from trackers.alerts.smtp import NOT_SET, Verdict
 from trackers.alerts.words import condition
 from trackers.outbox.models import ALERTS_TOPIC, Topic
 from trackers.outbox.publish import NewEvent, publish_events
-from tweetwatch.mail_server import Server
+from tweetwatch.servers import MailServer
 
 # No other process sends it meanwhile. If this one dies, the task sends it.
 _A_WHILE = timedelta(minutes=5)
@@ -29,7 +29,9 @@ class Tested:
     is_well: bool  # all of it succeeded
 
 
-def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: datetime) -> Tested:
+def try_out(
+    rule: AlertRule, server: MailServer | None, *, public_url: str, now: datetime
+) -> Tested:
     """Send to all addresses of the rule despite its pause; and to subscribers, if it tells them."""
     what = f"This is a test. The rule tells you when {condition(rule)}."
     url = f"/alerts/{rule.pk}/"
@@ -52,7 +54,7 @@ def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: dat
     return Tested(" ".join(sentences), is_well and bool(rule.to or rule.by_event))
 
 
-def _of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:
+def _of_mail(rule: AlertRule, server: MailServer | None, verdicts: Sequence[Verdict]) -> list[str]:
     if not rule.to:
         return ["It has no e-mail address." if rule.by_event else _NO_RECIPIENTS]
     if server is None:

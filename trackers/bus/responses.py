@@ -21,7 +21,7 @@ from ninja import NinjaAPI
 from trackers.bus.bodies import INCOMPLETE, MAX_BODY_SIZE
 from tweetwatch.database import LOST
 from tweetwatch.http import refusals
-from tweetwatch.proxy import is_loopback
+from tweetwatch.servers import is_loopback
 
 logger = logging.getLogger(__name__)
 

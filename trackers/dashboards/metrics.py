@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from trackers.ingest.sources.models import Stream
 from trackers.status import Status
 from tweetwatch import VERSION
-from tweetwatch.proxy import is_loopback
+from tweetwatch.servers import is_loopback
 
 
 @login_not_required

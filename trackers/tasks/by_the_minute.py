@@ -17,9 +17,9 @@ from trackers.events.live.watch import prune_feed
 from trackers.events.minutes import prune_event_minutes
 from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
-from trackers.ingest.stream.looks import looks as stream_looks
+from trackers.ingest.stream.findings import stream_findings
 from trackers.jobs import ahead, ordinary, pausing, queue, statistics
-from trackers.jobs.findings import queue_findings as queue_looks
+from trackers.jobs.findings import queue_findings
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.upkeep import vacuum
@@ -110,7 +110,7 @@ def alert_people() -> None:
     """Every minute: what has been wrong for a minute is an alert, and its end another; and what
     people's rules find."""
     now, _ = intervals.current()
-    built_in = [*queue_looks(), *stream_looks(now=now)]
+    built_in = [*queue_findings(), *stream_findings(now=now)]
     for news in judge(built_in, now=now, deadline=periodic_task_deadline().halfway()):
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):

@@ -19,7 +19,7 @@ from trackers.jobs.models import Queue
 from trackers.money.models import App, Project
 from trackers.xapi.wire import network
 from trackers.xapi.wire.network import Route
-from tweetwatch.proxy import Proxy
+from tweetwatch.servers import Proxy
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from tests.events.conftest import subscriber
 from trackers import tasks
 from trackers.events.fan_out import fan_out
 from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.stream.looks import looks as stream_looks
+from trackers.ingest.stream.findings import stream_findings
 from trackers.jobs import holds
-from trackers.jobs.findings import queue_findings as queue_looks
+from trackers.jobs.findings import queue_findings
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.outbox.findings import Finding, Observation, update_findings
 from trackers.outbox.models import Event
@@ -67,20 +67,20 @@ def test_subscribers_of_alerts_get_findings():
     assert Event.objects.get().data == {"thing": "one", "state": "down", "what": "It broke."}
 
 
-def wrong(looks):
-    return {(one.kind, one.of): one.wrong for one in looks if one.wrong}
+def wrong(observations):
+    return {(one.kind, one.of): one.wrong for one in observations if one.wrong}
 
 
 def test_a_queue_with_failing_requests_is_a_finding_until_one_is_answered():
     Queue.objects.filter(name=TWEET_UPDATE).update(paused=True)
-    assert wrong(queue_looks()) == {}
+    assert wrong(queue_findings()) == {}
     for _ in range(3):
         holds.record_failure(TWEET_UPDATE, because="X answered 503.")
 
-    [said] = wrong(queue_looks()).values()
+    [said] = wrong(queue_findings()).values()
     assert said.endswith("X answered 503.")
     holds.record_success(TWEET_UPDATE)
-    assert wrong(queue_looks()) == {}
+    assert wrong(queue_findings()) == {}
 
 
 @pytest.mark.parametrize(
@@ -95,21 +95,21 @@ def test_a_queue_with_failing_requests_is_a_finding_until_one_is_answered():
 def test_a_needed_stream_that_is_down_is_a_finding(state, said):
     if state:
         Stream.objects.create(name="filtered", state=state, because="X answered 503.")
-    assert wrong(stream_looks(now=NOW)) == {}
+    assert wrong(stream_findings(now=NOW)) == {}
     source = Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
 
-    assert wrong(stream_looks(now=NOW)) == ({("stream", "filtered"): said} if said else {})
+    assert wrong(stream_findings(now=NOW)) == ({("stream", "filtered"): said} if said else {})
 
     Source.objects.filter(pk=source.pk).update(paused_at=NOW)
-    assert wrong(stream_looks(now=NOW)) == {}
+    assert wrong(stream_findings(now=NOW)) == {}
 
 
 def test_a_killed_stream_process_counts_as_down():
     Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
     Stream.objects.create(name="filtered", state="open", lease_until=NOW - A_MINUTE)
 
-    assert wrong(stream_looks(now=NOW)) != {}
-    assert wrong(stream_looks(now=NOW - 2 * A_MINUTE)) == {}
+    assert wrong(stream_findings(now=NOW)) != {}
+    assert wrong(stream_findings(now=NOW - 2 * A_MINUTE)) == {}
 
 
 def test_findings_are_judged_every_minute():

@@ -25,7 +25,7 @@ from trackers.xapi.timelines import read_page
 from trackers.xapi.tokens import new_tokens
 from trackers.xapi.wire import network
 from trackers.xapi.wire.network import Route
-from tweetwatch.proxy import Proxy
+from tweetwatch.servers import Proxy
 
 HOSTS = ("api.x.com", "api.twitter.com")
 TIMEOUT = timedelta(seconds=10)

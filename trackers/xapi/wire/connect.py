@@ -16,7 +16,7 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from trackers.xapi.errors import Unavailable, XError
 from trackers.xapi.wire.deadline import DeadlineResponse
-from tweetwatch.proxy import Proxy
+from tweetwatch.servers import Proxy
 
 # OpenSSL's codes: no known authority signed the certificate or its chain.
 _UNKNOWN_AUTHORITY = {18, 19, 20, 21}

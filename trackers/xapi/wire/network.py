@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tweetwatch.proxy import Proxy, is_loopback
+from tweetwatch.servers import Proxy, is_loopback
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,26 @@
-"""The proxy for requests to X, as X_PROXY names it."""
+"""Servers that the environment names: by EMAIL_URL for mail, by X_PROXY for requests to X."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass, field
+from datetime import timedelta
 from ipaddress import ip_address
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    host: str
+    port: int
+    sender: str
+    timeout: timedelta  # for each of its answers
+    user: str = ""
+    password: str = field(default="", repr=False)
+    security: str = ""  # "tls" (STARTTLS), "ssl", or "" for none
+
+    @property
+    def place(self) -> str:
+        return f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)

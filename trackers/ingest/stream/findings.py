@@ -13,8 +13,8 @@ from trackers.outbox.findings import Observation
 _URL = "/sources/"
 
 
-def looks(*, now: datetime) -> Iterator[Observation]:
-    """One look, of the stream. It is not down while no source wants it: nothing is missed then."""
+def stream_findings(*, now: datetime) -> Iterator[Observation]:
+    """Of the stream alone. It is not down while no source wants it: nothing is missed then."""
     wanted = Source.objects.active().filter(kind=Source.Kind.STREAM).exists()
     stream = Stream.objects.filter(name=STREAM_NAME).first()
     yield Observation(
