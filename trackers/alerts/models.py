@@ -117,11 +117,7 @@ class AlertRule(models.Model):
 
 
 class AlertNotice(models.Model):
-    """What a rule raised in one minute; or a test, or a digest. Kept for a while as the log.
-
-    `lines`: the first few, [{"what", "url", "state", "kind", "of"}]; `more`: how many follow.
-    `rule_name`: empty for what tweetwatch checks by itself. `body`: the text of a digest.
-    """
+    """What a rule raised in one minute; or a test, or a digest. Kept for a while as the log."""
 
     class Kind(models.TextChoices):
         ALERT = "alert"
@@ -130,10 +126,14 @@ class AlertNotice(models.Model):
 
     kind = models.CharField(max_length=6, choices=Kind, default=Kind.ALERT)
     rule = models.ForeignKey(AlertRule, on_delete=models.SET_NULL, null=True)
+    # Empty for what tweetwatch checks by itself.
     rule_name = models.CharField(max_length=80, blank=True)
     at = models.DateTimeField()
+    # The first few: [{"what", "url", "state", "kind", "of"}].
     lines = models.JSONField(default=list)
+    # How many follow.
     more = models.IntegerField(default=0)
+    # The text of a digest.
     body = models.TextField(blank=True)
 
     class Meta:
@@ -146,11 +146,7 @@ class AlertNotice(models.Model):
 
 
 class AlertMail(models.Model):
-    """One e-mail to one address. waiting ─> sent, or given up; `error`: why not yet, or not at all.
-
-    `next_at`: when it is tried next; the claim moves it ahead, so if its process dies, another one
-    tries it later.
-    """
+    """One e-mail to one address. waiting ─> sent, or given up."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -161,9 +157,12 @@ class AlertMail(models.Model):
     to = models.EmailField()
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     made_at = models.DateTimeField()
+    # When it is tried next; the claim moves it ahead, so if its process dies, another one tries it
+    # later.
     next_at = models.DateTimeField()
     attempts = models.PositiveSmallIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
+    # Why not yet, or not at all.
     error = models.CharField(max_length=300, blank=True)
 
     class Meta:
@@ -187,13 +186,14 @@ class AlertMail(models.Model):
 
 
 class AlertDigest(models.Model):
-    """A person's daily e-mail, to the address of the account. `day`: the last one that was made."""
+    """A person's daily e-mail, to the address of the account."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     hour = models.PositiveSmallIntegerField(
         "hour (UTC)", default=7, validators=[MaxValueValidator(23)]
     )
     when_quiet = models.BooleanField("also on days without alerts", default=False)
+    # The last one that was made.
     day = models.DateField(null=True, editable=False)
 
     class Meta:

@@ -13,9 +13,10 @@ from trackers.jobs.models import Bucket, Job
 
 
 class Origin(models.Model):
-    """A source or an account that somebody follows; `clock` is the number of its last arrival."""
+    """A source or an account that somebody follows."""
 
     id = models.BigIntegerField(primary_key=True)
+    # The number of its last arrival.
     clock = models.BigIntegerField(default=0)
 
     def __str__(self) -> str:
@@ -23,19 +24,17 @@ class Origin(models.Model):
 
 
 class Arrival(models.Model):
-    """A tweet that came from an origin. Kept for some days, for readers who ask what is new.
-
-    `number` comes from one sequence for all origins, drawn under the lock on the origin's row. So
-    numbers of one origin commit in order; those of several need not. `xid` is the transaction,
-    `horizon` the oldest one still open then: these two make "what came since" exact.
-    """
+    """A tweet that came from an origin. Kept for some days, for readers who ask what is new."""
 
     pk = models.CompositePrimaryKey("origin_id", "number")
     origin = models.ForeignKey(
         Origin, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
     )
+    # From one sequence for all origins, drawn under the lock on the origin's row. So numbers of one
+    # origin commit in order; those of several need not.
     number = models.BigIntegerField()
     tweet_id = models.BigIntegerField()
+    # The transaction, and the oldest one still open then: they make "what came since" exact.
     xid = models.BigIntegerField()
     horizon = models.BigIntegerField()
     came_at = models.DateTimeField()

@@ -199,12 +199,7 @@ class Subscription(models.Model):
 
 
 class EventBatch(models.Model):
-    """Events of one subscriber that are delivered together.
-
-    `place`: its place in the subscriber's line. `keys`: parallel to `events`, the tweet that each
-    is a change of, or 0 if a newer event must not replace it. `first_at`, `last_at`: when the
-    oldest and the newest of its events were received, which gives their partitions.
-    """
+    """Events of one subscriber that are delivered together."""
 
     class State(models.TextChoices):
         EARLY = "early"
@@ -218,10 +213,14 @@ class EventBatch(models.Model):
     )
     state = models.CharField(max_length=7, choices=State, default=State.EARLY)
     is_current = models.BooleanField(default=False, db_default=False)
+    # In the subscriber's line.
     place = models.BigIntegerField()
     events = ArrayField(models.BigIntegerField())
+    # Parallel to `events`: the tweet that each is a change of, or 0 if a newer event must not
+    # replace it.
     keys = ArrayField(models.BigIntegerField())
     bytes = models.BigIntegerField()
+    # When the oldest and the newest of its events were received, which gives their partitions.
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     made_at = models.DateTimeField(db_default=Now())
@@ -273,16 +272,18 @@ class EventBatch(models.Model):
 class LiveEvents(models.Model):
     """Events that were spread together, in topics that somebody watches; written once.
 
-    `place`: their place in the live feed. Places are committed in order, under the lock of the
-    spread, so a reader behind a place misses nothing. `topics`: parallel to `events`. A row without
-    events is a mark: these topics are recorded from `spread_at` on, and nothing is known about the
-    time before. `first_at`, `last_at`: as in `EventBatch`.
+    A row without events is a mark: these topics are recorded from `spread_at` on, and nothing is
+    known about the time before.
     """
 
+    # In the live feed. Places are committed in order, under the lock of the spread, so a reader
+    # behind a place misses nothing.
     place = models.BigIntegerField(primary_key=True)
     spread_at = models.DateTimeField()
+    # As in `EventBatch`.
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
+    # Parallel to `events`.
     topics = ArrayField(models.BigIntegerField())
     events = ArrayField(models.BigIntegerField())
 

@@ -7,15 +7,11 @@ from django.db.models import F
 
 
 class ForecastDay(models.Model):
-    """Look-ups and tweet-days of a UTC day.
-
-    `foreseen_at` and what follows come from the first run after its midnight, and never change.
-    `expected_…` is recomputed every few minutes, first on the day before. `lookups` and
-    `tweet_days` are the actual numbers, up to `counted_at`.
-    """
+    """Look-ups and tweet-days of a UTC day."""
 
     day = models.DateField(primary_key=True)
 
+    # From the first run after its midnight; these never change.
     foreseen_at = models.DateTimeField(null=True)
     known_lookups = models.FloatField(null=True, help_text="Of tweets that were known by then.")
     new_lookups = models.FloatField(null=True, help_text="Of tweets expected to arrive.")
@@ -26,11 +22,13 @@ class ForecastDay(models.Model):
     lookups_correction = models.FloatField(default=1.0)
     days_correction = models.FloatField(default=1.0)
 
+    # Recomputed every few minutes, first on the day before.
     expected_at = models.DateTimeField(null=True)
     expected_lookups = models.FloatField(null=True)
     expected_tweet_days = models.FloatField(null=True)
     why = models.TextField(blank=True, help_text="Why nothing is expected, or what is left out.")
 
+    # The actual numbers, up to this time.
     counted_at = models.DateTimeField(null=True)
     lookups = models.BigIntegerField(null=True)
     tweet_days = models.BigIntegerField(null=True)

@@ -395,7 +395,7 @@ class ScheduleAhead(models.Model):
 
 
 class PausedAll(models.Model):
-    """There is a row while everything is paused. `queues`: those that ran before."""
+    """There is a row while everything is paused."""
 
     ONLY = 1
 
@@ -403,6 +403,7 @@ class PausedAll(models.Model):
     since = models.DateTimeField(db_default=Now())
     by = models.CharField(max_length=150)
     because = models.CharField(max_length=200, blank=True)
+    # Those that ran before.
     queues = ArrayField(models.CharField(max_length=60))
 
     class Meta:
@@ -452,9 +453,10 @@ class QueueHour(models.Model):
 
 
 class DatabaseMinute(models.Model):
-    """`wal`: how many bytes of WAL the server has ever written."""
+    """The database's own figures in a minute."""
 
     minute = models.DateTimeField(primary_key=True)
+    # How many bytes of WAL the server has ever written.
     wal = models.BigIntegerField()
     size = models.BigIntegerField()
     connections = models.IntegerField()

@@ -54,7 +54,7 @@ class Milestone(models.Model):
 class Crossing(models.Model):
     """A tweet has reached a milestone, and has not fallen below 90% of it since.
 
-    While the row exists, reaching it again causes no event. `t`: that of its event.
+    While the row exists, reaching it again causes no event.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "metric", "at")
@@ -62,6 +62,7 @@ class Crossing(models.Model):
     metric = models.CharField(max_length=11)
     at = models.BigIntegerField()
     figure = models.BigIntegerField()
+    # That of its event.
     t = models.BigIntegerField()
 
     def __str__(self) -> str:

@@ -22,11 +22,7 @@ OUR_PUBLISHER = "tweetwatch"
 
 
 class Topic(models.Model):
-    """A topic. `publisher`: the only one who may publish in it, by the name of its token; OURS for
-    our own topics.
-
-    A topic without one was created by a subscription, and goes to the first who publishes in it.
-    """
+    """What events are published in, and subscribed to."""
 
     name = models.CharField(
         max_length=64,
@@ -35,6 +31,8 @@ class Topic(models.Model):
             RegexValidator(r"\A[a-z_]{1,64}\Z", "Use up to 64 lowercase letters and underscores.")
         ],
     )
+    # The only one who may publish in it, by the name of its token; OURS for our own topics. A topic
+    # without one was created by a subscription, and goes to the first who publishes in it.
     publisher = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Whether it has subscribers; set when one subscribes or leaves. Our own topics are not recorded
     # without any.
@@ -58,9 +56,6 @@ class Topic(models.Model):
 class Event(models.Model):
     """Something that happened. Written once, and never changed.
 
-    `t`: when, in milliseconds since 1970; strictly increasing for each tweet.
-    `tweet_id`: the tweet; its address is that of the API, and `url` is null.
-    `figures`: for a tweet's update, the six before and the six after (null where unknown).
     Partitioned by the day of `received_at`; created by SQL in the migrations, so unmanaged here.
     """
 
@@ -75,9 +70,12 @@ class Event(models.Model):
     received_at = models.DateTimeField()
     topic = models.ForeignKey(Topic, on_delete=models.DO_NOTHING)
     type = models.TextField(choices=Type)
+    # When, in milliseconds since 1970; strictly increasing for each tweet.
     t = models.BigIntegerField()
+    # The tweet; its address is that of the API, and `url` is null.
     tweet_id = models.BigIntegerField(null=True)
     url = models.TextField(null=True)  # noqa: DJ001
+    # For a tweet's update, the six before and the six after (null where unknown).
     figures = ArrayField(models.BigIntegerField(null=True), null=True)
     data = models.JSONField(null=True)
 
@@ -89,15 +87,13 @@ class Event(models.Model):
 
 
 class Staged(models.Model):
-    """Events of one transaction, in order, that the subscribers have not been given yet.
-
-    `only_for`: the id of the only subscriber that they are for, whatever it subscribes to: a test,
-    or a repeated delivery.
-    """
+    """Events of one transaction, in order, that the subscribers have not been given yet."""
 
     id = models.BigAutoField(primary_key=True)
     received_at = models.DateTimeField()
     events = ArrayField(models.BigIntegerField())
+    # The id of the only subscriber that they are for, whatever it subscribes to: a test, or a
+    # repeated delivery.
     only_for = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
@@ -105,18 +101,18 @@ class Staged(models.Model):
 
 
 class Finding(models.Model):
-    """Something that was wrong when it was last observed. `alerted_at`: when it became an alert.
-
-    `rule`: the rule that watches for it; null for what tweetwatch watches by itself. `quiet_until`:
-    no alert of it before then; `since` is null while nothing is wrong meanwhile.
-    """
+    """Something that was wrong when it was last observed."""
 
     of = models.CharField(max_length=120, primary_key=True)
+    # The rule that watches for it; null for what tweetwatch watches by itself.
     rule = models.ForeignKey(
         "trackers.AlertRule", on_delete=models.CASCADE, null=True, related_name="+"
     )
+    # Null while nothing is wrong and it only keeps quiet.
     since = models.DateTimeField(null=True)
+    # When it became an alert.
     alerted_at = models.DateTimeField(null=True)
+    # No alert of it before then.
     quiet_until = models.DateTimeField(null=True)
 
     class Meta:

@@ -127,19 +127,20 @@ class Stretch(models.Model):
 
 
 class Replanning(models.Model):
-    """The progress of the re-planning, in one row. Tweets with ids `below` are still to be planned.
+    """The progress of the re-planning, in one row.
 
     asked for ─> a task plans pieces for a few seconds ─> hands over to the next ─> finished
-    `turn` counts tasks and fences them: one of an earlier turn, or one that runs twice, does
-    nothing. `plan` has the intervals that it plans by; when they change, it starts over.
     """
 
+    # Counts tasks and fences them: one of an earlier turn, or one that runs twice, does nothing.
     turn = models.PositiveBigIntegerField(default=0)
+    # The intervals that it plans by; when they change, it starts over.
     plan = models.TextField(blank=True)
     begun_at = models.DateTimeField(null=True)
     touched_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
+    # Tweets with ids below this are still to be planned.
     below = models.BigIntegerField(default=0)
     tweets = models.PositiveBigIntegerField(default=0, help_text="Estimated number of tweets.")
     seen = models.PositiveBigIntegerField(default=0)
@@ -174,11 +175,7 @@ class TweetCensus(models.Model):
 
 
 class BulkAct(models.Model):
-    """An act on many tweets: they are chosen once, then processed piece by piece by tasks.
-
-    `tweets` were chosen, `seen` of them processed; for `done` of those there was something to do.
-    `turn` fences the tasks, as in `Replanning`.
-    """
+    """An act on many tweets: they are chosen once, then processed piece by piece by tasks."""
 
     class Act(models.TextChoices):
         CHECK = "check", "check now"
@@ -195,10 +192,13 @@ class BulkAct(models.Model):
         help_text="The source that is removed together with tweets that came from nowhere else.",
     )
     tag = models.BigIntegerField(null=True, help_text="That is put on the tweets, or removed.")
+    # How many were chosen; how many of them were processed; for how many of those there was
+    # something to do.
     tweets = models.PositiveBigIntegerField(default=0)
     seen = models.PositiveBigIntegerField(default=0)
     done = models.PositiveBigIntegerField(default=0)
 
+    # Fences the tasks, as in `Replanning`.
     turn = models.PositiveBigIntegerField(default=0)
     begun_at = models.DateTimeField()
     touched_at = models.DateTimeField()

@@ -162,9 +162,7 @@ class BuiltHome(models.Model):
     """A follower's home, built by a strategy.
 
     It has every tweet of the home from `floor` on; it may have others too, so its tweets are
-    checked before they are shown. `built_at` null: it is being built and cannot be read yet, but
-    deliveries already go into it. `shape`: the size of its buckets; if the settings have another,
-    it is rebuilt.
+    checked before they are shown.
     """
 
     pk = models.CompositePrimaryKey("follower_id", "strategy")
@@ -173,9 +171,11 @@ class BuiltHome(models.Model):
         Follower, on_delete=models.CASCADE, related_name="built_homes", db_index=False
     )
     strategy = models.CharField(max_length=10)
+    # The size of its buckets; if the settings have another, it is rebuilt.
     shape = models.IntegerField(default=0)
     floor = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0, help_text="Tweets put into its buckets.")
+    # Null: it is being built and cannot be read yet, but deliveries already go into it.
     built_at = models.DateTimeField(null=True)
 
     class Meta:

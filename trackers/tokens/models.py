@@ -113,19 +113,18 @@ class ApiUse(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """A key that a token has used for a request in the last day (`idempotency`).
-
-    `key`, `asked`: the first half of their SHA-256. `answer` is encrypted with FIELD_KEYS, since
-    it may hold a secret that is shown only once; null: of the bus.
-    """
+    """A key that a token has used for a request in the last day (`idempotency`)."""
 
     pk = models.CompositePrimaryKey("token_id", "key")
     # No foreign key: a row may outlive its token, for up to a day.
     token_id = models.BigIntegerField()
+    # Of the key, and of what was asked: the first half of the SHA-256.
     key = models.UUIDField()
     asked = models.UUIDField()
     status = models.SmallIntegerField(null=True)
     content_type = models.CharField(max_length=100, blank=True, default="", db_default="")
+    # Encrypted with FIELD_KEYS, since it may hold a secret that is shown only once; null: of the
+    # bus.
     answer = models.BinaryField(null=True)
     at = models.DateTimeField(db_default=Now())
 

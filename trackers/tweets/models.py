@@ -182,15 +182,13 @@ class TweetText(models.Model):
 
 
 class TweetVersion(models.Model):
-    """A version of an edited tweet; hardly any tweet has one.
-
-    `seen_at`: when X first showed it; `text`: what it said. Both are null for a version that X
-    never showed; the text also once the tweet is gone.
-    """
+    """A version of an edited tweet; hardly any tweet has one."""
 
     id = models.BigIntegerField(primary_key=True)
     tweet = models.ForeignKey(Tweet, on_delete=models.CASCADE, related_name="versions")
+    # When X first showed it; null for a version that X never showed.
     seen_at = models.DateTimeField(null=True)
+    # What it said; null as `seen_at`, and also once the tweet is gone.
     text = models.TextField(null=True)  # noqa: DJ001
 
     def __str__(self) -> str:

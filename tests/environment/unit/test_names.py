@@ -151,8 +151,9 @@ def test_fields_are_documented_beside_the_field():
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
         for field in node.body
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if f"`{field.target.id}`: " in (ast.get_docstring(node) or "")
+        if isinstance(field, ast.Assign | ast.AnnAssign)
+        for name in names_of(field)
+        if f"`{name}`: " in (ast.get_docstring(node) or "")
     }
 
     assert not paragraphs

@@ -117,10 +117,11 @@ class MinuteInput(forms.DateTimeInput):
 
 
 class ReplayForm(forms.Form):
-    """`events`: how many a replay of this period looks at; set only if the form is valid."""
+    """The period of a replay."""
 
     since = forms.DateTimeField(label="From, UTC", widget=MinuteInput)
     until = forms.DateTimeField(label="Until, UTC (empty: now)", widget=MinuteInput, required=False)
+    # How many it looks at; set only if the form is valid.
     events = 0
 
     def __init__(self, data: Any, subscriber: Subscriber) -> None:

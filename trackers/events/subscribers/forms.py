@@ -67,10 +67,7 @@ class HeadersField(forms.CharField):
 
 
 class SubscriberForm(forms.ModelForm):
-    """A new subscriber, or the terms of an existing one, whose name cannot be changed.
-
-    `key`: the signing key of a subscriber that was added, to be shown once.
-    """
+    """A new subscriber, or the terms of an existing one, whose name cannot be changed."""
 
     topics = forms.MultipleChoiceField(
         choices=_OWN_TOPICS, required=False, widget=forms.CheckboxSelectMultiple, label="Topics"
@@ -97,6 +94,7 @@ class SubscriberForm(forms.ModelForm):
         validators=[check_uuid],
     )
     without_uuid = forms.BooleanField(required=False, label="Remove the user name")
+    # The signing key of a subscriber that was added, to be shown once.
     key = ""
 
     class Meta:

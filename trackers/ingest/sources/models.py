@@ -279,12 +279,13 @@ class Gap(models.Model):
 
 
 class SourceTweet(models.Model):
-    """A tweet that a source yielded. `late`: first seen below a cursor that had passed it."""
+    """A tweet that a source yielded."""
 
     pk = models.CompositePrimaryKey("source_id", "tweet_id")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="tweets")
     tweet_id = models.BigIntegerField()
     seen_at = models.DateTimeField()
+    # First seen below a cursor that had passed it.
     late = models.BooleanField(default=False)
 
     class Meta:
@@ -370,15 +371,16 @@ class Stream(models.Model):
 
 
 class SourceDay(models.Model):
-    """`posts` are new to the source; `again` were read before; `late` slipped through a poll.
-    `billed`: tweet-days, and `money` what these cost at the price of that moment."""
+    """What a source brought in a day, and what it cost."""
 
     pk = models.CompositePrimaryKey("source_id", "day")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="days")
     day = models.DateField()
+    # New to the source; read before; slipped through a poll.
     posts = models.BigIntegerField(default=0, db_default=0)
     again = models.BigIntegerField(default=0, db_default=0)
     late = models.BigIntegerField(default=0, db_default=0)
+    # Tweet-days, and what these cost at the price of that moment.
     billed = models.BigIntegerField(default=0, db_default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0, db_default=0)
 

@@ -31,12 +31,14 @@ class TagQuerySet(models.QuerySet["Tag"]):
 
 
 class Tag(models.Model):
-    """`ended_at`: since when it is being removed, or merged `into` another one."""
+    """A person's word for tweets."""
 
     name = models.CharField(
         max_length=MAX_NAME_LENGTH, help_text=f"Up to {MAX_NAME_LENGTH} characters, without commas."
     )
+    # Since when it is being removed, or merged.
     ended_at = models.DateTimeField(null=True, editable=False)
+    # What it is merged into; null while it is in use, or is being removed.
     into = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
     )

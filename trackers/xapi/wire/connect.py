@@ -36,14 +36,12 @@ class NotTaken(Unavailable):
 
 
 class Connecting(HTTPConnection):
-    """Raises NotTaken for anything that goes wrong before the request's head is written.
+    """Raises NotTaken for anything that goes wrong before the request's head is written."""
 
-    `ends`: when the exchange has to be over, by time.monotonic(); nothing is sent after that.
-    `idle_since`: when it was last used, by the same clock. `target`: quoted path and query of
-    the next request.
-    """
-
+    # When the exchange has to be over; nothing is sent after that. And when it was last used. Both
+    # by time.monotonic().
     ends = idle_since = float("inf")
+    # Quoted path and query of the next request.
     target = "/"
     _is_head_out = True
     _is_kept = _is_named = False
