@@ -10,7 +10,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-QUICK := $(filter-out tests/admin/% tests/api/%, \
+QUICK := $(filter-out tests/admin/db tests/api/db, \
     $(wildcard tests/*/unit tests/*/db tests/*/*/unit tests/*/*/db))
 # Where it is set, each of the many processes that the tests start would compile all the code anew.
 unexport PYTHONDONTWRITEBYTECODE

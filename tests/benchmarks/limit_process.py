@@ -41,7 +41,7 @@ class Precomputed:
         # An array of a hundred, to be repeated.
         self.hundreds = {
             name: value.strip("{}")
-            for name in ("request", "rt", "re", "li", "qu", "bo", "im")
+            for name in ("request", "rt", "re", "li", "qu", "bo", "vi")
             if isinstance(value := self.given[name], str)
         }
 

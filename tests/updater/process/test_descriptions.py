@@ -35,7 +35,7 @@ def watch(*ids):
 
 def test_a_long_text_is_stored_and_found_whole(x):
     [id] = shown_of(x, 1)
-    x.put(f"said/{id}", {"text": LONG})
+    x.put(f"contents/{id}", {"text": LONG})
 
     watch(id)
 
@@ -53,7 +53,7 @@ def test_media_and_references_are_stored(x):
         kind: next(int(one["id"]) for one in posts[::-1] if one["kind"] == kind)
         for kind in ("reply", "quote")
     }
-    x.put(f"said/{ids['reply']}", {"media_keys": ["3_71", "7_72"]})
+    x.put(f"contents/{ids['reply']}", {"media_keys": ["3_71", "7_72"]})
 
     watch(*ids.values())
 
@@ -70,12 +70,12 @@ def test_media_and_references_are_stored(x):
 def test_countries_withholding_a_post_are_kept_up_to_date(x, api):
     Credential.objects.update(api=api)
     id, other = shown_of(x, 2)
-    x.put(f"said/{id}", {"withheld": WITHHELD})
+    x.put(f"contents/{id}", {"withheld": WITHHELD})
     watch(id, other)
     assert dict(Tweet.objects.values_list("id", "withheld")) == {id: "DE FR copyright", other: ""}
 
-    x.put(f"said/{id}", {"withheld": None})
-    x.put(f"said/{other}", {"withheld": {**WITHHELD, "copyright": False}})
+    x.put(f"contents/{id}", {"withheld": None})
+    x.put(f"contents/{other}", {"withheld": {**WITHHELD, "copyright": False}})
     look()
 
     assert dict(Tweet.objects.values_list("id", "withheld")) == {id: "", other: "DE FR"}
