@@ -5,11 +5,13 @@ django-environ reads `.env` and casts; here are the bounds, and the sentences.
 
 from __future__ import annotations
 
+import codecs
 import os
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
+from io import StringIO
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from math import nan
 from pathlib import Path
@@ -19,6 +21,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.pq import Conninfo
 
 from tweetwatch.servers import MailServer, Proxy, is_loopback
 
@@ -37,6 +40,12 @@ _HOW_TO_ENCRYPT = (
     "print(Fernet.generate_key().decode())' "
     "(`make` writes a .env with fresh keys when there is none)"
 )
+# What other programs' database addresses have, and what to write here.
+_INSTEAD_OF = {
+    "pgbouncer": "leave it out, and set DATABASE_PREPARE=false (docs/postgresql.md)",
+    "schema": "leave it out, or write ?options=-c%20search_path%3DNAME",
+    "currentschema": "leave it out, or write ?options=-c%20search_path%3DNAME",
+}
 
 
 def refuse_other_systems(system: str) -> None:
@@ -55,8 +64,26 @@ def read_env_file(path: Path) -> None:
             f"{fault}, and {' and '.join(_NEEDED)} are not in the environment either. "
             "Make it this user's own (chown, chmod 600), or run as its owner."
         )
-    if not fault:
-        environ.Env.read_env(path)
+    if not fault and path.exists():
+        environ.Env.read_env(StringIO(_env_text(path)))
+
+
+def _env_text(path: Path) -> str:
+    """The file's text; ImproperlyConfigured, with the line's number, where it is not UTF-8.
+
+    Editors of Windows put a mark before the first letter. Comments may be in any encoding.
+    """
+    lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            if not line.lstrip().startswith(b"#"):
+                raise ImproperlyConfigured(
+                    f"Line {number} of {path} is not UTF-8. Save the file as UTF-8, or write only "
+                    "ASCII characters in it."
+                ) from None
+    return b"\n".join(lines).decode(errors="replace")
 
 
 def why_unreadable(path: Path) -> str:
@@ -85,6 +112,19 @@ def refuse_setting(name: str, fault: str, how: str) -> NoReturn:
 
 class Environment(environ.Env):
     """Each method returns the value of a variable, or refuses it with a sentence."""
+
+    def get_value(
+        self,
+        var: str,
+        cast: Any = None,
+        default: Any = environ.Env.NOTSET,
+        parse_default: bool = False,
+    ) -> Any:
+        """As written: django-environ takes `$abc` for the value of another variable, abc."""
+        value = self.ENVIRON.get(var, "")
+        if value.startswith("$"):
+            return self.parse_value(value, cast)
+        return super().get_value(var, cast, default, parse_default)
 
     def secret_key(self) -> str:
         key: str = self.str("SECRET_KEY", default="")
@@ -288,19 +328,30 @@ class Environment(environ.Env):
             return None
         scheme = text.partition(":")[0]
         if scheme not in {"postgres", "postgresql", "pgsql", "psql"}:
-            refuse_setting(name, f"starts with {scheme!r}, but only PostgreSQL is supported", how)
+            is_ours = scheme.partition("+")[0] in {"postgres", "postgresql"}
+            only = "write postgres" if is_ours else "only PostgreSQL is supported"
+            refuse_setting(name, f"starts with {scheme!r}: {only}", how)
         try:
             config: dict[str, Any] | None = self.db_url_config(text)
         except ValueError:
             config = None
         # Outside of the except: its text may hold a part of the password.
         if config is None:
-            refuse_setting(name, "is not an address (% in a password is %25, / is %2F)", how)
+            encoded = "% in a password is %25, / is %2F, ? is %3F, # is %23"
+            refuse_setting(name, f"is not an address ({encoded})", how)
+        self._refuse_unknown_options(name, config.get("OPTIONS", {}))
         if not config.get("NAME"):
             refuse_setting(name, "names no database", how)
         # As libpq reads it: the folder of a socket is written with %2F.
         config["HOST"] = unquote(str(config.get("HOST") or ""))
         return config
+
+    def _refuse_unknown_options(self, name: str, options: Iterable[str]) -> None:
+        """What libpq does not know would only be said at the first connection."""
+        known = {option.keyword.decode() for option in Conninfo.get_defaults()}
+        for option in sorted(set(options) - known):
+            how = _INSTEAD_OF.get(option.lower(), "leave it out")
+            refuse_setting(name, f"has ?{option}=, which PostgreSQL's library does not know", how)
 
 
 def _login(host: SplitResult, name: str, how: str) -> tuple[str, str]:
