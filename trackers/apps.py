@@ -15,7 +15,7 @@ class TrackersConfig(AppConfig):
     def ready(self) -> None:
         # They register themselves.
         import_module("tweetwatch.checks")
-        import_module("tweetwatch.old_databases").refuse_old_databases()
+        import_module("tweetwatch.schema").refuse_old_databases()
         import_module("trackers.checks")
         import_module("trackers.timelines.removed_followers")
         roles = import_module("trackers.roles")

@@ -129,6 +129,27 @@ class DatabaseClock:
         return self.asked_at + (when - self.last_read).total_seconds()
 
 
+# Classes of SQLSTATE: a transaction's state (as read-only), refused logins and names, conflicts,
+# missing tables and columns, too few resources (as a full disk), locks, errors of the system.
+_FAULT_CLASSES = ("25", "28", "3D", "3F", "40", "42", "53", "55", "58")
+
+
+def is_database_fault(error: BaseException) -> bool:
+    """Whether a statement failed for a reason of the database: full, read-only, not migrated.
+
+    Not for the values that it was given, and not where the connection broke or the statement was
+    cancelled, which certain values may cause.
+    """
+    state = getattr(error.__cause__, "sqlstate", None) or ""
+    return state.startswith(_FAULT_CLASSES)
+
+
+def why_lost(error: BaseException) -> str:
+    """In one line: the kind of error and its first line; the others may be the statement."""
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error.__cause__ or error).__name__}: {first}"
+
+
 def retry_while_lost(act: Callable[[], T], *, until: float) -> T:
     """Call `act`, and again if the database is away or read-only, or ended it in a deadlock.
 

@@ -22,7 +22,7 @@ from tweetwatch.database import LOST
 from tweetwatch.embedded import EmbeddedPostgresError
 from tweetwatch.http import stopping
 from tweetwatch.http.bad_requests import guard_application
-from tweetwatch.old_databases import OldDatabaseError
+from tweetwatch.schema import OldDatabaseError, wait_for_fitting_database
 
 logger = logging.getLogger(__name__)
 WORKER_BOOT_ERROR = 3
@@ -33,7 +33,8 @@ os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = guard_application(get_wsgi_application())
 
-# A database that is away may come back: until then each page says so.
+# A database that is away, or not migrated yet, may come back: until then each page says so.
+wait_for_fitting_database()
 try:
     with suppress(PoolTimeout, EmbeddedPostgresError, *LOST):
         connection.ensure_connection()

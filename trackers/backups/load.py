@@ -17,7 +17,7 @@ from trackers.backups.archive import BackupError, Manifest, Table
 from trackers.backups.dump import Listener
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major
-from tweetwatch.old_databases import OLD_MIGRATION
+from tweetwatch.schema import OLD_MIGRATION
 
 _OTHERS = """
     SELECT pid, coalesce(nullif(application_name, ''), 'a program without a name')

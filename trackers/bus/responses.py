@@ -19,8 +19,9 @@ from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from trackers.bus.bodies import INCOMPLETE, MAX_BODY_SIZE
-from tweetwatch.database import LOST
+from tweetwatch.database import LOST, why_lost
 from tweetwatch.http import refusals
+from tweetwatch.schema import UnfitDatabaseError
 from tweetwatch.servers import is_loopback
 
 logger = logging.getLogger(__name__)
@@ -59,8 +60,10 @@ def handle_errors(api: NinjaAPI) -> None:
 def _answer_database_lost(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
     # As in Routemaster, where this probe is about its store.
     status = 500 if request.path_info == "/pulse" else 503
-    logger.warning("answered %s, because the database failed: %s", status, fault)
-    return _refusal_response(status, _DATABASE_LOST)
+    assert isinstance(fault, Exception)
+    logger.warning("answered %s, because the database failed: %s", status, why_lost(fault))
+    unfit = isinstance(fault, UnfitDatabaseError)
+    return _refusal_response(status, str(fault) if unfit else _DATABASE_LOST)
 
 
 def refuse_in_clear(request: HttpRequest) -> None:

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cache
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -22,6 +19,7 @@ from psycopg_pool import PoolTimeout
 
 from trackers.jobs.models import Worker
 from tweetwatch.database import LOST
+from tweetwatch.schema import UnfitDatabaseError, lacking_migrations
 
 _HEALTH_PATH, _READY_PATH = "/healthz", "/readyz"
 _NO_DATABASE_REASON = "The database cannot be reached."
@@ -51,8 +49,10 @@ class HealthMiddleware:
 def _readiness() -> HttpResponse:
     """Report when a worker was last seen, but do not act on it: workers are other processes."""
     try:
-        lacking = len(_migrations() - set(MigrationRecorder(connection).applied_migrations()))
+        lacking = lacking_migrations(connection)
         seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
+    except UnfitDatabaseError as error:
+        return _unready(str(error))
     except (DatabaseError, PoolTimeout, *LOST):
         return _unready(_NO_DATABASE_REASON)
     if lacking:
@@ -64,12 +64,6 @@ def _readiness() -> HttpResponse:
 
 def _unready(reason: str) -> HttpResponse:
     return JsonResponse({"ready": False, "reason": reason}, status=503)
-
-
-@cache
-def _migrations() -> frozenset[tuple[str, str]]:
-    """Those of the code that runs here, read from disk once."""
-    return frozenset(MigrationLoader(None).disk_migrations)
 
 
 @login_not_required

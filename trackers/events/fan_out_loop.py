@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from trackers.events.delivery.claim import promote
 from trackers.events.delivery.threads import DatabaseThread
 from trackers.events.fan_out import fan_out
-from tweetwatch.database import LOST, cursor
+from tweetwatch.database import LOST, cursor, why_lost
 
 logger = logging.getLogger(__name__)
 
@@ -72,8 +72,7 @@ class FanOutLoop:
             turn = await self._database.ask(take_turn)
         except LOST as error:
             logger.warning(
-                "no events are fanned out: the database cannot be reached (%s)",
-                type(error).__name__,
+                "no events are fanned out, because the database failed: %s", why_lost(error)
             )
         except Exception:
             logger.exception("events could not be fanned out")

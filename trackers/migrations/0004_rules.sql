@@ -4,6 +4,12 @@
 -- None is STRICT, and none is given a volatile or costly value that it uses twice: so the planner
 -- puts each into the statement as if it were written there, and a call costs nothing.
 
+-- tweetwatch.schema.PROGRAM of the oldest program that can work with these tables. The only one that
+-- later migrations redefine.
+CREATE FUNCTION trackers_oldest_program() RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN 1;
+
 -- tweets.snowflake.born_at: when the tweet of this id was posted.
 CREATE FUNCTION trackers_born_at_v1(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

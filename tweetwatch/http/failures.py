@@ -18,7 +18,8 @@ from django.template.loader import render_to_string
 from django.views.defaults import server_error
 from psycopg import errors
 
-from tweetwatch.database import LOST
+from tweetwatch.database import LOST, why_lost
+from tweetwatch.schema import UnfitDatabaseError
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ def failure_page(request: HttpRequest) -> HttpResponseBase:
     # a fault of ours, which only a traceback finds.
     logger.warning(
         "answered 503, because the database failed: %s",
-        _one_line(error),
+        why_lost(error),
         exc_info=failure is _UNMIGRATED,
     )
     answer = _failure_response(request, failure)
@@ -73,6 +74,8 @@ def failure_page(request: HttpRequest) -> HttpResponseBase:
 
 
 def _failure_of(error: BaseException | None) -> Failure | None:
+    if isinstance(error, UnfitDatabaseError):
+        return Failure(_UNMIGRATED.heading, str(error))
     if isinstance(error, LOST):
         return (
             _TOOK_TOO_LONG if isinstance(error.__cause__, errors.QueryCanceled) else _DATABASE_LOST
@@ -92,9 +95,3 @@ def _failure_response(request: HttpRequest, failure: Failure) -> HttpResponse:
         "lost": not looks,
     }
     return HttpResponse(render_to_string("503.html", context), status=503)
-
-
-def _one_line(error: BaseException) -> str:
-    """Its first line; the others may be the statement."""
-    first = (str(error).splitlines() or [""])[0]
-    return f"{type(error.__cause__ or error).__name__}: {first}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from tests.conftest import PROJECT
 from trackers.backups.archive import Manifest
-from tweetwatch.old_databases import OLD_MIGRATION
+from tweetwatch.schema import OLD_MIGRATION
 
 SAID = "This database was made before tweetwatch 1.0, which cannot use it: "
 MANAGE = [sys.executable, "manage.py"]

@@ -23,9 +23,10 @@ from ninja.renderers import JSONRenderer
 from trackers.api.wire.auth import use_of
 from trackers.api.wire.errors import DATABASE_LOST, NO_METHOD, NOWHERE, SERVER_ERROR, TOO_LARGE
 from trackers.api.wire.idempotency import answer_once
-from tweetwatch.database import LOST
+from tweetwatch.database import LOST, why_lost
 from tweetwatch.http.json_bodies import NUL
 from tweetwatch.http.problems import problem
+from tweetwatch.schema import UnfitDatabaseError
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +61,9 @@ def _answer_in_json(view: View) -> View:
         except RequestDataTooBig:
             response = problem(413, TOO_LARGE)
         except LOST as error:
-            logger.warning("answered 503, because the database failed: %s", type(error).__name__)
-            response = problem(503, DATABASE_LOST)
+            logger.warning("answered 503, because the database failed: %s", why_lost(error))
+            unfit = isinstance(error, UnfitDatabaseError)
+            response = problem(503, str(error) if unfit else DATABASE_LOST)
         except Exception:
             # The path may hold a secret, so only the traceback shows which view it was.
             logger.exception("answered 500 to %s", asked)

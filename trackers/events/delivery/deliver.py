@@ -33,7 +33,7 @@ from trackers.events.fan_out_loop import (
     IDLE_SECONDS,
     FanOutLoop,
 )
-from tweetwatch.database import LOST
+from tweetwatch.database import LOST, why_lost
 
 logger = logging.getLogger(__name__)
 
@@ -116,9 +116,7 @@ class Deliverer:
         try:
             return await self._turn(sender)
         except LOST as error:
-            logger.warning(
-                "nothing is delivered: the database cannot be reached (%s)", type(error).__name__
-            )
+            logger.warning("nothing is delivered, because the database failed: %s", why_lost(error))
         except Exception:
             logger.exception("a round of deliveries failed")
         await self._database.disconnect()
@@ -238,9 +236,7 @@ class Deliverer:
             try:
                 await self._settle()
             except LOST as error:
-                logger.warning(
-                    "not settled yet: the database cannot be reached (%s)", type(error).__name__
-                )
+                logger.warning("not settled yet, because the database failed: %s", why_lost(error))
                 await self._database.disconnect()
                 await asyncio.sleep(DATABASE_AWAY_SECONDS)
 

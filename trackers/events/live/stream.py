@@ -22,7 +22,7 @@ from trackers.events.live.cursor import Cursor
 from trackers.events.live.open import place, reporter
 from trackers.events.live.read import Read, Wanted, first_read, newest_place, read_on
 from tweetwatch.clock_times import iso
-from tweetwatch.database import LOST
+from tweetwatch.database import LOST, why_lost
 from tweetwatch.http.stopping import is_stopping
 
 # Seconds between two looks for new events.
@@ -91,9 +91,7 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
                 after, wanted, shape, terms if stays else Terms(terms.places, 0)
             )
     except LOST as error:
-        logger.warning(
-            "a live stream ends: the database cannot be reached (%s)", type(error).__name__
-        )
+        logger.warning("a live stream ends, because the database failed: %s", why_lost(error))
     finally:
         reporter.report(terms.places)
         connection.close()

@@ -32,7 +32,7 @@ from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.store import store
 from trackers.xapi.errors import XError
 from trackers.xapi.stream import Opened
-from tweetwatch.database import cursor
+from tweetwatch.database import cursor, why_lost
 
 logger = logging.getLogger(__name__)
 
@@ -174,9 +174,7 @@ class OpenStream:
                     asked = asked or time.monotonic()
                     if time.monotonic() - asked > _LAST_WORDS_SECONDS:
                         raise
-                logger.warning(
-                    "not stored yet: the database cannot be reached (%s)", type(error).__name__
-                )
+                logger.warning("not stored yet, because the database failed: %s", why_lost(error))
                 connection.close()
                 time.sleep(0.2)
 
@@ -190,7 +188,7 @@ class OpenStream:
         except NoTurnError as none:
             return Pause(none.why, none.wait, looks=none.looks)
         except DATABASE_AWAY as error:
-            logger.warning("the database cannot be reached (%s)", type(error).__name__)
+            logger.warning("the database failed: %s", why_lost(error))
             connection.close()
         if not self.rules.synced.rules:
             return Pause("No active source has a rule.", NO_TIME, looks=True)

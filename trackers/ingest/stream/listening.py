@@ -31,6 +31,7 @@ from trackers.ingest.stream.synced import Synced
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import Depleted, RateLimited, XError
 from trackers.xapi.stream import Opened, connect
+from tweetwatch.database import why_lost
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class Listening:
             logger.warning("the database could not be reached as the stream ended")
 
     def _away(self, error: Exception) -> None:
-        logger.warning("the database cannot be reached (%s); trying again", type(error).__name__)
+        logger.warning("trying again, because the database failed: %s", why_lost(error))
         connection.close()
         self.stop.wait(0.5)
 

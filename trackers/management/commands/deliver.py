@@ -15,6 +15,7 @@ from fakex.arguments import whole
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 from trackers.management.pageless import PagelessCommand
+from tweetwatch.schema import wait_for_fitting_database
 
 MAX_SLOTS = 20_000
 # For the database, the log, DNS look-ups.
@@ -36,6 +37,7 @@ class Command(PagelessCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        wait_for_fitting_database()
         slots = options["slots"]
         _raise_file_limit(slots)
         uvloop.run(_deliver(_settings_with(slots)))

@@ -12,6 +12,7 @@ from django_q.conf import Conf
 from trackers.jobs.processes.cluster import Cluster
 from trackers.management.pageless import PagelessCommand
 from trackers.tasks import record_statistics
+from tweetwatch.schema import wait_for_fitting_database
 
 
 class Command(PagelessCommand):
@@ -32,6 +33,7 @@ class Command(PagelessCommand):
             os.execve(  # noqa: S606 - this same command, with the name in the environment
                 sys.executable, sys.orig_argv, {**os.environ, "Q_CLUSTER_NAME": name}
             )
+        wait_for_fitting_database()
         cluster = Cluster()
         cluster.record = record_statistics
         cluster.stop_requested = options["run_once"]

@@ -14,6 +14,7 @@ from trackers.ingest.stream.lease import take_new_mark
 from trackers.ingest.stream.listening import Listening
 from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 from trackers.management.pageless import PagelessCommand
+from tweetwatch.schema import wait_for_fitting_database
 
 
 class Command(PagelessCommand):
@@ -43,6 +44,7 @@ class Command(PagelessCommand):
         self.report(done.message)
 
     def listen(self) -> None:
+        wait_for_fitting_database()
         listening = Listening(
             Settings(
                 RuleAsking(
