@@ -90,7 +90,7 @@ def main() -> None:
                 low, looked_at = queue.FROM_THE_HEAD, time.monotonic()
             lease = secrets.randbits(63)
             given = {
-                "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
+                "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "connected": queue.ALWAYS,
                 "low_urgent": queue.FROM_THE_HEAD,
             }  # fmt: skip
             begun = time.perf_counter()

@@ -37,7 +37,8 @@ GIVE_BACK = """
 """
 # What `claim` is given by the pusher; EXPLAIN of a poll tells the server's time alone.
 QUEUE = {
-    "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "low": queue.FROM_THE_HEAD,
+    "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "connected": queue.ALWAYS,
+    "low": queue.FROM_THE_HEAD,
     "low_urgent": queue.FROM_THE_HEAD,
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ def main(rounds: int) -> None:
 
     answers = [Precomputed(1 + number) for number in range(2 * BATCHES)]
     given = {
-        "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
+        "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "connected": queue.ALWAYS,
         "low_urgent": queue.FROM_THE_HEAD, "low": queue.FROM_THE_HEAD,
     }  # fmt: skip
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=1) as db:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from trackers.jobs import queue
-from trackers.jobs.begun import mark_begun
+from trackers.jobs.begun import mark_begun, note_ordinary_task
 from trackers.jobs.models import Queue
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
@@ -21,6 +21,11 @@ BUCKET_OF = """
 """
 
 
+def others_work():
+    """A worker has done an ordinary task."""
+    note_ordinary_task({"success": True})
+
+
 class Jobs:
     def put(self, *keys, delay=timedelta(0)):
         for key in keys:
@@ -33,6 +38,11 @@ class Jobs:
             db.execute(
                 "UPDATE trackers_tweetbucket SET due_at = due_at - %(by)s,"
                 " due_since = due_since - %(by)s",
+                {"by": by},
+            )
+            db.execute(
+                "UPDATE trackers_begunbatch SET claimed_at = claimed_at - %(by)s,"
+                " expires_at = expires_at - %(by)s",
                 {"by": by},
             )
 
@@ -58,10 +68,12 @@ class Jobs:
         Queue.objects.filter(name=NAME).update(**values)
 
     def die(self, batch_of=100):
-        """Claim and begin, and let the lease run out; the keys that were claimed."""
+        """Claim and begin, and let the lease run out while others work; the keys that were
+        claimed."""
         batch = queue.get(NAME, batch_of)
         if batch:
-            assert mark_begun(batch)
+            assert mark_begun(batch) is not None
+            others_work()
         self.turn_clock(timedelta(seconds=61))
         return batch.keys if batch else ()
 

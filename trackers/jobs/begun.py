@@ -1,9 +1,13 @@
-"""Which batches a worker has begun: when a lease runs out, only their keys get a strike.
+"""Which batches a worker has begun: when a lease runs out, only their keys may get a strike.
 
-claimed ─> waits for a worker ─> begun: a mark ─> its task ─> over: the mark goes with the next one
+claimed ─> waits for a worker ─> begun: a mark ─> its task ─┬─> saved: the mark goes, and the other
+                                                            │   marks learn that one could save
+                                                            └─> the database failed: given back
 
 A cluster claims ahead of its workers. When it is killed, the batches that no worker had begun are
-not to blame.
+not to blame; nor is any batch while nobody could save (`blamed` in sql/claim.sql), and none that
+failed for a reason of the database. After one of these the queue is held, and then one request at a
+time tries whether the database can save again.
 """
 
 from __future__ import annotations
@@ -12,11 +16,16 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
+from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, InterfaceError, connection
+from django_q.signals import post_execute_in_worker
 
+from trackers.jobs import holds, queue
+from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
-from tweetwatch.database import LOST, cursor
+from trackers.jobs.tables import job_class
+from tweetwatch.database import LOST, cursor, is_database_fault, why_lost
 from tweetwatch.log_lines import working_on
 
 logger = logging.getLogger(__name__)
@@ -28,60 +37,150 @@ _KEEP_MARKS_FOR = timedelta(days=7)
 # that is lost in a crash of the database only means one strike less.
 _MARK_BEGUN = """
     WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
-    over AS (
+    ended AS (
         DELETE FROM trackers_begunbatch
-        WHERE lease = ANY(%(over)s::bigint[]) AND lease <> %(lease)s
+        WHERE lease = ANY(%(ended)s::bigint[]) AND lease <> %(lease)s
     )
-    INSERT INTO trackers_begunbatch (lease, expires_at)
-    SELECT %(lease)s, %(expires_at)s FROM quick WHERE %(expires_at)s::timestamptz > now()
+    INSERT INTO trackers_begunbatch (lease, queue, claimed_at, expires_at)
+    SELECT %(lease)s, %(queue)s, coalesce(%(claimed_at)s::timestamptz, now()), %(expires_at)s
+    FROM quick WHERE %(expires_at)s::timestamptz > now()
     ON CONFLICT (lease) DO UPDATE SET expires_at = excluded.expires_at
-    RETURNING lease
+    RETURNING (SELECT save_failures > 0 FROM trackers_queue WHERE name = %(queue)s)
+"""
+
+# The own mark goes first, and only then are others locked, which skips those of whoever does the
+# same: so two never wait for each other. A mark that is skipped learns it from the next batch.
+_END_BATCH = """
+    WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+    ended AS MATERIALIZED (
+        DELETE FROM trackers_begunbatch WHERE lease = ANY(%(ended)s::bigint[]) RETURNING lease
+    ),
+    unknowing AS MATERIALIZED (
+        SELECT lease FROM trackers_begunbatch
+        WHERE (SELECT count(*) FROM ended) >= 0 AND %(saved)s
+          AND claimed_at <= now() AND expires_at > now() AND lease <> ALL(%(ended)s::bigint[])
+          AND NOT CASE WHEN queue = %(queue)s THEN queue_saved ELSE others_saved END
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE trackers_begunbatch mark
+    SET queue_saved = queue_saved OR queue = %(queue)s,
+        others_saved = others_saved OR queue <> %(queue)s
+    FROM quick
+    WHERE lease IN (SELECT lease FROM unknowing)
 """
 
 _PRUNE_MARKS = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
 
-# Leases of batches that this process is done with; the next batch removes their marks.
-done_leases: list[int] = []
+# Leases of batches that ended and whose marks are still there: the database could not be reached.
+ended_leases: list[int] = []
 
-Task = Callable[[Batch], None]
+# It returns False if it saved nothing, as where X could not be asked.
+Task = Callable[[Batch], bool | None]
 
 
-def marks_begun(task: Task) -> Task:
+def marks_begun(task: Task) -> Callable[[Batch], None]:
     """Make the task mark its batch as begun; a batch whose lease has run out is skipped.
 
-    A task that raises or is killed leaves its mark, so its keys get a strike. Not when the database
-    cannot be reached, which is no key's fault; unless it is away until the lease runs out, and the
-    keys are claimed again before this process begins another batch.
+    A task that raises or is killed leaves its mark. Where the database failed, the keys are given
+    back, and the queue is held.
     """
 
     @wraps(task)
     def begun(batch: Batch) -> None:
-        if not mark_begun(batch):
+        is_trial = mark_begun(batch)
+        if is_trial is None:
             logger.info(
                 "left %d keys of %s alone: their lease had expired before a worker was free",
                 len(batch.keys),
                 batch.queue,
             )
             return
+        if is_trial and not holds.begin_trial(batch.queue, until=batch.expires_at):
+            holds.wait_for_trial(batch.queue)
+            queue.release_in_place(batch)
+            _end_batch(batch, saved=False)
+            return
+        if is_trial:
+            batch = _first_request(batch)
+        saved = False
         try:
             with working_on(task=batch.queue, keys=len(batch.keys)):
-                task(batch)
-        except LOST:
-            if not _is_reachable():
-                done_leases.append(batch.lease)
+                saved = task(batch) is not False
+        except (DatabaseError, InterfaceError) as error:
+            if is_database_fault(error):
+                ended_leases.append(batch.lease)
+                _give_back(batch, error)
+                return
+            if isinstance(error, LOST) and not _is_reachable():
+                ended_leases.append(batch.lease)
             raise
-        done_leases.append(batch.lease)
+        if is_trial:
+            holds.end_trial(batch.queue, saved=saved)
+        _end_batch(batch, saved=saved)
 
     return begun
 
 
-def mark_begun(batch: Batch) -> bool:
-    """Mark the batch as begun, and remove old marks; False: its lease has run out."""
-    params = {"lease": batch.lease, "expires_at": batch.expires_at, "over": done_leases}
+def mark_begun(batch: Batch) -> bool | None:
+    """Mark the batch as begun, and remove old marks; None: its lease has run out.
+
+    True: what the last batches of this queue brought could not be saved.
+    """
+    params = {
+        "lease": batch.lease,
+        "queue": batch.queue,
+        "claimed_at": batch.claimed_at,
+        "expires_at": batch.expires_at,
+        "ended": ended_leases,
+    }
     with cursor() as db:
-        is_ours = db.execute(_MARK_BEGUN, params).fetchone() is not None
-    done_leases.clear()
-    return is_ours
+        row = db.execute(_MARK_BEGUN, params).fetchone()
+    ended_leases.clear()
+    return None if row is None else bool(row[0])
+
+
+def _end_batch(batch: Batch, *, saved: bool) -> None:
+    """Remove its mark; `saved`: and tell the others that a batch could be saved."""
+    ended_leases.append(batch.lease)
+    try:
+        _write_end(batch.queue, saved=saved)
+    except LOST:
+        # All that matters is done. The next batch removes the mark.
+        connection.close()
+
+
+def _write_end(name: str, *, saved: bool) -> None:
+    with cursor() as db:
+        db.execute(_END_BATCH, {"ended": ended_leases, "queue": name, "saved": saved})
+    ended_leases.clear()
+
+
+def _first_request(batch: Batch) -> Batch:
+    """As many keys as one request has; the others go back to their place."""
+    size = job_class(batch.queue).request_keys or len(batch.keys)
+    queue.release_in_place(batch.only(batch.keys[size:]))
+    return batch.only(batch.keys[:size])
+
+
+def _give_back(batch: Batch, error: Exception) -> None:
+    """Hold the queue, longer each time, and give the keys back without a strike."""
+    why = why_lost(error)
+    logger.error(
+        "gave %d keys of %s back, because the database could not save what they brought: %s",
+        len(batch.keys),
+        batch.queue,
+        why,
+        # A table that is missing may also be a fault of ours, which only a traceback finds.
+        exc_info=not isinstance(error, LOST),
+    )
+    noted.failed_because(f"The database could not save: {why}")
+    try:
+        holds.record_failed_save(batch.queue, because=f"The database could not save: {why}")
+        queue.release_in_place(batch)
+        _write_end(batch.queue, saved=False)
+    except (DatabaseError, InterfaceError):
+        # It cannot write this either: the keys are due again when their lease has run out.
+        connection.close()
 
 
 def _is_reachable() -> bool:
@@ -92,6 +191,21 @@ def _is_reachable() -> bool:
     except LOST:
         return False
     return True
+
+
+def note_ordinary_task(task: dict[str, Any], **_: Any) -> None:
+    """An ordinary task that is done shows that others could work, as a batch does."""
+    args = task.get("args") or ()
+    if task.get("success") and not (args and isinstance(args[0], Batch)):
+        try:
+            _write_end("", saved=True)
+        except (DatabaseError, InterfaceError):
+            connection.close()
+
+
+def listen() -> None:
+    """Connect to django-q2's signal; in the worker's process only."""
+    post_execute_in_worker.connect(note_ordinary_task, weak=False)
 
 
 def prune_marks() -> int:

@@ -78,6 +78,8 @@ class PostgresBroker(Broker):
         # By queue, after a batch with strikes: the next batch is of keys with fewer than this.
         self.fewer: dict[str, int] = {}
         self.told = ""
+        # time.monotonic() since which the database has been there; None: since we began.
+        self.connected_since: float | None = None
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(state[0])  # type: ignore[misc]
@@ -99,6 +101,7 @@ class PostgresBroker(Broker):
             return self.next_in_turn()
         except LOST as lost:
             self.wait_for_the_database(lost)
+            self.connected_since = time.monotonic()
             return None
         finally:
             close_old_connections()
@@ -136,7 +139,7 @@ class PostgresBroker(Broker):
             seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
             if seconds is None or seconds > 0:
                 return None, _MAX_SLEEP if seconds is None else min(seconds, _MAX_SLEEP)
-            batch = queue.claim_batch(name, low=low)
+            batch = queue.claim_batch(name, low=low, connected=self.connected())
         if batch is None:
             self.full = None
             return None, _A_MOMENT
@@ -150,7 +153,17 @@ class PostgresBroker(Broker):
         """After a batch with strikes, claim one with fewer. Suspects go in tens or alone, and all
         others, above all the young, would otherwise wait until the last suspect is looked up."""
         fewer = self.fewer.pop(name, None)
-        return queue.claim_batch(name, low=low, fewer_strikes_than=fewer) if fewer else None
+        if not fewer:
+            return None
+        return queue.claim_batch(
+            name, low=low, fewer_strikes_than=fewer, connected=self.connected()
+        )
+
+    def connected(self) -> timedelta:
+        """For how long this process has not lost the database."""
+        if self.connected_since is None:
+            return queue.ALWAYS
+        return timedelta(seconds=time.monotonic() - self.connected_since)
 
     def bound(self, name: str) -> queue.Low:
         """Where the claim starts: where the last one found something, or at the head."""
@@ -189,7 +202,7 @@ class PostgresBroker(Broker):
         reason = str(lost).strip()
         # Log once for each reason: the database may be back, but read-only.
         if self.failures == 0 or reason != self.told:
-            logger.warning("The queue lost its database, trying again: %s", reason)
+            logger.warning("The queue waits for its database: %s", reason)
         self.told = reason
         time.sleep(min(_MAX_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)

@@ -21,15 +21,29 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 NO_DELAY = timedelta(0)
+# Longer than any lease.
+ALWAYS = timedelta(days=36_500)
+# A claim that only clears away what stands before others looks again so many times; then other
+# queues have their turn.
+_MAX_ROUNDS = 20
 
 CLAIM_BATCH = queue_statement(__file__, "claim")
+_CLEAR_DEAD = queue_statement(__file__, "clear_dead")
 
 
 def claim_batch(
-    queue: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
+    queue: str,
+    *,
+    low: Low = THE_HEAD,
+    fewer_strikes_than: int | None = None,
+    connected: timedelta = ALWAYS,
 ) -> Batch | None:
-    """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes."""
-    limits = {"limit": None, "buffer_ttl": None}
+    """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes.
+
+    `connected`: for how long this process has not lost the database. Batches that were claimed
+    before that get no strike: others may not have been able to save them either.
+    """
+    limits = {"limit": None, "buffer_ttl": None, "connected": connected}
     return _claim(queue, limits, low=low, fewer_strikes_than=fewer_strikes_than)
 
 
@@ -41,7 +55,7 @@ def get(namespace: str, limit: int = 1) -> Batch | None:
     """
     if limit < 1:
         raise ValueError("A batch has at least one key.")
-    return _claim(namespace, {"limit": limit, "buffer_ttl": NO_DELAY})
+    return _claim(namespace, {"limit": limit, "buffer_ttl": NO_DELAY, "connected": ALWAYS})
 
 
 def _claim(
@@ -51,6 +65,19 @@ def _claim(
     low: Low = THE_HEAD,
     fewer_strikes_than: int | None = None,
 ) -> Batch | None:
+    for _ in range(_MAX_ROUNDS):
+        batch, cleared = _claim_once(queue, limits, low, fewer_strikes_than)
+        if batch or not cleared:
+            return batch
+        with cursor() as db:
+            db.execute(on(queue, _CLEAR_DEAD))
+    return None
+
+
+def _claim_once(
+    queue: str, limits: Mapping[str, object], low: Low, fewer_strikes_than: int | None
+) -> tuple[Batch | None, bool]:
+    """A batch, if there is one; and whether the claim cleared away what stood before other keys."""
     # Random, not a sequence: after a crash of the database a sequence can hand out a number twice,
     # and a late save of the first holder would pass the fence.
     token = secrets.randbits(63)
@@ -71,11 +98,10 @@ def _claim(
             isolated[0],
         )
     if not keys:
-        # What this claim only cleared away stood before other due keys: look again.
-        return _claim(queue, limits, low=low) if isolated or met_dead else None
+        return None, bool(isolated or met_dead)
     # The keys that it passed over for their strikes may be anywhere from `low` on.
     next_low = low if fewer_strikes_than else Low(oldest, oldest_urgent or low.urgent)
-    return Batch(
+    batch = Batch(
         lease=token,
         keys=tuple(keys),
         due_at=due_at,
@@ -88,6 +114,7 @@ def _claim(
         strikes=strikes,
         next_low=next_low,
     )
+    return batch, False
 
 
 def _count_by_lateness(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:

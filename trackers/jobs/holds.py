@@ -21,7 +21,7 @@ _HOLD_QUEUE = """
 
 _END_HOLD = """
     UPDATE trackers_queue SET held_until = NULL, held_because = ''
-    WHERE name = %(queue)s AND failures = 0 AND held_until IS NOT NULL
+    WHERE name = %(queue)s AND failures = 0 AND save_failures = 0 AND held_until IS NOT NULL
 """
 
 # The first two failures in a row delay only their own batch. From the third on the queue is
@@ -35,6 +35,32 @@ _RECORD_FAILURE = """
                  * least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) END,
         held_because = CASE WHEN failures < 2 THEN held_because ELSE %(because)s END
     WHERE name = %(queue)s AND (held_until IS NULL OR held_until <= now())
+"""
+
+# What X answers has cost money, so a queue whose batches cannot be saved is held at once. A failure
+# during a hold is counted only of the batch that was tried.
+_RECORD_FAILED_SAVE = """
+    UPDATE trackers_queue
+    SET save_failures = save_failures + 1, trial_until = NULL, held_because = %(because)s,
+        held_until = now() + %(jitter)s
+            * least(retry_most, retry_first * 2 ^ least(save_failures, 30))
+    WHERE name = %(queue)s
+      AND (held_until IS NULL OR held_until <= now() OR trial_until IS NOT NULL)
+"""
+_BEGIN_TRIAL = """
+    UPDATE trackers_queue SET trial_until = %(until)s
+    WHERE name = %(queue)s AND save_failures > 0 AND (trial_until IS NULL OR trial_until <= now())
+"""
+_WAIT_FOR_TRIAL = """
+    UPDATE trackers_queue SET held_until = trial_until
+    WHERE name = %(queue)s AND save_failures > 0 AND trial_until > coalesce(held_until, now())
+"""
+_END_TRIAL = """
+    UPDATE trackers_queue
+    SET trial_until = NULL, save_failures = CASE WHEN %(saved)s THEN 0 ELSE save_failures END,
+        held_until = CASE WHEN NOT %(saved)s THEN held_until END,
+        held_because = CASE WHEN %(saved)s THEN '' ELSE held_because END
+    WHERE name = %(queue)s AND save_failures > 0
 """
 
 _RETRY_FIRST = "SELECT retry_first FROM trackers_queue WHERE name = %(queue)s"
@@ -80,6 +106,33 @@ def record_failure(queue: str, *, because: str) -> timedelta:
     with cursor() as db:
         db.execute(_RECORD_FAILURE, {"queue": queue, "because": because[:400], "jitter": jitter})
     return first_wait(queue, jitter=jitter)
+
+
+def record_failed_save(queue: str, *, because: str) -> None:
+    """The database could not save a batch: hold the queue, twice as long each time."""
+    jitter = random.uniform(0.8, 1.2)
+    with cursor() as db:
+        db.execute(
+            _RECORD_FAILED_SAVE, {"queue": queue, "because": because[:400], "jitter": jitter}
+        )
+
+
+def begin_trial(queue: str, *, until: datetime) -> bool:
+    """While saves fail: whether the caller may try, alone until then, if they work again."""
+    with cursor() as db:
+        return db.execute(_BEGIN_TRIAL, {"queue": queue, "until": until}).rowcount > 0
+
+
+def wait_for_trial(queue: str) -> None:
+    """Hold the queue until the one that tries is done."""
+    with cursor() as db:
+        db.execute(_WAIT_FOR_TRIAL, {"queue": queue})
+
+
+def end_trial(queue: str, *, saved: bool) -> None:
+    """The trial is over; `saved`: all claim again at once."""
+    with cursor() as db:
+        db.execute(_END_TRIAL, {"queue": queue, "saved": saved})
 
 
 def first_wait(queue: str, *, jitter: float = 1.0) -> timedelta:

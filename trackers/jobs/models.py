@@ -74,6 +74,15 @@ class Queue(models.Model):
     failures = models.PositiveIntegerField(
         default=0, editable=False, help_text="Consecutive failed requests."
     )
+    save_failures = models.PositiveIntegerField(
+        default=0,
+        editable=False,
+        help_text="Consecutive batches that the database could not save. While there are some, one "
+        "request at a time tries whether it can again.",
+    )
+    trial_until = models.DateTimeField(
+        null=True, editable=False, help_text="A worker tries it until then, at the latest."
+    )
 
     class Meta:
         ordering = ["name"]
@@ -258,11 +267,18 @@ class Bucket(models.Model):
 class BegunBatch(models.Model):
     """A batch that a worker has begun, by the lease of its claim.
 
-    If its worker dies, the row stays for a while: keys that still carry its lease get a strike.
+    If its worker dies, the row stays for a while. Keys that still carry its lease get a strike, if
+    others could save meanwhile: a batch of the same queue, or of others where none was due.
     """
 
     lease = models.BigIntegerField(primary_key=True)
+    queue = models.CharField(max_length=60)
+    claimed_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    # Whether, between the two, another batch of this queue was saved; and whether one of another
+    # queue was, or an ordinary task was done.
+    queue_saved = models.BooleanField(db_default=False)
+    others_saved = models.BooleanField(db_default=False)
 
     def __str__(self) -> str:
         return f"lease {self.lease} until {self.expires_at:%H:%M:%S}"

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.jobs.batch import FROM_THE_HEAD, THE_HEAD, Batch, Low
-from trackers.jobs.claim import CLAIM_BATCH, READY_IN, claim_batch, get, ready_in
+from trackers.jobs.claim import ALWAYS, CLAIM_BATCH, READY_IN, claim_batch, get, ready_in
 from trackers.jobs.finish import finish, release, release_in_place
 from trackers.jobs.models import job_classes
 from trackers.jobs.tables import (
@@ -30,6 +30,7 @@ from tweetwatch.database import cursor
 
 # All that other parts need of the queue.
 __all__ = [
+    "ALWAYS",
     "CLAIM_BATCH",
     "FROM_THE_HEAD",
     "READY_IN",

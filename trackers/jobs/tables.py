@@ -12,6 +12,7 @@ from trackers.jobs.models import (
     MAX_BATCH_KEYS,
     MAX_STRIKES,
     SUSPECT_BATCH_KEYS,
+    SUSPECT_STRIKES,
     Job,
     job_classes,
 )
@@ -30,9 +31,9 @@ _MAX_BUCKETS = MAX_BATCH_KEYS + _SLACK
 # The expression in the index of the urgent buckets.
 _URGENT_AT = "CASE WHEN urgent THEN due_at END"
 
-# {strikes_now}: one more where the lease ran out on a batch that a worker had begun. Few batches
-# are begun at a time, and old marks are removed, so the subquery is a small hash table.
-_STRIKES_NOW = "strikes + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
+# {strikes_now}: one more where the lease ran out on a batch whose keys are to blame for it, as
+# `blamed` in sql/claim.sql says.
+_STRIKES_NOW = "strikes + ((lease IN (SELECT lease FROM blamed)) IS TRUE)::int"
 
 # {of_slot}: added to a stamp, so that few buckets share one, however many a statement makes.
 _OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
@@ -52,6 +53,7 @@ _STRIKES_OF = "coalesce(" + _IN_BUCKET.replace("{what}", "strikes") + ", 0)"
 QUEUE_PARTS = (
     "among", "bucket", "bucket_keys", "claimed", "few", "into_buckets", "job", "max_strikes",
     "most_buckets", "most_keys", "of_slot", "request_keys", "slack", "strikes_now", "strikes_of",
+    "suspect_strikes",
     "urgent_at", "urgent_share",
 )  # fmt: skip
 
@@ -100,6 +102,7 @@ def on(queue: str, query: str, *, fewer_strikes_than: int | None = None) -> str:
         "max_strikes": MAX_STRIKES,
         "few": SUSPECT_BATCH_KEYS,
         "strikes_now": _STRIKES_NOW,
+        "suspect_strikes": SUSPECT_STRIKES,
         "among": "true" if fewer is None else f"{_STRIKES_NOW} < {fewer}",
         "of_slot": _OF_SLOT,
         "urgent_at": _URGENT_AT,

@@ -212,6 +212,8 @@ class Migration(migrations.Migration):
             ('held_until', models.DateTimeField(blank=True, editable=False, null=True)),
             ('held_because', models.CharField(blank=True, editable=False, max_length=400)),
             ('failures', models.PositiveIntegerField(default=0, editable=False, help_text='Consecutive failed requests.')),
+            ('save_failures', models.PositiveIntegerField(default=0, editable=False, help_text='Consecutive batches that the database could not save. While there are some, one request at a time tries whether it can again.')),
+            ('trial_until', models.DateTimeField(editable=False, help_text='A worker tries it until then, at the latest.', null=True)),
             ('capacity', models.PositiveSmallIntegerField(editable=False, help_text="Keys of the last batch that fitted X's limits; null: all of them.", null=True)),
         ], {
             'ordering': ['name'],
@@ -568,7 +570,11 @@ class Migration(migrations.Migration):
         ]),
         migrations.CreateModel('BegunBatch', [
             ('lease', models.BigIntegerField(primary_key=True, serialize=False)),
+            ('queue', models.CharField(max_length=60)),
+            ('claimed_at', models.DateTimeField()),
             ('expires_at', models.DateTimeField()),
+            ('queue_saved', models.BooleanField(db_default=False)),
+            ('others_saved', models.BooleanField(db_default=False)),
         ]),
         bucket('TweetBucket'),
         bucket('PollBucket'),

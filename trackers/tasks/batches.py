@@ -14,14 +14,14 @@ from trackers.jobs import (
 from trackers.jobs.begun import marks_begun
 from trackers.jobs.queue import Batch
 from trackers.timelines import deliver, homes
-from trackers.updater.batch_lookup import LookupSettings, look_up_batch
+from trackers.updater.batch_lookup import LookedUp, LookupSettings, look_up_batch
 from trackers.updater.settle import settle_batch
 from tweetwatch.pieces import periodic_task_deadline
 
 
 @marks_begun
-def update_tweets(batch: Batch) -> None:
-    """Look up a claimed batch of tweets, and put on hold what must wait."""
+def update_tweets(batch: Batch) -> bool:
+    """Look up a claimed batch of tweets, and put on hold what must wait; whether any was saved."""
     lookup_settings = LookupSettings(
         base_url=settings.X_API_BASE_URL,
         timeout=settings.REQUEST_TIMEOUT,
@@ -30,6 +30,7 @@ def update_tweets(batch: Batch) -> None:
     )
     outcome = look_up_batch(batch, lookup_settings)
     settle_batch(batch, outcome)
+    return isinstance(outcome, LookedUp) and bool(outcome.answers)
 
 
 @marks_begun

@@ -160,11 +160,16 @@ def _change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[An
 _MARK_PAID = """
     UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
     WHERE id = ANY(ARRAY(
-        SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) ORDER BY id FOR UPDATE))
+        SELECT id FROM trackers_tweet
+        WHERE id = ANY(%(ids)s::bigint[])
+          AND (paid_on, paid_by) IS DISTINCT FROM (%(day)s::date, %(project)s::int)
+        ORDER BY id FOR UPDATE))
 """
 
 
-def mark_paid(ids: Iterable[int], *, day: date, project: int) -> None:
-    """Mark the tweets as paid: they cost the project nothing more on that day."""
+def mark_paid(ids: Iterable[int], *, day: date, project: int) -> int:
+    """Mark the tweets as paid: they cost the project nothing more on that day. How many of them
+    were not."""
     with cursor() as db:
-        db.execute(_MARK_PAID, {"ids": array(ids), "day": day, "project": project})
+        params = {"ids": array(ids), "day": day, "project": project}
+        return db.execute(_MARK_PAID, params).rowcount

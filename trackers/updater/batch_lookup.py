@@ -24,10 +24,14 @@ from trackers.updater.before import Before, read_before
 from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
 from trackers.updater.reserve import Granted, Held, Waiting, reserve_batch
 from trackers.updater.save import Saved
+from trackers.updater.unsaved import record_unsaved
 from trackers.updater.verdicts import CheckRules
 from trackers.updater.write import write_answers
 from trackers.xapi.errors import Depleted, NotReady, Refused
 from tweetwatch.database import DatabaseClock
+
+# Seconds.
+_BEFORE_THE_ALARM = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
     """Look up the tweets of the batch and save what X says about them."""
     # Taken before the database's time is read, so no measurement is dated before X's answer.
     began = time.monotonic()
+    record_unsaved()
     before = read_before(batch.keys)
     batch = _only_tracked(batch, before)
     if not batch.keys:
@@ -101,7 +106,8 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
             case Broke():
                 broke.append(outcome.error)
     rules = CheckRules(before.plan, settings.confirm_gone_after, settings.gone_every)
-    until = min(lease_ends, task_time.ends_at())
+    # The alarm would end the task in the middle of a try, and nothing would say why.
+    until = min(lease_ends, task_time.ends_at() - _BEFORE_THE_ALARM)
     saved, unreadable = write_answers(batch, answers, before, rules, until=until)
     return LookedUp(batch, answers, saved, unreadable, failures, broke, granted.capacity)
 

@@ -7,10 +7,11 @@ A tweet that will not be looked up again is described before its metrics are sav
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 
 from trackers.arrivals.arrive import arrive
 from trackers.credentials import selection
@@ -23,6 +24,7 @@ from trackers.updater.edits import count_billed, learn_edits
 from trackers.updater.lookups import Answered
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save_batch
+from trackers.updater.unsaved import keep_unsaved, record_unsaved
 from trackers.updater.verdicts import CheckRules, reach_verdicts
 from trackers.xapi.results import Lookup, Post, Shown
 from tweetwatch.database import retry_while_lost, together
@@ -40,22 +42,38 @@ def write_answers(
     """Save what X said, settle what it cost, and store what else is new."""
     if not answers:
         return Written(NOTHING_SAVED, {})
+    settlements = [_settlement(answered, before.odd) for answered in answers]
+    try:
+        known, judged, saved = _save(batch, answers, before, rules, until=until)
+    except (DatabaseError, InterfaceError):
+        keep_unsaved(answers, settlements)
+        # It may be only this statement that fails, as where a column is missing.
+        with suppress(DatabaseError, InterfaceError):
+            record_unsaved()
+        raise
+    # Locks: the windows' rows, then those of the day's spending.
+    with together():
+        selection.settle_all_answered(
+            [(answered.grant.selected, answered.reply.window) for answered in answers]
+        )
+        ledger.settle_all(settlements)
+    for answered in answers:
+        if isinstance(answered.reply, Lookup):
+            _write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
+    return Written(saved, _newly_unreadable(judged, known, saved))
+
+
+def _save(
+    batch: Batch, answers: Sequence[Answered], before: Before, rules: CheckRules, *, until: float
+) -> tuple[Mapping[int, Prior], Sequence[Judged], Saved]:
+    """What was known, the verdicts, and what was saved of them."""
     known = retry_while_lost(lambda: _priors_of(answers, before), until=until)
     judged = [_judge(answered, known, rules) for answered in answers]
     if last := _last_descriptions(answers, judged, known):
         retry_while_lost(lambda: _store_descriptions(last), until=until)
     # Save first, since X billed it; what is not settled counts as spent.
     saved = retry_while_lost(lambda: save_batch(batch, judged, before.plan), until=until)
-    # Locks: the windows' rows, then those of the day's spending.
-    with together():
-        selection.settle_all_answered(
-            [(answered.grant.selected, answered.reply.window) for answered in answers]
-        )
-        ledger.settle_all(_settlement(answered, before.odd) for answered in answers)
-    for answered in answers:
-        if isinstance(answered.reply, Lookup):
-            _write_besides(answered.grant, answered.reply, known, saved, at=answered.at)
-    return Written(saved, _newly_unreadable(judged, known, saved))
+    return known, judged, saved
 
 
 def _priors_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:

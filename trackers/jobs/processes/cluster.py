@@ -26,6 +26,7 @@ from django_q.brokers import Broker
 from django_q.conf import Conf
 from django_q.worker import worker
 
+from trackers.jobs import begun
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import mortality
 from trackers.jobs.processes.channel import Channel, UnsendableError
@@ -135,6 +136,7 @@ def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, clu
         teller = WorkerReporter(cluster)
         teller.listen()
         noted.listen()
+        begun.listen()
         args[0].before_rest = teller.rest
     target(*args)
 

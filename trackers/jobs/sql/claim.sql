@@ -28,6 +28,25 @@ knobs AS MATERIALIZED (
     WHERE name = %(queue)s AND NOT paused
       AND (held_until IS NULL OR held_until <= now())
 ),
+-- Leases that ran out on a batch that a worker had begun (`begun.py`), and whose keys are to blame.
+-- That is known if this process has not lost the database since that batch was claimed, and others
+-- could work meanwhile: a batch of the same queue was saved, or, where none was due, of another one.
+-- Suspects do not count as due: two keys that kill their workers would protect each other.
+-- Few batches are begun at a time, and old marks are removed.
+blamed AS MATERIALIZED (
+    SELECT m.lease FROM trackers_begunbatch m
+    WHERE m.expires_at <= now() AND m.claimed_at >= now() - %(connected)s::interval
+      AND (m.queue_saved OR m.others_saved
+        -- By the index, whatever the planner thinks of how many there are.
+        AND coalesce((
+            SELECT o.due_at FROM {bucket} o WHERE o.lease IS NULL AND o.strikes < {suspect_strikes}
+            ORDER BY o.due_at, o.id LIMIT 1) > m.expires_at, true)
+        -- Claimed before or since.
+        AND coalesce((
+            SELECT o.due_since FROM {bucket} o
+            WHERE o.due_since IS NOT NULL AND o.lease <> m.lease AND o.strikes < {suspect_strikes}
+            ORDER BY o.due_since LIMIT 1) > m.expires_at, true))
+),
 -- Urgent buckets get their share of each batch before the others (URGENT_SHARE).
 -- The next ones, with a limit that the planner knows; otherwise it might sort all that are due.
 near_urgent AS MATERIALIZED (
@@ -44,7 +63,7 @@ near_urgent AS MATERIALIZED (
 -- Only as many are locked as the batch needs.
 -- SKIP LOCKED: rivals take the next rows, and if a rival holds one, the next is taken; what one of
 -- them just claimed drops out by its new due_at.
--- A lease still on a due bucket ran out: one strike, if a worker had begun the batch (`begun.py`).
+-- A lease still on a due bucket ran out: one strike, if its keys are to blame (`blamed`).
 urgent AS MATERIALIZED (
     SELECT locked.*
     FROM (SELECT place FROM near_urgent ORDER BY due_at, id) AS near

@@ -1,0 +1,93 @@
+"""A database that is there and cannot save: nothing is isolated, and X is hardly asked."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.chaos.conftest import FEW, Small
+from tests.chaos.ground import Ground, fake_x, wait_until
+from tests.chaos.relay import Relays
+
+# A small installation: all of its tweets are in one batch, so that no other proves anything.
+TWEETS = 40
+FAILS_FOR = 10 * FEW.lease
+
+FULL_DISK = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+    CREATE TRIGGER full_disk BEFORE UPDATE ON trackers_tweet
+    FOR EACH ROW EXECUTE FUNCTION full_disk();
+"""
+FAULTS = {
+    # What PostgreSQL raises where a table cannot be extended.
+    "a full disk": (FULL_DISK, "DROP TRIGGER full_disk ON trackers_tweet"),
+    # Workers that were restarted before `migrate`.
+    "a missing column": (
+        "ALTER TABLE trackers_tweet RENAME COLUMN pace TO pace_to_come",
+        "ALTER TABLE trackers_tweet RENAME COLUMN pace_to_come TO pace",
+    ),
+}
+
+
+@pytest.fixture
+def forty(tmp_path):
+    relays = Relays()
+    pace = replace(FEW, tweets=TWEETS)
+    with (tmp_path / "x.log").open("w") as log, fake_x(5, TWEETS, log=log) as x:
+        x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
+        ground = Ground(tmp_path, x, pace)
+        made = Small(ground, relays)
+        try:
+            ground.prepare()
+            yield made
+        finally:
+            if made.host:
+                made.host.end()
+            ground.postgres.leave()
+            relays.close()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
+    begin, end = FAULTS[fault]
+    execute(forty, begin)
+    began = time.time()
+    forty.start()
+    wait_until(lambda: forty.said("could not save"), within=60, what="the log says why")
+
+    time.sleep(FAILS_FOR)
+
+    asked = [one for one in forty.lookups() if one["at_ms"] > began * 1000]
+    held = forty.postgres.value(
+        "SELECT held_because FROM trackers_queue WHERE name = 'tweet:update'"
+    )
+    assert "The database could not save" in held
+    # Without a hold, a request whenever a tweet is due, in each of its intervals.
+    assert len(asked) <= FAILS_FOR / 2, "X is asked a request at a time, and then the queue waits"
+    execute(forty, end)
+    forty.all_looked_up_after(time.time(), within=30)
+
+    # What X bills: each tweet once on a day, of which there are two if X's midnight came meanwhile.
+    # Each worker settles what it could not with its next batch.
+    wait_until(
+        lambda: spent(forty) in ([(TWEETS, 0)], [(TWEETS, 0)] * 2),
+        within=30,
+        what=f"the books say what X bills, not {spent(forty)}",
+    )
+
+    assert forty.host.stop(30) == 0
+    strikes = "SELECT coalesce(max(strikes), 0) FROM {}"
+    assert forty.postgres.value(strikes.format("trackers_tweetbucket")) == 0
+    assert forty.postgres.value(strikes.format("trackers_tweetupdate")) == 0
+
+
+def execute(forty, statements):
+    with forty.postgres.connect() as db:
+        db.execute(statements)
+
+
+def spent(forty):
+    """(Tweet-days, those still reserved) of each day."""
+    return forty.postgres.rows("SELECT posts, posts_reserved FROM trackers_spending")
