@@ -1,4 +1,7 @@
-"""Checks at start: a task ends before its lease does, and has the time for two requests."""
+"""Checks at start: the database keeps every text, and a task ends in time.
+
+A task ends before its lease does, and has the time for two requests.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,42 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import Error, register
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from trackers.credentials.models import Credential
 from trackers.jobs.models import Queue
 from tweetwatch.checks import INSTALLATION
+
+_TEXTS_OF_DATABASE = """
+    SELECT current_database(), current_setting('server_encoding'), lower('TITANIC') = 'titanic'
+"""
+_MAKE_ANOTHER = (
+    "Make another one, and name it in DATABASE_URL: CREATE DATABASE tweets ENCODING 'UTF8' "
+    "LOCALE 'C.UTF-8' TEMPLATE template0;"
+)
+
+
+@register(INSTALLATION)
+def database_keeps_every_text(**_: Any) -> list[Error]:
+    """Its encoding is UTF-8, and a search finds words whatever their case."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_TEXTS_OF_DATABASE)
+            name, encoding, lowers = cursor.fetchone()
+    except DatabaseError:
+        return []  # It is away.
+    if encoding != "UTF8":
+        text = (
+            f"The database {name} has the encoding {encoding}, in which most posts cannot be kept."
+        )
+        return [Error(text, hint=_MAKE_ANOTHER, id="trackers.E003")]
+    if not lowers:
+        text = (
+            f"The locale of the database {name} has lower-case letters of its own, as Turkish has: "
+            "a search for titanic would not find TITANIC."
+        )
+        return [Error(text, hint=_MAKE_ANOTHER, id="trackers.E004")]
+    return []
 
 
 @register(INSTALLATION)

@@ -1,4 +1,5 @@
-"""Check at start that only the user who runs the program can read .env, which holds every key."""
+"""Checks at start: only the user who runs the program can read .env, which holds every key, and of
+several databases the one that can be written is chosen."""
 
 from __future__ import annotations
 
@@ -29,3 +30,14 @@ def env_file_is_private(**_: Any) -> list[Warning]:
         text = f"Other users can read or change {path} (mode {mode:04o}), which holds every key."
         return [Warning(text, hint=f"chmod 600 {path}", id="tweetwatch.W001")]
     return []
+
+
+@register(INSTALLATION)
+def primary_is_chosen(**_: Any) -> list[Warning]:
+    """Of several hosts libpq takes the first that answers, a read-only standby as well."""
+    database = settings.DATABASES["default"]
+    if "," not in str(database.get("HOST")) or "target_session_attrs" in database["OPTIONS"]:
+        return []
+    text = "DATABASE_URL names several hosts, and a standby among them cannot be written."
+    hint = "Add ?target_session_attrs=read-write to it."
+    return [Warning(text, hint=hint, id="tweetwatch.W003")]

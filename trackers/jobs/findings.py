@@ -1,4 +1,4 @@
-"""Whether a queue needs a person: its requests keep failing, or keys of it are isolated."""
+"""Whether a queue needs a person: requests or saves keep failing, or keys of it are isolated."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ _URL = "/operations/"
 def queue_findings() -> Iterator[Observation]:
     """Of each queue. A pause by a person is not a trouble, and does not end one."""
     for queue in Queue.objects.all():
-        failing = queue.failures >= _HELD_FROM_FAILURES
         yield Observation(
             "queue",
             queue.name,
-            f"Every request fails, so it waits longer each time: {queue.held_because}"
-            if failing
-            else "",
-            "Requests are answered again.",
+            _describe_failures(queue),
+            "Requests are answered again, and their answers are saved.",
             _URL,
         )
         if queue.name in job_classes():
@@ -35,6 +32,14 @@ def queue_findings() -> Iterator[Observation]:
                 "Nothing is isolated.",
                 _URL,
             )
+
+
+def _describe_failures(queue: Queue) -> str:
+    if queue.save_failures:
+        return f"Nothing can be saved, so one request at a time is tried: {queue.held_because}"
+    if queue.failures >= _HELD_FROM_FAILURES:
+        return f"Every request fails, so it waits longer each time: {queue.held_because}"
+    return ""
 
 
 def _describe_isolated(count: int) -> str:

@@ -13,6 +13,7 @@ from django.template.defaultfilters import pluralize
 from trackers import history
 from trackers.backups.archive import BackupError, Manifest, read_manifest, verify
 from trackers.backups.load import Existing, existing, load, refuse_unfit
+from trackers.checks import database_keeps_every_text
 from trackers.history import by_command
 from trackers.management.table_bar import TableBar
 from trackers.tweets.models import Tweet
@@ -60,6 +61,8 @@ class Command(BaseCommand):
                     options, manifest, f"{options['file']} is complete and can be restored."
                 )
                 return
+            for fault in database_keeps_every_text():
+                raise CommandError(f"{fault.msg} {fault.hint}")
             self.make_sure(options, existing())
             with TableBar("Restoring") as bar:
                 load(
