@@ -21,7 +21,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
-from psycopg.pq import Conninfo
 
 from tweetwatch.servers import MailServer, Proxy, is_loopback
 
@@ -348,6 +347,9 @@ class Environment(environ.Env):
 
     def _refuse_unknown_options(self, name: str, options: Iterable[str]) -> None:
         """What libpq does not know would only be said at the first connection."""
+        # Not of the first lines: a system that is refused may not be able to load it.
+        from psycopg.pq import Conninfo
+
         known = {option.keyword.decode() for option in Conninfo.get_defaults()}
         for option in sorted(set(options) - known):
             how = _INSTEAD_OF.get(option.lower(), "leave it out")
