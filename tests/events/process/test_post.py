@@ -83,10 +83,54 @@ MANNERS = {
         "",
     ),
     "a body in drops": (drips(b"HTTP/1.1 200 OK\r\n\r\n", b"."), 200, ""),
-    "headers in drops": (
-        drips(b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n"),
-        None,
-        "There was no answer within 1.5 s.",
+    "headers in drops": (drips(b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n"), 200, ""),
+    "a refusal with headers in drops": (
+        drips(b"HTTP/1.1 503 Busy\r\n", b"X-More: yes\r\n"),
+        503,
+        "It answered 503 Service Unavailable.",
+    ),
+    "a byte too many": (says(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!"), 200, ""),
+    "letters for bytes": (
+        says("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nBestätigt".encode()),
+        200,
+        "",
+    ),
+    "204 with a body": (says(b"HTTP/1.1 204 No Content\r\n\r\nok"), 204, ""),
+    "204 in chunks": (
+        says(b"HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        204,
+        "",
+    ),
+    "two lengths": (
+        says(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"2\r\nok\r\n0\r\n\r\n"
+        ),
+        200,
+        "",
+    ),
+    "a long header": (
+        says(b"HTTP/1.1 200 OK\r\nX: " + 9000 * b"a" + b"\r\nContent-Length: 2\r\n\r\nok"),
+        200,
+        "",
+    ),
+    "a space in a header's name": (
+        says(b"HTTP/1.1 200 OK\r\nX Y: z\r\nContent-Length: 2\r\n\r\nok"),
+        200,
+        "",
+    ),
+    "a hint, then a byte too many": (
+        says(
+            b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!"
+        ),
+        200,
+        "",
+    ),
+    "a refusal with a byte too many": (
+        says(b"HTTP/1.1 409 No\r\nContent-Length: 2\r\n\r\nno!"),
+        409,
+        "It answered 409 Conflict.",
     ),
     "hints without end": (
         drips(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
@@ -104,8 +148,8 @@ MANNERS = {
     "garbage": (says(b"\0\xff\r\n\r\nSSH-2.0-x\r\n\r\n"), None, "Its answer is not HTTP."),
     "a length that is none": (
         says(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
-        None,
-        "Its answer is not HTTP.",
+        200,
+        "",
     ),
     "a redirect": (
         answers("307 Temporary Redirect", headers=f"Location: {ELSEWHERE.url}\r\n"),
@@ -122,7 +166,12 @@ MANNERS = {
 }
 
 
-NEVER_ANSWER = ("silence", "headers in drops", "hints without end")
+NEVER_ANSWER = (
+    "silence",
+    "headers in drops",
+    "a refusal with headers in drops",
+    "hints without end",
+)
 
 
 @pytest.fixture(scope="module")

@@ -13,19 +13,22 @@ import base64
 import hashlib
 import hmac
 import logging
+import re
 import ssl
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from types import SimpleNamespace, TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
 from trackers.events.delivery.egress import (
@@ -44,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 # The read buffer: 4 KB of headers is plenty.
 _READ_BYTES = 4096
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)(?: [^\r\n]*)?\r?\n")
+_INTERIM = re.compile(rb"\AHTTP/1\.[01] 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n")
 # How long to wait for the rest of an answer, once its status is known.
 _REST_SECONDS = 1.0
 # How long an idle connection is kept, for subscribers that get one batch after another. Many
@@ -56,11 +61,37 @@ class DeliveryProgress:
     connected: bool = False  # from now on the subscriber may have received it
 
 
+class Protocol(ResponseHandler):
+    """Also reads the status line by itself.
+
+    aiohttp gives no answer at all where something behind it is not as it should be: a byte beyond
+    the Content-Length, a 204 with a body, a header that is too long.
+    """
+
+    answer: Answer | None = None
+
+    def data_received(self, data: bytes) -> None:
+        if self.answer is not None:
+            self.answer.read_status(data)
+        super().data_received(data)
+
+
 class Connector(aiohttp.TCPConnector):
     """Reuses connections, except those that received something while idle.
 
     Otherwise bytes beyond an answer's Content-Length would be read as the answer to the next batch.
     """
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        # Each connection's protocol is made by this.
+        self._factory = cast("partial[ResponseHandler]", partial(Protocol, loop=self._loop))
+
+    async def connect(self, *given: Any, **named: Any) -> Connection:
+        made = await super().connect(*given, **named)
+        if isinstance(made.protocol, Protocol):
+            made.protocol.answer = _awaited_answer.get()
+        return made
 
     async def _get(self, *given: Any) -> Connection | None:
         while (kept := await super()._get(*given)) is not None:
@@ -120,6 +151,7 @@ class Sender:
         """Send it. Raises nothing, except when it is cancelled."""
         began = time.monotonic()
         answer = Answer()
+        _awaited_answer.set(answer)
         error = ""
         try:
             if error := fault_of(delivery.callback, plain_http=self.egress.plain_http):
@@ -128,6 +160,7 @@ class Sender:
                 await self._post(delivery, answer, progress or DeliveryProgress())
         except Exception as failure:
             # An error after the status line does not change the outcome.
+            answer.status = answer.status or answer.status_read
             error = "" if answer.status else self._describe_failure(failure, delivery)
         took = timedelta(seconds=time.monotonic() - began)
         delivered = answer.status is not None and 200 <= answer.status < 300
@@ -199,6 +232,22 @@ class Answer:
     status: int | None = None
     retry_after: str = ""
     text: bytes = b""
+    # As the first complete status line says that is not of an interim response (100, 103).
+    status_read: int | None = None
+    _head: bytes = b""
+
+    def read_status(self, data: bytes) -> None:
+        if self.status_read is not None or len(self._head) > _READ_BYTES:
+            return
+        self._head += data
+        while interim := _INTERIM.match(self._head):
+            self._head = self._head[interim.end() :]
+        if line := _STATUS_LINE.match(self._head):
+            self.status_read = int(line[1])
+
+
+# The answer of the delivery that this task makes.
+_awaited_answer: ContextVar[Answer | None] = ContextVar("awaited answer", default=None)
 
 
 async def _is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> None:
