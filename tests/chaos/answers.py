@@ -128,8 +128,23 @@ def reason(evidence, line):
         return f"never came: {struck}" if struck else ""
     if exchange.delivered_at - exchange.asked_at >= patience:
         return "came too late"
+    if ended_by_alarm(evidence, exchange):
+        return "never saved: its task was ended by its alarm"
     until = exchange.delivered_at + evidence.pace.lease
     return first_strike(evidence, exchange.host, exchange.asked_at, until, way_too=False)
+
+
+def ended_by_alarm(evidence, exchange):
+    """Whether a task of its host that may have asked for it was too slow.
+
+    The host's clock, by which it logs, may be an hour ahead or behind.
+    """
+    longest = evidence.pace.task_timeout + MARGIN
+    return any(
+        exchange.asked_at <= at + hours * 3600 <= exchange.asked_at + longest
+        for at in evidence.alarms.get(exchange.host, ())
+        for hours in (-1, 0, 1)
+    )
 
 
 def first_strike(evidence, host, begin, end, *, way_too):

@@ -66,6 +66,8 @@ class Evidence:
     stops: dict[str, int | None]
     unasked: dict[str, list[int]]
     told: list[int]
+    # When a look-up's task was ended by its alarm, by host: on a busy machine they are too slow.
+    alarms: dict[str, list[float]]
     lines: list[dict[str, Any]]
     totals: dict[str, Any]
     busy: tuple[float, float]

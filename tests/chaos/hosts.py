@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime
 
 import psutil
 
@@ -62,6 +63,14 @@ class Host:
             "WORKERS": str(self.workers),
             **self.clock.environment(),
         }
+
+    def alarms(self):
+        """When tasks of look-ups were ended by their alarm, by this host's own clock."""
+        return [
+            datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f").timestamp()
+            for line in self.log.read_text(errors="replace").splitlines()
+            if "update_tweets" in line and "Task exceeded maximum timeout" in line
+        ]
 
     def start(self):
         self.wanted = True

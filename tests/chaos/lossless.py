@@ -134,6 +134,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         stops={"host0": 0},
         unasked={"host0": []},
         told=[],
+        alarms={},
         lines=lines,
         totals={
             "max_ids_a_request": 100,

@@ -205,6 +205,7 @@ class Run:
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
+            alarms={host.name: host.alarms() for host in self.hosts},
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
             busy=busy,
