@@ -55,7 +55,7 @@ def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
     begin, end = FAULTS[fault]
     execute(forty, begin)
     began = time.time()
-    forty.start()
+    forty.start(is_saving=False)
     wait_until(lambda: forty.said("could not save"), within=60, what="the log says why")
 
     time.sleep(FAILS_FOR)
@@ -66,11 +66,12 @@ def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
     )
     assert "The database could not save" in held
     # Both workers may have asked before the first save failed. From then on each trial waits for
-    # the hold that the one before it left, of at least 0.8 s.
+    # the hold that the one before it left, of at least 0.8 s; where nothing at all can be written
+    # it does not even ask.
     waits = [(after["at_ms"] - before["at_ms"]) / 1000 for before, after in pairwise(asked[4:])]
-    assert min(waits) > 0.7, "X is asked a request at a time, and then the queue waits"
+    assert min(waits, default=1) > 0.7, "X is asked a request at a time, and then the queue waits"
     execute(forty, end)
-    forty.all_looked_up_after(time.time(), within=30)
+    forty.all_looked_up_after(time.time(), within=60)
 
     # What X bills: each tweet once on a day, of which there are two if X's midnight came meanwhile.
     # Each worker settles what it could not with its next batch.
