@@ -250,10 +250,18 @@ class EventBatch(models.Model):
         indexes = [
             # "which early batches are due to become ready?"
             models.Index(fields=["deadline"], name="eventbatch_early", condition=Q(state="early")),
-            # A subscriber's line, for its page; and the ready batches in it.
+            # A subscriber's line, for its page; and the ready batches in it: those that were never
+            # tried, and those that wait for another try.
             models.Index(fields=["subscriber", "place"], name="eventbatch_line"),
             models.Index(
-                fields=["subscriber", "place"], name="eventbatch_ready", condition=Q(state="ready")
+                fields=["subscriber", "place"],
+                name="eventbatch_first",
+                condition=Q(state="ready", attempts=0),
+            ),
+            models.Index(
+                fields=["subscriber", "place"],
+                name="eventbatch_retry",
+                condition=Q(state="ready", attempts__gt=0),
             ),
             # A subscriber's batches on their way; also, as they are few, those whose lease ran out.
             models.Index(

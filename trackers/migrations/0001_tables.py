@@ -849,7 +849,8 @@ class Migration(migrations.Migration):
             'indexes': [
                 models.Index(condition=models.Q(('state', 'early')), fields=['deadline'], name='eventbatch_early'),
                 models.Index(fields=['subscriber', 'place'], name='eventbatch_line'),
-                models.Index(condition=models.Q(('state', 'ready')), fields=['subscriber', 'place'], name='eventbatch_ready'),
+                models.Index(condition=models.Q(('attempts', 0), ('state', 'ready')), fields=['subscriber', 'place'], name='eventbatch_first'),
+                models.Index(condition=models.Q(('attempts__gt', 0), ('state', 'ready')), fields=['subscriber', 'place'], name='eventbatch_retry'),
                 models.Index(condition=models.Q(('state', 'pending')), fields=['subscriber', 'leased_until'], name='eventbatch_pending'),
                 models.Index(fields=['is_current', 'made_at', 'id'], name='eventbatch_oldest'),
             ],

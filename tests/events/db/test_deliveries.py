@@ -119,6 +119,19 @@ def test_a_failed_batch_blocks_an_ordered_subscriber_and_no_other():
     assert numbers(next.events) == [2]
 
 
+def test_first_attempts_go_before_retries_which_still_have_what_room_is_left():
+    one = subscriber(max_events=1, concurrency=2)
+    fanned_out(1, 2, 3)
+    deliver(take(2), delivered=False, status=422)
+    pass_time()
+
+    batches = take()
+
+    assert [numbers(batch.events) for batch in batches] == [[1], [3]]
+    assert [batch.attempt for batch in batches] == [2, 1]
+    assert line(one) == [("pending", 1), ("ready", 2), ("pending", 3)]
+
+
 def test_concurrent_batches_of_a_subscriber_are_limited():
     subscriber(concurrency=2, max_events=1)
     fanned_out(1, 2, 3, 4)

@@ -8,9 +8,10 @@ WITH
 -- before the LIMIT; otherwise a few of these would keep all others from their turn. Each subscriber
 -- is probed by itself, whatever the statistics say: an EXISTS would be planned as a join to all
 -- ready batches.
+-- `head`: of an ordered line, if it is ready. Nothing else of the line may be sent.
 -- With a rate it gets the batches of a tenth of a second, at least one.
 turn AS MATERIALIZED (
-    SELECT st.subscriber_id, s.ordered, s.rate,
+    SELECT st.subscriber_id, s.ordered, s.rate, its.head,
            CASE WHEN s.rate IS NULL THEN its.room
                 ELSE least(its.room, greatest(1, s.rate / 10 / s.max_events)) END AS room
     FROM trackers_subscriberstate st JOIN trackers_subscriber s ON s.id = st.subscriber_id
@@ -18,30 +19,48 @@ turn AS MATERIALIZED (
         SELECT CASE WHEN s.ordered THEN 1 ELSE s.concurrency END - (
                    SELECT count(*) FROM trackers_eventbatch b
                    WHERE b.subscriber_id = s.id AND b.state = 'pending') AS room,
-               CASE WHEN s.ordered
-                    THEN (SELECT b.state = 'ready' FROM trackers_eventbatch b
-                          WHERE b.subscriber_id = s.id ORDER BY b.place LIMIT 1)
-                    ELSE (SELECT true FROM trackers_eventbatch b
-                          WHERE b.subscriber_id = s.id AND b.state = 'ready' LIMIT 1)
-               END AS has_some
+               CASE WHEN NOT s.ordered THEN coalesce(
+                   (SELECT true FROM trackers_eventbatch b
+                    WHERE b.subscriber_id = s.id AND b.state = 'ready' AND b.attempts = 0 LIMIT 1),
+                   (SELECT true FROM trackers_eventbatch b
+                    WHERE b.subscriber_id = s.id AND b.state = 'ready' AND b.attempts > 0 LIMIT 1))
+               END AS has_some,
+               CASE WHEN s.ordered THEN (
+                   SELECT CASE WHEN b.state = 'ready' THEN b.id END FROM trackers_eventbatch b
+                   WHERE b.subscriber_id = s.id ORDER BY b.place LIMIT 1)
+               END AS head
     ) its
     WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
       AND (st.not_before IS NULL OR st.not_before <= clock_timestamp())
       AND (s.rate IS NULL OR st.paced_until IS NULL OR st.paced_until <= clock_timestamp())
-      AND its.has_some AND its.room > 0
+      AND (its.has_some OR its.head IS NOT NULL) AND its.room > 0
     ORDER BY st.attempted_at + CASE WHEN st.failing_since IS NULL THEN interval '0 s'
                                     ELSE interval '5 s' END NULLS FIRST, st.subscriber_id
     LIMIT %(slots)s FOR UPDATE OF st SKIP LOCKED
 ),
+-- First attempts go before retries: otherwise a few batches that are refused each time, and are the
+-- oldest, would take every turn of their subscriber.
 chosen AS MATERIALIZED (
     SELECT b.spot
     FROM turn CROSS JOIN LATERAL (
-        SELECT b.ctid AS spot FROM trackers_eventbatch b
-        WHERE b.subscriber_id = turn.subscriber_id AND b.state = 'ready'
-          AND (NOT turn.ordered OR NOT EXISTS (
-              SELECT FROM trackers_eventbatch o
-              WHERE o.subscriber_id = b.subscriber_id AND o.place < b.place))
-        ORDER BY b.place LIMIT turn.room FOR UPDATE SKIP LOCKED
+        SELECT spot FROM (
+            SELECT spot FROM (
+                SELECT ctid AS spot FROM trackers_eventbatch
+                WHERE subscriber_id = turn.subscriber_id AND NOT turn.ordered
+                  AND state = 'ready' AND attempts = 0
+                ORDER BY place LIMIT turn.room FOR UPDATE SKIP LOCKED) first
+            UNION ALL
+            SELECT spot FROM (
+                SELECT ctid AS spot FROM trackers_eventbatch
+                WHERE subscriber_id = turn.subscriber_id AND NOT turn.ordered
+                  AND state = 'ready' AND attempts > 0
+                ORDER BY place LIMIT turn.room FOR UPDATE SKIP LOCKED) again
+            UNION ALL
+            SELECT spot FROM (
+                SELECT ctid AS spot FROM trackers_eventbatch
+                WHERE id = turn.head AND state = 'ready' FOR UPDATE SKIP LOCKED) head
+        ) either
+        LIMIT turn.room
     ) b
     LIMIT %(slots)s
 ),
