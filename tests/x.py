@@ -46,7 +46,7 @@ class FakeX:
     def ids(self, count):
         return [int(id) for id in self.tell("GET", "ids")["ids"][:count]]
 
-    def shown(self, count):
+    def visible_ids(self, count):
         """Ids of tweets that X shows."""
         found = []
         for id in self.ids(1000):

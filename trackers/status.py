@@ -135,7 +135,7 @@ class Status:
     @cached_property
     def credentials(self) -> Sequence[Credential]:
         """Without their secrets, with their app, project and windows."""
-        return list(Credential.objects.shown())
+        return list(Credential.objects.for_lists())
 
     @cached_property
     def workers(self) -> Sequence[Worker]:

@@ -31,7 +31,7 @@ class Bar:
             self.measured >= self.bound if self.sense == "at least" else self.measured <= self.bound
         )
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "measured": self.measured,
@@ -55,7 +55,7 @@ class Spread:
     def median(self) -> float:
         return median(self.values)
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "median": self.median,
@@ -80,12 +80,12 @@ class Result:
     def met(self) -> bool:
         return all(bar.met for bar in self.bars)
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "rows": [dict(row) for row in self.rows],
-            "spreads": [spread.told() for spread in self.spreads],
-            "bars": [bar.told() for bar in self.bars],
+            "spreads": [spread.to_dict() for spread in self.spreads],
+            "bars": [bar.to_dict() for bar in self.bars],
             "notes": list(self.notes),
             "met": self.met,
         }

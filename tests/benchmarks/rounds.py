@@ -277,7 +277,7 @@ def result(rounds: Rounds) -> Result:
 
 
 def row(spread: Spread) -> dict[str, Value]:
-    told = spread.told()
+    told = spread.to_dict()
     return {"what": spread.name, **{name: told[name] for name in ("median", "least", "most")}} | {
         "unit": spread.unit
     }

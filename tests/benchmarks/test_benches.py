@@ -48,8 +48,8 @@ def bench(*arguments):
 @dataclass(frozen=True)
 class Run:
     status: int
-    told: dict
-    said: str
+    results: dict
+    output: str
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +82,14 @@ def runs(parts, pictures):
 
 
 @pytest.fixture
-def told(runs):
-    return {one["name"]: one for run in runs for one in run.told["benches"]}
+def benches(runs):
+    return {one["name"]: one for run in runs for one in run.results["benches"]}
 
 
 @pytest.fixture
-def together(told):
+def together(benches):
     """Those that work in turns have one result."""
-    return next(one for name, one in told.items() if "pipeline" in name)
+    return next(one for name, one in benches.items() if "pipeline" in name)
 
 
 @pytest.fixture
@@ -98,13 +98,13 @@ def server():
         yield connection
 
 
-def test_every_bench_of_the_list_tells_a_result(told, parts):
+def test_every_bench_of_the_list_tells_a_result(benches, parts):
     first, *others = parts
-    assert list(told) == [" ".join(first), *(name for part in others for name in part)]
+    assert list(benches) == [" ".join(first), *(name for part in others for name in part)]
 
 
-def test_every_result_has_rows_with_one_set_of_columns_and_judged_bars(told):
-    for one in told.values():
+def test_every_result_has_rows_with_one_set_of_columns_and_judged_bars(benches):
+    for one in benches.values():
         assert one["rows"]
         assert len({tuple(row) for row in one["rows"]}) == 1, one["name"]
         assert one["bars"]
@@ -129,39 +129,39 @@ def test_the_ratios_come_with_their_spread(together, parts):
         assert 0 < ratio["least"] <= ratio["median"] <= ratio["most"]
 
 
-def test_no_sample_is_lost_on_its_way_through_the_store(told):
-    books = [bar for bar in told["store"]["bars"] if bar["book"]]
+def test_no_sample_is_lost_on_its_way_through_the_store(benches):
+    books = [bar for bar in benches["store"]["bars"] if bar["book"]]
 
     assert len(books) == 3
     assert all(bar["met"] for bar in books), books
 
 
-def test_eight_writers_of_the_timeline_store_lose_nothing(told):
-    books = {bar["name"]: bar for bar in told["timelines"]["bars"] if bar["book"]}
+def test_eight_writers_of_the_timeline_store_lose_nothing(benches):
+    books = {bar["name"]: bar for bar in benches["timelines"]["bars"] if bar["book"]}
 
     assert list(books) == ["8 writers: lost", "8 writers: faults"]
     assert all(bar["met"] for bar in books.values()), books
 
 
-def test_every_event_that_was_published_is_received_or_queued(told, parts):
+def test_every_event_that_was_published_is_received_or_queued(benches, parts):
     if parts is SHORT:
         pytest.skip("not among the few; tests/events has a trial of its own")
-    books = [bar for bar in told["events"]["bars"] if bar["book"]]
+    books = [bar for bar in benches["events"]["bars"] if bar["book"]]
 
     assert len(books) == 6
     assert all(bar["met"] for bar in books), books
 
 
-def test_a_page_is_timed_by_each_strategy_and_as_a_browser_gets_it(told):
-    timed = {spread["name"]: spread["median"] for spread in told["timelines"]["spreads"]}
+def test_a_page_is_timed_by_each_strategy_and_as_a_browser_gets_it(benches):
+    timed = {spread["name"]: spread["median"] for spread in benches["timelines"]["spreads"]}
 
     for key in ("read", "cache", "sized", "timed"):
         assert timed[f"SQL of {key}: page one"] > 0
         assert timed[f"Home by {key}"] > timed[f"SQL of {key}: page one"]
 
 
-def test_a_cadence_is_judged_in_the_fakes_world_and_in_others(told):
-    cadences = told["cadence"]
+def test_a_cadence_is_judged_in_the_fakes_world_and_in_others(benches):
+    cadences = benches["cadence"]
     judged = {bar["name"] for bar in cadences["bars"]}
 
     assert {"equal look-ups: now", "not seen before, equal look-ups: now"} <= judged
@@ -172,7 +172,7 @@ def test_a_cadence_is_judged_in_the_fakes_world_and_in_others(told):
     assert all(row["look-ups"] > 0 and row["curve %"] > 0 for row in compared)
 
 
-def test_the_curves_are_drawn_with_a_line_for_each_strategy(told, pictures):
+def test_the_curves_are_drawn_with_a_line_for_each_strategy(benches, pictures):
     for what, keys in (("reads", 4), ("delivers", 3)):
         picture = ElementTree.parse(pictures / f"timelines-{what}.svg")
         lines = picture.findall("{http://www.w3.org/2000/svg}polyline")
@@ -181,7 +181,7 @@ def test_the_curves_are_drawn_with_a_line_for_each_strategy(told, pictures):
         assert [len(line.get("points").split()) for line in lines] == [3] * keys
 
 
-def test_every_rate_is_of_measurements_that_were_committed(told, together):
+def test_every_rate_is_of_measurements_that_were_committed(benches, together):
     assert together["spreads"][0]["least"] > 0
     rates = {
         "scale": ("at first tweets/s", "then tweets/s"),
@@ -189,9 +189,9 @@ def test_every_rate_is_of_measurements_that_were_committed(told, together):
         "lateness": ("looked at",),
         "burst": ("look-ups of young",),
     }
-    told_of = [(name, rates[name]) for name in told if name in rates]
-    for name, columns in told_of:
-        for row in told[name]["rows"]:
+    rated = [(name, rates[name]) for name in benches if name in rates]
+    for name, columns in rated:
+        for row in benches[name]["rows"]:
             assert all(row[column] > 0 for column in columns), (name, row)
 
 
@@ -199,12 +199,12 @@ def test_the_machine_and_the_length_are_told_before_it_begins(runs):
     with psycopg.connect(url_of("postgres")) as db:
         [synchronous_commit] = db.execute("SHOW synchronous_commit").fetchone()
     for run in runs:
-        machine = run.told["machine"]
+        machine = run.results["machine"]
         assert machine["cores"] >= 1
         assert machine["settings"]["synchronous_commit"] == synchronous_commit
-        first = run.said.index("This will take about")
-        assert machine["postgres"] in run.said[:first]
-        assert "loading" in run.said[first:]
+        first = run.output.index("This will take about")
+        assert machine["postgres"] in run.output[:first]
+        assert "loading" in run.output[first:]
 
 
 def test_nothing_is_left_behind(runs, server):
@@ -239,10 +239,10 @@ def test_an_interrupted_bench_ends_its_processes_and_drops_its_databases(server)
 
 def test_check_exits_with_1_when_a_bar_is_missed_and_only_then(runs):
     for run in runs:
-        bars = [bar for one in run.told["benches"] for bar in one["bars"]]
-        assert run.told["met"] is all(bar["met"] for bar in bars)
-        assert run.status == (0 if run.told["met"] else 1)
-        assert run.said.count("MISSED") == sum(not bar["met"] for bar in bars)
+        bars = [bar for one in run.results["benches"] for bar in one["bars"]]
+        assert run.results["met"] is all(bar["met"] for bar in bars)
+        assert run.status == (0 if run.results["met"] else 1)
+        assert run.output.count("MISSED") == sum(not bar["met"] for bar in bars)
 
 
 def test_an_unknown_bench_is_a_mistake_of_use():

@@ -44,7 +44,7 @@ class Small:
         if is_saving:
             self.all_looked_up_after(time.time(), within=30)
 
-    def said(self, *parts):
+    def has_logged(self, *parts):
         """Whether a line of the cluster's log has all of these."""
         lines = self.host.log.read_text(errors="replace").splitlines()
         return any(all(part in line for part in parts) for line in lines)

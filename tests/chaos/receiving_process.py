@@ -106,7 +106,7 @@ class Receiver:
                     self.faults["an older event after a newer one"] += 1
                 self.newest[event["url"]] = event["t"]
 
-    def told(self):
+    def report(self):
         return {
             "accepted": {uid: size for uid, (_, size, good) in self.batches.items() if good},
             "events": sorted(self.events),
@@ -144,7 +144,7 @@ async def main():
                 one.is_gone = one.manner == "leaves"
             elif do == "heal" and not one.is_gone:
                 one.manner = "good"
-        say({name: one.told() for name, one in receivers.items()} if do == "tell" else {})
+        say({name: one.report() for name, one in receivers.items()} if do == "tell" else {})
 
 
 def say(what):

@@ -56,7 +56,7 @@ def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
     execute(forty, begin)
     began = time.time()
     forty.start(is_saving=False)
-    wait_until(lambda: forty.said("could not save"), within=60, what="the log says why")
+    wait_until(lambda: forty.has_logged("could not save"), within=60, what="the log says why")
 
     time.sleep(FAILS_FOR)
 

@@ -72,6 +72,6 @@ def test_tweets_are_kept_fresh_through_pgbouncer_in_transaction_mode(small, boun
         " WHERE usename = 'tweetwatch' AND datname = 'tweetwatch'"
     )
     assert sessions <= SESSIONS
-    assert not small.said("prepared statement")
+    assert not small.has_logged("prepared statement")
     assert small.host.stop(30) == 0
     small.check_the_books(most_lost=0)

@@ -53,7 +53,7 @@ def test_a_read_only_database_is_told_of_and_work_resumes_when_it_can_be_written
     with read_only(small):
         time.sleep(SPOILT_FOR)
         wait_until(
-            lambda: small.said("trackers.jobs.broker", "read-only"),
+            lambda: small.has_logged("trackers.jobs.broker", "read-only"),
             within=10,
             what="the log says that the database is read-only",
         )
@@ -103,7 +103,7 @@ def test_a_full_database_is_told_of_and_work_resumes_when_there_is_room(small, t
         filler = fill(directory)
         wait_until(
             # Whoever is the first to need another page: a claim finds room in its own for long.
-            lambda: small.said("No space left on device"),
+            lambda: small.has_logged("No space left on device"),
             within=60,
             what="the log says that the disk is full",
         )

@@ -89,13 +89,13 @@ class Product:
             timeout=120,
         )
 
-    def told(self, *arguments, given=""):
+    def manage_json(self, *arguments, given=""):
         done = self.manage(*arguments, "--json", given=given)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def status(self):
-        return self.told("status")
+        return self.manage_json("status")
 
     def give_credential(self, name="main", secret=BEARER):
         done = self.manage(

@@ -143,7 +143,7 @@ class Streaming:
         reply.raise_for_status()
         return reply.json()
 
-    def said(self):
+    def log_text(self):
         return "".join(process.log.read_text() for process in self.started)
 
     def end(self):

@@ -69,7 +69,7 @@ def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
     # Their wave is over for days, or comes much later.
     dead = [id for id, hours in turns.items() if abs(hours) > 72][:EACH]
     assert len(reviving) == len(dead) == EACH
-    product.told("track", "-", given="\n".join(map(str, [*reviving, *dead])))
+    product.manage_json("track", "-", given="\n".join(map(str, [*reviving, *dead])))
     cluster = product.start_cluster(workers=2)
 
     with Lag(product.connect) as lag:

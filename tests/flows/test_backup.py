@@ -54,7 +54,7 @@ def at_work(product):
     assert product.manage("interval", "set", "60d=1s", "--yes").returncode == 0
     product.sql("UPDATE trackers_queue SET buffer_ttl = '0.2s'")
     ids = product.x.ids(COUNT)
-    assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+    assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
     product.start_cluster()
     product.wait_for("worker")
     wait_until(lambda: product.recorded() > 3 * COUNT, what="measurements are recorded")
@@ -101,7 +101,7 @@ def test_a_backup_of_busy_workers_is_restored_elsewhere_and_they_go_on(
     ids = at_work(product)
     before = histories(product)
 
-    backup = product.told("backup", tmp_path)["file"]
+    backup = product.manage_json("backup", tmp_path)["file"]
     wait_until(lambda: product.recorded() > 2 * sum(map(len, before.values())), what="they work on")
     product.stop(product.clusters[0])
     after = histories(product)
@@ -138,7 +138,7 @@ def test_a_restore_asks_first_and_is_all_or_nothing(product, elsewhere, tmp_path
     product.sql(
         "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
     )
-    file = Path(product.told("backup", tmp_path / "one.dump")["file"])
+    file = Path(product.manage_json("backup", tmp_path / "one.dump")["file"])
     product.database.close()
     assert restore(product, elsewhere, file).returncode == 0
     with psycopg.connect(elsewhere, autocommit=True) as there:
@@ -218,7 +218,7 @@ def test_a_backup_that_is_killed_leaves_nothing(bulky, tmp_path):
 def test_a_restore_that_is_killed_leaves_the_database_as_it_was(bulky, elsewhere, tmp_path):
     # Those of the package, which may be newer than the server.
     newest = ("--programs", str(PROGRAMS))
-    file = bulky.told("backup", tmp_path, *newest)["file"]
+    file = bulky.manage_json("backup", tmp_path, *newest)["file"]
     running = subprocess.Popen(
         [sys.executable, "manage.py", "restore", file, *newest],
         cwd=PROJECT,
@@ -298,7 +298,7 @@ def test_a_standby_can_be_backed_up(product, standby, elsewhere, tmp_path):
     with psycopg.connect(standby) as there:
         wait_until(lambda: there.execute("TABLE trackers_author").rowcount, what="it follows")
 
-    backup = product.told("backup", tmp_path)["file"]
+    backup = product.manage_json("backup", tmp_path)["file"]
 
     done = restore(product, elsewhere, backup)
     assert done.returncode == 0, done.stderr
@@ -309,7 +309,7 @@ def test_a_standby_can_be_backed_up(product, standby, elsewhere, tmp_path):
 def test_only_the_newest_backups_are_kept_and_foreign_files_stay(product, tmp_path):
     own = tmp_path / "tweetwatch-before-the-upgrade.dump"
     own.write_text("mine")
-    first = Path(product.told("backup", tmp_path)["file"])
+    first = Path(product.manage_json("backup", tmp_path)["file"])
     older = first.with_name("tweetwatch-20200101T000000Z.dump")
     first.rename(older)
 

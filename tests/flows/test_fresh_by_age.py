@@ -76,7 +76,7 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
     ids = of_all_ages(product.x, 2000)
     product.give_credential()
     assert product.manage("interval", "set", *SHRUNK, "--yes").returncode == 0
-    counts = product.told("track", "-", given="\n".join(map(str, ids)))
+    counts = product.manage_json("track", "-", given="\n".join(map(str, ids)))
     assert counts == {"read": 2000, "tracked": 2000, "already": 0, "rejected": 0}
 
     with Lag(product.connect) as lag:
@@ -130,7 +130,7 @@ def test_a_single_tweet_is_checked_after_the_buffer_time(product):
 
     with Lag(product.connect) as lag:
         before = time.time()
-        product.told("track", str(product.x.ids(1)[0]))
+        product.manage_json("track", str(product.x.ids(1)[0]))
         tracked = time.time()
         entry = wait_until(product.x.log, what="the lonely tweet was looked up")[0]
 

@@ -27,7 +27,9 @@ def prepare(product):
     product.give_credential()
     product.sql("UPDATE trackers_queue SET lease = make_interval(secs => %s)", LEASE)
     [author] = [one for one in product.x.get("authors")["authors"] if one["steady"]][:1]
-    [told] = [product.told("source", "add", "account", author["username"], "--backfill", "1s")]
+    [told] = [
+        product.manage_json("source", "add", "account", author["username"], "--backfill", "1s")
+    ]
     assert product.manage("poll", told["id"]).returncode == 0
     return author["id"]
 

@@ -94,7 +94,7 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
         told.append(done.stdout + done.stderr)
     product.sql("UPDATE trackers_queue SET retry_first = '1s', retry_most = '1s'")
     ids = product.x.ids(600)
-    product.told("track", "-", given="\n".join(map(str, ids)))
+    product.manage_json("track", "-", given="\n".join(map(str, ids)))
     # What goes wrong is where secrets slip out: into messages, tracebacks and saved failures.
     faults = ["503_text", "html", "truncated", "reset", "garbage_list", "401"]
     product.x.put("faults", [{"match": {}, "kind": kind, "times": 1} for kind in faults])

@@ -26,8 +26,8 @@ def test_two_clusters_take_turns_in_renewing_user_tokens_and_lose_none(product):
     given = json.dumps({**TOKENS, "access_token": "has-ended-long-ago"})
     added = product.manage("credential", "add", "user", "--kind", "oauth2", given=given)
     assert added.returncode == 0, added.stderr
-    product.told("interval", "set", "4000d=2s", "--yes")
-    product.told("track", "-", given="\n".join(map(str, product.x.ids(2000))))
+    product.manage_json("interval", "set", "4000d=2s", "--yes")
+    product.manage_json("track", "-", given="\n".join(map(str, product.x.ids(2000))))
 
     clusters = [product.start_cluster(workers=4) for _ in range(2)]
     wait_until(

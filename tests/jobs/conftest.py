@@ -48,15 +48,17 @@ class Jobs:
 
     def row(self, key):
         """(lease, strikes) or None."""
-        return self.told("b.lease, coalesce(b.strikes, j.strikes)", key)
+        return self._columns("b.lease, coalesce(b.strikes, j.strikes)", key)
 
     def due_in(self, key):
         """Seconds from now, by the database, until it may be claimed."""
-        found = self.told("extract(epoch FROM coalesce(b.due_at, j.due_at) - now())::float8", key)
+        found = self._columns(
+            "extract(epoch FROM coalesce(b.due_at, j.due_at) - now())::float8", key
+        )
         return found and found[0]
 
     @staticmethod
-    def told(columns, key):
+    def _columns(columns, key):
         with cursor() as db:
             query = f"SELECT {columns} FROM trackers_tweetupdate j {BUCKET_OF} WHERE key = %s"
             return db.execute(query, [key]).fetchone()

@@ -67,12 +67,12 @@ class Demo:
                 start_new_session=True,
                 preexec_fn=ignore_interrupts if in_background else None,
             )
-        self.address = self.said(r"running: +(http://\S+?)/\n")
-        self.password = self.said(r"password +(\S+)")
-        self.fake = self.said(r"(http://\S+)/_fake/log")
+        self.address = self.await_in_log(r"running: +(http://\S+?)/\n")
+        self.password = self.await_in_log(r"password +(\S+)")
+        self.fake = self.await_in_log(r"(http://\S+)/_fake/log")
         self.family = psutil.Process(self.process.pid).children(recursive=True)
 
-    def said(self, pattern):
+    def await_in_log(self, pattern):
         def found():
             assert self.process.poll() is None, self.log.read_text()
             return re.search(pattern, self.log.read_text())
@@ -90,7 +90,7 @@ class Demo:
             if entry["endpoint"] == "GET /2/tweets"
         ]
 
-    def shown(self):
+    def times_shown(self):
         """When X said anything about each tweet, in a look-up or on a page of posts."""
         times = {}
         for entry in self.log_entries():
@@ -103,7 +103,7 @@ class Demo:
         address = f"{self.fake}/_fake/tweets/{id}?at_ms={at_ms}"
         return requests.get(address, timeout=30).json()["answer"]
 
-    def looks(self, id):
+    def lookup_times(self, id):
         """When the fake was asked about one tweet, in epoch seconds."""
         return [at_ms / 1000 for at_ms, answers in self.answers() if str(id) in answers]
 

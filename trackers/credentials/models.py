@@ -23,8 +23,8 @@ class CredentialQuerySet(models.QuerySet["Credential"]):
     def enabled(self) -> CredentialQuerySet:
         return self.filter(disabled_at=None)
 
-    def shown(self) -> CredentialQuerySet:
-        """For lists: with windows, app and project, and without the secrets.
+    def for_lists(self) -> CredentialQuerySet:
+        """With windows, app and project, and without the secrets.
 
         These are not even read, so that a lost field key breaks no page.
         """

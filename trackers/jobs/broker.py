@@ -77,7 +77,7 @@ class PostgresBroker(Broker):
         self.full: str | None = None
         # By queue, after a batch with strikes: the next batch is of keys with fewer than this.
         self.fewer: dict[str, int] = {}
-        self.told = ""
+        self.logged_reason = ""
         # time.monotonic() since which the database has been there; None: since we began.
         self.connected_since: float | None = None
 
@@ -201,9 +201,9 @@ class PostgresBroker(Broker):
         connection.close()
         reason = str(lost).strip()
         # Log once for each reason: the database may be back, but read-only.
-        if self.failures == 0 or reason != self.told:
+        if self.failures == 0 or reason != self.logged_reason:
             logger.warning("The queue waits for its database: %s", reason)
-        self.told = reason
+        self.logged_reason = reason
         time.sleep(min(_MAX_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)
 

@@ -69,7 +69,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     assert set(found.secrets) == {"client_id", "client_secret", "access_token", "refresh_token"}
     assert timedelta(hours=1) < found.expires_at - timezone.now() < timedelta(hours=3)
     asked = {"headers": {"Authorization": f"Bearer {found.secrets['access_token']}"}, "timeout": 30}
-    id = fake.shown(1)[0]
+    id = fake.visible_ids(1)[0]
     assert requests.get(f"{fake.url}/2/tweets?ids={id}", **asked).status_code == 200
     kept = everything_logged.text + str(Session.objects.values_list("session_data")) + address
     for secret in (code, pending.verifier, "a-client-secret", found.secrets["refresh_token"]):

@@ -95,7 +95,7 @@ def test_a_user_token_and_the_bearer_token_of_its_app_are_refused_separately():
     shut(only=user.pk)
 
     assert selection.select_credential(SEARCH).credential.name == "bearer"
-    named = {one.name: one.reason for one in Credential.objects.shown()}
+    named = {one.name: one.reason for one in Credential.objects.for_lists()}
     assert named["bearer"] == ""
     assert SEARCH["v2"] in named["user"]
 

@@ -32,8 +32,8 @@ def run(capsys, monkeypatch):
         try:
             call_command(*words)
         finally:
-            run.said = capsys.readouterr()
-        return run.said.out
+            run.output = capsys.readouterr()
+        return run.output.out
 
     return run
 
@@ -226,7 +226,7 @@ def test_a_check_shows_the_proxy_without_its_password(run, settings):
     finally:
         network.use(Route())
 
-    said = run.said.out + run.said.err
+    said = run.output.out + run.output.err
     assert "X is asked at https://api.x.com, through the proxy http://127.0.0.1:1 as bob.\n" in said
     assert "a: failed: No connection to the proxy http://127.0.0.1:1: Connection refused." in said
     assert "hush" not in said
@@ -240,7 +240,7 @@ def test_a_check_fails_when_x_accepts_no_credential(run, settings):
         run("credential", "check", "a")
 
     assert refused.value.returncode == 1
-    assert "failed: No connection to X" in run.said.out
+    assert "failed: No connection to X" in run.output.out
 
 
 def test_key_rotation_encrypts_everything_with_the_first_key(run, settings):
@@ -349,9 +349,9 @@ def test_the_list_shows_who_must_sign_in_again(run, fake, settings):
 
     with pytest.raises(CommandError):
         run("credential", "check", "user")
-    assert "failed: sign in again: " in run.said.out
+    assert "failed: sign in again: " in run.output.out
 
     row = json.loads(run("credential", "list", "--json"))
     assert (row["kind"], row["state"]) == ("oauth2", "disabled")
     assert row["reason"].startswith("sign in again: ")
-    assert "refresh-of-user" not in run.said.out
+    assert "refresh-of-user" not in run.output.out

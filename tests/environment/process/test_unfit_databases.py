@@ -53,7 +53,7 @@ class Started:
                 stderr=log,
             )
 
-    def said(self, name):
+    def log_text(self, name):
         return (self.folder / name).read_text()
 
     def ask(self, name, path):
@@ -83,7 +83,7 @@ class Started:
         while not fact():
             assert time.monotonic() < end, (
                 what,
-                {name: self.said(name) for name in self.processes},
+                {name: self.log_text(name) for name in self.processes},
             )
             time.sleep(0.2)
 
@@ -100,7 +100,7 @@ def test_each_program_waits_until_the_database_is_migrated_and_says_so(fresh_dat
     programs = Started(fresh_database, tmp_path)
     try:
         for name in ("qcluster", "stream", "deliver"):
-            programs.wait(lambda name=name: OLDER in programs.said(name), f"{name} says why")
+            programs.wait(lambda name=name: OLDER in programs.log_text(name), f"{name} says why")
         for name, path in (("web", "/"), ("web", "/api/v1/tweets"), ("bus", "/topics")):
             programs.wait(lambda name=name, path=path: programs.ask(name, path)[0], "an answer")
             status, text = programs.ask(name, path)

@@ -29,8 +29,8 @@ def receiver(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    key, said = new_signing_key(), tmp_path / "said"
-    with said.open("wb") as out:
+    key, output = new_signing_key(), tmp_path / "output"
+    with output.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
             env={**os.environ, "SIGNING_KEY": key, "PORT": str(port)},
@@ -39,7 +39,7 @@ def receiver(tmp_path):
         )
     url = f"http://127.0.0.1:{port}/"
     wait_until(lambda: listens(port))
-    yield SimpleNamespace(url=url, key=key, said=said)
+    yield SimpleNamespace(url=url, key=key, output=output)
     process.kill()
     process.wait()
 
@@ -58,7 +58,7 @@ def test_the_documented_receiver_accepts_only_signed_requests(receiver):
         wait_until(lambda: attempts(shop) == ["delivered"])
     forged = requests.post(receiver.url, json=[{"topic": "orders"}], timeout=60)
 
-    told = [json.loads(line) for line in receiver.said.read_text().splitlines()]
+    told = [json.loads(line) for line in receiver.output.read_text().splitlines()]
     assert [one["url"][-2:] for one in told] == ["/1", "/2", "/3"]
     assert Attempt.objects.get().status == 204
     assert forged.status_code == 401

@@ -32,7 +32,7 @@ def test_posts_that_a_rule_matches_are_tracked_as_they_appear(stream):
     assert product.value("SELECT yielded FROM trackers_source") == 100
     assert product.value("SELECT posts FROM trackers_spending") == 100
     assert product.value("SELECT count(*) FROM trackers_tweet WHERE paid_on IS NOT NULL") == 100
-    assert BEARER not in stream.said()
+    assert BEARER not in stream.log_text()
 
 
 TROUBLES = (
@@ -152,7 +152,7 @@ def test_rules_follow_the_sources_without_a_new_connection(open_stream):
     )
     assert stream.row()["connects"] == 1
 
-    assert stream.product.told("source", "remove", sun)["removed"] == "live: #sun"
+    assert stream.product.manage_json("source", "remove", sun)["removed"] == "live: #sun"
     wait_until(lambda: stream.row()["state"] == "waiting", what="nothing to listen for")
     wait_until(lambda: "There is no" in stream.row()["because"], what="it says why")
     assert stream.rules() == []

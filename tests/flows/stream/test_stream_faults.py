@@ -33,9 +33,9 @@ def test_failed_connections_are_retried(stream, fault, times, endpoint):
 
     wait_until(lambda: stream.is_open() or process.poll() is not None, what="it is open, or ended")
 
-    assert stream.is_open(), stream.said()
-    assert stream.said().count("not connected") >= 1
-    assert BEARER not in stream.said()
+    assert stream.is_open(), stream.log_text()
+    assert stream.log_text().count("not connected") >= 1
+    assert BEARER not in stream.log_text()
 
 
 def test_a_deleted_rule_is_restored_and_leaves_a_gap(stream):
@@ -52,7 +52,7 @@ def test_a_deleted_rule_is_restored_and_leaves_a_gap(stream):
 
     # The gap is stored before it is told.
     told = "X did not have the rule any more of live: #moon"
-    wait_until(lambda: told in stream.said(), what="it says so")
+    wait_until(lambda: told in stream.log_text(), what="it says so")
     assert stream.row()["connects"] == 1
 
 

@@ -29,7 +29,7 @@ class Listened:
     """Small margins, and no limits of X's."""
 
     def __init__(self, x):
-        self.x, self.told = x, []
+        self.x, self.messages = x, []
         CredentialFactory(name="one")
         x.delete("projects")
         x.put("limits", dict.fromkeys(STREAMING, FREE))
@@ -42,7 +42,7 @@ class Listened:
         """As a process that has just begun, and knows what the database tells it."""
         with cursor() as db:
             db.execute("UPDATE trackers_stream SET lease = NULL")
-        self.listening = Listening(self.settings, log=self.told.append)
+        self.listening = Listening(self.settings, log=self.messages.append)
         self.lease = stream_lease.take_lease(self.settings.lease)
         assert isinstance(self.lease, Lease)
         self.synced = Synced()

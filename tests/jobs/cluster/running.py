@@ -111,10 +111,10 @@ class Running:
                 len(self.find("idle")) == workers and self.find("pusher") and self.find("monitor")
             )
 
-        assert poll(up, seconds=90), self.said()
+        assert poll(up, seconds=90), self.log_text()
         return self
 
-    def said(self):
+    def log_text(self):
         return self.log.read_text()
 
     def enqueue(self, function, *args, **kwargs):

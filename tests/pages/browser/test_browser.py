@@ -52,7 +52,7 @@ def test_rows_update_with_the_metrics_that_x_answered(demo):
             what="figures wherever X gave some",
         )
 
-    times, compared = demo.shown(), {}
+    times, compared = demo.times_shown(), {}
     for row in seen_rows:
         # What the stream alone brought is in no answer.
         if said := said_before(demo, times, row):
@@ -98,11 +98,11 @@ def test_a_changed_interval_applies_with_the_next_check(demo):
         assert seen.page.input_value("#id_form-0-every") == "30s"
 
         seen.page.goto(f"{demo.address}/tweets/{id}/")
-        before = len(demo.looks(id))
+        before = len(demo.lookup_times(id))
         seen.page.click("text=Check now")
-        poll(lambda: len(demo.looks(id)) > before, within=120, what="a look at once")
-        poll(lambda: len(demo.looks(id)) > before + 1, within=120, what="a look after that")
-        one, two = demo.looks(id)[before : before + 2]
+        poll(lambda: len(demo.lookup_times(id)) > before, within=120, what="a look at once")
+        poll(lambda: len(demo.lookup_times(id)) > before + 1, within=120, what="a look after that")
+        one, two = demo.lookup_times(id)[before : before + 2]
         checked, due = poll(
             lambda: seen.page.evaluate(CHECKED_AND_DUE), within=120, what="when it is checked next"
         )
@@ -216,7 +216,7 @@ def test_the_demo_restarts_a_killed_worker_cluster(tmp_path):
         children = psutil.Process(demo.process.pid).children()
         next(child for child in children if is_cluster(child)).kill()
 
-        demo.said("(workers was killed by SIGKILL; restarting it)")
+        demo.await_in_log("(workers was killed by SIGKILL; restarting it)")
         assert demo.end() == 0
     finally:
         demo.close()

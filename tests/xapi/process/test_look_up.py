@@ -23,7 +23,7 @@ FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5,
 
 
 def test_a_look_up_returns_tweets_as_x_shows_them(fake, bearer):
-    (id,) = fake.shown(1)
+    (id,) = fake.visible_ids(1)
     fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
 
     answer = look_up(bearer, [id], **fake.asking)
@@ -38,7 +38,7 @@ def test_a_look_up_returns_tweets_as_x_shows_them(fake, bearer):
 
 
 def test_every_state_of_a_tweet_gets_its_verdict(fake, bearer):
-    shown, gone, hidden, suspended, broken, silent = fake.shown(6)
+    shown, gone, hidden, suspended, broken, silent = fake.visible_ids(6)
     fake.tell("PUT", "tweets", **{str(gone): {"state": "deleted"}})
     fake.tell("PUT", "tweets", **{str(hidden): {"state": "protected"}})
     fake.tell("PUT", "tweets", **{str(suspended): {"state": "suspended"}})
@@ -80,7 +80,7 @@ def test_more_than_a_hundred_ids_or_none_raise_value_error(fake, bearer, count):
 def test_oauth1_is_signed_for_the_address_of_x(fake, oauth1, api):
     oauth1.api = api
     fake.tell("PUT", "credentials", strict=True)
-    ids = fake.shown(3)
+    ids = fake.visible_ids(3)
 
     assert set(look_up(oauth1, ids, **fake.asking).posts) == set(ids)
 
@@ -98,7 +98,7 @@ def test_a_wrong_signature_is_refused(fake, oauth1):
 
 def test_v1_returns_retweets_and_likes_and_treats_nulls_as_unavailable(fake, oauth1):
     oauth1.api = "v1.1"
-    shown, gone, broken = fake.shown(3)
+    shown, gone, broken = fake.visible_ids(3)
     fake.tell("PUT", "tweets", **{str(shown): {"metrics": FIGURES}})
     fake.tell("PUT", "tweets", **{str(gone): {"state": "deleted"}})
     fake.fault({"kind": "broken", "match": {"ids": [broken]}})
@@ -115,13 +115,13 @@ def test_v1_returns_retweets_and_likes_and_treats_nulls_as_unavailable(fake, oau
 
 def test_v1_accepts_a_bearer_token(fake, bearer):
     bearer.api = "v1.1"
-    ids = fake.shown(2)
+    ids = fake.visible_ids(2)
 
     assert set(look_up(bearer, ids, **fake.asking).posts) == set(ids)
 
 
 def test_both_apis_return_the_same_tweet(fake, bearer, oauth1):
-    (id,) = fake.shown(1)
+    (id,) = fake.visible_ids(1)
     fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
     oauth1.api = "v1.1"
 
@@ -137,7 +137,7 @@ def test_both_apis_return_the_same_tweet(fake, bearer, oauth1):
 
 
 def test_accounts_are_looked_up_by_id(fake, bearer):
-    (id,) = fake.shown(1)
+    (id,) = fake.visible_ids(1)
     author = look_up(bearer, [id], **fake.asking).posts[id].author_id
 
     answer = look_up_accounts(bearer, [author, 999999999999], **fake.asking)
@@ -167,7 +167,7 @@ def test_accounts_are_looked_up_by_id(fake, bearer):
 def test_every_fault_of_a_reply_raises_its_error(fake, oauth1, api, fault, error):
     oauth1.api = api
     fake.fault({"kind": fault, "times": 1})
-    ids = fake.shown(1)
+    ids = fake.visible_ids(1)
 
     with pytest.raises(error) as raised:
         look_up(oauth1, ids, **fake.asking)
@@ -211,7 +211,7 @@ def sees_all(fake, credential, ids):
 
 def test_threads_have_connections_of_their_own(fake, bearer):
     bearer.pk = 1
-    ids, answers = fake.shown(5), []
+    ids, answers = fake.visible_ids(5), []
 
     def ask():
         answers.extend(
@@ -228,7 +228,7 @@ def test_threads_have_connections_of_their_own(fake, bearer):
 
 
 def test_a_forked_process_does_not_read_replies_of_its_parent(fake, bearer):
-    ids = fake.shown(5)
+    ids = fake.visible_ids(5)
     look_up(bearer, ids, **fake.asking)
 
     children = []

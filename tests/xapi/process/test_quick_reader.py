@@ -206,7 +206,7 @@ def test_both_readers_treat_damaged_bytes_alike(spoilt, ids):
 
 
 def test_answers_of_the_fake_take_the_quick_reader(fake, bearer):
-    ids = fake.shown(100)
+    ids = fake.visible_ids(100)
 
     said = look_up(bearer, ids, **fake.asking, describes=False, usual=True)
 
@@ -217,12 +217,12 @@ def test_answers_of_the_fake_take_the_quick_reader(fake, bearer):
 
 @pytest.mark.parametrize("how", [{"usual": True}, {"describes": False}])
 def test_a_look_up_is_returned_where_the_quick_reader_is_not_requested(fake, bearer, how):
-    assert isinstance(look_up(bearer, fake.shown(1), **fake.asking, **how), Lookup)
+    assert isinstance(look_up(bearer, fake.visible_ids(1), **fake.asking, **how), Lookup)
 
 
 def test_a_look_up_is_returned_for_v1(fake, oauth1):
     oauth1.api = "v1.1"
 
-    said = look_up(oauth1, fake.shown(1), **fake.asking, describes=False, usual=True)
+    said = look_up(oauth1, fake.visible_ids(1), **fake.asking, describes=False, usual=True)
 
     assert isinstance(said, Lookup)

@@ -114,7 +114,7 @@ def test_look_ups_do_not_use_requests(peer, bearer, monkeypatch):
 
 
 def test_concurrent_threads_have_their_own_connections_and_answers(fake, bearer):
-    ids = fake.shown(50)
+    ids = fake.visible_ids(50)
     fake.tell("PUT", "latency", ms=100)
     fake.tell("PUT", "connections", idle_s=600)
     at_once = Barrier(10)

@@ -287,7 +287,7 @@ def test_a_username_that_x_does_not_show_has_its_reason_or_no_verdict(body, verd
 
 
 def test_a_username_of_the_fake_is_the_account_that_its_posts_name(fake, bearer):
-    [post] = look_up(bearer, fake.shown(1), **fake.asking).posts.values()
+    [post] = look_up(bearer, fake.visible_ids(1), **fake.asking).posts.values()
     [account] = look_up_accounts(bearer, [post.author_id], **fake.asking).accounts.values()
 
     assert look_up_username(bearer, account.username, **fake.asking).account == account
@@ -344,7 +344,7 @@ def test_arbitrary_bodies_raise_only_x_errors(body):
 
 
 def test_the_fake_pages_through_posts_of_an_account_once_each(fake, bearer):
-    [post] = look_up(bearer, fake.shown(1), **fake.asking).posts.values()
+    [post] = look_up(bearer, fake.visible_ids(1), **fake.asking).posts.values()
     whole = read_page(bearer, Ask("account", post.author_id, max_results=100), **fake.asking)
 
     ask, seen = Ask("account", post.author_id, max_results=5), []

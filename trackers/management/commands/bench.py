@@ -93,7 +93,7 @@ class Command(BaseCommand):
                 "machine": machine,
                 "minutes": options["minutes"],
                 "tweets": options["tweets"],
-                "benches": [result.told() for result in results],
+                "benches": [result.to_dict() for result in results],
                 "met": all(result.met for result in results),
             }
             self.stdout.write(json.dumps(report, ensure_ascii=False))

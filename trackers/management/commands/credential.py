@@ -131,12 +131,12 @@ def _check_name_length(option: str, name: str) -> str:
 
 
 def _all_credentials() -> Iterator[Credential]:
-    return iter(Credential.objects.shown())
+    return iter(Credential.objects.for_lists())
 
 
 def _find_credential(name: str) -> Credential:
     try:
-        return Credential.objects.shown().get(name=name)
+        return Credential.objects.for_lists().get(name=name)
     except Credential.DoesNotExist:
         raise CommandError(f"There is no credential called {name}.") from None
 

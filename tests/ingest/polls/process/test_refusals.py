@@ -69,7 +69,7 @@ def test_a_refused_search_does_not_affect_look_ups(x, kind):
     step(search)
 
     assert "403" in search.problem
-    [one] = Credential.objects.shown()
+    [one] = Credential.objects.for_lists()
     assert (one.state, one.disabled_at) == ("refused", None)
     assert SEARCH in one.reason
     assert "403" in one.reason
@@ -85,7 +85,7 @@ def test_a_refused_search_does_not_affect_look_ups(x, kind):
     hours_pass()
     poll(search)
     assert search.problem == ""
-    assert Credential.objects.shown().get().reason == ""
+    assert Credential.objects.for_lists().get().reason == ""
 
 
 def test_enabling_a_credential_retries_every_endpoint(x):

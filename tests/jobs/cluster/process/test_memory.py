@@ -7,7 +7,7 @@ from tests.jobs.cluster.running import poll
 
 def test_garbage_collection_copies_no_memory_shared_by_workers(cluster):
     word = cluster.enqueue("collect")
-    assert poll(lambda: word in cluster.noted()), cluster.said()
+    assert poll(lambda: word in cluster.noted()), cluster.log_text()
 
     [grew] = re.findall(rf"{word} grew by (-?\d+)", "\n".join(cluster.noted()))
     assert int(grew) < 5_000_000

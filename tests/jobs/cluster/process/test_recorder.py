@@ -33,7 +33,7 @@ def all_of_them():
 def test_a_cluster_keeps_recording_statistics_of_every_queue(cluster):
     for _ in range(2):
         at = now(cluster.url)
-        assert poll(lambda at=at: taken_since(cluster.url, at) == all_of_them()), cluster.said()
+        assert poll(lambda at=at: taken_since(cluster.url, at) == all_of_them()), cluster.log_text()
 
 
 def test_another_cluster_records_statistics_after_a_kill(run):
@@ -43,7 +43,7 @@ def test_another_cluster_records_statistics_after_a_kill(run):
     os.kill(one.pid, signal.SIGKILL)
 
     at = now(two.url)
-    assert poll(lambda: taken_since(two.url, at) == all_of_them()), two.said()
+    assert poll(lambda: taken_since(two.url, at) == all_of_them()), two.log_text()
 
 
 @pytest.mark.more
@@ -51,10 +51,10 @@ def test_a_temporarily_missing_table_does_not_end_the_recorder(run):
     cluster = run().wait_until_up()
     with psycopg.connect(cluster.url) as db:
         db.execute("ALTER TABLE trackers_tweetcensus RENAME TO away")
-    assert poll(lambda: "The figures for the pages cannot be written" in cluster.said())
+    assert poll(lambda: "The figures for the pages cannot be written" in cluster.log_text())
     with psycopg.connect(cluster.url) as db:
         db.execute("ALTER TABLE away RENAME TO trackers_tweetcensus")
 
     at = now(cluster.url)
-    assert poll(lambda: taken_since(cluster.url, at) == all_of_them()), cluster.said()
+    assert poll(lambda: taken_since(cluster.url, at) == all_of_them()), cluster.log_text()
     assert cluster.does()

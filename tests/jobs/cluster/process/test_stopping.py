@@ -56,7 +56,7 @@ def test_a_signal_ends_a_cluster_cleanly(run, send, signum):
 
     send(cluster, signum)
 
-    assert cluster.ends(within=20) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.log_text()
     assert cluster.is_gone()
     assert cluster.rows() == []
 
@@ -77,7 +77,7 @@ def test_stopping_lets_a_running_task_finish_whatever_signals_follow(run):
         to_main(cluster, signal.SIGTERM)
         time.sleep(0.001)
 
-    assert cluster.ends(within=0) == 0, cluster.said()
+    assert cluster.ends(within=0) == 0, cluster.log_text()
 
 
 def test_a_signal_during_the_start_ends_a_cluster_cleanly(run):
@@ -86,7 +86,7 @@ def test_a_signal_during_the_start_ends_a_cluster_cleanly(run):
 
     to_every_process(cluster, signal.SIGTERM)
 
-    assert cluster.ends(within=20) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.log_text()
     assert cluster.is_gone()
 
 
@@ -98,18 +98,18 @@ def test_an_endless_task_does_not_keep_the_cluster_from_stopping(run):
 
     to_main(cluster, signal.SIGTERM)
 
-    assert cluster.ends(within=20) == 1, cluster.said()
+    assert cluster.ends(within=20) == 1, cluster.log_text()
     assert cluster.is_gone()
 
 
 def test_run_once_does_the_waiting_tasks_and_ends(run):
     cluster = run(arguments=["--run-once"])
 
-    assert cluster.ends(within=20) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.log_text()
     assert cluster.is_gone()
 
 
 def test_the_name_option_selects_the_queue(run):
     cluster = run(arguments=["--name", "other"]).wait_until_up()
 
-    assert f"qcluster other: 2 workers, pid {cluster.pid}" in cluster.said()
+    assert f"qcluster other: 2 workers, pid {cluster.pid}" in cluster.log_text()

@@ -133,9 +133,9 @@ def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
 
     put_overdue(url)
 
-    assert cluster.ends(within=30) == 1, cluster.said()
+    assert cluster.ends(within=30) == 1, cluster.log_text()
     assert cluster.is_gone()
-    assert "tweet:update has had work due" in cluster.said()
+    assert "tweet:update has had work due" in cluster.log_text()
 
 
 @pytest.mark.more
@@ -152,4 +152,4 @@ def test_a_cluster_without_progress_stays_while_all_is_paused_or_held(run, url):
         before = seen_at(cluster)
         assert poll(lambda before=before: (seen_at(cluster) - before).seconds >= 3, seconds=90)
 
-    assert cluster.process.poll() is None, cluster.said()
+    assert cluster.process.poll() is None, cluster.log_text()
