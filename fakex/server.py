@@ -21,7 +21,7 @@ from fakex.wire import problems
 from fakex.wire.consent import PATH as CONSENT
 from fakex.wire.readers import Wish
 from fakex.wire.replies import Reply, headers_of, problem, to_response
-from fakex.wire.requests_v2 import MOST_IDS, Ask, Invalid
+from fakex.wire.requests_v2 import MOST_IDS, Invalid, LookupAsk
 from fakex.world.clock import real_ms
 from fakex.world.seeded import World
 from fakex.x import X
@@ -198,7 +198,7 @@ class Server:
                 refused_for=reply.refused_for,
                 query="" if ask.ids else request.target,
                 shown=reply.shown,
-                fields=ask.shape.fields if isinstance(ask, Ask) else frozenset(),
+                fields=ask.shape.fields if isinstance(ask, LookupAsk) else frozenset(),
             )
         )
 

@@ -41,8 +41,8 @@ from fakex.wire.readers import Readers, Wish
 from fakex.wire.replies import Reply, problem, v1_problem
 from fakex.wire.requests_pages import PageAsk
 from fakex.wire.requests_v2 import (
-    Ask,
     Invalid,
+    LookupAsk,
     NameAsk,
     Shape,
     StreamAsk,
@@ -182,7 +182,7 @@ class X:
     def _answer_found(
         self,
         endpoint: str,
-        ask: Ask | Lookup | NameAsk,
+        ask: LookupAsk | Lookup | NameAsk,
         caller: Caller,
         faults: Faults,
         now_ms: int,

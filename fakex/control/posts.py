@@ -19,7 +19,7 @@ from fakex.world.seeded import World
 from fakex.x import X
 
 MOST_A_SECOND = 1_000_000
-_COUNT = 100_000
+_FLOW_LENGTH = 100_000
 # A request from the far future may read all of a flow at once: half a minute at this many.
 MOST_POSTS = 1_000_000
 _LAG = {field.name for field in fields(Lag)}
@@ -139,7 +139,7 @@ def read_flow(body: Mapping[str, Any], world: World, *, number: int, now_ms: int
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
     authors = _authors(body.get("authors"), world)
     rate = float(body["rate_each"]) * len(authors) if "rate_each" in body else body.get("rate", 1)
-    micro_rate, count = round(float(rate) * 1e6), int(body.get("count", _COUNT))
+    micro_rate, count = round(float(rate) * 1e6), int(body.get("count", _FLOW_LENGTH))
     if not 0 < micro_rate <= MOST_A_SECOND * 1_000_000:
         raise ValueError(f"rate is 0.000001 to {MOST_A_SECOND} a second")
     if not 1 <= count <= MOST_POSTS:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 _HOW = ("fin", "rst", "forget", "swallow")
 # With this linger option, closing sends RST.
-_AT_ONCE = struct.pack("ii", 1, 0)
+_LINGER_RESET = struct.pack("ii", 1, 0)
 _NOTICE_S = 0.05
 
 
@@ -92,5 +92,5 @@ class Idleness:
 def _reset(transport: asyncio.Transport) -> None:
     found = transport.get_extra_info("socket")
     if found is not None:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_RESET)
     transport.abort()

@@ -6,12 +6,12 @@ RULES = PATH + "/rules"
 PROBLEMS = "https://api.twitter.com/2/problems/"
 
 
-def change(x, body, **params):
+def change_rules(x, body, **params):
     headers = {"Authorization": "Bearer any"}
     return x.session.post(x.url + RULES, json=body, params=params, headers=headers)
 
 
-def add(x, *values, tag="a"):
-    reply = change(x, {"add": [{"value": value, "tag": tag} for value in values]})
+def add_rule(x, *values, tag="a"):
+    reply = change_rules(x, {"add": [{"value": value, "tag": tag} for value in values]})
     assert reply.status_code == 201, reply.text
     return [rule["id"] for rule in reply.json()["data"]]

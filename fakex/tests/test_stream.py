@@ -9,11 +9,11 @@ import pytest
 
 from fakex.tests.conftest import wait_until
 from fakex.tests.posts import all_visible, release
-from fakex.tests.rules import add
+from fakex.tests.rules import add_rule
 
 
 def test_posts_that_match_a_rule_come_as_they_appear(x, listen):
-    rule, _ = add(x, "#moon", "#sun", tag="night sky")
+    rule, _ = add_rule(x, "#moon", "#sun", tag="night sky")
     listener = listen(**{"tweet.fields": "author_id,public_metrics", "expansions": "author_id"})
 
     release(x, count=100)
@@ -29,7 +29,7 @@ def test_posts_that_match_a_rule_come_as_they_appear(x, listen):
 
 
 def test_each_line_is_sent_at_once_as_one_chunk(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     release(x, count=20, rate=20)
     wait_until(lambda: len(listener.lines) == 20)
@@ -44,7 +44,7 @@ def test_each_line_is_sent_at_once_as_one_chunk(x, listen):
 
 
 def test_posts_appearing_without_a_listener_are_not_delivered_later(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     release(x, count=20, rate=1e6)
     missed = all_visible(x)
     listener = listen()
@@ -58,7 +58,7 @@ def test_posts_appearing_without_a_listener_are_not_delivered_later(x, listen):
 
 def test_only_keepalives_are_sent_while_nothing_matches(x, listen):
     x.fake("PUT", "stream", {"keepalive_s": 0.1})
-    add(x, "#sun")
+    add_rule(x, "#sun")
     listener = listen()
     release(x, count=20)
 
@@ -69,7 +69,7 @@ def test_only_keepalives_are_sent_while_nothing_matches(x, listen):
 
 def test_lines_can_be_repeated_and_out_of_order(x, listen):
     x.fake("PUT", "stream", {"duplicates": 0.3, "disorder": 0.3, "disorder_ms": 200})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     release(x, count=200, rate=400)
 
@@ -83,7 +83,7 @@ def test_lines_can_be_repeated_and_out_of_order(x, listen):
 
 def test_each_post_of_the_stream_is_paid_for_once(x, listen):
     x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "any", "project": "live"})
-    add(x, "#moon", "has:hashtags moon")
+    add_rule(x, "#moon", "has:hashtags moon")
     listener = listen()
     release(x, count=30)
     wait_until(lambda: len(listener.lines) == 30)
@@ -96,7 +96,7 @@ def test_each_post_of_the_stream_is_paid_for_once(x, listen):
 def test_a_rule_follows_an_account_through_its_new_name(x, listen):
     [author] = x.authors(1)
     x.fake("PUT", f"authors/{author}", {"username": "before"})
-    add(x, "from:after")
+    add_rule(x, "from:after")
     listener = listen()
     x.fake("PUT", f"authors/{author}", {"username": "after"})
     release(x, count=5)
@@ -106,7 +106,7 @@ def test_a_rule_follows_an_account_through_its_new_name(x, listen):
 
 def test_the_date_of_the_stream_follows_the_own_clock(x, listen):
     x.fake("PUT", "clock", {"ahead_s": 5000})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     release(x, count=5)
 
@@ -117,7 +117,7 @@ def test_the_date_of_the_stream_follows_the_own_clock(x, listen):
 
 
 def test_a_thousand_posts_a_second_come_through(x, listen):
-    add(x, "#moon", "from:nobody_at_all", "cat OR dog", "lang:en #sun")
+    add_rule(x, "#moon", "from:nobody_at_all", "cat OR dog", "lang:en #sun")
     listener = listen()
     fake = psutil.Process(x.process.pid)
     before = sum(fake.cpu_times()[:2])

@@ -9,11 +9,11 @@ import requests
 from fakex.tests.conftest import wait_until
 from fakex.tests.listener import PATH, is_json
 from fakex.tests.posts import FAR, all_visible, release
-from fakex.tests.rules import PROBLEMS, RULES, add
+from fakex.tests.rules import PROBLEMS, RULES, add_rule
 
 
 def test_an_app_has_one_stream_at_a_time(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     first = listen()
     second = listen()
 
@@ -26,7 +26,7 @@ def test_an_app_has_one_stream_at_a_time(x, listen):
 
 def test_a_closed_connection_can_count_for_a_while(x, listen):
     x.fake("PUT", "stream", {"linger_s": 0.5})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listen()
     x.fake("POST", "stream/cut", {})
 
@@ -37,7 +37,7 @@ def test_a_closed_connection_can_count_for_a_while(x, listen):
 
 
 def test_user_tokens_and_backfill_are_refused(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     user = {"kind": "oauth2", "client_id": "c", "access_token": "u", "refresh_token": "r"}
     x.fake("POST", "credentials", user)
 
@@ -47,7 +47,7 @@ def test_user_tokens_and_backfill_are_refused(x, listen):
 
 
 def test_connecting_counts_in_a_window_and_faults_apply(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     x.fake("PUT", "faults", [{"kind": "503_json", "match": {"endpoint": f"GET {PATH}"}}])
     assert listen().reply.status_code == 503
     x.fake("DELETE", "faults")
@@ -64,7 +64,7 @@ def test_connecting_counts_in_a_window_and_faults_apply(x, listen):
 
 @pytest.mark.parametrize("kind", ["reset", "lose_answer", "truncated"])
 def test_a_failed_connection_leaves_room_for_the_next(x, listen, kind):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     x.fake("PUT", "faults", [{"kind": kind, "times": 1}])
 
     try:
@@ -79,7 +79,7 @@ def test_a_failed_connection_leaves_room_for_the_next(x, listen, kind):
 
 @pytest.mark.parametrize("half", [False, True])
 def test_a_cut_stream_is_reset_even_within_a_line(x, listen, half):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     release(x, count=5)
     wait_until(lambda: len(listener.lines) == 5)
@@ -92,7 +92,7 @@ def test_a_cut_stream_is_reset_even_within_a_line(x, listen, half):
 
 
 def test_a_closed_stream_ends_properly(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
 
     x.fake("POST", "stream/close", {})
@@ -102,7 +102,7 @@ def test_a_closed_stream_ends_properly(x, listen):
 
 def test_a_stalled_stream_is_silent_until_it_goes_on(x, listen):
     x.fake("PUT", "stream", {"keepalive_s": 0.05})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     wait_until(lambda: listener.keepalives > 1)
 
@@ -119,7 +119,7 @@ def test_a_stalled_stream_is_silent_until_it_goes_on(x, listen):
 
 def test_a_stall_can_be_for_some_seconds(x, listen):
     x.fake("PUT", "stream", {"keepalive_s": 0.05})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
 
     x.fake("POST", "stream/stall", {"s": 0.3})
@@ -129,7 +129,7 @@ def test_a_stall_can_be_for_some_seconds(x, listen):
 
 
 def test_garbled_lines_are_no_json_and_are_recorded(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     x.fake("POST", "stream/garble", {"lines": 2})
     release(x, count=6)
@@ -143,7 +143,7 @@ def test_garbled_lines_are_no_json_and_are_recorded(x, listen):
 
 
 def test_a_disconnect_message_says_why(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
 
     x.fake("POST", "stream/disconnect", {})
@@ -159,7 +159,7 @@ def test_a_disconnect_message_says_why(x, listen):
 
 
 def test_next_connections_can_be_disconnected_at_once(x, listen):
-    add(x, "#moon")
+    add_rule(x, "#moon")
     x.fake("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 2})
 
     told = []
@@ -177,7 +177,7 @@ def test_next_connections_can_be_disconnected_at_once(x, listen):
 
 def test_a_slow_reader_gets_a_message_and_is_disconnected(x, listen):
     x.fake("PUT", "stream", {"most_waiting": 10})
-    add(x, "#moon")
+    add_rule(x, "#moon")
     listener = listen()
     x.fake("POST", "stream/stall", {})
     release(x, count=50)
@@ -191,7 +191,7 @@ def test_a_slow_reader_gets_a_message_and_is_disconnected(x, listen):
 
 def test_fifty_cuts_lose_only_posts_appearing_in_between(x, listen):
     x.fake("PUT", "stream", {"connections": 5})
-    [rule] = add(x, "#moon")
+    [rule] = add_rule(x, "#moon")
     # More than fifty rounds need on any machine.
     release(x, count=100_000, rate=400)
     heard = set()

@@ -6,14 +6,14 @@ import pytest
 
 from fakex.tests.conftest import wait_until
 from fakex.tests.posts import all_visible, release
-from fakex.tests.rules import PROBLEMS, RULES, add, change
+from fakex.tests.rules import PROBLEMS, RULES, add_rule, change_rules
 
 
 def test_rules_are_listed_in_the_form_of_x(x):
     before = x.get(RULES).json()
     body = {"add": [{"value": "#moon", "tag": "t"}, {"value": "cat OR dog"}]}
 
-    added = change(x, body)
+    added = change_rules(x, body)
 
     assert set(before) == {"meta"}
     assert before["meta"]["result_count"] == 0
@@ -30,10 +30,10 @@ def test_rules_are_listed_in_the_form_of_x(x):
 
 
 def test_duplicate_and_unreadable_rules_are_errors(x):
-    [known] = add(x, "#moon")
+    [known] = add_rule(x, "#moon")
 
-    body = change(x, {"add": [{"value": "#moon"}, {"value": "(cat"}, {"value": "dog"}]})
-    only_bad = change(x, {"add": [{"value": "#moon"}]})
+    body = change_rules(x, {"add": [{"value": "#moon"}, {"value": "(cat"}, {"value": "dog"}]})
+    only_bad = change_rules(x, {"add": [{"value": "#moon"}]})
 
     duplicate, invalid = body.json()["errors"]
     assert body.status_code == 201
@@ -69,8 +69,8 @@ def added_and_complaints(reply):
 def test_a_bad_rule_can_refuse_its_whole_request(x):
     x.fake("PUT", "stream", {"rule_refusals": "all"})
 
-    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}, {"value": "dog"}]})
-    good = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+    refused = change_rules(x, {"add": [{"value": "cat"}, {"value": "(cat"}, {"value": "dog"}]})
+    good = change_rules(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
 
     assert refused.status_code == 200
     assert added_and_complaints(refused) == ([], ["(cat"])
@@ -82,26 +82,26 @@ def test_a_bad_rule_can_refuse_its_whole_request(x):
 def test_rules_can_be_refused_whole_without_naming_the_bad_one(x):
     x.fake("PUT", "stream", {"rule_refusals": "whole"})
 
-    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}]})
+    refused = change_rules(x, {"add": [{"value": "cat"}, {"value": "(cat"}]})
 
     assert refused.status_code == 400
     assert added_and_complaints(refused) == ([], [None])
     assert refused.json()["errors"][0]["message"] == "1 of the rules are not valid"
     assert "data" not in x.get(RULES).json()
-    assert change(x, {"add": [{"value": "cat"}]}).status_code == 201
+    assert change_rules(x, {"add": [{"value": "cat"}]}).status_code == 201
 
 
 def test_the_rules_of_an_app_are_limited(x):
     x.fake("PUT", "stream", {"most_rules": 1})
 
-    body = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+    body = change_rules(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
 
     assert added_and_complaints(body) == (["cat"], ["dog"])
     assert body.json()["errors"][0]["type"] == PROBLEMS + "rule-cap"
 
 
 def test_rules_can_be_lost_as_if_deleted_elsewhere(x, listen):
-    add(x, "#moon", "#sun")
+    add_rule(x, "#moon", "#sun")
     listener = listen()
 
     x.fake("POST", "stream/lose_rules", {"values": ["#moon"]})
@@ -116,10 +116,10 @@ def test_rules_can_be_lost_as_if_deleted_elsewhere(x, listen):
 
 
 def test_rules_are_deleted_by_id_or_value(x):
-    one, _two, three = add(x, "one", "two", "three")
+    one, _two, three = add_rule(x, "one", "two", "three")
 
-    by_id = change(x, {"delete": {"ids": [one, "12345"]}})
-    by_value = change(x, {"delete": {"values": ["two"]}})
+    by_id = change_rules(x, {"delete": {"ids": [one, "12345"]}})
+    by_value = change_rules(x, {"delete": {"values": ["two"]}})
 
     assert by_id.status_code == 200
     assert by_id.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 1}
@@ -129,10 +129,10 @@ def test_rules_are_deleted_by_id_or_value(x):
 
 
 def test_a_dry_run_changes_nothing(x):
-    [rule] = add(x, "one")
+    [rule] = add_rule(x, "one")
 
-    added = change(x, {"add": [{"value": "two"}]}, dry_run="true")
-    deleted = change(x, {"delete": {"ids": [rule]}}, dry_run="true")
+    added = change_rules(x, {"add": [{"value": "two"}]}, dry_run="true")
+    deleted = change_rules(x, {"delete": {"ids": [rule]}}, dry_run="true")
 
     assert added.json()["meta"]["summary"]["valid"] == 1
     assert deleted.json()["meta"]["summary"]["deleted"] == 1
@@ -141,7 +141,7 @@ def test_a_dry_run_changes_nothing(x):
 
 @pytest.mark.parametrize("body", [{}, {"add": []}, {"add": ["x"]}, {"delete": {}}, [1]])
 def test_a_malformed_change_is_a_bad_request(x, body):
-    assert change(x, body).status_code == 400
+    assert change_rules(x, body).status_code == 400
 
 
 def test_a_rule_takes_effect_and_ends_with_a_delay(x, listen):
@@ -154,15 +154,15 @@ def test_a_rule_takes_effect_and_ends_with_a_delay(x, listen):
         """Whether the rule matched each of the posts that were sent so far."""
         return [slow in line["rules"] for line in x.fake("GET", "stream")["sent"]]
 
-    add(x, "#moon")
+    add_rule(x, "#moon")
     x.fake("PUT", "stream", {"rule_delay_s": 0.5})
     listener = listen()
     release(x, count=100_000)
     before_adding = now_ms()
-    [slow] = add(x, "has:hashtags moon")
+    [slow] = add_rule(x, "has:hashtags moon")
     wait_until(lambda: any(matches()))
     before_deleting = now_ms()
-    change(x, {"delete": {"ids": [slow]}})
+    change_rules(x, {"delete": {"ids": [slow]}})
     after_deleting = now_ms()
     wait_until(lambda: not matches()[-1])
     x.fake("DELETE", "posts/0")
@@ -184,7 +184,7 @@ def test_a_rule_takes_effect_and_ends_with_a_delay(x, listen):
 
 
 def test_a_rule_without_a_tag_has_none_in_the_events(x, listen):
-    change(x, {"add": [{"value": "#moon"}]})
+    change_rules(x, {"add": [{"value": "#moon"}]})
     listener = listen()
     release(x, count=3)
 

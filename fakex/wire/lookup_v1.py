@@ -25,7 +25,7 @@ class Lookup:
     extended: bool
 
 
-def read_lookup(query: str, form: str) -> Lookup | None:
+def parse_lookup(query: str, form: str) -> Lookup | None:
     """The request, from the query and the posted form; None when it names no readable id."""
     params = dict(parse_qsl(f"{query}&{form}", keep_blank_values=True))
     ids = [text.strip() for text in params.get("id", "").split(",")]

@@ -1,6 +1,6 @@
 """Pages of posts: whose they are, which of them a request reaches, and their meta.
 
-ask ─> subject ─> feed ─> bounds ─> Page, or Refused with what X says instead
+ask ─> subject ─> feed ─> bounds ─> PostPage, or Refused with what X says instead
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PostPage:
     """The ids in the order of the reply, and the JSON of the meta."""
 
     ids: list[str]
@@ -48,7 +48,7 @@ class Pages:
     def __init__(self, feeds: Feeds, settings: Settings) -> None:
         self._feeds, self._settings = feeds, settings
 
-    def page(self, ask: PageAsk, world: World, moment: Moment) -> Page:
+    def page(self, ask: PageAsk, world: World, moment: Moment) -> PostPage:
         """The page at that moment; raises Refused, or Invalid as the request readers do."""
         bounds = bounds_of(ask, self._settings, now_ms=moment.now_ms)
         listed = self.listed(ask, world, moment)
@@ -75,7 +75,9 @@ class Pages:
             )
             more = len(posts) > ask.max_results
             del posts[ask.max_results :]
-        return Page([str(post.id) for post in posts], _meta(ask, posts, listing, place, more=more))
+        return PostPage(
+            [str(post.id) for post in posts], _meta(ask, posts, listing, place, more=more)
+        )
 
     def listed(self, ask: PageAsk, world: World, moment: Moment) -> list[Post]:
         """All posts of the listing, including those still to appear; raises Refused and Invalid."""

@@ -18,12 +18,12 @@ from fakex.endpoints import (
     USERS_BY,
     Request,
 )
-from fakex.wire.lookup_v1 import Lookup, read_lookup
+from fakex.wire.lookup_v1 import Lookup, parse_lookup
 from fakex.wire.requests_pages import SORTS, PageAsk, PageReader
 from fakex.wire.requests_v2 import (
     USERNAMES,
-    Ask,
     Invalid,
+    LookupAsk,
     NameAsk,
     NameReader,
     Reader,
@@ -34,10 +34,10 @@ from fakex.wire.requests_v2 import (
 from fakex.wire.usage import UsageAsk, read_usage
 
 _MOST_IDS_V1 = 100
-_NOTHING = Ask([], Shape())
+_NOTHING = LookupAsk([], Shape())
 # Read only once the caller is known.
 _UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
-Wish = Ask | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
+Wish = LookupAsk | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
 
 
 class Readers:
@@ -72,7 +72,7 @@ class Readers:
 
 
 def _read_lookup(request: Request) -> Lookup:
-    lookup = read_lookup(request.query, request.form)
+    lookup = parse_lookup(request.query, request.form)
     if lookup is None:
         raise Invalid([])
     if len(lookup.ids) > _MOST_IDS_V1:

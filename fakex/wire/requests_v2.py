@@ -43,7 +43,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class LookupAsk:
     ids: list[str]
     shape: Shape
 
@@ -138,7 +138,7 @@ class Reader:
         self._prefix = subject + "="
         self._shapes = Shapes((subject, *OTHER_PARAMETERS))
 
-    def read(self, query: str) -> Ask:
+    def read(self, query: str) -> LookupAsk:
         """The ids (each once, in order) and the shape; raises Invalid with all complaints."""
         listed: list[str] = []
         rest: list[str] = []
@@ -155,7 +155,7 @@ class Reader:
             raise Invalid(complaints, ids)
         if len(set(ids)) != len(ids):
             ids = list(dict.fromkeys(ids))
-        return Ask(ids, shape)
+        return LookupAsk(ids, shape)
 
     def _complaints_of_ids(self, ids: list[str], text: str) -> list[Complaint]:
         name = self._subject

@@ -19,7 +19,7 @@ from fakex.wire.users import user_v2
 from fakex.world import posts, texts
 from fakex.world.contents import AS_INVENTED, CUT_AT, SetContent, cut
 from fakex.world.ids import HOUR
-from fakex.world.seeded import Answer, FaultAnswer, Moment, World
+from fakex.world.seeded import FaultAnswer, Moment, World, WorldAnswer
 from fakex.world.traits import HIDEABLE, RELEASED, Figures, Traits
 
 
@@ -88,7 +88,7 @@ class TweetWriter:
                     errors.append(problems.tweet_not_found(text, host))
                 continue
             tweet, head, plain_ms = cached
-            reply: Answer | FaultAnswer
+            reply: WorldAnswer | FaultAnswer
             if as_fated and plain_ms >= 0:
                 reply = count(tweet, plain_ms + elapsed_ms)
             else:
@@ -264,7 +264,7 @@ def _mark(
     entities.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
 
 
-def _spoil(answer: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
+def _spoil(answer: WorldAnswer | FaultAnswer, fault: FaultAnswer) -> WorldAnswer | FaultAnswer:
     """An answer with its fault applied: only metrics that are there can be spoilt."""
     if fault == "null_count":
         return answer

@@ -8,7 +8,7 @@ import orjson
 
 from fakex.wire import problems
 from fakex.wire.escapes import v1_time, v2_time
-from fakex.wire.requests_v2 import Ask
+from fakex.wire.requests_v2 import LookupAsk
 from fakex.world.authors import Author
 from fakex.world.seeded import Moment, World
 
@@ -62,7 +62,7 @@ def user_body(
 
 
 def users_body(
-    ask: Ask, parameter: str, *, world: World, moment: Moment, host: str
+    ask: LookupAsk, parameter: str, *, world: World, moment: Moment, host: str
 ) -> tuple[bytes, list[int]]:
     """The 200 body for users by `ids` or `usernames`, and who is in it; others are errors."""
     author_ids: list[int] = []

@@ -171,7 +171,7 @@ def _first(world: World) -> Iterator[Post]:
 
 def _released(flow: Flow, number: int, world: World) -> Post:
     tweet = world.released(flow, number)
-    kind = posts.kind_of(flow, number)
+    kind = posts.kind_of_post(flow, number)
     return Post(tweet.id, flow.visible_ms(number), tweet, kind, flow, number)
 
 

@@ -34,7 +34,7 @@ class Content:
     thread: int | None = None  # the id of the post that began the conversation
 
 
-def kind_of(flow: Flow, number: int) -> Kind:
+def kind_of_post(flow: Flow, number: int) -> Kind:
     draw = (flow.draw(number, 3) & 0xFFFF) / 65536
     if number == 0:
         return "original"
@@ -59,7 +59,7 @@ def rewritten(content: Content, text: str | None) -> Content:
 
 
 def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> Content:
-    kind = kind_of(flow, number)
+    kind = kind_of_post(flow, number)
     if kind == "retweet":
         return _share(flow, number, ids=ids, people=people)
     draw, picks = flow.draw(number, 4), flow.draw(number, 5)

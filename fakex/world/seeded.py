@@ -34,7 +34,7 @@ from fakex.world.traits import (
 
 State = Literal["live", "deleted", "protected", "suspended"]
 Hidden = Literal["not_found", "not_authorized"]
-Answer = Figures | Hidden
+WorldAnswer = Figures | Hidden
 # What a fault makes X say about single ids, or does to their metrics.
 FaultAnswer = Literal["omitted", "broken", "missing", "null_count", "not_found"]
 
@@ -142,7 +142,7 @@ class World:
         flags = tweet.flags | RELEASED
         if self.people[author].troubled:
             flags |= TROUBLED
-        if posts.kind_of(flow, number) == "retweet":
+        if posts.kind_of_post(flow, number) == "retweet":
             flags |= RETWEET
         # Age 0 at the start, even if born before, so that its appearance is checked.
         return tweet._replace(author=author, flags=flags, lead_ms=-1)
@@ -180,7 +180,7 @@ class World:
             return tweet.lead_ms + moment.elapsed_ms
         return moment.elapsed_ms - self.clock.elapsed_ms(tweet.born_ms)
 
-    def answer(self, tweet: Traits, moment: Moment) -> Answer:
+    def answer(self, tweet: Traits, moment: Moment) -> WorldAnswer:
         """The counts X would give for the tweet at that moment, or why it would not."""
         lead_ms = tweet.lead_ms
         if lead_ms >= 0:
@@ -254,7 +254,7 @@ class World:
     def count(self) -> Callable[[Traits, float], Figures]:
         return count_busily if self.nature.engagement == "busy" else count
 
-    def _answer_with_fate(self, tweet: Traits, moment: Moment, age_ms: float) -> Answer:
+    def _answer_with_fate(self, tweet: Traits, moment: Moment, age_ms: float) -> WorldAnswer:
         state = self.state(tweet, moment)
         if state == "deleted":
             return "not_found"
