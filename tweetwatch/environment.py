@@ -343,6 +343,7 @@ class Environment(environ.Env):
             refuse_setting(name, "names no database", how)
         # As libpq reads it: the folder of a socket is written with %2F.
         config["HOST"] = unquote(str(config.get("HOST") or ""))
+        config["ENGINE"] = "tweetwatch.database_backend"
         return config
 
     def _refuse_unknown_options(self, name: str, options: Iterable[str]) -> None:

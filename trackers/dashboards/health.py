@@ -1,4 +1,5 @@
-"""`/healthz`: this process answers. `/readyz`: so does the database, and it has every migration.
+"""`/healthz`: this process answers. `/readyz`: so does the database, it has every migration, and it
+can be written.
 
 A middleware before nearly all others: a probe comes under any host name, over plain HTTP, without a
 session, and leaves no line in a log.
@@ -7,7 +8,7 @@ session, and leaves no line in a log.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
@@ -17,13 +18,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 
-from trackers.jobs.models import Worker
 from tweetwatch.database import LOST
 from tweetwatch.schema import UnfitDatabaseError, lacking_migrations
 
 _HEALTH_PATH, _READY_PATH = "/healthz", "/readyz"
 _NO_DATABASE_REASON = "The database cannot be reached."
+_READ_ONLY_REASON = (
+    "The database can only be read: it is a standby, or default_transaction_read_only is on."
+)
 _MIGRATIONS_LACKING = "The database lacks {} migrations: run manage.py migrate."
+_STATE = """
+    SELECT current_setting('transaction_read_only')::bool,
+           (SELECT max(seen_at) FROM trackers_worker)
+"""
 _READ_METHODS = ("GET", "HEAD")
 
 
@@ -50,16 +57,28 @@ def _readiness() -> HttpResponse:
     """Report when a worker was last seen, but do not act on it: workers are other processes."""
     try:
         lacking = lacking_migrations(connection)
-        seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
+        is_read_only, seen = _ask_state()
     except UnfitDatabaseError as error:
         return _unready(str(error))
     except (DatabaseError, PoolTimeout, *LOST):
         return _unready(_NO_DATABASE_REASON)
+    if is_read_only:
+        # The next probe may reach one that can be written.
+        connection.leave()  # type: ignore[attr-defined]
+        return _unready(_READ_ONLY_REASON)
     if lacking:
         return _unready(_MIGRATIONS_LACKING.format(lacking))
     age = max(timezone.now() - seen, timedelta(0)) if seen else None
     age_seconds = round(age.total_seconds(), 1) if age is not None else None
     return JsonResponse({"ready": True, "worker_seen_seconds": age_seconds})
+
+
+def _ask_state() -> tuple[bool, datetime | None]:
+    """Whether nothing can be written here, and when a worker was last seen."""
+    with connection.cursor() as db:
+        db.execute(_STATE)
+        [row] = db.fetchall()
+    return row
 
 
 def _unready(reason: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend on the embedded server, started or joined at the first connection."""
+"""The database backend on the embedded server, started or joined at the first connection."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import environ
 from django.conf import settings
-from django.db.backends.postgresql import base
 
 from tweetwatch import embedded
+from tweetwatch.database_backend import base
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -1,7 +1,7 @@
 """The page for what failed unexpectedly, at every address of people, the admin's included.
 
-the database is away, busy, or not migrated ─> 503, what is wrong, and what to do
-anything else                               ─> 500, as Django answers it
+the database is away, busy, read-only, or not migrated ─> 503, what is wrong, and what to do
+anything else                                          ─> 500, as Django answers it
 
 It neither reads the database nor knows who asks. The API has answers of its own (`problems`).
 """
@@ -38,6 +38,11 @@ _DATABASE_LOST = Failure(
     "The database cannot be reached",
     "Nothing that was saved is lost. Try again in a moment. If this lasts, whoever runs this "
     "server should check that PostgreSQL is running and that DATABASE_URL is right.",
+)
+_READ_ONLY = Failure(
+    "The database can only be read",
+    "Nothing that was saved is lost. Try again in a moment. If this lasts, whoever runs this "
+    "server should check that DATABASE_URL leads to the primary and not to a standby.",
 )
 _TOOK_TOO_LONG = Failure(
     "This took too long",
@@ -77,9 +82,10 @@ def _failure_of(error: BaseException | None) -> Failure | None:
     if isinstance(error, UnfitDatabaseError):
         return Failure(_UNMIGRATED.heading, str(error))
     if isinstance(error, LOST):
-        return (
-            _TOOK_TOO_LONG if isinstance(error.__cause__, errors.QueryCanceled) else _DATABASE_LOST
-        )
+        cause = error.__cause__
+        if isinstance(cause, errors.ReadOnlySqlTransaction):
+            return _READ_ONLY
+        return _TOOK_TOO_LONG if isinstance(cause, errors.QueryCanceled) else _DATABASE_LOST
     if isinstance(error, ProgrammingError) and isinstance(error.__cause__, _MISSING):
         return _UNMIGRATED
     return None
