@@ -1,7 +1,8 @@
 """Past one server: claim and save as they are, on tables that are spread by a shard of the tweet.
 
-Each cluster serves one shard through views that say WHERE shard = k, as a cluster of Citus workers
-would need it. Every statement of a batch then touches the partitions of that shard alone.
+Each cluster serves one shard through views that say WHERE shard = k, on partitions of one server:
+Citus refuses such views (docs/scaling.md). Every statement of a batch then touches the partitions
+of that shard alone.
 """
 
 import psycopg
