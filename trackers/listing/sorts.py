@@ -1,8 +1,9 @@
 """The tweets page in an order other than newest first.
 
-A few thousand tweets are sorted directly. For more, no index has their metrics in order, since each
-measurement would have to write it. Then the page uses the stored lists of the highest metrics and
-of what grows fastest (trackers.tweets.gains), and a note says so.
+Up to a few thousand matches are sorted directly. For more, no index has their metrics in order,
+since each measurement would have to write it. Then the page uses the stored lists of the highest
+metrics and of what grows fastest (trackers.tweets.gains), and a note says so; so it does where
+filters keep so few that half of the time is over before all tweets have been searched.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import Enum
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -30,14 +32,34 @@ from tweetwatch.time_limits import enforce_deadline, limit_time
 
 # Up to this many tweets are sorted directly.
 MAX_SORTED = 3_000
-RANKED_NOTE = (
-    f"More than {MAX_SORTED:,} tweets match. Only those among the {MAX_LIST_LENGTH:,} with the "
-    "highest figure of all are sorted here; choose an author, a source or a state to sort them all."
-)
-UNSORTED_NOTE = (
-    f"More than {MAX_SORTED:,} tweets match, too many to be sorted by this column. Choose an "
-    "author, a source or a state. These are the newest."
-)
+# How many candidates are sieved at a time, after the first ones, and for how long: the rest of a
+# search's second is for the page.
+_PIECE = 8_000
+_SEARCH_TIME = 0.5  # seconds
+
+
+class Unsorted(Enum):
+    """Why not all that match are there to be sorted."""
+
+    MATCHES = f"More than {MAX_SORTED:,} tweets match"
+    WORDS = "These words are too frequent to search all tweets for them"
+    TIME = "Half a second was not enough to search all tweets"
+
+    @property
+    def newest_note(self) -> str:
+        """Above tweets in the order of their ids."""
+        return (
+            f"{self.value}, so they are not sorted by this column. Choose an author, a source or a "
+            "state. These are the newest."
+        )
+
+    @property
+    def ranked_note(self) -> str:
+        """Above those that match among the highest of all."""
+        return (
+            f"{self.value}. Only those among the {MAX_LIST_LENGTH:,} with the highest figure of "
+            "all are listed here; choose an author, a source or a state to sort them all."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +71,13 @@ class OrderedIds:
     known: int | None = None  # how many match in all, if that is known
 
 
-def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:
-    """One page; None if there are too many tweets for this order."""
+def sorted_page(query: TweetQuery, *, now: datetime) -> Page | Unsorted:
+    """One page, or why it cannot be had in this order."""
     first = (query.number - 1) * LIST_PAGE_SIZE
     with limit_time(SEARCH_TIMEOUT) as deadline:
         order = _ordered_ids(query, deadline, most=first + LIST_PAGE_SIZE + 1, now=now)
-        if order is None:
-            return None
+        if isinstance(order, Unsorted):
+            return order
         return replace(
             _page_of_ids(query, order.ids[first : first + LIST_PAGE_SIZE]),
             older=query.address(number=query.number + 1)
@@ -68,10 +90,10 @@ def sorted_page(query: TweetQuery, *, now: datetime) -> Page | None:
 
 
 def sorted_parts(query: TweetQuery, page_size: int, *, now: datetime) -> Iterator[Page] | None:
-    """All tweets in their present order, `at_once` to a page; None as for `sorted_page`."""
+    """All tweets in their present order, `page_size` to a page; None if not in this order."""
     with limit_time(SEARCH_TIMEOUT) as deadline:
         order = _ordered_ids(query, deadline, most=None, now=now)
-    if order is None:
+    if isinstance(order, Unsorted):
         return None
     ids = order.ids
     return (_page_of_ids(query, ids[at : at + page_size]) for at in range(0, len(ids), page_size))
@@ -79,36 +101,46 @@ def sorted_parts(query: TweetQuery, page_size: int, *, now: datetime) -> Iterato
 
 def _ordered_ids(
     query: TweetQuery, deadline: Deadline, *, most: int | None, now: datetime
-) -> OrderedIds | None:
-    """At least the first `most` ids, or all; None if there are too many for this order."""
+) -> OrderedIds | Unsorted:
+    """At least the first `most` ids, or all, or why they cannot be had in this order."""
     filters = Filters.of(query, now=now)
     sort = query.sort
     if sort.window:
         return OrderedIds(_matches_in_list(_fastest(sort), query, filters, deadline, most=most))
     ids = _few_matches(query, filters, deadline)
-    if ids is not None:
+    if not isinstance(ids, Unsorted):
         return OrderedIds(list(_sort_ids(ids, sort)), known=len(ids))
     if sort.by in METRICS and not sort.up:
         matches = _matches_in_list(
             Gain.objects.highest(sort.by), query, filters, deadline, most=most
         )
-        return OrderedIds(matches, note=RANKED_NOTE if query.narrowed else "")
-    return None
+        return OrderedIds(matches, note=ids.ranked_note if query.narrowed else "")
+    return ids
 
 
-def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list[int] | None:
-    """All that match; None if they are more than SORTED_MOST, or not all are found in time."""
+def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> list[int] | Unsorted:
+    """All that match, if they are no more than MAX_SORTED and found in time."""
     if query.words:
         finder = filters.finder(deadline, MAX_SORTED + 1, all_or_none=True)
         try:
             finds = finder.find(query.words, Direction())
         except TooMany:
-            return None
-        return None if finds.until is not None or len(finds.ids) > MAX_SORTED else finds.ids
-    look = filters.candidates(Direction(), MAX_SORTED + 1)
-    if look.until is not None:
-        return None
-    return filters.sieve(look.ids) if query.filtered else look.ids
+            return Unsorted.WORDS
+        if len(finds.ids) > MAX_SORTED:
+            return Unsorted.MATCHES
+        return finds.ids if finds.until is None else Unsorted.WORDS
+    ids: list[int] = []
+    time_left, direction, size = Deadline.after(_SEARCH_TIME), Direction(), MAX_SORTED + 1
+    while True:
+        found = filters.candidates(direction, size)
+        ids += filters.sieve(found.ids) if query.filtered else found.ids
+        if len(ids) > MAX_SORTED:
+            return Unsorted.MATCHES
+        if found.until is None:
+            return ids
+        if time_left.is_over:
+            return Unsorted.TIME
+        direction, size = direction.on_from(found.until), _PIECE
 
 
 def _sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:

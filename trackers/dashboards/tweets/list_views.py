@@ -23,7 +23,7 @@ from trackers.listing.export import tweets_table
 from trackers.listing.query import AGE_FILTERS, LIST_COLUMNS, NEWEST_FIRST, TweetQuery, parse_query
 from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newest_page
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
-from trackers.listing.sorts import UNSORTED_NOTE, sorted_page
+from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.tags.names import find_tag, offered_tags
@@ -96,10 +96,11 @@ def sorted_or_newest(asked: TweetQuery, *, now: datetime) -> Page:
     """Newest first if the requested order is not available."""
     if asked.sort == NEWEST_FIRST:
         return newest_page(asked, now=now)
-    if sorted_tweets := sorted_page(asked, now=now):
-        return sorted_tweets
+    page = sorted_page(asked, now=now)
+    if not isinstance(page, Unsorted):
+        return page
     newest = newest_page(replace(asked, sort=NEWEST_FIRST), now=now)
-    return replace(newest, note=UNSORTED_NOTE)
+    return replace(newest, note=page.newest_note)
 
 
 def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
@@ -135,7 +136,7 @@ def _frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
         "page": page,
         "headings": _headings(asked),
         "tag": find_tag(asked.tag) if asked.tag else None,
-        "known": _number_of_tweets(known),
+        "known": _number_of_tweets(known, are_matches=asked.narrowed),
         # Nothing is tracked at all: then the box to paste into is open.
         "is_empty": known == 0 and not asked.narrowed,
         "exports_query": asked.address(),
@@ -174,10 +175,12 @@ def _tag_choices(asked: str) -> list[tuple[str, bool]]:
     return [(name, name.lower() == asked.lower()) for name in names]
 
 
-def _number_of_tweets(known: int | None) -> str:
+def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
     """Empty if it is not known."""
     if known is None:
         return ""
+    if are_matches:
+        return "1 tweet matches" if known == 1 else f"{commas(known)} tweets match"
     if known > MAX_TWEETS_COUNTED:
         return f"{commas(MAX_TWEETS_COUNTED)}+ tweets"
     return f"{commas(known)} tweet{'' if known == 1 else 's'}"

@@ -23,6 +23,7 @@ from trackers.listing import search as tweets_search
 from trackers.listing import sorts
 from trackers.listing.query import parse_query
 from trackers.listing.search import count_tweets
+from trackers.listing.sorts import Unsorted
 from trackers.tweets.finding import texts
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.words import parse_search
@@ -185,7 +186,7 @@ def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_need
         page = sorted_or_newest(asked, now=timezone.now())
         after = touched(db)["trackers_tweettext"]
 
-    assert (len(page.tweets), page.note) == (50, sorts.RANKED_NOTE)
+    assert (len(page.tweets), page.note) == (50, Unsorted.WORDS.ranked_note)
     assert page.older
     # With so few tweets it takes 700 texts, not 200, to show that it is frequent; then 200 of the
     # list are looked through, and 50 are shown.

@@ -107,12 +107,47 @@ def test_of_many_tweets_the_highest_are_listed_and_the_page_says_so(staff, three
     assert row_ids(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
     narrowed = staff.get(LIST, {"sort": "likes", "min_likes": "15"})
     assert row_ids(narrowed) == [three[1], three[2]]
-    assert "with the highest" in narrowed.content.decode()
+    assert "2 tweets match" in flat(narrowed)
     assert row_ids(staff.get(LIST, {"sort": "likes", "q": "t"})) == [three[1], three[2]]
     checked = staff.get(LIST, {"sort": "checked"})
     assert row_ids(checked) == three[::-1]
-    assert "too many to be sorted by this column" in checked.content.decode()
+    assert "tweets match, so they are not sorted by this column" in flat(checked)
     assert row_ids(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
+
+
+@pytest.mark.parametrize(
+    ("query", "kept", "words"),
+    [
+        pytest.param({"lang": "xx"}, [], "Nothing found", id="none"),
+        pytest.param({"lang": "de"}, [1], "1 tweet matches", id="one"),
+        pytest.param({"min_likes": "15"}, [1, 2], "2 tweets match", id="as many as are sorted"),
+    ],
+)
+@pytest.mark.parametrize("sort", ["checked", "likes"])
+def test_matches_are_counted_after_all_filters(staff, three, monkeypatch, sort, query, kept, words):
+    monkeypatch.setattr(sorts, "MAX_SORTED", 2)
+    monkeypatch.setattr(sorts, "_PIECE", 1)
+
+    page = staff.get(LIST, {"sort": sort, **query})
+    assert row_ids(page) == [three[place] for place in kept]
+    assert words in flat(page)
+    assert "More than" not in flat(page)
+
+
+def test_where_time_is_up_the_page_does_not_say_how_many_match(staff, three, monkeypatch):
+    monkeypatch.setattr(sorts, "MAX_SORTED", 1)
+    monkeypatch.setattr(sorts, "_SEARCH_TIME", 0)
+    update.update_gains(now=datetime.now(UTC), deadline=Deadline.after(60))
+    reason = "Half a second was not enough to search all tweets"
+
+    checked = staff.get(LIST, {"sort": "checked", "lang": "en"})
+    assert row_ids(checked) == [three[0]]
+    assert f"{reason}, so they are not sorted by this column" in flat(checked)
+    liked = staff.get(LIST, {"sort": "likes", "lang": "en"})
+    assert row_ids(liked) == [three[0]]
+    assert f"{reason}. Only those among the 2,000 with the highest figure" in flat(liked)
+    assert "tweets match" not in flat(checked) + flat(liked)
+    assert "tweet matches" not in flat(checked) + flat(liked)
 
 
 def test_the_fastest_growing_tweets_show_gain_and_window(staff):
@@ -168,7 +203,7 @@ def test_only_the_chosen_columns_are_shown(staff, three):
 def test_the_list_shows_the_number_of_matches_where_known(staff, three):
     assert 'id="known">3 tweets<' in staff.get(LIST).content.decode()
     assert (
-        'id="known">2 tweets<'
+        'id="known">2 tweets match<'
         in staff.get(LIST, {"sort": "likes", "author": "ann"}).content.decode()
     )
 
