@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Any, Self, TypeVar
 
 import psycopg
@@ -129,19 +130,24 @@ class DatabaseClock:
         return self.asked_at + (when - self.last_read).total_seconds()
 
 
-# Classes of SQLSTATE: a transaction's state (as read-only), refused logins and names, conflicts,
-# missing tables and columns, too few resources (as a full disk), locks, errors of the system.
-_FAULT_CLASSES = ("25", "28", "3D", "3F", "40", "42", "53", "55", "58")
+class Fault(Enum):
+    """Why a statement failed that may be right, by what its SQLSTATE begins with."""
+
+    # Read-only, a refused login, name or permission, too few resources (as a full disk), errors of
+    # the system: certainly not what the statement was given.
+    SERVER = ("25", "28", "3D", "3F", "42501", "53", "58")
+    # A missing table or column: the database is not migrated. Or the statement is wrong, perhaps
+    # only for certain values.
+    SCHEMA = ("42",)
+    # Deadlocks, and locks that others held for too long: it may work the next time.
+    CONFLICT = ("40", "55")
 
 
-def is_database_fault(error: BaseException) -> bool:
-    """Whether a statement failed for a reason of the database: full, read-only, not migrated.
-
-    Not for the values that it was given, and not where the connection broke or the statement was
-    cancelled, which certain values may cause.
-    """
+def fault_of(error: BaseException) -> Fault | None:
+    """None: for the values that the statement was given, or because the connection broke or the
+    statement was cancelled, which certain values may cause."""
     state = getattr(error.__cause__, "sqlstate", None) or ""
-    return state.startswith(_FAULT_CLASSES)
+    return next((fault for fault in Fault if state.startswith(fault.value)), None)
 
 
 def why_lost(error: BaseException) -> str:

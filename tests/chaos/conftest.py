@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 
@@ -82,12 +83,13 @@ class Small:
         assert lost <= most_lost
 
 
-@pytest.fixture
-def small(tmp_path):
+@contextmanager
+def prepared(directory, pace):
+    """An installation at that pace, on a server of its own, as X is well."""
     relays = Relays()
-    with (tmp_path / "x.log").open("w") as log, fake_x(5, FEW.tweets, log=log) as x:
+    with (directory / "x.log").open("w") as log, fake_x(5, pace.tweets, log=log) as x:
         x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
-        ground = Ground(tmp_path, x, FEW)
+        ground = Ground(directory, x, pace)
         made = Small(ground, relays)
         try:
             ground.prepare()
@@ -97,3 +99,9 @@ def small(tmp_path):
                 made.host.end()
             ground.postgres.leave()
             relays.close()
+
+
+@pytest.fixture
+def small(tmp_path):
+    with prepared(tmp_path, FEW) as made:
+        yield made

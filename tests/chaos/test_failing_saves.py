@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.chaos.conftest import FEW, Small
-from tests.chaos.ground import Ground, fake_x, wait_until
-from tests.chaos.relay import Relays
+from tests.chaos.conftest import FEW, prepared
+from tests.chaos.ground import wait_until
 
 # A small installation: all of its tweets are in one batch, so that no other proves anything.
 TWEETS = 40
@@ -34,20 +33,8 @@ FAULTS = {
 
 @pytest.fixture
 def forty(tmp_path):
-    relays = Relays()
-    pace = replace(FEW, tweets=TWEETS)
-    with (tmp_path / "x.log").open("w") as log, fake_x(5, TWEETS, log=log) as x:
-        x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
-        ground = Ground(tmp_path, x, pace)
-        made = Small(ground, relays)
-        try:
-            ground.prepare()
-            yield made
-        finally:
-            if made.host:
-                made.host.end()
-            ground.postgres.leave()
-            relays.close()
+    with prepared(tmp_path, replace(FEW, tweets=TWEETS)) as made:
+        yield made
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -56,7 +43,7 @@ def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
     execute(forty, begin)
     began = time.time()
     forty.start(is_saving=False)
-    wait_until(lambda: forty.has_logged("could not save"), within=60, what="the log says why")
+    wait_until(lambda: forty.has_logged("could not be saved"), within=60, what="the log says why")
 
     time.sleep(FAILS_FOR)
 

@@ -2,12 +2,18 @@
 
 claimed ─> waits for a worker ─> begun: a mark ─> its task ─┬─> saved: the mark goes, and the other
                                                             │   marks learn that one could save
-                                                            └─> the database failed: given back
+                                                            └─> the database failed: by `Fault`
 
 A cluster claims ahead of its workers. When it is killed, the batches that no worker had begun are
-not to blame; nor is any batch while nobody could save (`blamed` in sql/claim.sql), and none that
-failed for a reason of the database. After one of these the queue is held, and then one request at a
-time tries whether the database can save again.
+not to blame; nor is any batch while nobody could save (`blamed` in sql/claim.sql). Where the
+database failed it depends on the kind of fault:
+
+- the server (a full disk): no strike, and the queue is held;
+- the schema (a missing column): the queue is held, and the keys stay claimed. They get a strike
+  only if others of the queue are saved before their lease ends: then it was these values;
+- a conflict (a deadlock): no strike and no hold; due again after a short wait.
+
+After a hold one request at a time tries whether the database can save again.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from trackers.jobs import holds, queue
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
 from trackers.jobs.tables import job_class
-from tweetwatch.database import LOST, cursor, is_database_fault, why_lost
+from tweetwatch.database import LOST, Fault, cursor, fault_of, why_lost
 from tweetwatch.log_lines import working_on
 
 logger = logging.getLogger(__name__)
@@ -69,6 +75,13 @@ _END_BATCH = """
     WHERE lease IN (SELECT lease FROM unknowing)
 """
 
+# What was saved before the database failed proves nothing. Nor do other queues, whose statements
+# are others: NULL is never made true.
+_BEGIN_ANEW = """
+    UPDATE trackers_begunbatch SET claimed_at = now(), queue_saved = false, others_saved = NULL
+    WHERE lease = %(lease)s
+"""
+
 _PRUNE_MARKS = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
 
 # Leases of batches that ended and whose marks are still there: the database could not be reached.
@@ -81,8 +94,7 @@ Task = Callable[[Batch], bool | None]
 def marks_begun(task: Task) -> Callable[[Batch], None]:
     """Make the task mark its batch as begun; a batch whose lease has run out is skipped.
 
-    A task that raises or is killed leaves its mark. Where the database failed, the keys are given
-    back, and the queue is held.
+    A task that raises or is killed leaves its mark.
     """
 
     @wraps(task)
@@ -107,9 +119,8 @@ def marks_begun(task: Task) -> Callable[[Batch], None]:
             with working_on(task=batch.queue, keys=len(batch.keys)):
                 saved = task(batch) is not False
         except (DatabaseError, InterfaceError) as error:
-            if is_database_fault(error):
-                ended_leases.append(batch.lease)
-                _give_back(batch, error)
+            if fault := fault_of(error):
+                _end_failed(batch, error, fault)
                 return
             if isinstance(error, LOST) and not _is_reachable():
                 ended_leases.append(batch.lease)
@@ -162,21 +173,34 @@ def _first_request(batch: Batch) -> Batch:
     return batch.only(batch.keys[:size])
 
 
-def _give_back(batch: Batch, error: Exception) -> None:
-    """Hold the queue, longer each time, and give the keys back without a strike."""
+def _end_failed(batch: Batch, error: Exception, fault: Fault) -> None:
+    """End a batch that the database could not save, for that kind of fault."""
     why = why_lost(error)
     logger.error(
-        "gave %d keys of %s back, because the database could not save what they brought: %s",
+        "%d keys of %s could not be saved: %s",
         len(batch.keys),
         batch.queue,
         why,
-        # A table that is missing may also be a fault of ours, which only a traceback finds.
-        exc_info=not isinstance(error, LOST),
+        # Only a traceback tells a fault of ours from a database that is not migrated.
+        exc_info=fault is Fault.SCHEMA,
     )
     noted.failed_because(f"The database could not save: {why}")
+    # Its mark goes, now or with the next batch, unless it is begun anew.
+    ended_leases.append(batch.lease)
     try:
-        holds.record_failed_save(batch.queue, because=f"The database could not save: {why}")
-        queue.release_in_place(batch)
+        match fault:
+            case Fault.CONFLICT:
+                queue.release(batch, holds.first_wait(batch.queue))
+                # If it was the one that tried, another may.
+                holds.end_trial(batch.queue, saved=False)
+            case Fault.SERVER:
+                holds.record_failed_save(batch.queue, fault, why=why)
+                queue.release_in_place(batch)
+            case Fault.SCHEMA:
+                holds.record_failed_save(batch.queue, fault, why=why)
+                with cursor() as db:
+                    db.execute(_BEGIN_ANEW, {"lease": batch.lease})
+                ended_leases.remove(batch.lease)
         _write_end(batch.queue, saved=False)
     except (DatabaseError, InterfaceError):
         # It cannot write this either: the keys are due again when their lease has run out.

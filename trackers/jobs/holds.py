@@ -11,7 +11,15 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
-from tweetwatch.database import cursor
+from tweetwatch.database import Fault, cursor
+
+# What a person does about it, in the reason of the hold.
+_NEXT_STEPS = {
+    Fault.SERVER: "Make room, or let it write again; everything goes on by itself.",
+    Fault.SCHEMA: "Run manage.py migrate. If that changes nothing, please report it.",
+}
+# Of the database's words, so that the next step is never cut off.
+_MAX_WORDS = 250
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
 _HOLD_QUEUE = """
@@ -108,13 +116,12 @@ def record_failure(queue: str, *, because: str) -> timedelta:
     return first_wait(queue, jitter=jitter)
 
 
-def record_failed_save(queue: str, *, because: str) -> None:
+def record_failed_save(queue: str, fault: Fault, *, why: str) -> None:
     """The database could not save a batch: hold the queue, twice as long each time."""
     jitter = random.uniform(0.8, 1.2)
+    because = f"The database could not save: {why[:_MAX_WORDS]}. {_NEXT_STEPS[fault]}"
     with cursor() as db:
-        db.execute(
-            _RECORD_FAILED_SAVE, {"queue": queue, "because": because[:400], "jitter": jitter}
-        )
+        db.execute(_RECORD_FAILED_SAVE, {"queue": queue, "because": because, "jitter": jitter})
 
 
 def begin_trial(queue: str, *, until: datetime) -> bool:

@@ -276,9 +276,9 @@ class BegunBatch(models.Model):
     claimed_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     # Whether, between the two, another batch of this queue was saved; and whether one of another
-    # queue was, or an ordinary task was done.
+    # queue was, or an ordinary task was done (null: that proves nothing, and is not noted).
     queue_saved = models.BooleanField(db_default=False)
-    others_saved = models.BooleanField(db_default=False)
+    others_saved = models.BooleanField(db_default=False, null=True)
 
     def __str__(self) -> str:
         return f"lease {self.lease} until {self.expires_at:%H:%M:%S}"

@@ -574,7 +574,7 @@ class Migration(migrations.Migration):
             ('claimed_at', models.DateTimeField()),
             ('expires_at', models.DateTimeField()),
             ('queue_saved', models.BooleanField(db_default=False)),
-            ('others_saved', models.BooleanField(db_default=False)),
+            ('others_saved', models.BooleanField(db_default=False, null=True)),
         ]),
         bucket('TweetBucket'),
         bucket('PollBucket'),

@@ -50,9 +50,10 @@ def record_unsaved() -> None:
             kept.is_window_settled = True
         shown = grant.unpaid & set(_tweets_shown(kept.answered))
         with transaction.atomic():
-            # Another process may have asked for them since, and counted them.
+            # Another process may have asked for them since, and counted them. Of versions that are
+            # one tweet X billed fewer than there are tweets.
             new = mark_paid(shown, day=grant.payment.day, project=grant.selected.project)
-            posts = kept.settlement.posts - len(shown) + new
+            posts = max(0, kept.settlement.posts - len(shown) + new)
             ledger.settle_all([replace(kept.settlement, posts=posts)])
         del _unsaved[0]
 

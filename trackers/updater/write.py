@@ -133,8 +133,8 @@ def _write_besides(
     """Write what X says about the tweets besides their metrics, where it is new.
 
     Each step is committed separately: the next look-up does what a crash leaves undone, and tweets
-    without a next one were described before (`last_told`). Edits go first, or their text would be
-    mistaken for that of the tracked version.
+    without a next one were described before (`_last_descriptions`). Edits go first, or their text
+    would be mistaken for that of the tracked version.
     """
     merged: frozenset[int] = frozenset()
     if answer.edited:

@@ -142,28 +142,98 @@ def test_two_keys_that_kill_their_workers_do_not_protect_each_other(jobs):
     assert [jobs.row(key) for key in (1, 2)] == [(None, 4), (None, 4)]
 
 
-@pytest.mark.parametrize(
-    "sqlstate", ["53100", "53200", "42703", "42P01", "25006", "42501", "58030"]
-)
-def test_a_batch_that_cannot_be_saved_is_given_back_and_holds_the_queue(jobs, caplog, sqlstate):
-    jobs.put(1)
+# Not in a transaction of the test: a connection that is read-only is closed.
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("sqlstate", ["53100", "53200", "25006", "42501", "58030"])
+def test_keys_that_a_server_cannot_save_go_back_and_their_queue_is_held(
+    committed_jobs, caplog, sqlstate
+):
+    committed_jobs.put(1)
 
-    @begun.marks_begun
-    def fails(batch):
-        raise_in_database(sqlstate)
-
-    fails(queue.get(NAME))
+    fails_with(sqlstate)(queue.get(NAME))
 
     row = Queue.objects.get(name=NAME)
     assert row.save_failures == 1
-    assert "The database could not save: " in row.held_because
-    assert "no room" in row.held_because
+    assert row.held_because == (
+        f"The database could not save: {psycopg.errors.lookup(sqlstate).__name__}: no room. "
+        "Make room, or let it write again; everything goes on by itself."
+    )
     assert queue.get(NAME) is None, "held"
     assert marks() == set()
     Queue.objects.update(held_until=None)
     again = queue.get(NAME)
     assert (again.keys, again.strikes) == ((1,), 0)
-    assert "gave 1 keys of tweet:update back" in caplog.text
+    assert "1 keys of tweet:update could not be saved: " in caplog.text
+
+
+@pytest.mark.parametrize("sqlstate", ["42703", "42P01"])
+def test_a_missing_column_holds_the_queue_and_strikes_keys_only_if_others_of_it_are_saved(
+    jobs, sqlstate
+):
+    jobs.put(1, 2)
+    strikes = []
+
+    for is_other_saved in (False, False, True, True):
+        batches = each_key_alone()
+
+        @begun.marks_begun
+        def fails(batch, other=batches[2]):
+            does_nothing(other)  # That it was saved before proves nothing.
+            raise_in_database(sqlstate)
+
+        fails(batches[1])
+        others_work()
+        assert Queue.objects.get(name=NAME).held_because == (
+            f"The database could not save: {psycopg.errors.lookup(sqlstate).__name__}: no room. "
+            "Run manage.py migrate. If that changes nothing, please report it."
+        )
+        assert queue.get(NAME) is None, "held"
+        assert batches[1].lease in marks()
+        if is_other_saved:
+            does_nothing(batches[2])
+        jobs.turn_clock(timedelta(seconds=61))
+        Queue.objects.update(held_until=None, save_failures=0)
+        batches = each_key_alone()
+        strikes.append((batches[1].strikes, batches[2].strikes))
+        for batch in batches.values():
+            queue.release(batch)
+
+    assert strikes == [(0, 0), (0, 0), (1, 0), (2, 0)]
+
+
+def test_a_long_reason_keeps_its_next_step(jobs):
+    jobs.put(1)
+
+    fails_with("53100", "no room for " + "x" * 1000)(queue.get(NAME))
+
+    assert Queue.objects.get(name=NAME).held_because.endswith("goes on by itself.")
+
+
+@pytest.mark.parametrize("sqlstate", ["40P01", "40001", "55P03"])
+def test_a_conflict_only_makes_its_keys_wait_a_little(jobs, sqlstate):
+    jobs.put(1, 2)
+    Queue.objects.update(retry_first=timedelta(seconds=5))
+
+    fails_with(sqlstate)(queue.get(NAME))
+
+    row = Queue.objects.get(name=NAME)
+    assert (row.save_failures, row.held_until, row.held_because) == (0, None, "")
+    assert marks() == set()
+    assert queue.get(NAME).keys == (2,), "the queue goes on"
+    jobs.turn_clock(timedelta(seconds=6))
+    again = queue.get(NAME)
+    assert (again.keys, again.strikes) == ((1,), 0)
+
+
+def test_a_trial_that_meets_a_conflict_leaves_the_next_one_to_others(jobs):
+    jobs.put(1, 2)
+    fails_with("53100")(queue.get(NAME))
+    Queue.objects.update(held_until=None)
+
+    fails_with("40P01")(queue.get(NAME))
+
+    row = Queue.objects.get(name=NAME)
+    assert (row.save_failures, row.trial_until, row.held_until) == (1, None, None)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -301,11 +371,24 @@ def test_a_broken_connection_to_a_running_database_is_a_strike(committed_jobs):
     assert BegunBatch.objects.get().queue_saved
 
 
+def each_key_alone():
+    """All that is due, in batches of one key: each by its key."""
+    return {batch.keys[0]: batch for batch in iter(lambda: queue.get(NAME), None)}
+
+
+def fails_with(sqlstate, words="no room"):
+    @begun.marks_begun
+    def fails(batch):
+        raise_in_database(sqlstate, words)
+
+    return fails
+
+
 def marks():
     return set(BegunBatch.objects.values_list("lease", flat=True))
 
 
-def raise_in_database(sqlstate):
+def raise_in_database(sqlstate, words="no room"):
     """An error of that kind, in a savepoint, so that the test's own transaction goes on."""
     with transaction.atomic(), cursor() as db:
-        db.execute(f"DO $$ BEGIN RAISE 'no room' USING ERRCODE = '{sqlstate}'; END $$")
+        db.execute(f"DO $$ BEGIN RAISE '{words}' USING ERRCODE = '{sqlstate}'; END $$")
