@@ -211,11 +211,11 @@ class Original:
 
     def _with_all_that_refer_to(self, tables):
         """Of TRUNCATE's own accord these would only be refused."""
-        found, more = set(), set(tables)
+        collected, more = set(), set(tables)
         while more:
-            found |= more
-            more = set().union(*(self.references.get(one, ()) for one in more)) - found
-        return found
+            collected |= more
+            more = set().union(*(self.references.get(one, ()) for one in more)) - collected
+        return collected
 
 
 def in_order(tables, references):

@@ -40,37 +40,37 @@ class Watch:
 
     reached: list[Reach] = field(default_factory=list)
 
-    def look(self, run: Callable, cursor: psycopg.Cursor, query, given) -> None:
+    def look(self, run: Callable, cursor: psycopg.Cursor, query, params) -> None:
         """Explain a statement just before it runs, on the rows that it will find; undone then."""
         text = query if isinstance(query, str) else query.as_string(cursor.connection)
         if text.split(None, 1)[0].upper() not in PLANNED:
             return
-        for mode, told in self.explained(run, cursor, text, given):
+        for mode, told in self.explained(run, cursor, text, params):
             head = " ".join(text.split())[:90]
             for node in nodes(told["Plan"]):
                 if table := node.get("Relation Name"):
                     self.reached.append(Reach(head, mode, table, node["Node Type"], rows_of(node)))
 
-    def explained(self, run, cursor, text, given) -> Iterator[tuple[str, dict]]:
+    def explained(self, run, cursor, text, params) -> Iterator[tuple[str, dict]]:
         connection = cursor.connection
         if isinstance(cursor, psycopg.ClientCursor):
             # Django's own: never prepared, its values are in the text.
             with connection.transaction(force_rollback=True):
                 asked = psycopg.ClientCursor(connection)
-                yield "as it is", run(asked, EXPLAIN + sql.SQL(text), given).fetchone()[0][0]
+                yield "as it is", run(asked, EXPLAIN + sql.SQL(text), params).fetchone()[0][0]
             return
         with connection.transaction(force_rollback=True):
             own, back = psycopg.Cursor(connection), connection.pgconn.exec_
             set_json_loads(valid_json, own)
             back(b"SAVEPOINT before")
             # As psycopg prepares it, with the types that it gives to these values.
-            run(own, text, given, prepare=True)
+            run(own, text, params, prepare=True)
             # By hand: at a rollback of its own psycopg forgets what it prepared.
             back(b"ROLLBACK TO before")
-            names = list(dict.fromkeys(NAMED.findall(text))) if given else []
+            names = list(dict.fromkeys(NAMED.findall(text))) if params else []
             asked = NAMED.sub(lambda found: f"${names.index(found[1]) + 1}", text)
             [name] = run(own, WHICH, (asked,), prepare=False).fetchone()
-            values = sql.SQL(", ").join(sql.Literal(given[one]) for one in names)
+            values = sql.SQL(", ").join(sql.Literal(params[one]) for one in names)
             query = sql.SQL("EXECUTE {} ({})" if names else "EXECUTE {}")
             query = EXPLAIN + query.format(sql.Identifier(name), values)
             for mode in MODES:
@@ -97,15 +97,15 @@ def watched(monkeypatch) -> Iterator[Watch]:
     watch, run = Watch(), psycopg.Cursor.execute
     looking = False
 
-    def execute(cursor, query, given=None, **how):
+    def execute(cursor, query, params=None, **how):
         nonlocal looking
         if not looking:
             looking = True
             try:
-                watch.look(run, cursor, query, given)
+                watch.look(run, cursor, query, params)
             finally:
                 looking = False
-        return run(cursor, query, given, **how)
+        return run(cursor, query, params, **how)
 
     with monkeypatch.context() as patched:
         patched.setattr(psycopg.Cursor, "execute", execute)

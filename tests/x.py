@@ -48,13 +48,13 @@ class FakeX:
 
     def visible_ids(self, count):
         """Ids of tweets that X shows."""
-        found = []
+        collected = []
         for id in self.ids(1000):
             if isinstance(self.tell("GET", f"tweets/{id}")["answer"], dict | list):
-                found.append(id)
-            if len(found) == count:
-                return found
-        raise AssertionError(f"the fake shows only {len(found)} tweets")
+                collected.append(id)
+            if len(collected) == count:
+                return collected
+        raise AssertionError(f"the fake shows only {len(collected)} tweets")
 
     def log(self):
         """What was asked, and the status of each answer; 0 is no answer."""
@@ -162,11 +162,11 @@ def oauth1(fake):
     return Credential(name="signer", kind="oauth1", secrets=Secrets(OAUTH1))
 
 
-def save_credential(name, **given):
-    secrets = given.pop("secrets", {"bearer_token": f"token-of-{name}"})
-    app = App.objects.named(given.pop("app", name), given.pop("project", ""))
+def save_credential(name, **fields):
+    secrets = fields.pop("secrets", {"bearer_token": f"token-of-{name}"})
+    app = App.objects.named(fields.pop("app", name), fields.pop("project", ""))
     return Credential.objects.create(
-        **{"name": name, "kind": "bearer", "app": app, "secrets": Secrets(secrets), **given}
+        **{"name": name, "kind": "bearer", "app": app, "secrets": Secrets(secrets), **fields}
     )
 
 

@@ -39,14 +39,14 @@ def billed(entry: dict) -> tuple[int, int]:
 def test_a_post_is_billed_once_by_project_and_utc_day(ours):
     ids = ours.live_ids(10)
 
-    told = []
+    collected = []
     for token, asked in (("a", ids[:6]), ("a", ids[:6]), ("b", ids), ("c", ids[:1])):
         ours.tweets(asked, token=token)
-        told.append(billed(ours.entry()))
+        collected.append(billed(ours.entry()))
 
-    assert told == [(6, 30_000), (0, 0), (4, 20_000), (1, 5_000)]
-    shown = project(ours)
-    [(day, figures)] = shown["days"].items()
+    assert collected == [(6, 30_000), (0, 0), (4, 20_000), (1, 5_000)]
+    billing = project(ours)
+    [(day, figures)] = billing["days"].items()
     assert figures == {
         "posts": 10,
         "users": 0,
@@ -54,7 +54,11 @@ def test_a_post_is_billed_once_by_project_and_utc_day(ours):
         "requests": 3,
         "refused": 0,
     }
-    assert (shown["distinct"], shown["requests"], shown["spent_micro"]) == (10, 3, 50_000)
+    assert (billing["distinct"], billing["requests"], billing["spent_micro"]) == (
+        10,
+        3,
+        50_000,
+    )
     assert day == ours.fake("GET", "clock")["billing_day"]
     totals = ours.fake("GET", "totals")["billed"]
     assert (totals["ours"], totals["theirs"]) == ({day: 10}, {day: 1})

@@ -34,11 +34,11 @@ def test_world_date_and_log_are_of_the_chosen_instant(x):
 
     reply = x.tweets([tweet_id], now_ms=NOON, **{"tweet.fields": "public_metrics"})
 
-    told = x.fake("GET", f"tweets/{tweet_id}?at_ms={NOON}")["answer"]
-    assert reply.json()["data"][0]["public_metrics"]["like_count"] == told["likes"]
+    answer = x.fake("GET", f"tweets/{tweet_id}?at_ms={NOON}")["answer"]
+    assert reply.json()["data"][0]["public_metrics"]["like_count"] == answer["likes"]
     assert parsedate_to_datetime(reply.headers["date"]).timestamp() * 1000 == NOON
     assert x.entry()["at_ms"] == NOON
-    assert x.entry()["answers"][tweet_id] == told
+    assert x.entry()["answers"][tweet_id] == answer
 
 
 def test_windows_open_and_end_by_the_chosen_instants(x):
@@ -65,13 +65,13 @@ def test_a_month_is_billed_by_its_days_and_ends_its_cap(x):
 
     refused = {when for when, status in statuses.items() if status == 429}
     assert refused == {(day, hour) for day in (28, 29, 30) for hour in (0, 6)}
-    shown = x.fake("GET", "projects/month")
-    assert {name: month["posts"] for name, month in shown["months"].items()} == {
+    project_state = x.fake("GET", "projects/month")
+    assert {name: month["posts"] for name, month in project_state["months"].items()} == {
         "2030-05": 280,
         "2030-06": 10,
     }
-    assert (shown["distinct"], shown["refused"]) == (10, 6)
-    assert shown["spent_micro"] == 290 * 5_000
+    assert (project_state["distinct"], project_state["refused"]) == (10, 6)
+    assert project_state["spent_micro"] == 290 * 5_000
     assert sum(x.fake("GET", "totals")["billed"]["month"].values()) == 290
 
 

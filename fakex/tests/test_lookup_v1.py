@@ -32,14 +32,14 @@ def test_missing_and_hidden_tweets_are_left_out(x):
 
 
 def test_a_map_names_missing_tweets_as_null(x):
-    shown, hidden = x.live_ids(2)
+    visible, hidden = x.live_ids(2)
     x.fake("PUT", f"tweets/{hidden}", {"state": "deleted"})
 
-    body = x.get(PATH, id=f"{shown},{hidden}", map="true").json()
+    body = x.get(PATH, id=f"{visible},{hidden}", map="true").json()
 
     assert set(body) == {"id"}
     assert body["id"][hidden] is None
-    assert body["id"][shown]["id_str"] == shown
+    assert body["id"][visible]["id_str"] == visible
 
 
 def test_trimmed_users_extended_text_and_no_entities_on_request(x):

@@ -164,9 +164,9 @@ def test_no_token_is_shown_or_logged(x):
     made = refresh(x, auth=("client", "a-client-secret")).json()
     x.tweets(["1"], token=made["access_token"])
 
-    told = str([x.fake("GET", subject) for subject in ("credentials", "log", "totals")])
+    answer = str([x.fake("GET", subject) for subject in ("credentials", "log", "totals")])
 
     secrets = ("access-1", "refresh-1", "a-client-secret")
     for secret in (*secrets, made["access_token"], made["refresh_token"]):
-        assert secret not in told
+        assert secret not in answer
     assert x.fake("GET", "totals")["requests"][TOKEN] == {"200": 1}

@@ -69,11 +69,11 @@ def test_replies_and_retweets_can_be_left_out(x, author, path, exclude):
     release_all(x, authors=[author], count=300)
     kinds = {int(post["id"]): post["kind"] for post in x.visible()}
 
-    shown = set(joined(read(x, path, max_results="100", exclude=exclude))) & set(kinds)
+    visible = set(joined(read(x, path, max_results="100", exclude=exclude))) & set(kinds)
 
     left_out = {EXCLUDED[name] for name in exclude.split(",")}
     assert {kinds[id] for id in kinds} == {"original", "reply", "retweet", "quote"}
-    assert shown == {id for id in kinds if kinds[id] not in left_out}
+    assert visible == {id for id in kinds if kinds[id] not in left_out}
 
 
 @pytest.mark.parametrize(

@@ -97,12 +97,12 @@ def test_replies_retweets_and_quotes_name_the_post_they_are_about(x):
     ids = list(kinds)[-100:]
     fields = "referenced_tweets,in_reply_to_user_id,entities,public_metrics"
 
-    shown = {t["id"]: t for t in x.tweets(ids, **{"tweet.fields": fields}).json()["data"]}
+    visible = {t["id"]: t for t in x.tweets(ids, **{"tweet.fields": fields}).json()["data"]}
 
     names = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
-    told = {}
-    for id, tweet in shown.items():
-        told.setdefault(kinds[id], []).append(tweet)
+    collected = {}
+    for id, tweet in visible.items():
+        collected.setdefault(kinds[id], []).append(tweet)
         if kinds[id] == "original":
             assert "referenced_tweets" not in tweet
             continue
@@ -110,11 +110,11 @@ def test_replies_retweets_and_quotes_name_the_post_they_are_about(x):
         assert reference["type"] == names[kinds[id]]
         assert reference["id"] in kinds
         assert ("in_reply_to_user_id" in tweet) == (kinds[id] == "reply")
-    assert set(told) == {"original", *names}
-    for tweet in told["retweet"]:
+    assert set(collected) == {"original", *names}
+    for tweet in collected["retweet"]:
         assert tweet["text"].startswith("RT @")
         assert {n for name, n in tweet["public_metrics"].items() if name != "retweet_count"} == {0}
-    for tweet in told["reply"]:
+    for tweet in collected["reply"]:
         [mention, *_] = tweet["entities"]["mentions"]
         assert tweet["text"].startswith("@" + mention["username"])
         assert mention["id"] == tweet["in_reply_to_user_id"]
@@ -187,14 +187,14 @@ def test_twenty_thousand_posts_pass_in_two_minutes_and_each_at_its_time(x):
 
 def test_the_same_seed_and_start_give_the_same_posts(start_x):
     options = ("--seed", "3", "--tweets", "500")
-    one, two = start_x(*options), start_x(*options)
+    first, two = start_x(*options), start_x(*options)
 
     def shape(x):
         x.fake("POST", "posts", {"rate": 100, "count": 500})
         posts = x.visible(until_ms=FAR)
         return [(p["author_id"], p["kind"], p["visible_at_ms"] - p["born_ms"]) for p in posts]
 
-    assert shape(one) == shape(two)
+    assert shape(first) == shape(two)
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,12 @@ def posts(x):
 def test_a_search_finds_tags_newest_first_page_by_page(x, posts):
     wanted = {int(post["id"]) for post in x.visible(query="#artemis")}
 
-    found = [int(post["id"]) for post in find(x, "#ARTEMIS")]
+    results = [int(post["id"]) for post in find(x, "#ARTEMIS")]
 
-    assert len(found) > 100
-    assert found == sorted(found, reverse=True)
-    assert set(found) == wanted
-    assert joined(read(x, PATH, query="#artemis", max_results="100")) == found
+    assert len(results) > 100
+    assert results == sorted(results, reverse=True)
+    assert set(results) == wanted
+    assert joined(read(x, PATH, query="#artemis", max_results="100")) == results
 
 
 CASES = [
@@ -83,29 +83,29 @@ CASES = [
 
 @pytest.mark.parametrize(("query", "fits"), CASES)
 def test_a_query_finds_only_matches(x, posts, query, fits):
-    found = find(x, query)
+    results = find(x, query)
 
     everything = find(x, " OR ".join(f"from:{author}" for author in posts))
     originals = [post for post in everything if "retweeted" not in refers(post)]
     new = {post["id"] for post in x.visible()}
-    assert found
-    assert all(fits(post) for post in found if post["id"] in new)
+    assert results
+    assert all(fits(post) for post in results if post["id"] in new)
     if "OR" in query or " " not in query:
         ids = {post["id"] for post in originals if post["id"] in new and fits(post)}
-        assert {post["id"] for post in found if post["id"] in new} == ids
+        assert {post["id"] for post in results if post["id"] in new} == ids
 
 
 def test_posts_of_an_account_are_found_by_its_name_or_id_with_retweets(x, posts):
     author = posts[0]
     username = x.fake("GET", f"authors/{author}")["authors"][0]["username"]
 
-    found = find(x, f"from:{username}")
+    results = find(x, f"from:{username}")
 
-    assert {post["author_id"] for post in found} == {author}
-    assert found == find(x, f"from:{author}")
-    assert any("retweeted" in refers(post) for post in found)
+    assert {post["author_id"] for post in results} == {author}
+    assert results == find(x, f"from:{author}")
+    assert any("retweeted" in refers(post) for post in results)
     without = find(x, f"from:{username} -is:retweet")
-    assert without == [post for post in found if "retweeted" not in refers(post)]
+    assert without == [post for post in results if "retweeted" not in refers(post)]
 
 
 def test_posts_to_an_account_and_those_that_mention_it_are_found(x, posts):
@@ -213,10 +213,10 @@ def test_a_search_reaches_back_a_week(x):
     author = x.authors(1)[0]
     x.release(authors=[author], rate=1 / 3600, count=24 * 10, starts_in_s=-10 * 86_400)
 
-    found = {post["id"] for post in find(x, f"from:{author}")}
+    results = {post["id"] for post in find(x, f"from:{author}")}
 
     now_ms = x.fake("GET", "clock")["now_ms"]
     left = [post for post in x.visible() if post["state"] == "live"]
     week = {post["id"] for post in left if post["born_ms"] > now_ms - 7 * DAY_MS}
     assert 150 < len(week) < len(left)
-    assert {post["id"] for post in left} & found == week
+    assert {post["id"] for post in left} & results == week

@@ -162,15 +162,15 @@ def test_next_connections_can_be_disconnected_at_once(x, listen):
     add_rule(x, "#moon")
     x.fake("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 2})
 
-    told = []
+    collected = []
     for _ in range(2):
         listener = listen()
         wait_until(lambda at=listener: at.ended == "closed")
-        told += [json.loads(line)["errors"][0]["disconnect_type"] for line in listener.lines]
+        collected += [json.loads(line)["errors"][0]["disconnect_type"] for line in listener.lines]
         wait_until(lambda: not x.fake("GET", "stream")["open"])
     listen()
 
-    assert told == ["ForceDisconnect"] * 2
+    assert collected == ["ForceDisconnect"] * 2
     assert x.fake("GET", "stream")["farewells_next"] == 0
     assert len(x.fake("GET", "stream")["open"]) == 1
 

@@ -175,11 +175,11 @@ def test_a_rule_takes_effect_and_ends_with_a_delay(x, listen):
         for event in events
         if slow in {rule["id"] for rule in event["matching_rules"]}
     }
-    shown = {post["id"]: post["visible_at_ms"] for post in x.visible()}
-    first, last = min(shown[id] for id in acted), max(shown[id] for id in acted)
+    visible = {post["id"]: post["visible_at_ms"] for post in x.visible()}
+    first, last = min(visible[id] for id in acted), max(visible[id] for id in acted)
     assert before_adding + 500 <= first
     assert before_deleting < last < after_deleting + 500
-    assert acted == {id for id, at_ms in shown.items() if first <= at_ms <= last}
+    assert acted == {id for id, at_ms in visible.items() if first <= at_ms <= last}
     assert set(listener.ids) == truth
 
 

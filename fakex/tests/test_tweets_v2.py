@@ -103,12 +103,12 @@ def test_an_unknown_id_is_a_not_found_error_without_data(x):
 
 @pytest.mark.parametrize("state", ["protected", "suspended"])
 def test_a_tweet_of_a_hidden_author_is_an_authorization_error(x, state):
-    hidden, shown = x.live_ids(2)
+    hidden, visible = x.live_ids(2)
     x.fake("PUT", f"tweets/{hidden}", {"state": state})
 
-    body = x.tweets([hidden, shown]).json()
+    body = x.tweets([hidden, visible]).json()
 
-    assert [tweet["id"] for tweet in body["data"]] == [shown]
+    assert [tweet["id"] for tweet in body["data"]] == [visible]
     assert body["errors"] == [
         {
             "resource_id": hidden,

@@ -20,15 +20,15 @@ def readings(x, tweet_id: str, ages_ms: list[int]) -> list[dict]:
 
 def test_the_same_seed_start_and_time_give_the_same_answers(start_x):
     options = ("--seed", "3", "--tweets", "500", "--start", str(START))
-    one, two = start_x(*options), start_x(*options)
+    first, two = start_x(*options), start_x(*options)
     other = start_x("--seed", "4", *options[2:])
-    ids = one.ids(500)
+    ids = first.ids(500)
 
-    def tell(x, tweet_id):
+    def read_all(x, tweet_id):
         return x.fake("GET", f"tweets/{tweet_id}?at_ms={START + HOUR}")
 
     assert ids == two.ids(500)
-    assert [tell(one, t) for t in ids[:50]] == [tell(two, t) for t in ids[:50]]
+    assert [read_all(first, t) for t in ids[:50]] == [read_all(two, t) for t in ids[:50]]
     assert not set(ids) & set(other.ids(500))
 
 
@@ -90,11 +90,11 @@ def test_counts_grow_except_for_tweets_that_lose_some(start_x):
 
     fallen = 0
     for tweet_id in x.ids(60):
-        told = readings(x, tweet_id, ages)
-        counts = [one["answer"] for one in told]
+        metrics_by_age = readings(x, tweet_id, ages)
+        counts = [one["answer"] for one in metrics_by_age]
         for name in ("views", "likes", "retweets", "replies", "quotes", "bookmarks"):
             series = [count[name] for count in counts]
-            if told[0]["traits"]["flags"] & FALLS:
+            if metrics_by_age[0]["traits"]["flags"] & FALLS:
                 fallen += series != sorted(series)
             else:
                 assert series == sorted(series), (tweet_id, name)

@@ -58,20 +58,20 @@ class Pages:
             message = f"The `pagination_token` query parameter value [{ask.token}] is not valid"
             raise Invalid([("pagination_token", [ask.token], message)])
 
-        def shown(posts: Iterator[Post]) -> Iterator[Post]:
+        def visible(posts: Iterator[Post]) -> Iterator[Post]:
             return (p for p in posts if is_shown(p, world, moment) and not _is_excluded(p, ask))
 
-        above = max(bounds.above, self._floor(listed, shown, ask))
+        above = max(bounds.above, self._floor(listed, visible, ask))
         below = bounds.below
         if place and not place.to_newer:
             below = place.id if below is None else min(below, place.id)
         if place and place.to_newer:
-            newer = shown(oldest_first(listed, above=max(above, place.id)))
+            newer = visible(oldest_first(listed, above=max(above, place.id)))
             found = [p for p in islice(newer, ask.max_results) if below is None or p.id < below]
             posts, more = found[::-1], True
         else:
             posts = list(
-                islice(shown(newest_first(listed, below=below, above=above)), ask.max_results + 1)
+                islice(visible(newest_first(listed, below=below, above=above)), ask.max_results + 1)
             )
             more = len(posts) > ask.max_results
             del posts[ask.max_results :]

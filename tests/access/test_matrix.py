@@ -40,24 +40,26 @@ ACTS = {
 
 def addresses():
     """Route by concrete address, of the whole URL conf."""
-    found = {}
+    collected = {}
     for route in routes(get_resolver().url_patterns):
         for act in ACTS.get(route, [None]):
             name = route.replace("<str:act>", act) if act else route
             plain = re.sub(r"\(\?P<app_label>[^)]*\)", "<app_label>", name)
-            found.setdefault(f"/{plain}", concrete(name))
-    return found
+            collected.setdefault(f"/{plain}", concrete(name))
+    return collected
 
 
 def routes(patterns, before=""):
     """With the parts of pages that take a permission of their own."""
-    for one in patterns:
-        route = f"{before}{one.pattern}"
-        if isinstance(one, URLPattern):
+    for pattern in patterns:
+        route = f"{before}{pattern.pattern}"
+        if isinstance(pattern, URLPattern):
             yield route
-            yield from (f"{route}?part={part}" for part in getattr(one.callback, "of_parts", ()))
+            yield from (
+                f"{route}?part={part}" for part in getattr(pattern.callback, "of_parts", ())
+            )
         else:
-            yield from routes(one.url_patterns, route)
+            yield from routes(pattern.url_patterns, route)
 
 
 def concrete(route):
@@ -108,7 +110,7 @@ def seen(found, client, method):
 
 @pytest.mark.parametrize("rung", LADDER)
 def test_each_role_opens_what_the_matrix_allows(rung):
-    found, decided, client = addresses(), matrix(), client_of(rung)
+    results, decided, client = addresses(), matrix(), client_of(rung)
 
     for place, method in enumerate(METHODS):
         may = {
@@ -116,7 +118,7 @@ def test_each_role_opens_what_the_matrix_allows(rung):
             for route, least in decided.items()
             if least[place] in LADDER[: LADDER.index(rung) + 1]
         }
-        assert seen(found, client, method) == may & found.keys(), (rung, method)
+        assert seen(results, client, method) == may & results.keys(), (rung, method)
 
 
 def test_the_matrix_covers_every_address():
@@ -128,16 +130,17 @@ def test_the_matrix_covers_every_address():
 
 def write_matrix():
     """For whoever has many new addresses: as it is now. Read each line before it is kept."""
-    found = addresses()
+    routes_by_address = addresses()
     clients = {rung: client_of(rung) for rung in LADDER}
-    least = {method: dict.fromkeys(found, NOBODY) for method in METHODS}
+    least = {method: dict.fromkeys(routes_by_address, NOBODY) for method in METHODS}
     for rung in reversed(LADDER):
         for method in METHODS:
-            for route in seen(found, clients[rung], method):
+            for route in seen(routes_by_address, clients[rung], method):
                 least[method][route] = rung
     width = max(map(len, LADDER)) + 1
     lines = [line for line in MATRIX.read_text().splitlines() if line.startswith("#")]
     lines += [
-        f"{least['GET'][route]:{width}}{least['POST'][route]:{width}}{route}" for route in found
+        f"{least['GET'][route]:{width}}{least['POST'][route]:{width}}{route}"
+        for route in routes_by_address
     ]
     MATRIX.write_text("\n".join(lines) + "\n")

@@ -43,11 +43,11 @@ class Program:
 
     def raw(self, path, method="GET", body=None, **headers):
         """The answer itself, after a look whether openapi.json has its status."""
-        given = body if isinstance(body, str | bytes) else json.dumps(body)
+        fields = body if isinstance(body, str | bytes) else json.dumps(body)
         answer = self.client.generic(
             method,
             f"/api/v1/{path}",
-            "" if body is None else given,
+            "" if body is None else fields,
             content_type="application/json",
             headers={"Authorization": f"Bearer {self.token}"} | headers,
         )
@@ -91,15 +91,15 @@ def end(answer):
     request_finished.connect(close_old_connections)
 
 
-def of_problem(answer, told):
+def of_problem(answer, problem):
     assert answer["Content-Type"] == "application/problem+json"
-    plain = {name: told.pop(name) for name in ("type", "title", "status")}
+    plain = {name: problem.pop(name) for name in ("type", "title", "status")}
     status = answer.status_code
     assert plain == {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
-    assert told["detail"].endswith((".", "…"))
-    more = {name: value for name, value in told.items() if name not in ("detail", "errors")}
-    told.update(plain)
-    return {"error": told["detail"], **more}
+    assert problem["detail"].endswith((".", "…"))
+    more = {name: value for name, value in problem.items() if name not in ("detail", "errors")}
+    problem.update(plain)
+    return {"error": problem["detail"], **more}
 
 
 @pytest.fixture

@@ -57,12 +57,12 @@ class Lines:
 
     def all(self):
         """The blocks until it ends."""
-        found = []
+        collected = []
         try:
             while True:
-                found.append(self.block())
+                collected.append(self.block())
         except EOFError:
-            return found
+            return collected
 
     def kill(self):
         """As a process that dies: what was sent and not read is lost."""
@@ -89,16 +89,16 @@ class Reader:
 
     def events(self, count):
         """The next ones: how each is named, and its data."""
-        found = []
-        while len(found) < count:
+        collected = []
+        while len(collected) < count:
             try:
                 block = self.block()
             except EOFError:
                 self.open()
                 continue
             if "data" in block and block["event"] != "stream-busy":
-                found.append((block["event"], json.loads(block["data"])))
-        return found
+                collected.append((block["event"], json.loads(block["data"])))
+        return collected
 
 
 class Server:
@@ -140,13 +140,13 @@ def serving(database, log, *, threads=4, **settings):
         )  # fmt: skip
     try:
         listening = r"Listening at: http://127\.0\.0\.1:(\d+)"
-        found = wait_until(
+        match = wait_until(
             lambda: re.search(listening, log.read_text()) or process.poll() is not None,
             within=PATIENCE,
             what="the web server listens",
         )
         assert process.poll() is None, log.read_text()
-        yield Server(process, log, int(found[1]), database)
+        yield Server(process, log, int(match[1]), database)
     finally:
         if process.poll() is None:
             process.terminate()

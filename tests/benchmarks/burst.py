@@ -124,7 +124,7 @@ def judged(database: Database, *, begin: datetime, every: float) -> Found:
     return Found(looks, p50, p99, most, (database.value(THROUGH) - begin).total_seconds())
 
 
-def result(found: Found, *, spread: float, tracked: float, bursting: int) -> Result:
+def result(measured: Found, *, spread: float, tracked: float, bursting: int) -> Result:
     # The seconds are what a batch that is not full waits for, and its request.
     most_through = 1.1 * spread + 3
     return Result(
@@ -134,15 +134,15 @@ def result(found: Found, *, spread: float, tracked: float, bursting: int) -> Res
                 "burst": bursting,
                 "tracked in s": tracked,
                 "spread s": spread,
-                "through in s": found.through,
-                "look-ups of young": found.looks,
-                "late p50 s": found.p50,
-                "late p99 s": found.p99,
-                "latest s": found.most,
+                "through in s": measured.through,
+                "look-ups of young": measured.looks,
+                "late p50 s": measured.p50,
+                "late p99 s": measured.p99,
+                "latest s": measured.most,
             }
         ],
         bars=[
-            Bar("p99 of how late the young were", found.p99, 5, "at most", "s", book=True),
-            Bar("the burst is through within", found.through, most_through, "at most", "s"),
+            Bar("p99 of how late the young were", measured.p99, 5, "at most", "s", book=True),
+            Bar("the burst is through within", measured.through, most_through, "at most", "s"),
         ],
     )

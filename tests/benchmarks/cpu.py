@@ -81,10 +81,10 @@ def postmaster_of(database: Database) -> int | None:
 
 def own_megabytes(pids: Sequence[int]) -> list[float]:
     """The memory (USS) that each would give back by ending; of the living ones."""
-    found = []
+    collected = []
     for pid in pids:
         try:
-            found.append(psutil.Process(pid).memory_full_info().uss / MB)
+            collected.append(psutil.Process(pid).memory_full_info().uss / MB)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-    return found
+    return collected

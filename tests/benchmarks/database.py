@@ -92,13 +92,13 @@ class Database:
     def value(self, query: str, values: Any = None) -> Any:
         return self.sql(query, values)[0][0]
 
-    def manage(self, *arguments: str, given: str = "", **environment: str) -> str:
+    def manage(self, *arguments: str, stdin: str = "", **environment: str) -> str:
         """Run a command to its end; its output. RuntimeError with its complaint when it fails."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=PROJECT,
             env=self.environment | environment,
-            input=given,
+            input=stdin,
             text=True,
             capture_output=True,
         )
@@ -121,7 +121,7 @@ class Databases:
         made = self._create("template")
         made.manage("migrate", "--verbosity=0")
         made.manage("shell", "--verbosity=0", "-c", MAKE_PARTITIONS)
-        made.manage("credential", "add", "bench", "--kind", "bearer", given=CREDENTIAL)
+        made.manage("credential", "add", "bench", "--kind", "bearer", stdin=CREDENTIAL)
         return made
 
     @contextmanager

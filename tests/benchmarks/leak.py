@@ -29,12 +29,12 @@ LONGEST_S = 1_800
 def run(shop: Workshop) -> Result:
     posts = int(shop.size.many(POSTS) * shop.size.scale)
     posts = max(LEAST_POSTS, min(MOST_POSTS, posts))
-    found = []
+    collected = []
     for skew_s in SKEWS_S:
         shop.say(f"leak: {posts:,} posts, X's clock {skew_s:+d} s from ours")
         with world(shop.processes, tweets=TWEETS) as x, shop.databases.fresh() as database:
-            found.append(experiment(database, x, posts=posts, skew_s=skew_s))
-    return result(found)
+            collected.append(experiment(database, x, posts=posts, skew_s=skew_s))
+    return result(collected)
 
 
 def experiment(database: Database, x: World, *, posts: int, skew_s: int) -> Mapping[str, Any]:
@@ -53,17 +53,17 @@ def experiment(database: Database, x: World, *, posts: int, skew_s: int) -> Mapp
     return dict(json.loads(done.stdout))
 
 
-def result(found: Sequence[Mapping[str, Any]]) -> Result:
-    outcomes = [one for run in found for one in run["outcomes"]]
+def result(runs: Sequence[Mapping[str, Any]]) -> Result:
+    outcomes = [one for run in runs for one in run["outcomes"]]
 
     def total(*names: str) -> int:
         return sum(one[name] for one in outcomes for name in names)
 
-    billed, booked, shown = (sum(run[name] for run in found) for name in NAMES)
+    billed, booked, visible = (sum(run[name] for run in runs) for name in NAMES)
     off = sum(abs(one["meter"] - one["leaked"]) for one in outcomes)
     return Result(
         name="leak",
-        rows=[row(run, one) for run in found for one in run["outcomes"]],
+        rows=[row(run, one) for run in runs for one in run["outcomes"]],
         bars=[
             exactly_none("lost by ours, less than k late", total("leaked_below")),
             exactly_none("found neither by polls nor by overlaps", total("lost")),
@@ -71,7 +71,7 @@ def result(found: Sequence[Mapping[str, Any]]) -> Result:
             exactly_none("rows wrongly marked late, or wrongly not", total("not_leaks", "untold")),
             exactly_none("polls that did not know X's time", total("polls_without_time")),
             exactly_none("tweet-days booked less billed by X", booked - billed),
-            exactly_none("tweet-days billed less posts shown", billed - shown),
+            exactly_none("tweet-days billed less posts shown", billed - visible),
             Bar(
                 "lost by the naive cursor, less than k late",
                 total("naive_lost_below"),
@@ -98,20 +98,20 @@ def exactly_none(name: str, measured: int) -> Bar:
     return Bar(name, measured, 0, "exactly", book=True)
 
 
-def row(run: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Value]:
+def row(run: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Value]:
     return {
-        "listing": one["kind"],
+        "listing": result["kind"],
         "X ahead s": run["skew_s"],
-        "posts": one["posts"],
-        "late": one["late"],
-        "beyond k": one["beyond"],
-        "naive lost": one["naive_lost"],
-        "less than k": one["naive_lost_below"],
-        "ours lost": one["lost"] + one["leaked_below"],
-        "leaked": one["leaked"],
-        "meter": one["meter"],
-        "again by polls": one["again_by_polls"] / max(1, one["yielded"]),
-        "again": one["again"] / max(1, one["yielded"]),
-        "pages": one["pages"],
-        "naive pages": one["naive_pages"],
+        "posts": result["posts"],
+        "late": result["late"],
+        "beyond k": result["beyond"],
+        "naive lost": result["naive_lost"],
+        "less than k": result["naive_lost_below"],
+        "ours lost": result["lost"] + result["leaked_below"],
+        "leaked": result["leaked"],
+        "meter": result["meter"],
+        "again by polls": result["again_by_polls"] / max(1, result["yielded"]),
+        "again": result["again"] / max(1, result["yielded"]),
+        "pages": result["pages"],
+        "naive pages": result["naive_pages"],
     }

@@ -55,16 +55,16 @@ def run(processes: Processes, database: Database, *, count: int, seconds: float)
         begin, used = database.value(NOW), cpu.used(groups, postgres=postgres)
         time.sleep(seconds)
         end, spent = database.value(NOW), cpu.used(groups, postgres=postgres).since(used)
-    told = [json.loads(child.log.read_text().splitlines()[-1]) for child in children]
-    batches = max(1, sum(one["batches"] for one in told))
+    data = [json.loads(child.log.read_text().splitlines()[-1]) for child in children]
+    batches = max(1, sum(one["batches"] for one in data))
     rate = measuring.rate(database, begin=begin, end=end)
     return Reached(
         rate=rate,
         processes=count,
-        said=sum(one["saved"] for one in told),
+        said=sum(one["saved"] for one in data),
         recorded=measuring.recorded(database) - before,
-        claim_ms=1000 * sum(one["claiming"] for one in told) / batches,
-        save_ms=1000 * sum(one["saving"] for one in told) / batches,
+        claim_ms=1000 * sum(one["claiming"] for one in data) / batches,
+        save_ms=1000 * sum(one["saving"] for one in data) / batches,
         cpu=1e6 * sum(spent.by_group.values()) / max(1, rate.measured),
     )
 

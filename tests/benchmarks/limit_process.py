@@ -89,18 +89,18 @@ def main() -> None:
             if time.monotonic() - looked_at > LOOK_FROM_THE_HEAD_EVERY:
                 low, looked_at = queue.FROM_THE_HEAD, time.monotonic()
             lease = secrets.randbits(63)
-            given = {
+            fields = {
                 "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "connected": queue.ALWAYS,
                 "low_urgent": queue.FROM_THE_HEAD,
             }  # fmt: skip
             begun = time.perf_counter()
-            found = cursor.execute(claim, {**given, "low": low, "token": lease}).fetchone()
+            batch = cursor.execute(claim, {**fields, "low": low, "token": lease}).fetchone()
             claimed = time.perf_counter()
             counts.claiming += claimed - begun
-            if found is None or found[0] is None:
+            if batch is None or batch[0] is None:
                 time.sleep(0.01)
                 continue
-            keys, low = found[0], found[1]
+            keys, low = batch[0], batch[1]
             if len(keys) % 100:
                 # Another number of rows than was prepared: they are due again after their lease.
                 counts.refused += len(keys)

@@ -293,12 +293,12 @@ def bars(rounds: Rounds, ratios: list[Spread]) -> list[Bar]:
     made = [Bar(one.name, one.median, bounds.get(one.name, LIMIT_SHARE)) for one in ratios]
     if rounds.shares:
         made.append(Bar("share of measurements that changed", min(rounds.shares), CHANGED))
-        found = {name: Spread(name, tuple(values)) for name, values in rounds.spreads.items()}
-        python = found["CPU of workers outside of it"].median
+        results = {name: Spread(name, tuple(values)) for name, values in rounds.spreads.items()}
+        python = results["CPU of workers outside of it"].median
         made.append(Bar(OUTSIDE, python, MOST_PYTHON, "at most", "µs/tweet"))
-        wal = found["WAL"].median
+        wal = results["WAL"].median
         made.append(Bar("WAL", wal, MOST_WAL, "at most", "bytes/tweet"))
-        memory = max(found["a worker's own memory"].values)
+        memory = max(results["a worker's own memory"].values)
         made.append(Bar("a worker's own memory", memory, MOST_MEMORY, "at most", "MB"))
     if UNTOLD_SHARE in rounds.spreads:
         ratio = Spread(UNTOLD_SHARE, tuple(rounds.spreads[UNTOLD_SHARE])).median

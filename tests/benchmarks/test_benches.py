@@ -104,11 +104,11 @@ def test_every_bench_of_the_list_tells_a_result(benches, parts):
 
 
 def test_every_result_has_rows_with_one_set_of_columns_and_judged_bars(benches):
-    for one in benches.values():
-        assert one["rows"]
-        assert len({tuple(row) for row in one["rows"]}) == 1, one["name"]
-        assert one["bars"]
-        for bar in one["bars"]:
+    for entry in benches.values():
+        assert entry["rows"]
+        assert len({tuple(row) for row in entry["rows"]}) == 1, entry["name"]
+        assert entry["bars"]
+        for bar in entry["bars"]:
             assert set(bar) == {"name", "measured", "sense", "bar", "unit", "book", "met"}
 
 

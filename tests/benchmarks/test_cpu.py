@@ -28,9 +28,9 @@ def test_time_goes_from_the_living_to_the_ended_and_is_always_counted():
     with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE) as server:
         try:
             assert server.stdout.readline() == b"up\n"
-            told = [cpu.of_server(server.pid) for _ in range(READINGS)]
+            readings = [cpu.of_server(server.pid) for _ in range(READINGS)]
         finally:
             server.kill()
 
-    assert told[-1] > told[0]
-    assert min(after - before for before, after in itertools.pairwise(told)) > -2 * A_TICK
+    assert readings[-1] > readings[0]
+    assert min(after - before for before, after in itertools.pairwise(readings)) > -2 * A_TICK

@@ -61,14 +61,14 @@ def test_every_address_of_the_bench_answers(me, settings):
     assert {name: answer for name, answer in answers.items() if answer != 200} == {}
 
 
-def answered(browser, one, *, token):
+def answered(browser, page_request, *, token):
     """Its status; 0 if nothing is in it."""
-    is_api = one.kind == "api" or one.path.startswith("/api/")
-    key = METRICS_KEY if one.path == "/metrics" else token
+    is_api = page_request.kind == "api" or page_request.path.startswith("/api/")
+    key = METRICS_KEY if page_request.path == "/metrics" else token
     headers = {"Authorization": f"Bearer {key}"} if is_api else {}
-    answer = browser.get(one.path, headers=headers)
+    answer = browser.get(page_request.path, headers=headers)
     first = next(iter(answer.streaming_content if answer.streaming else answer), b"")
-    if one.kind == "admin" and answer.status_code == 302:
+    if page_request.kind == "admin" and answer.status_code == 302:
         # There is always one row.
         return 200
     return answer.status_code if first else 0

@@ -55,7 +55,7 @@ def main(rounds: int) -> None:
     from trackers.updater.save import SAVE
 
     answers = [Precomputed(1 + number) for number in range(2 * BATCHES)]
-    given = {
+    fields = {
         "queue": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "connected": queue.ALWAYS,
         "low_urgent": queue.FROM_THE_HEAD, "low": queue.FROM_THE_HEAD,
     }  # fmt: skip
@@ -71,21 +71,21 @@ def main(rounds: int) -> None:
             until = time.monotonic() + PATIENCE
             while time.monotonic() < until:
                 lease = secrets.randbits(63)
-                found = cursor.execute(claim, {**given, "token": lease}).fetchone()
-                if found and found[0] and len(found[0]) % 100 == 0:
-                    values = answers[number].of(found[0], lease=lease)
+                claimed = cursor.execute(claim, {**fields, "token": lease}).fetchone()
+                if claimed and claimed[0] and len(claimed[0]) % 100 == 0:
+                    values = answers[number].of(claimed[0], lease=lease)
                     begun = on_processor(pid)
                     cursor.execute(statements[name], values)
                     ended = on_processor(pid)
                     assert begun is not None
                     assert ended is not None
-                    return (ended - begun) / len(found[0])
+                    return (ended - begun) / len(claimed[0])
                 time.sleep(0.05)
             raise RuntimeError(f"After {PATIENCE:g} s still nothing to save.")
 
-        told: dict[str, list[float]] | None = {name: [] for name in statements}
+        timings: dict[str, list[float]] | None = {name: [] for name in statements}
         if on_processor(pid) is None:
-            told = None
+            timings = None
         else:
             # The first ones are planned, and touch what nobody has touched.
             for number in range(-1, rounds):
@@ -95,8 +95,8 @@ def main(rounds: int) -> None:
                         spent[name] += save(name, (batch + (number % 2) * BATCHES)) / BATCHES
                 for name, nanoseconds in spent.items():
                     if number >= 0:
-                        told[name].append(nanoseconds / 1000)
-    print(json.dumps(told))
+                        timings[name].append(nanoseconds / 1000)
+    print(json.dumps(timings))
 
 
 if __name__ == "__main__":

@@ -140,13 +140,13 @@ def running_bus(django_db_setup, django_db_blocker, tmp_path_factory):
         )
     try:
         listening = r"Listening at: http://127\.0\.0\.1:(\d+)"
-        found = wait_until(
+        match = wait_until(
             lambda: re.search(listening, log.read_text()) or process.poll() is not None,
             within=PATIENCE,
             what="the bus listens",
         )
         assert process.poll() is None, log.read_text()
-        yield Bus(process, int(found[1]), url)
+        yield Bus(process, int(match[1]), url)
     finally:
         process.terminate()
         process.wait(PATIENCE)

@@ -50,11 +50,11 @@ def unsaved(evidence):
         if len(places) > measured.get(id, 0)
     }
     doubled = sum(max(0, count - len(answers.get(id, ()))) for id, count in measured.items())
-    found = Unsaved(
+    results = Unsaved(
         answered=sum(map(len, answers.values())), measured=sum(measured.values()), doubled=doubled
     )
-    explain(evidence, answers, missing, found)
-    return found
+    explain(evidence, answers, missing, results)
+    return results
 
 
 def is_fault(why):
@@ -68,22 +68,22 @@ def units(evidence, places):
     for place in places:
         line = evidence.lines[place]
         asked[host_of(evidence, line)].append(line["at_ms"] / 1000)
-    found = 0
+    collected = 0
     for times in asked.values():
         first, size = float("-inf"), 0
         for at in sorted(times):
             if size == UNIT or at - first > SIDE_BY_SIDE:
-                first, size, found = at, 0, found + 1
+                first, size, collected = at, 0, collected + 1
             size += 1
-    return found
+    return collected
 
 
-def explain(evidence, answers, missing, found):
+def explain(evidence, answers, missing, figures):
     """Give each missing measurement to the answer of its tweet that most others miss too, and to
     the latest of several: a fault takes what is in hand when it strikes."""
     reasons = {}
     shared = Counter(place for id in missing for place in answers[id])
-    given = defaultdict(set)
+    missing_by_place = defaultdict(set)
     for id, count in missing.items():
         for place in answers[id]:
             if place not in reasons:
@@ -91,22 +91,22 @@ def explain(evidence, answers, missing, found):
         excused = [place for place in answers[id] if reasons[place]]
         excused.sort(key=lambda place: (-shared[place], -place))
         for place in excused[:count]:
-            found.lost[reasons[place]] += 1
-            given[reasons[place]].add(place)
+            figures.lost[reasons[place]] += 1
+            missing_by_place[reasons[place]].add(place)
         if len(excused) < count:
             times = ", ".join(
                 f"{evidence.lines[place]['at_ms'] / 1000 - evidence.calm_from:+.2f} s "
                 f"by {host_of(evidence, evidence.lines[place])}"
                 for place in answers[id]
             )
-            found.unexplained.append(
+            figures.unexplained.append(
                 f"tweet {id}: {count} answers not saved, {len(excused)} explained; answered "
                 f"(from the end of the faults) {times}"
             )
-    for why, places in given.items():
-        found.batches[why] = len(places)
-    in_hand = set().union(*(places for why, places in given.items() if is_fault(why)))
-    found.units = units(evidence, in_hand)
+    for why, places in missing_by_place.items():
+        figures.batches[why] = len(places)
+    in_hand = set().union(*(places for why, places in missing_by_place.items() if is_fault(why)))
+    figures.units = units(evidence, in_hand)
 
 
 def host_of(evidence, line):
@@ -152,11 +152,11 @@ def first_strike(evidence, host, begin, end, *, way_too):
 
     `way_too`: one of the network counts, since the answer was on its way.
     """
-    for one in evidence.happenings:
-        kind = one.fault.kind
+    for happening in evidence.happenings:
+        kind = happening.fault.kind
         costs = kind.loses != "nothing" or (way_too and kind.lane == "network")
-        felt = one.happened and costs and one.host in ("", host)
-        if felt and one.begun_at - MARGIN <= end and one.ended_at + MARGIN >= begin:
+        felt = happening.happened and costs and happening.host in ("", host)
+        if felt and happening.begun_at - MARGIN <= end and happening.ended_at + MARGIN >= begin:
             return kind.name
     return ""
 

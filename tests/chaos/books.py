@@ -88,27 +88,27 @@ def age_days(born, evidence):
 
 def measurements(evidence):
     """Measurements in the series = tweets in successful answers, less those explained."""
-    found = unsaved(evidence)
-    faults = Counter({why: count for why, count in found.batches.items() if is_fault(why)})
+    results = unsaved(evidence)
+    faults = Counter({why: count for why, count in results.batches.items() if is_fault(why)})
     most = allowed_units(evidence)
-    differs = few(found.unexplained)
-    if found.doubled:
-        differs.append(f"{found.doubled} measurements that X never answered")
-    if found.answered - found.measured != sum(found.lost.values()) - found.doubled:
+    differs = few(results.unexplained)
+    if results.doubled:
+        differs.append(f"{results.doubled} measurements that X never answered")
+    if results.answered - results.measured != sum(results.lost.values()) - results.doubled:
         differs.append(
-            f"{found.answered:,} answered, {found.measured:,} measured, "
-            f"{sum(found.lost.values()):,} explained"
+            f"{results.answered:,} answered, {results.measured:,} measured, "
+            f"{sum(results.lost.values()):,} explained"
         )
-    if found.units > most:
-        differs.append(f"{found.units} units lost to faults, which explain {most} at the most")
+    if results.units > most:
+        differs.append(f"{results.units} units lost to faults, which explain {most} at the most")
     return Book(
         "measurements = tweets answered",
         {
-            "answered": found.answered,
-            "measured": found.measured,
-            "unsaved": dict(found.lost.most_common()),
+            "answered": results.answered,
+            "measured": results.measured,
+            "unsaved": dict(results.lost.most_common()),
             "answers lost after they came": dict(faults.most_common()),
-            "of units": found.units,
+            "of units": results.units,
             "units that may be lost at the most": most,
         },
         differs,
@@ -166,24 +166,24 @@ def lateness(evidence):
     return Book("no tweet later than its interval + two leases", figures, differs)
 
 
-def recovered_after(evidence, one):
+def recovered_after(evidence, happening):
     """Seconds from the end of a fault to the next answer on each host it struck; None: never.
 
     X's own failures strike whoever asks: the first answer of all counts.
     """
-    hosts = [one.host] if one.host else evidence.hosts
-    took = [host_recovered_after(evidence, one, host) for host in hosts]
-    if one.fault.kind.lane == "x":
+    hosts = [happening.host] if happening.host else evidence.hosts
+    took = [host_recovered_after(evidence, happening, host) for host in hosts]
+    if happening.fault.kind.lane == "x":
         return min((seconds for seconds in took if seconds is not None), default=None)
     return None if None in took else max(took)
 
 
-def host_recovered_after(evidence, one, host):
+def host_recovered_after(evidence, happening, host):
     """From the end of the last fault, where others struck the host before it had recovered.
 
     Else an idle worker's death would take as long as the cut that had made him idle.
     """
-    begin = one.ended_at
+    begin = happening.ended_at
     while True:
         at = evidence.exchanges.first_answer(host, after=begin)
         others = [
@@ -200,15 +200,15 @@ def host_recovered_after(evidence, one, host):
 def recovery(evidence):
     """Of those of the stream and of who delivers their own books tell."""
     differs, took = [], {}
-    for one in evidence.happenings:
-        if not one.happened or one.fault.kind.lane in ("stream", "deliver"):
+    for happening in evidence.happenings:
+        if not happening.happened or happening.fault.kind.lane in ("stream", "deliver"):
             continue
-        seconds = recovered_after(evidence, one)
+        seconds = recovered_after(evidence, happening)
         if seconds is None:
-            where = one.host or "every host"
-            differs.append(f"{one.fault.kind.name} ({where}): no look-up after it")
+            where = happening.host or "every host"
+            differs.append(f"{happening.fault.kind.name} ({where}): no look-up after it")
         else:
-            took.setdefault(one.fault.kind.name, []).append(seconds)
+            took.setdefault(happening.fault.kind.name, []).append(seconds)
     figures = {
         name: {"median": round(median(times), 2), "longest": round(max(times), 2)}
         for name, times in sorted(took.items())
@@ -217,13 +217,13 @@ def recovery(evidence):
 
 
 def stream(evidence):
-    found = evidence.streamed
+    streamed = evidence.streamed
     away = any(one.happened and "rule" in one.fault.kind.name for one in evidence.happenings)
-    differs = few([f"post {id} is neither stored nor in a gap" for id in sorted(found.missing)])
+    differs = few([f"post {id} is neither stored nor in a gap" for id in sorted(streamed.missing)])
     return Book(
         "every post of the stream is stored or in a gap",
-        found.figures,
-        differs + found.differs(rule_was_away=away),
+        streamed.figures,
+        differs + streamed.differs(rule_was_away=away),
     )
 
 

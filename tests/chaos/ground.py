@@ -114,11 +114,11 @@ class Postgres:
 
     def kill(self):
         """SIGKILL the postmaster; whether there was one."""
-        found = live_postmaster(self.place.data)
-        if found is None:
+        postmaster = live_postmaster(self.place.data)
+        if postmaster is None:
             return False
-        found.kill()
-        found.wait(10)
+        postmaster.kill()
+        postmaster.wait(10)
         return True
 
     def leave(self):
@@ -184,13 +184,13 @@ class Ground:
         url = f"postgres://{user}:@/{database}?host={self.postgres.socket_dir}"
         return {"DATABASE_URL": url, "X_API_BASE_URL": self.x.url}
 
-    def manage(self, *arguments, given="", user=ROLE, database="tweetwatch"):
+    def manage(self, *arguments, stdin="", user=ROLE, database="tweetwatch"):
         """A command on the database itself."""
         done = subprocess.run(
             [sys.executable, "manage.py", *map(str, arguments)],
             cwd=PROJECT,
             env=self.environment | self.reached(database, user=user),
-            input=given,
+            input=stdin,
             text=True,
             capture_output=True,
             timeout=300,
@@ -209,7 +209,7 @@ class Ground:
             # Apps of one project: a window each, and one balance.
             self.manage(
                 *("credential", "add", f"c{number}", "--kind", "bearer", "--project", "one"),
-                given=secret,
+                stdin=secret,
             )
         self.manage("interval", "set", pace.row, "--yes")
         self.postgres.rows(
@@ -219,7 +219,7 @@ class Ground:
             *(pace.lease, pace.buffer_ttl, pace.unit, int(1.1 * pace.tweets / pace.every) + 1),
         )
         self.ids = frozenset(self.x.ids(pace.tweets))
-        self.manage("track", "-", given="\n".join(map(str, self.ids)))
+        self.manage("track", "-", stdin="\n".join(map(str, self.ids)))
 
     def buy_credits(self, over):
         """As a person who did: a check that succeeds ends the project's stop, and the admin's

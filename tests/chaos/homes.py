@@ -106,20 +106,22 @@ class Homes:
         }
 
     def differs(self):
-        found = [line for walk in self.walks for line in self.differs_in(walk)]
+        results = [line for walk in self.walks for line in self.differs_in(walk)]
         walked = {(walk.follower, walk.strategy) for walk in self.walks}
         for follower in self.follows:
             wanted = ("read", self.strategy) if follower in self.look else SERVED
-            found += [
+            results += [
                 f"nobody walked through home {follower} by {strategy}"
                 for strategy in wanted
                 if (follower, strategy) not in walked
             ]
         if not any(self.expected.values()):
-            found.append("nothing is in any home")
+            results.append("nothing is in any home")
         if self.waiting:
-            found.append(f"{self.waiting} imports, deliveries or rebuilds were waiting at the end")
-        return found
+            results.append(
+                f"{self.waiting} imports, deliveries or rebuilds were waiting at the end"
+            )
+        return results
 
     def differs_in(self, walk):
         expected, where = self.expected[walk.follower], f"home {walk.follower} by {walk.strategy}"
@@ -239,7 +241,7 @@ class Following:
 
     def walk(self):
         """Through all homes, when everybody else has stopped."""
-        waiting, told = self.waiting(), self.ask(do="walk", strategy=self.strategy)
+        waiting, report = self.waiting(), self.ask(do="walk", strategy=self.strategy)
         gone = {id for (id,) in self.ground.postgres.rows(GONE)}
         authors = [-one for one in set().union(*self.follows.values()) if one < 0]
         accounts = self.ground.postgres.rows(SHOWN, authors)
@@ -250,9 +252,9 @@ class Following:
             look=self.look,
             strategy=self.strategy,
             begun_at=self.begun_at,
-            walks=[Walk(**one) for one in told["walks"]],
+            walks=[Walk(**one) for one in report["walks"]],
             waiting=waiting,
-            repeated=Counter(told["repeated"]),
+            repeated=Counter(report["repeated"]),
         )
 
     def end(self):

@@ -139,11 +139,11 @@ ACTS = {
 repeated = Counter()
 
 
-def do(act, given):
+def do(act, values):
     end = time.monotonic() + REPEATED_FOR
     while True:
         try:
-            return act(**given)
+            return act(**values)
         except (OperationalError, InterfaceError) as error:
             if time.monotonic() > end:
                 raise

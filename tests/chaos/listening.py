@@ -65,14 +65,14 @@ class Streamed:
         }
 
     def differs(self, *, rule_was_away):
-        found = []
+        collected = []
         if rule_was_away and not any(why == "rule" for _, _, why in self.gaps):
-            found.append("a rule was away, and no gap says so")
+            collected.append("a rule was away, and no gap says so")
         if self.rules != 1:
-            found.append(f"X has {self.rules} rules at the end, not 1")
+            collected.append(f"X has {self.rules} rules at the end, not 1")
         if self.exits or self.stopped != 0:
-            found.append(f"it ended with {self.exits}, and with {self.stopped} when told")
-        return found
+            collected.append(f"it ended with {self.exits}, and with {self.stopped} when told")
+        return collected
 
 
 class Listener:
@@ -89,13 +89,13 @@ class Listener:
             admin.execute(f"CREATE DATABASE {DATABASE} OWNER {ROLE}")
         self.manage("migrate", "-v", "0")
         secret = json.dumps({"bearer_token": TOKEN})
-        self.manage("credential", "add", "listener", "--kind", "bearer", given=secret)
+        self.manage("credential", "add", "listener", "--kind", "bearer", stdin=secret)
         self.manage("source", "add", "stream", "#moon")
         self.x.put("limits", LIMITS)
         self.x.put("stream", {"rule_delay_s": 0.5, "keepalive_s": 0.5})
 
     def manage(self, *arguments, given=""):
-        self.ground.manage(*arguments, given=given, database=DATABASE)
+        self.ground.manage(*arguments, stdin=given, database=DATABASE)
 
     def start(self):
         self.wanted = True

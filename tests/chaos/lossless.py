@@ -81,14 +81,14 @@ SUBSCRIBED = Subscribed(
 )
 
 
-def line(at, *, ids=("1", "2"), said=None):
+def line(at, *, ids=("1", "2"), metrics=None):
     """X's log of one look-up, `at` seconds after the start."""
-    said = {"likes": 1} if said is None else said
+    metrics = {"likes": 1} if metrics is None else metrics
     return {
         "at_ms": (START + at) * 1000,
         "ids": list(ids),
         "status": 200,
-        "answers": dict.fromkeys(ids, said),
+        "answers": dict.fromkeys(ids, metrics),
     }
 
 

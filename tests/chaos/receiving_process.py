@@ -139,11 +139,11 @@ async def main():
     say(dict(zip(receivers, ports, strict=True)))
     while line := await lines.readline():
         do = json.loads(line)["do"]
-        for one in receivers.values():
+        for receiver in receivers.values():
             if do == "leave":
-                one.is_gone = one.manner == "leaves"
-            elif do == "heal" and not one.is_gone:
-                one.manner = "good"
+                receiver.is_gone = receiver.manner == "leaves"
+            elif do == "heal" and not receiver.is_gone:
+                receiver.manner = "good"
         say({name: one.report() for name, one in receivers.items()} if do == "tell" else {})
 
 

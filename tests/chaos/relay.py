@@ -85,11 +85,11 @@ class Side(asyncio.Protocol):
             self.transport.resume_reading()
 
     def reset(self):
-        found = self.transport.get_extra_info("socket")
-        if found is not None and found.family != socket.AF_UNIX:
+        sock = self.transport.get_extra_info("socket")
+        if sock is not None and sock.family != socket.AF_UNIX:
             # uvloop's socket has no descriptor any more when it closed meanwhile.
             with suppress(OSError, ValueError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
         self.transport.abort()
 
 

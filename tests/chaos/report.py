@@ -23,13 +23,13 @@ def to_dict(evidence, books, *, seed, minutes):
         ],
         "faults": [
             {
-                "at": round(one.begun_at - evidence.calm_from, 2),
-                "kind": one.fault.kind.name,
-                "host": one.host,
-                "lasted": round(one.ended_at - one.begun_at, 2),
-                "happened": one.happened,
+                "at": round(happening.begun_at - evidence.calm_from, 2),
+                "kind": happening.fault.kind.name,
+                "host": happening.host,
+                "lasted": round(happening.ended_at - happening.begun_at, 2),
+                "happened": happening.happened,
             }
-            for one in evidence.happenings
+            for happening in evidence.happenings
         ],
     }
 

@@ -153,14 +153,14 @@ class Run:
                     pool.submit(one.go_on, self.strikes.over)
                     for one in (self.following, self.subscribers)
                 ]
-                found = [one for done in pool.map(work, sorted(lanes)) for one in done]
-                for one in others:
-                    one.result()
+                done_by_lane = [one for done in pool.map(work, sorted(lanes)) for one in done]
+                for other in others:
+                    other.result()
             except BaseException:
                 # The pool waits for every lane, and those for their last fault.
                 self.strikes.over.set()
                 raise
-        happenings = [one if one.happened else self.try_again(one) for one in found]
+        happenings = [one if one.happened else self.try_again(one) for one in done_by_lane]
         self.strikes.undo_all()
         return tuple(sorted(happenings, key=lambda one: one.begun_at))
 
@@ -218,11 +218,11 @@ class Run:
         """X's log of look-ups, a slice at a time: it computes its answers anew."""
         lines, since = [], 0
         while True:
-            found = self.ground.x.get(f"log?since={since}&limit=100")
-            if not found["entries"]:
+            page = self.ground.x.get(f"log?since={since}&limit=100")
+            if not page["entries"]:
                 return lines
-            since = found["next"]
-            lines += [one for one in found["entries"] if self.is_ours(one)]
+            since = page["next"]
+            lines += [one for one in page["entries"] if self.is_ours(one)]
 
     def is_ours(self, entry):
         """A look-up of tracked tweets; not of the one by which a credential is checked."""

@@ -34,7 +34,7 @@ def schedule(
 ) -> tuple[Fault, ...]:
     """Each kind once in a round, in an order of its own; each lane one after the other."""
     chance = random.Random(seed)
-    found: list[tuple[float, Kind, tuple[int, ...], float]] = []
+    collected: list[tuple[float, Kind, tuple[int, ...], float]] = []
     length = seconds / rounds(seconds)
     for turn in range(rounds(seconds)):
         for lane in sorted({kind.lane for kind in kinds}):
@@ -46,9 +46,9 @@ def schedule(
                 # What lasts longer than its turn begins with it; the rest somewhere inside.
                 begin = chance.uniform(0.0, max(0.0, slot - lasts - 0.5))
                 order = tuple(chance.sample(range(hosts), hosts))
-                found.append((turn * length + place * slot + begin, kind, order, lasts))
-    found.sort(key=lambda one: (one[0], one[1].name))
+                collected.append((turn * length + place * slot + begin, kind, order, lasts))
+    collected.sort(key=lambda one: (one[0], one[1].name))
     return tuple(
         Fault(number, round(at, 3), kind, order, round(lasts, 3))
-        for number, (at, kind, order, lasts) in enumerate(found, start=1)
+        for number, (at, kind, order, lasts) in enumerate(collected, start=1)
     )

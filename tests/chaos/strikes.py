@@ -112,16 +112,18 @@ class Strikes:
     def kill(self, fault):
         name = fault.kind.name
         if name == "kill the whole cluster":
-            host, _ = self.victim(fault, lambda one: one.find("sentinel") and one.kill())
+            host, _ = self.victim(fault, lambda each: each.find("sentinel") and each.kill())
             return host.name
         kind = name.rpartition("kill ")[2].removeprefix("the ")
         kind = "worker" if "worker" in kind else kind
         busy = {"busy": True, "idle": False, "any": None}[fault.kind.busy]
         if kind == "main":
-            host, pids = self.victim(fault, lambda one: one.find("sentinel") and one.find("main"))
+            host, pids = self.victim(
+                fault, lambda each: each.find("sentinel") and each.find("main")
+            )
             pid = pids[0]
         else:
-            host, pid = self.victim(fault, lambda one: one.freeze(kind, busy=busy))
+            host, pid = self.victim(fault, lambda each: each.freeze(kind, busy=busy))
         if kind in ("main", "sentinel"):
             host.expected = True
         send(pid, signal.SIGKILL)

@@ -89,7 +89,7 @@ class Subscribed:
         if any(one != 0 for one in self.stops):
             yield f"deliverers ended with {list(self.stops)} when told"
 
-    def differs_of(self, name, told):
+    def differs_of(self, name, published):
         ledger, heard, settled = self.ledgers[name], self.heard[name], self.settled.get(name, [])
         if ledger.added != ledger.delivered + ledger.dropped + ledger.queued:
             yield f"added is not delivered + dropped + queued: {ledger}"
@@ -102,7 +102,7 @@ class Subscribed:
         if claimed := [uid for uid, size in settled if heard.accepted.get(uid) != size]:
             yield f"{len(claimed)} batches count as delivered and were not, as {min(claimed)}"
         yield from (f"{count} times {what}" for what, count in heard.faults.items())
-        if strange := heard.events - told:
+        if strange := heard.events - published:
             yield f"{len(strange)} events that nobody told, as {min(strange)}"
         if name == LEAVES:
             if not ledger.dropped:
@@ -110,19 +110,19 @@ class Subscribed:
         else:
             if ledger.queued or ledger.dropped:
                 yield "not all of it was delivered once it was well"
-            if lost := self.due_to(name, told) - heard.events:
+            if lost := self.due_to(name, published) - heard.events:
                 yield f"{len(lost)} events never came, as {min(lost)}"
         if name != NEWEST and ledger.added != len(self.told):
             yield f"{ledger.added:,} were added of {len(self.told):,} that were told"
         if name not in WELL and not heard.did[name if name != LEAVES else "gone"]:
             yield "it never failed"
 
-    def due_to(self, name, told):
+    def due_to(self, name, published):
         """What one has to have received when all is calm."""
         if name != NEWEST:
-            return told
+            return published
         last = {}
-        for _, tweet, t in (one.split() for one in told if one.startswith("tweets ")):
+        for _, tweet, t in (one.split() for one in published if one.startswith("tweets ")):
             last[tweet] = max(last.get(tweet, 0), int(t))
-        milestones = {one for one in told if one.startswith("milestones ")}
+        milestones = {one for one in published if one.startswith("milestones ")}
         return milestones | {f"tweets {tweet} {t}" for tweet, t in last.items()}

@@ -95,7 +95,7 @@ def add_all(callbacks, keys, at_least, every):
 
     with transaction.atomic():
         for name, callback in callbacks.items():
-            one = Subscriber(
+            row = Subscriber(
                 name=name,
                 callback=callback,
                 secrets={"signing": [keys[name]]},
@@ -106,7 +106,7 @@ def add_all(callbacks, keys, at_least, every):
                 metric="likes",
                 at_least=at_least,
             )
-            enroll(one, ["tweets", "milestones"])
+            enroll(row, ["tweets", "milestones"])
 
 
 def drop_what_waits(name):
@@ -164,12 +164,12 @@ class Subscribers:
             raise RuntimeError(f"the receivers have ended: {log[-2000:]}")
         return json.loads(line)
 
-    def shell(self, act, **given):
+    def shell(self, act, **fields):
         program = (
             "import json, sys; from tests.chaos import subscribers;"
             f" subscribers.{act}(**json.load(sys.stdin))"
         )
-        self.ground.manage("shell", "-v", "0", "-c", program, given=json.dumps(given))
+        self.ground.manage("shell", "-v", "0", "-c", program, stdin=json.dumps(fields))
 
     def go_on(self, over):
         """One of them wants no more from the middle of the faults on."""

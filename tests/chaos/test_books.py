@@ -293,7 +293,7 @@ def test_what_must_have_been_told_is_each_change_since_and_each_milestone_betwee
         sample(3, 20, 1000),
     ]
 
-    found = of_histories(
+    results = of_histories(
         samples,
         since=since,
         at_least=100,
@@ -301,7 +301,7 @@ def test_what_must_have_been_told_is_each_change_since_and_each_milestone_betwee
     )
 
     ms = int(START * 1000)
-    assert found == {
+    assert results == {
         f"tweets 1 {ms + 20_000}",
         f"tweets 1 {ms + 40_000}",
         "milestones 1 likes 100",

@@ -102,17 +102,17 @@ def test_a_stalled_relay_accepts_and_passes_nothing_until_it_is_healed(relay):
     with dial(relay) as before:
         relay.stall()
         with dial(relay) as there:
-            for one in (before, there):
-                one.sendall(b"hello")
-                one.settimeout(0.2)
+            for entry in (before, there):
+                entry.sendall(b"hello")
+                entry.settimeout(0.2)
                 with pytest.raises(TimeoutError):
-                    one.recv(10)
+                    entry.recv(10)
 
             relay.heal()
 
-            for one in (before, there):
-                one.settimeout(5)
-                assert one.recv(10) == b"hello"
+            for entry in (before, there):
+                entry.settimeout(5)
+                assert entry.recv(10) == b"hello"
 
 
 def test_a_slow_relay_keeps_the_order_also_when_it_is_healed_in_between(relay):

@@ -134,13 +134,13 @@ def test_a_full_disk_is_reported_loses_nothing_and_ends_when_there_is_room(serve
         stored = 1 + store_until_it_fails(connection)
     # The log of changes found no room, so that the whole server is down.
     assert poll(lambda: fetch_or_none(url, "SELECT 1") is None)
-    said = server.user(code=REFUSED).url()
+    output = server.user(code=REFUSED).url()
     filler.unlink()
 
     rows = poll(lambda: fetch_or_none(url, "SELECT count(*) FROM kept"))
 
-    assert f"The disk of {server.directory} is full" in said
-    assert "continues by itself once there is room again" in said
+    assert f"The disk of {server.directory} is full" in output
+    assert "continues by itself once there is room again" in output
     assert rows is not None
     assert stored <= rows[0][0] <= stored + 1
     assert full_disk_sentence(server.directory) == ""

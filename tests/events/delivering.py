@@ -64,7 +64,7 @@ def end_leases():
 @contextmanager
 def delivering(*, slots=100, total=TOTAL, lease=LEASE):
     """By this process, in a thread."""
-    given = Settings(
+    delivery_settings = Settings(
         egress=Egress((ip_network("127.0.0.0/8"),), plain_http=True),
         public_url="https://watch.example",
         connect=timedelta(seconds=total),
@@ -76,7 +76,7 @@ def delivering(*, slots=100, total=TOTAL, lease=LEASE):
     running, ready = [], threading.Event()
 
     async def run():
-        running.extend((Deliverer(given), asyncio.get_running_loop()))
+        running.extend((Deliverer(delivery_settings), asyncio.get_running_loop()))
         ready.set()
         await running[0].run()
 

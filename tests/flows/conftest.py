@@ -78,19 +78,19 @@ class Product:
     def value(self, query, *values):
         return self.sql(query, *values)[0][0]
 
-    def manage(self, *arguments, given=""):
+    def manage(self, *arguments, stdin=""):
         return subprocess.run(
             [sys.executable, "manage.py", *map(str, arguments)],
             cwd=PROJECT,
             env=self.environment,
-            input=given,
+            input=stdin,
             text=True,
             capture_output=True,
             timeout=120,
         )
 
-    def manage_json(self, *arguments, given=""):
-        done = self.manage(*arguments, "--json", given=given)
+    def manage_json(self, *arguments, stdin=""):
+        done = self.manage(*arguments, "--json", stdin=stdin)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -100,7 +100,7 @@ class Product:
     def give_credential(self, name="main", secret=BEARER):
         done = self.manage(
             *("credential", "add", name, "--kind", "bearer"),
-            given=json.dumps({"bearer_token": secret}),
+            stdin=json.dumps({"bearer_token": secret}),
         )
         assert done.returncode == 0, done.stderr
 

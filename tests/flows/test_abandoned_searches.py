@@ -79,11 +79,12 @@ def test_searches_of_ten_tabs_keep_the_site_responsive(product, web, slow_texts)
         most = max(most, product.value(RUNNING))
         answers = [tab for tab in tabs if has_answer(tab)]
         time.sleep(0.02)
-    said = [read_all(tab) for tab in tabs]
+    sentence = [read_all(tab) for tab in tabs]
 
     assert 1 <= most <= 2
     assert all(
-        "took longer than a second" in one or "Too many searches are running" in one for one in said
+        "took longer than a second" in one or "Too many searches are running" in one
+        for one in sentence
     )
     assert product.value(RUNNING) == 0
 

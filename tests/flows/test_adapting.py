@@ -32,13 +32,13 @@ EACH = 8
 def hours_until_turns(x):
     """World hours until old tweets, of which some are looked at, revive; negative: since then."""
     world, clock = x.get("world"), x.get("clock")
-    found = {}
+    collected = {}
     for id in x.ids(100_000):
         born_ms = (id >> LOW_BITS) + TWEPOCH_MS
         age_ms = clock["world_ms"] - born_ms
         if not 3 * DAY_MS < age_ms < 30 * DAY_MS:
             continue
-        one = derive(
+        estimate = derive(
             id,
             born_ms=born_ms,
             start_ms=world["start_ms"],
@@ -47,9 +47,9 @@ def hours_until_turns(x):
             shares=Shares(deleted=0, falling=0, reviving=1),
         )
         # Half of the wave in some three hours or less.
-        if one.views > 3000 and one.pace * 3 * 3_600_000 > 1:
-            found[id] = (one.turn_ms - age_ms) / 3_600_000
-    return found
+        if estimate.views > 3000 and estimate.pace * 3 * 3_600_000 > 1:
+            collected[id] = (estimate.turn_ms - age_ms) / 3_600_000
+    return collected
 
 
 def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
@@ -69,7 +69,7 @@ def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
     # Their wave is over for days, or comes much later.
     dead = [id for id, hours in turns.items() if abs(hours) > 72][:EACH]
     assert len(reviving) == len(dead) == EACH
-    product.manage_json("track", "-", given="\n".join(map(str, [*reviving, *dead])))
+    product.manage_json("track", "-", stdin="\n".join(map(str, [*reviving, *dead])))
     cluster = product.start_cluster(workers=2)
 
     with Lag(product.connect) as lag:

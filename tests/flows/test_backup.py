@@ -54,7 +54,7 @@ def at_work(product):
     assert product.manage("interval", "set", "60d=1s", "--yes").returncode == 0
     product.sql("UPDATE trackers_queue SET buffer_ttl = '0.2s'")
     ids = product.x.ids(COUNT)
-    assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
     product.start_cluster()
     product.wait_for("worker")
     wait_until(lambda: product.recorded() > 3 * COUNT, what="measurements are recorded")
@@ -63,7 +63,7 @@ def at_work(product):
 
 def histories(product):
     """What is stored of each tweet: by the time of a sample, its figures."""
-    told = defaultdict(dict)
+    collected = defaultdict(dict)
     done = product.manage("export", "samples")
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():
@@ -71,8 +71,8 @@ def histories(product):
         tweet, at = sample.pop("tweet_id"), sample.pop("taken_at")
         # A run of the same figures may go on.
         del sample["measured_until"], sample["measurements"]
-        told[int(tweet)][at] = sample
-    return told
+        collected[int(tweet)][at] = sample
+    return collected
 
 
 def restore(product, url, *arguments, **environment):

@@ -76,7 +76,7 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
     ids = of_all_ages(product.x, 2000)
     product.give_credential()
     assert product.manage("interval", "set", *SHRUNK, "--yes").returncode == 0
-    counts = product.manage_json("track", "-", given="\n".join(map(str, ids)))
+    counts = product.manage_json("track", "-", stdin="\n".join(map(str, ids)))
     assert counts == {"read": 2000, "tracked": 2000, "already": 0, "rejected": 0}
 
     with Lag(product.connect) as lag:

@@ -65,13 +65,13 @@ class Web:
         self.session = requests.Session()
         self.session.trust_env = False
         wait_until(self.answers, what="the web server answers")
-        given = {
+        fields = {
             "username": "ada",
             "password": PASSWORD,
             "next": "/sources/import/",
             **self.token(),
         }
-        assert self.session.post(f"{self.url}/login/", given).ok
+        assert self.session.post(f"{self.url}/login/", fields).ok
 
     def answers(self):
         try:

@@ -31,7 +31,7 @@ def prepare(product):
         BUFFER_TTL,
     )
     ids = product.x.ids(COUNT)
-    assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
     return ids
 
 

@@ -27,20 +27,22 @@ def test_posts_less_than_k_late_are_never_lost_and_later_ones_are_counted_as_lea
     CredentialFactory(name="one")
     x = own_fakex(tweets=1_000)
 
-    found = experiment(x.url, posts=POSTS // len(SKEWS_S), skew_s=skew_s)
+    results = experiment(x.url, posts=POSTS // len(SKEWS_S), skew_s=skew_s)
 
-    print("FOUND", found)
-    assert sum(one.posts for one in found.outcomes) >= POSTS // len(SKEWS_S) - 2
-    assert sum(one.naive_lost_below for one in found.outcomes) > 0, "it would spare anybody"
-    assert sum(one.leaked for one in found.outcomes) > 0
-    for one in found.outcomes:
+    print("FOUND", results)
+    assert sum(one.posts for one in results.outcomes) >= POSTS // len(SKEWS_S) - 2
+    assert sum(one.naive_lost_below for one in results.outcomes) > 0, "it would spare anybody"
+    assert sum(one.leaked for one in results.outcomes) > 0
+    for outcome in results.outcomes:
         # Our own clock has no say: each poll knew when it had asked, by X's.
-        assert one.polls_without_time == 0
-        assert one.late > 0
-        assert one.naive_lost > one.passed_by
-        assert (one.leaked_below, one.lost) == (0, 0)
-        assert one.passed_by == one.unpolled, "what polls never showed has leaked, and is told"
-        assert one.beyond >= one.leaked == one.meter
-        assert (one.not_leaks, one.untold) == (0, 0)
+        assert outcome.polls_without_time == 0
+        assert outcome.late > 0
+        assert outcome.naive_lost > outcome.passed_by
+        assert (outcome.leaked_below, outcome.lost) == (0, 0)
+        assert outcome.passed_by == outcome.unpolled, (
+            "what polls never showed has leaked, and is told"
+        )
+        assert outcome.beyond >= outcome.leaked == outcome.meter
+        assert (outcome.not_leaks, outcome.untold) == (0, 0)
     # What is read again on the same day costs nothing.
-    assert found.billed == found.booked == found.shown
+    assert results.billed == results.booked == results.shown

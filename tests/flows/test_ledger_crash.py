@@ -54,7 +54,7 @@ def postgres(tmp_path_factory):
             admin.execute("SELECT pg_reload_conf()")
         manage(server, "migrate", "-v", "0")
         manage(
-            server, "credential", "add", "one", "--kind", "bearer", given='{"bearer_token": "t"}'
+            server, "credential", "add", "one", "--kind", "bearer", stdin='{"bearer_token": "t"}'
         )
         yield server
     finally:

@@ -68,12 +68,12 @@ WAITING = """
 
 def born(ids, rng, first, last, count):
     """Ids of the fake's world, born between two instants."""
-    found = set()
-    while len(found) < count:
+    collected = set()
+    while len(collected) < count:
         at = first + (last - first) * rng.random()
         since = int(at.timestamp() * 1000) - TWEPOCH_MS
-        found.add(since << LOW_BITS | ids._offset(since))
-    return sorted(found)
+        collected.add(since << LOW_BITS | ids._offset(since))
+    return sorted(collected)
 
 
 class Month:

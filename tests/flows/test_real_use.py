@@ -58,18 +58,18 @@ def at_a_terminal(block, project, env, answers=()):
     command = ["setsid", "--ctty", "--wait", "bash", "-euc", block]
     process = subprocess.Popen(command, cwd=project, env=env, stdin=end, stdout=end, stderr=end)
     os.close(end)
-    shown, read, waiting = "", 0, list(answers)
+    displayed, read, waiting = "", 0, list(answers)
     # The last process that has the other end leaves.
     with suppress(OSError):
         while more := os.read(terminal, 65536):
-            shown += more.decode(errors="replace")
-            if waiting and (at := shown.find(waiting[0][0], read)) >= 0:
+            displayed += more.decode(errors="replace")
+            if waiting and (at := displayed.find(waiting[0][0], read)) >= 0:
                 read = at + len(waiting[0][0])
                 os.write(terminal, f"{waiting.pop(0)[1]}\n".encode())
     os.close(terminal)
-    assert process.wait(60) == 0, shown
-    assert waiting == [], shown
-    return shown
+    assert process.wait(60) == 0, displayed
+    assert waiting == [], displayed
+    return displayed
 
 
 def log_in(address):

@@ -82,19 +82,19 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
     product.x.tell("POST", "credentials", {"kind": "oauth2", "name": "consent", **OAUTH2})
     product.x.put("credentials", {"strict": True})
     secrets = [*OAUTH1.values(), *OAUTH2.values(), BEARER, REFUSED]
-    told = []
+    collected = []
     for name, kind, values in (
         ("app", "bearer", {"bearer_token": BEARER}),
         ("user", "oauth1", OAUTH1),
         ("bad", "bearer", {"bearer_token": REFUSED}),
         ("consent", "oauth2", OAUTH2),
     ):
-        done = product.manage("credential", "add", name, "--kind", kind, given=json.dumps(values))
+        done = product.manage("credential", "add", name, "--kind", kind, stdin=json.dumps(values))
         assert done.returncode == 0, done.stderr
-        told.append(done.stdout + done.stderr)
+        collected.append(done.stdout + done.stderr)
     product.sql("UPDATE trackers_queue SET retry_first = '1s', retry_most = '1s'")
     ids = product.x.ids(600)
-    product.manage_json("track", "-", given="\n".join(map(str, ids)))
+    product.manage_json("track", "-", stdin="\n".join(map(str, ids)))
     # What goes wrong is where secrets slip out: into messages, tracebacks and saved failures.
     faults = ["503_text", "html", "truncated", "reset", "garbage_list", "401"]
     product.x.put("faults", [{"match": {}, "kind": kind, "times": 1} for kind in faults])
@@ -104,14 +104,14 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
         lambda: len({id for entry in product.x.log() for id in figures(entry)}) > 500,
         what="the tweets were looked up in spite of the faults",
     )
-    told.append(arguments_of(cluster))
+    collected.append(arguments_of(cluster))
     assert product.stop(cluster) == 0
 
     for command in (("credential", "list"), ("credential", "check"), ("status",)):
         done = product.manage(*command)
-        told.append(done.stdout + done.stderr)
-    told += [path.read_text() for path in product.logs.glob("*.log")]
-    told.append(dump_of(product))
+        collected.append(done.stdout + done.stderr)
+    collected += [path.read_text() for path in product.logs.glob("*.log")]
+    collected.append(dump_of(product))
     pages = subprocess.run(
         [sys.executable, "manage.py", "shell", "-c", PAGES],
         cwd=PROJECT,
@@ -121,10 +121,10 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
         timeout=60,
     )
     assert pages.returncode == 0, pages.stderr
-    told.append(pages.stdout + pages.stderr)
+    collected.append(pages.stdout + pages.stderr)
 
     statuses = {entry["token"]: entry["status"] for entry in product.x.log()}
     assert len(statuses) == 4, "each credential was used"
     assert 401 in statuses.values()
     assert secrets_in(f"a log with {BEARER}", secrets) == [BEARER], "the search finds what is there"
-    assert secrets_in("".join(told), secrets) == []
+    assert secrets_in("".join(collected), secrets) == []

@@ -25,7 +25,7 @@ def test_a_quarter_of_the_money_is_spent_to_the_last_tweet_day(product, workers)
     assert product.manage("interval", "set", "36500d=1s..5s@5%", "--yes").returncode == 0
     product.sql("UPDATE trackers_project SET posts_a_day = %s", BUDGET)
     ids = x.ids(TWEETS)
-    product.manage_json("track", "-", given="\n".join(map(str, ids)))
+    product.manage_json("track", "-", stdin="\n".join(map(str, ids)))
     cluster = product.start_cluster(workers=workers)
 
     def billed():

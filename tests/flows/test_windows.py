@@ -56,7 +56,7 @@ def test_requests_use_up_the_windows_and_never_exceed_them(product, row, workers
         product.give_credential(token, secret=token)
     assert product.manage("interval", "set", row, "--yes").returncode == 0
     ids = product.x.ids(40_000)
-    assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == 40_000
+    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == 40_000
     product.sql("UPDATE trackers_tweetbucket SET due_at = now()")
 
     seconds = SECONDS if LONG or row == FIXED else SECONDS // 2

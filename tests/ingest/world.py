@@ -46,11 +46,11 @@ class World:
         self.now_ms += self.took_ms - self.took_ms // 2
         below = min(ask.until_id or 2**63, int(ask.token or 2**63))
         ids = [id for id in visible if (ask.since_id or 0) < id < below]
-        shown = tuple(ids[: ask.max_results])
-        self.shown += len(shown)
+        visible_ids = tuple(ids[: ask.max_results])
+        self.shown += len(visible_ids)
         return Page(
-            {}, dict.fromkeys(shown, "bare"), shown, 0, frozenset(), frozenset(), None,
-            str(shown[-1]) if len(ids) > len(shown) else None,
+            {}, dict.fromkeys(visible_ids, "bare"), visible_ids, 0, frozenset(), frozenset(), None,
+            str(visible_ids[-1]) if len(ids) > len(visible_ids) else None,
             date - timedelta(milliseconds=self.took_ms) if self.tells_time else None, None, None,
         )  # fmt: skip
 
@@ -81,11 +81,11 @@ class Reader:
         """To the end of the sweep, of this poll's pages, or to a crash; whether to the end."""
         filling = self.sweep.purpose == "gap"
         while True:
-            given = self.world.read(ask_for(self.sweep, self.of(), self.rules))
+            fields = self.world.read(ask_for(self.sweep, self.of(), self.rules))
             if next(self.crashes, False):
                 return False
-            step = follow(self.sweep, given, cursor=self.cursor, rules=self.rules)
-            self.keep(given)
+            step = follow(self.sweep, fields, cursor=self.cursor, rules=self.rules)
+            self.keep(fields)
             if isinstance(step, More):
                 self.sweep = step.sweep
                 if not step.at_once:

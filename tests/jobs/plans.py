@@ -40,11 +40,11 @@ def nodes(plan):
         yield from nodes(child)
 
 
-def scans(told, table):
+def scans(plan, table):
     """How a table is reached, in the order of the plan."""
     return [
         (node["Node Type"], node.get("Index Name", ""))
-        for node in nodes(told["Plan"])
+        for node in nodes(plan["Plan"])
         if node.get("Relation Name") == table
     ]
 

@@ -73,11 +73,11 @@ class Demo:
         self.family = psutil.Process(self.process.pid).children(recursive=True)
 
     def await_in_log(self, pattern):
-        def found():
+        def matching():
             assert self.process.poll() is None, self.log.read_text()
             return re.search(pattern, self.log.read_text())
 
-        return poll(found, within=240, what=f"{pattern} in {self.log}")[1]
+        return poll(matching, within=240, what=f"{pattern} in {self.log}")[1]
 
     def log_entries(self):
         return requests.get(f"{self.fake}/_fake/log", timeout=30).json()["entries"]

@@ -23,12 +23,12 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if item.get_closest_marker("browser")]
     if not left_out:
         return
-    said = f"{len(left_out)} browser tests: there is no chromium on the PATH"
+    sentence = f"{len(left_out)} browser tests: there is no chromium on the PATH"
     if os.environ.get("BROWSER_TESTS") == "required":
-        raise pytest.UsageError(f"BROWSER_TESTS=required, but {said}.")
+        raise pytest.UsageError(f"BROWSER_TESTS=required, but {sentence}.")
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
-    config.get_terminal_writer().line(f"Left out {said}.")
+    config.get_terminal_writer().line(f"Left out {sentence}.")
 
 
 @pytest.fixture(autouse=True)

@@ -39,8 +39,8 @@ def words(html):
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def gap(made, why="budget", *, closed=False, first=120, last=60, **given):
+def gap(made, why="budget", *, closed=False, first=120, last=60, **fields):
     ids = [id_born(now() - timedelta(minutes=minutes)) for minutes in (first, last)]
     values = {"from_id": ids[0], "to_id": ids[1], "found_at": now()}
     closed_at = now() if closed else None
-    return Gap.objects.create(source=made, why=why, closed_at=closed_at, **{**values, **given})
+    return Gap.objects.create(source=made, why=why, closed_at=closed_at, **{**values, **fields})

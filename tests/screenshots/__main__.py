@@ -75,12 +75,12 @@ def picture(page, url, path):
 
 
 def main():
-    given = argparse.ArgumentParser(prog="tests.screenshots")
-    given.add_argument("--into", type=Path, default=PROJECT / "docs" / "images")
-    given.add_argument("--only", nargs="+", default=[], metavar="NAME")
-    given.add_argument("--address", help="of a demo that runs already")
-    given.add_argument("--password", help="of its admin")
-    asked = given.parse_args()
+    parser = argparse.ArgumentParser(prog="tests.screenshots")
+    parser.add_argument("--into", type=Path, default=PROJECT / "docs" / "images")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--address", help="of a demo that runs already")
+    parser.add_argument("--password", help="of its admin")
+    asked = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
     # Playwright runs a loop in this thread; nothing else is in it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"

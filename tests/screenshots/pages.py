@@ -59,9 +59,9 @@ def name_of(where):
 def routes():
     """Addresses without a parameter: pages that nothing links to are among them."""
     return [
-        str(one.pattern)
+        str(pattern.pattern)
         for entry in get_resolver().url_patterns
         if str(entry.pattern) == ""
-        for one in entry.url_patterns
-        if "<" not in str(one.pattern)
+        for pattern in entry.url_patterns
+        if "<" not in str(pattern.pattern)
     ]

@@ -19,13 +19,13 @@ def read_ids(name="home"):
 
 def state():
     """All that there is, but for the numbers that it goes by."""
-    told = {
+    contents = {
         timeline.id: (timeline.name, timeline.live, timeline.size, timeline.last_read_at, [], [])
         for timeline in Timeline.objects.order_by("name")
     }
     for row in TimelineEntry.objects.order_by("timeline_id", "seq", "entry_id"):
-        *_, rows, dead = told[row.timeline_id]
+        *_, rows, dead = contents[row.timeline_id]
         rows.append((row.entry_id, row.secondary, row.metadata and bytes(row.metadata)))
         if row.dead_at:
             dead.append((row.entry_id, row.dead_at))
-    return list(told.values())
+    return list(contents.values())

@@ -132,15 +132,15 @@ def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> lis
     ids: list[int] = []
     time_left, direction, size = Deadline.after(_SEARCH_TIME), Direction(), MAX_SORTED + 1
     while True:
-        found = filters.candidates(direction, size)
-        ids += filters.sieve(found.ids) if query.filtered else found.ids
+        candidates = filters.candidates(direction, size)
+        ids += filters.sieve(candidates.ids) if query.filtered else results.ids
         if len(ids) > MAX_SORTED:
             return Unsorted.MATCHES
-        if found.until is None:
+        if candidates.until is None:
             return ids
         if time_left.is_over:
             return Unsorted.TIME
-        direction, size = direction.on_from(found.until), _PIECE
+        direction, size = direction.on_from(candidates.until), _PIECE
 
 
 def _sort_ids(ids: list[int], sort: Sort) -> QuerySet[Any, int]:

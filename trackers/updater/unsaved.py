@@ -48,12 +48,12 @@ def record_unsaved() -> None:
         if not kept.is_window_settled:
             selection.settle_all_answered([(grant.selected, reply.window)])
             kept.is_window_settled = True
-        shown = grant.unpaid & set(_tweets_shown(kept.answered))
+        visible = grant.unpaid & set(_tweets_shown(kept.answered))
         with transaction.atomic():
             # Another process may have asked for them since, and counted them. Of versions that are
             # one tweet X billed fewer than there are tweets.
-            new = mark_paid(shown, day=grant.payment.day, project=grant.selected.project)
-            posts = max(0, kept.settlement.posts - len(shown) + new)
+            new = mark_paid(visible, day=grant.payment.day, project=grant.selected.project)
+            posts = max(0, kept.settlement.posts - len(visible) + new)
             ledger.settle_all([replace(kept.settlement, posts=posts)])
         del _unsaved[0]
 

@@ -15,16 +15,16 @@ def test_the_form_shows_only_secrets_of_the_chosen_kind_with_and_without_scripts
     credential = CredentialFactory()
 
     with looking(staff, live_server, java_script_enabled=False) as seen:
-        shown = seen.page.locator("fieldset.of-kind:visible")
+        visible = seen.page.locator("fieldset.of-kind:visible")
         seen.page.goto(f"{seen.address}/admin/trackers/credential/add/")
-        assert shown.count() == 0
+        assert visible.count() == 0
         for kind, field in (("oauth1", "consumer_key"), ("oauth2", "client_id")):
             seen.page.select_option("#id_kind", kind)
-            assert shown.count() == 1
+            assert visible.count() == 1
             assert seen.page.locator(f"#id_{field}").is_visible()
         seen.page.goto(f"{seen.address}/admin/trackers/credential/{credential.pk}/change/")
         assert seen.page.locator("#id_bearer_token").is_visible()
-        assert shown.count() == 1
+        assert visible.count() == 1
 
 
 def test_the_admin_fits_a_phone(staff, live_server):

@@ -35,13 +35,13 @@ def source(**given):
 
 
 def test_a_confirmed_action_is_recorded_for_each_row(staff):
-    one, two = get_or_create_tag("a"), get_or_create_tag("b")
+    first, two = get_or_create_tag("a"), get_or_create_tag("b")
     where = reverse("admin:trackers_tag_changelist")
 
-    act(staff, where, "remove", one.pk, two.pk)
+    act(staff, where, "remove", first.pk, two.pk)
     assert history_rows() == []
 
-    act(staff, where, "remove", one.pk, two.pk, sure="yes")
+    act(staff, where, "remove", first.pk, two.pk, sure="yes")
     assert sorted(history_rows()) == [
         ("ada", "a", "Removed from all tweets, in the admin."),
         ("ada", "b", "Removed from all tweets, in the admin."),

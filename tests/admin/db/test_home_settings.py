@@ -21,21 +21,21 @@ def form(page, **changes):
 def test_home_settings_are_one_row_with_advice_and_errors_beside_the_fields(staff):
     page = staff.get(PAGE, follow=True)
     assert "Start with" in page.content.decode()
-    given = page.context["adminform"].form.initial
+    fields = page.context["adminform"].form.initial
 
-    refused = staff.post(f"{PAGE}1/change/", form(given, cache_size=60, cache_slack=61))
+    refused = staff.post(f"{PAGE}1/change/", form(fields, cache_size=60, cache_slack=61))
     assert "The slack cannot be larger than the cache." in refused.content.decode()
-    refused = staff.post(f"{PAGE}1/change/", form(given, strategy="other", fanout_limit=0))
+    refused = staff.post(f"{PAGE}1/change/", form(fields, strategy="other", fanout_limit=0))
     assert set(refused.context["adminform"].form.errors) == {"strategy", "fanout_limit"}
     assert HomeSettings.objects.get().strategy == "read"
 
-    refused = staff.post(f"{PAGE}1/change/", form(given, strategy="sized", embed=["text"]))
+    refused = staff.post(f"{PAGE}1/change/", form(fields, strategy="sized", embed=["text"]))
     assert "Only the capped cache can embed." in refused.content.decode()
 
-    staff.post(f"{PAGE}1/change/", form(given, strategy="cache", embed=["text"]))
+    staff.post(f"{PAGE}1/change/", form(fields, strategy="cache", embed=["text"]))
     kept = HomeSettings.objects.get()
     assert (kept.strategy, kept.embed) == ("cache", ["text"])
-    staff.post(f"{PAGE}1/change/", form(given, strategy="cache"))
+    staff.post(f"{PAGE}1/change/", form(fields, strategy="cache"))
     assert HomeSettings.objects.get().embed == []
 
 

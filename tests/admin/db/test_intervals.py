@@ -22,24 +22,24 @@ def rows():
 def save(staff, **changed):
     """The list as the page has it, with fields changed: `every_0="30s"`."""
     formset = staff.get(LIST).context["cl"].formset
-    given = {"_save": "Save"}
+    fields = {"_save": "Save"}
     for field in formset.management_form:
-        given[field.html_name] = field.value()
+        fields[field.html_name] = field.value()
     for form in formset.forms:
         for field in form:
             value = field.value()
             if value is None or (field.name == "enabled" and not value):
                 continue
-            given[field.html_name] = "on" if field.name == "enabled" else value
+            fields[field.html_name] = "on" if field.name == "enabled" else value
     for name in ("_save", "sure"):
         if name in changed:
-            given[name] = changed.pop(name)
+            fields[name] = changed.pop(name)
     for name, value in changed.items():
         field, _, place = name.rpartition("_")
-        given[f"form-{place}-{field}"] = value
+        fields[f"form-{place}-{field}"] = value
         if value is None:
-            del given[f"form-{place}-{field}"]
-    return staff.post(LIST, given, follow=True)
+            del fields[f"form-{place}-{field}"]
+    return staff.post(LIST, fields, follow=True)
 
 
 def test_a_person_changes_sixty_seconds_to_thirty(staff):
@@ -112,11 +112,11 @@ def test_a_list_that_costs_more_than_twice_as_much_must_be_confirmed(staff):
 
 def test_a_single_row_that_costs_more_must_be_confirmed_too(staff):
     first = Interval.objects.first()
-    given = {"younger_than": "18m", "every": "1s", "jitter": "0.05", "enabled": "on"}
+    fields = {"younger_than": "18m", "every": "1s", "jitter": "0.05", "enabled": "on"}
     address = f"{LIST}{first.pk}/change/"
 
-    assert "times as much as now" in staff.post(address, given).content.decode()
-    assert staff.post(address, {**given, "sure": "on"}).status_code == 302
+    assert "times as much as now" in staff.post(address, fields).content.decode()
+    assert staff.post(address, {**fields, "sure": "on"}).status_code == 302
     first.refresh_from_db()
     assert first.every == timedelta(seconds=1)
 
@@ -143,14 +143,14 @@ def test_all_rows_become_adapting_after_the_cost_was_shown(staff):
     assert 'value="5%"' in shown
     assert 'value="20s"' in shown
     assert Interval.objects.exclude(accuracy=None).count() == 0
-    given = {
+    fields = {
         f"{name}_{place}": value
         for place, row in enumerate(values)
         for name, value in zip(("accuracy", "at_most", "at_least"), row, strict=True)
     }
-    given |= {f"accuracy_{place}": "5%" for place in range(5)}
+    fields |= {f"accuracy_{place}": "5%" for place in range(5)}
 
-    save(staff, **given, sure="yes")
+    save(staff, **fields, sure="yes")
 
     assert [one.written for one in Interval.objects.all()] == [
         "18m=20s..5m@5%", "1h=30s..15m@5%", "1d=60s..3h@5%", "7d=5m..1d@5%", "30d=15m..4d@5%",
@@ -228,12 +228,12 @@ def test_the_command_starts_a_replan_by_the_workers():
 def test_the_command_previews_the_cost_without_changes():
     before = rows()
 
-    told = interval("set", "60m=30s", "--dry-run")
+    report = interval("set", "60m=30s", "--dry-run")
     counted = json.loads(interval("set", "60m=30s", "--dry-run", "--json"))
 
     assert rows() == before
-    assert "Look-ups of one tweet, over its life: 96 now, 120 then." in told
-    assert "Share of X's rate limit: unknown: X has not reported its rate limits yet." in told
+    assert "Look-ups of one tweet, over its life: 96 now, 120 then." in report
+    assert "Share of X's rate limit: unknown: X has not reported its rate limits yet." in report
     assert counted["after"]["life"] == 120
 
 

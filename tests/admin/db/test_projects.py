@@ -26,14 +26,14 @@ def change(project):
 
 def test_budgets_are_set_and_removed(staff):
     project = ProjectFactory(name="acme")
-    given = {"name": "acme", **PRICES, **NO_ROWS}
+    fields = {"name": "acme", **PRICES, **NO_ROWS}
 
-    staff.post(change(project), {**given, "posts_a_day": "60000", "money_a_month": "300"})
+    staff.post(change(project), {**fields, "posts_a_day": "60000", "money_a_month": "300"})
     project.refresh_from_db()
     assert (project.posts_a_day, project.money_a_month) == (60_000, Decimal("300"))
     assert project.posts_a_month is None
 
-    staff.post(change(project), given)
+    staff.post(change(project), fields)
     project.refresh_from_db()
     assert not project.has_budget
 

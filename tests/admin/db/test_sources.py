@@ -11,21 +11,21 @@ def source(of="nasa", **given):
 
 
 def test_the_list_is_filtered_and_searched_and_counts_gaps(staff):
-    one = source(owner="science", priority=2)
+    watched_source = source(owner="science", priority=2)
     source("esa", paused_at=now())
-    gap = {"source": one, "from_id": 1, "to_id": 2, "found_at": now()}
+    gap = {"source": watched_source, "from_id": 1, "to_id": 2, "found_at": now()}
     Gap.objects.create(why="budget", **gap)
     Gap.objects.create(why="budget", closed_at=now(), **gap)
 
-    def found(**query):
+    def matching(**query):
         return list(staff.get(SOURCES, query).context["cl"].queryset)
 
     for query in ({"owner": "science"}, {"priority__exact": "2"}, {"paused": "no"}):
-        assert found(**query) == [one]
-    assert found(q="nas") == [one]
-    assert [row.of for row in found(paused="yes")] == ["esa"]
-    assert found(kind__exact="search") == []
-    assert [row.open_gaps for row in found(q="nas")] == [1]
+        assert matching(**query) == [watched_source]
+    assert matching(q="nas") == [watched_source]
+    assert [row.of for row in matching(paused="yes")] == ["esa"]
+    assert matching(kind__exact="search") == []
+    assert [row.open_gaps for row in matching(q="nas")] == [1]
 
 
 def test_the_list_links_to_the_pages_of_sources_and_is_read_only(staff):

@@ -15,18 +15,18 @@ def html(reply):
 
 
 def test_the_admin_links_to_the_page_and_shows_the_history(staff):
-    one = subscriber("shop")
-    acts.pause(one, by_command())
+    shop = subscriber("shop")
+    acts.pause(shop, by_command())
 
     for address, page in (
         (LIST, "/subscribers/"),
         (f"{LIST}add/", "/subscribers/add/"),
-        (f"{LIST}{one.pk}/change/", f"/subscribers/{one.pk}/"),
-        (f"{LIST}{one.pk}/delete/", f"/subscribers/{one.pk}/"),
+        (f"{LIST}{shop.pk}/change/", f"/subscribers/{shop.pk}/"),
+        (f"{LIST}{shop.pk}/delete/", f"/subscribers/{shop.pk}/"),
     ):
         assert staff.get(address)["Location"] == page
         assert staff.post(address, {"post": "yes"})["Location"] == page
-    assert "Paused" in html(staff.get(f"{LIST}{one.pk}/history/"))
+    assert "Paused" in html(staff.get(f"{LIST}{shop.pk}/history/"))
     assert Subscriber.objects.filter(removed_at=None).exists()
 
 

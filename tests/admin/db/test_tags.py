@@ -37,11 +37,11 @@ def test_the_list_shows_how_many_tweets_have_each_tag(staff, two):
 
 
 def test_a_tag_is_renamed_but_not_to_the_name_of_another(staff, two):
-    one, other = two
-    page = staff.post(f"{TAGS}{one.pk}/change/", {"name": "START"})
+    first, other = two
+    page = staff.post(f"{TAGS}{first.pk}/change/", {"name": "START"})
     assert "There is a tag “start” already. Merge the two" in page.content.decode()
 
-    staff.post(f"{TAGS}{one.pk}/change/", {"name": " #Lift-off "})
+    staff.post(f"{TAGS}{first.pk}/change/", {"name": " #Lift-off "})
     staff.post(f"{TAGS}{other.pk}/change/", {"name": "Start"})
     assert offered_tags() == ["Lift-off", "Start"]
     staff.post(f"{TAGS}add/", {"name": "one,two"})
@@ -49,13 +49,13 @@ def test_a_tag_is_renamed_but_not_to_the_name_of_another(staff, two):
 
 
 def test_tags_are_merged_into_the_chosen_tag(staff, two):
-    one, other = two
-    page = choose(staff, "merge", one, other).content.decode()
+    first, other = two
+    page = choose(staff, "merge", first, other).content.decode()
     assert "start (1 tweet)" in page
     assert offered_tags() == ["launch", "start"]
-    assert "takes two tags" in messages_on(choose(staff, "merge", one))[0]
+    assert "takes two tags" in messages_on(choose(staff, "merge", first))[0]
 
-    page = choose(staff, "merge", one, other, into=str(other.pk), sure="yes")
+    page = choose(staff, "merge", first, other, into=str(other.pk), sure="yes")
     assert messages_on(page) == [
         "Merged 1 into “start”. Their tweets are moved within a minute or so."
     ]
@@ -66,16 +66,18 @@ def test_tags_are_merged_into_the_chosen_tag(staff, two):
 
 
 def test_removing_a_tag_asks_first_and_says_how_many_tweets_have_it(staff, two):
-    one, _ = two
-    page = choose(staff, "remove", one).content.decode()
+    first, _ = two
+    page = choose(staff, "remove", first).content.decode()
     assert "launch (2 tweets)" in page
     assert offered_tags() == ["launch", "start"]
 
-    assert messages_on(choose(staff, "remove", one, sure="yes")) == ["Removed 1; the tweets stay."]
+    assert messages_on(choose(staff, "remove", first, sure="yes")) == [
+        "Removed 1; the tweets stay."
+    ]
     tasks.sweep_tags()
 
     assert tagging.tags_of([1, 2]) == {2: ["start"]}
-    assert staff.get(f"{TAGS}{one.pk}/change/", follow=True).status_code == 200
+    assert staff.get(f"{TAGS}{first.pk}/change/", follow=True).status_code == 200
 
 
 def test_view_permission_cannot_remove_tags(client, two):

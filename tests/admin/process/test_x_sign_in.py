@@ -64,15 +64,23 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
 
     assert message_on(staff, path).startswith("reader now has tokens from X")
 
-    found = Credential.objects.get()
-    assert (found.kind, found.app.name, found.state) == ("oauth2", "reader", "ready")
-    assert set(found.secrets) == {"client_id", "client_secret", "access_token", "refresh_token"}
-    assert timedelta(hours=1) < found.expires_at - timezone.now() < timedelta(hours=3)
-    asked = {"headers": {"Authorization": f"Bearer {found.secrets['access_token']}"}, "timeout": 30}
+    credential = Credential.objects.get()
+    assert (credential.kind, credential.app.name, credential.state) == ("oauth2", "reader", "ready")
+    assert set(credential.secrets) == {
+        "client_id",
+        "client_secret",
+        "access_token",
+        "refresh_token",
+    }
+    assert timedelta(hours=1) < credential.expires_at - timezone.now() < timedelta(hours=3)
+    asked = {
+        "headers": {"Authorization": f"Bearer {credential.secrets['access_token']}"},
+        "timeout": 30,
+    }
     id = fake.visible_ids(1)[0]
     assert requests.get(f"{fake.url}/2/tweets?ids={id}", **asked).status_code == 200
     kept = everything_logged.text + str(Session.objects.values_list("session_data")) + address
-    for secret in (code, pending.verifier, "a-client-secret", found.secrets["refresh_token"]):
+    for secret in (code, pending.verifier, "a-client-secret", credential.secrets["refresh_token"]):
         assert secret not in kept
     # The code is spent, and what was begun has ended.
     assert message_on(staff, path) == sign_in.NOT_BEGUN
@@ -80,18 +88,20 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
 
 def test_a_credential_is_signed_in_again_and_works_again(staff):
     message_on(staff, back_from_x(to_x(staff)))
-    found = Credential.objects.get()
-    before = found.secrets["refresh_token"]
-    found.disable("sign in again: X does not take its refresh token any more", now=timezone.now())
-    path = f"/admin/trackers/credential/{found.pk}/sign-in/"
+    credential = Credential.objects.get()
+    before = credential.secrets["refresh_token"]
+    credential.disable(
+        "sign in again: X does not take its refresh token any more", now=timezone.now()
+    )
+    path = f"/admin/trackers/credential/{credential.pk}/sign-in/"
     assert "reader will get new tokens" in staff.get(path).content.decode()
     assert path in staff.get(path.replace("sign-in/", "change/")).content.decode()
     assert BEGIN in staff.get("/admin/trackers/credential/").content.decode()
 
     assert message_on(staff, back_from_x(to_x(staff, path, {}))).startswith("reader now has tokens")
 
-    found = Credential.objects.get()
-    assert (found.disabled_at, found.secrets["refresh_token"] == before) == (None, False)
+    credential = Credential.objects.get()
+    assert (credential.disabled_at, credential.secrets["refresh_token"] == before) == (None, False)
 
 
 def test_denying_access_at_x_saves_nothing_and_says_so(staff):
@@ -159,12 +169,12 @@ def test_a_response_without_a_code_is_reported(staff, query, says):
 
 def test_the_form_names_its_errors(staff):
     message_on(staff, back_from_x(to_x(staff)))
-    for given, says in (
+    for values, says in (
         (GIVEN, "There is already a credential of this name"),
         ({**GIVEN, "name": "x", "client_secret": "a b"}, "white space"),
         ({}, "This field is required"),
     ):
-        assert says in staff.post(BEGIN, given).content.decode()
+        assert says in staff.post(BEGIN, values).content.decode()
 
 
 def test_signing_in_needs_the_permission_to_add_credentials(client):

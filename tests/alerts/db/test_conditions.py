@@ -44,10 +44,10 @@ def test_a_paused_queue_does_not_alert_as_late():
 
 def test_a_refused_credential_alerts_and_its_recovery_too():
     rule("credential")
-    one = CredentialFactory(name="main")
+    credential = CredentialFactory(name="main")
     CredentialFactory(name="by hand", disabled_at=NOW)
     assert minute() == []
-    Credential.objects.filter(pk=one.pk).update(refused=2)
+    Credential.objects.filter(pk=credential.pk).update(refused=2)
 
     [(state, what)] = minute(1)
     assert (state, what) == (
@@ -58,7 +58,7 @@ def test_a_refused_credential_alerts_and_its_recovery_too():
     Credential.objects.update(refused=0)
     assert minute(2) == [("back", "X accepts it again.")]
     # Within the pause it is not told again, and neither is that it is over.
-    Credential.objects.filter(pk=one.pk).update(refused=3)
+    Credential.objects.filter(pk=credential.pk).update(refused=3)
     assert minute(3) == []
     Credential.objects.update(refused=0)
     assert minute(4) == []
@@ -75,12 +75,12 @@ def test_hidden_and_leaking_sources_alert():
     minute(1)
     assert minute(2) == []
 
-    found = {
+    collected = {
         one.rule_name: [line["what"] for line in one.lines] for one in AlertNotice.objects.all()
     }
     leak = "3 posts were missed by the polls of @nasa's posts today, and found later."
     hidden = "X does not show the source @esa's posts: protected."
-    assert {name: sorted(said) for name, said in found.items()} == {
+    assert {name: sorted(said) for name, said in collected.items()} == {
         "all": [leak, hidden], "nasa": [leak],
     }  # fmt: skip
 
@@ -120,7 +120,7 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ({"posts_a_day": 2000}, ""),
         ({"posts_a_day": 1400}, "runs dry tomorrow: it needs about 1,500 tweet-days, as today does,"
@@ -134,11 +134,11 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
         ({"depleted_until": NOW + HOUR}, "has used up its credits"),
     ],
 )  # fmt: skip
-def test_a_budget_alerts_when_it_will_run_dry_before_tomorrow(given, said):
+def test_a_budget_alerts_when_it_will_run_dry_before_tomorrow(given, sentence):
     found = dry(books(**given), now=NOW)
 
-    assert said in found
-    assert bool(said) == bool(found)
+    assert sentence in found
+    assert bool(sentence) == bool(found)
 
 
 def test_tomorrow_gets_its_share_of_the_month_and_a_new_month_all_of_it():

@@ -42,11 +42,11 @@ def test_other_tweets_alert_once_when_they_cross_the_threshold():
         tweet(id, author=author)
         measure(id, 0, 50)
     SourceTweet.objects.create(source=source, tweet_id=3, seen_at=NOW)
-    for name, given in {
+    for name, values in {
         "any": {}, "author": {"about": "author", "of": 8}, "source": {"about": "source",
         "of": source.pk}, "higher": {"at": 1000},
     }.items():  # fmt: skip
-        rule("milestone", **{"metric": "likes", "at": 100, "name": name, **given})
+        rule("milestone", **{"metric": "likes", "at": 100, "name": name, **values})
     assert minute() == []
     assert set(Milestone.objects.values_list("at", flat=True)) >= {100, 1000}
     for id in (1, 2, 3):
@@ -71,11 +71,11 @@ def test_a_tweet_untracked_after_its_crossing_does_not_alert():
 
 
 def test_crossings_are_not_recorded_without_a_threshold_rule():
-    one = rule("milestone", metric="likes", at=100)
+    alert_rule = rule("milestone", metric="likes", at=100)
     minute()
     assert Topic.objects.get(name="milestones").watched_until
     assert AlertPlace.objects.exists()
-    one.delete()
+    alert_rule.delete()
     Topic.objects.update(watched_until=None)
 
     minute(1)

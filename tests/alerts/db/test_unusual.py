@@ -14,11 +14,11 @@ from tweetwatch.pieces import Deadline
 def posted(before, likes, *, author=7):
     """Posted so long before NOW, with so many likes an hour later, or now."""
     born = NOW - before
-    one = tweet(id_born(born), author=author, created_at=born)
+    moved = tweet(id_born(born), author=author, created_at=born)
     at = min(born + HOUR, NOW)
-    record([Measured(one.pk, at, figures(likes), 60 * HOUR)])
-    one.refresh_from_db()
-    return one
+    record([Measured(moved.pk, at, figures(likes), 60 * HOUR)])
+    moved.refresh_from_db()
+    return moved
 
 
 def earlier(likes=100, count=5, *, author=7):
@@ -27,15 +27,15 @@ def earlier(likes=100, count=5, *, author=7):
 
 def test_three_times_the_benchmark_alerts_and_names_the_benchmark():
     earlier()
-    one = moves(posted(HOUR, 330), 330)
+    moved = moves(posted(HOUR, 330), 330)
     rule("usual", metric="likes", times=3)
 
     [(state, what)] = minute()
 
     assert state == "down"
     assert what == (
-        f"Tweet {one.pk} of @a7 has 330 likes after 1 h, 3.2 times the usual: half of the author's "
-        "5 tweets before it had 102 or fewer by then."
+        f"Tweet {moved.pk} of @a7 has 330 likes after 1 h, 3.2 times the usual: half of the "
+        "author's 5 tweets before it had 102 or fewer by then."
     )
     assert minute(1) == []
 
@@ -75,12 +75,12 @@ def test_only_young_gainers_and_tweets_named_by_a_rule_are_judged():
 
 def test_a_tweet_that_returned_to_normal_can_alert_again():
     earlier()
-    one = moves(posted(HOUR, 330), 330)
+    moved = moves(posted(HOUR, 330), 330)
     rule("usual", metric="likes", times=3, rest=HOUR)
     assert len(minute()) == 1
-    record([Measured(one.pk, NOW + MINUTE, figures(200), 60 * HOUR)])
+    record([Measured(moved.pk, NOW + MINUTE, figures(200), 60 * HOUR)])
     assert minute(2) == []
-    record([Measured(one.pk, NOW + 3 * MINUTE, figures(400), 60 * HOUR)])
+    record([Measured(moved.pk, NOW + 3 * MINUTE, figures(400), 60 * HOUR)])
     assert minute(4) == []
     assert len(minute(65)) == 1
 
@@ -96,12 +96,12 @@ def test_many_gainers_are_judged_by_turns():
 
 def test_gainers_beyond_the_time_limit_wait_for_the_next_run():
     earlier()
-    one = moves(posted(HOUR, 330), 330)
+    moved = moves(posted(HOUR, 330), 330)
     rules = [rule("usual", metric="likes")]
 
     assert unusual_findings(rules, now=NOW, deadline=Deadline.after(0)) == []
     assert [look.of for look in unusual_findings(rules, now=NOW, deadline=Deadline.after(60))] == [
-        str(one.pk)
+        str(moved.pk)
     ]
-    stands_still(one)
+    stands_still(moved)
     assert unusual_findings(rules, now=NOW, deadline=Deadline.after(60)) == []

@@ -29,11 +29,11 @@ def test_a_fast_growing_tweet_alerts_once_with_its_metrics():
 
 def test_the_quiet_period_is_counted_for_each_tweet():
     rule("velocity", **FAST, rest=HOUR)
-    one = moves(tweet(1), 1500)
+    moved = moves(tweet(1), 1500)
     assert alerted_tweets() == ["1"]
-    stands_still(one)
+    stands_still(moved)
     assert alerted_tweets(10) == []
-    moves(one, 1500)
+    moves(moved, 1500)
     moves(tweet(2), 1500)
     assert alerted_tweets(20) == ["2"]
     # It began anew, and its pause is over.
@@ -89,11 +89,11 @@ def test_an_e_mail_counts_the_tweets_that_it_has_no_room_for():
 
 
 def test_the_rule_of_an_untracked_tweet_does_not_alert():
-    one = moves(tweet(1), 1500)
+    moved = moves(tweet(1), 1500)
     rule("velocity", **FAST, about="tweet", of=1)
     rule("milestone", metric="likes", at=10, about="tweet", of=1)
     rule("usual", metric="likes", about="tweet", of=1)
-    tweet_changes.untrack_tweets([one.pk])
+    tweet_changes.untrack_tweets([moved.pk])
 
     assert minute() == []
 

@@ -56,14 +56,14 @@ def test_no_alert_rule_scans_the_table_of_tweets(monkeypatch):
     source = Source.objects.create(kind="search", of="cats")
     with cursor() as db:
         for statement in FILL:
-            given = {"now": NOW, "count": TWEETS, "source": source.pk}
-            db.execute(statement, given if "%(" in statement else None, prepare=False)
-    for kind, given in {"velocity": {"at": 3000}, "usual": {"times": 2}}.items():
-        rule(kind, metric="likes", **given)
-        rule(kind, metric="likes", about="source", of=source.pk, **given)
+            params = {"now": NOW, "count": TWEETS, "source": source.pk}
+            db.execute(statement, params if "%(" in statement else None, prepare=False)
+    for kind, params in {"velocity": {"at": 3000}, "usual": {"times": 2}}.items():
+        rule(kind, metric="likes", **params)
+        rule(kind, metric="likes", about="source", of=source.pk, **params)
         for of in range(1, 1 + NAMED):
-            rule(kind, metric="likes", about="author", of=of, **given)
-            rule(kind, metric="likes", about="tweet", of=(TWEETS - of) << 22, **given)
+            rule(kind, metric="likes", about="author", of=of, **params)
+            rule(kind, metric="likes", about="tweet", of=(TWEETS - of) << 22, **params)
     rule("milestone", metric="likes", at=10, about="tweet", of=5 << 22)
     rule("milestone", metric="likes", at=10)
     for kind in ("lateness", "credential", "source", "budget"):

@@ -59,7 +59,7 @@ def test_a_logged_in_user_reads_the_stream_until_the_account_is_deactivated(clie
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "sentence"),
     [
         ("?topics=", r"topics must be 1 to 20 names"),
         ("?topics=" + ",".join(f"a{'_' * n}" for n in range(21)), r"topics must be 1 to 20"),
@@ -72,13 +72,13 @@ def test_a_logged_in_user_reads_the_stream_until_the_account_is_deactivated(clie
         ("?after=5", r"Last-Event-ID is the id of an event of this stream"),
     ],
 )
-def test_bad_parameters_are_400_with_a_sentence(program, query, said):
+def test_bad_parameters_are_400_with_a_sentence(program, query, sentence):
     program.user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
 
     answer = get(program, query)
 
     assert answer.status_code == 400
-    assert re.match(said, json.loads(answer.content)["detail"])
+    assert re.match(sentence, json.loads(answer.content)["detail"])
 
 
 @pytest.mark.django_db
@@ -118,24 +118,24 @@ def test_a_poll_returns_newer_events_as_documented(program, settings):
     ]
     *_, wanted = example.rstrip("\n").split("\n\n")
     fields = dict(line.split(": ", 1) for line in wanted.split("\n"))
-    told = json.loads(fields["data"])
-    TweetFactory(id=int(told["tweet_id"]))
+    data = json.loads(fields["data"])
+    TweetFactory(id=int(data["tweet_id"]))
 
     first = blocks(get(program))
     assert [one.get("retry") for one in first] == ["5000", None, None, None]
     assert json.loads(first[1]["data"])["retry_ms"] == 5000
     [*_, at] = [one["id"] for one in first if "id" in one]
-    publish_events([NewEvent("tweets", told["type"], tweet_id=int(told["tweet_id"]), t=told["t"])])
-    figures = [*told["data"].pop("before").values(), *told["data"].values()]
+    publish_events([NewEvent("tweets", data["type"], tweet_id=int(data["tweet_id"]), t=data["t"])])
+    figures = [*data["data"].pop("before").values(), *data["data"].values()]
     Event.objects.update(figures=figures)
 
-    given = {"Last-Event-ID": at}
-    again = get(program, "?" + path.split("?")[1], **given)
+    headers = {"Last-Event-ID": at}
+    again = get(program, "?" + path.split("?")[1], **headers)
     assert events(again) == [(fields["event"], json.loads(fields["data"]))]
-    del told["data"]
-    assert events(get(program, f"?after={at}")) == [("tweets", told)]
+    del data["data"]
+    assert events(get(program, f"?after={at}")) == [("tweets", data)]
     # The header wins: a browser that comes back has the address as it was.
-    assert events(get(program, "?after=0-0", **given)) == [("tweets", told)]
+    assert events(get(program, "?after=0-0", **headers)) == [("tweets", data)]
     assert not Staged.objects.exists()
     # What nothing is known of any more is told once, and then what is known.
     gap, known = events(get(program, "?after=0-0"))

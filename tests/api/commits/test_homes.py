@@ -85,31 +85,31 @@ def test_a_deleted_tweet_is_not_in_the_home(program, nine):
 
 
 def test_follow_and_unfollow_are_idempotent_and_counted(program):
-    one = source()
+    first_source = source()
     for _ in range(2):
-        assert program.put(f"users/me/following/{one}") is None
+        assert program.put(f"users/me/following/{first_source}") is None
         assert program.status == 204
     program.put("users/me/following/accounts/4242")
 
     assert program.get("users/me/following_count") == {"count": 2}
-    assert program.get(f"sources/{one}/followers_count") == {"count": 1}
+    assert program.get(f"sources/{first_source}/followers_count") == {"count": 1}
     assert program.get("accounts/4242/followers_count") == {"count": 1}
     assert program.get("accounts/4243/followers_count") == {"count": 0}
-    told = program.get("users/me/following?limit=1")
-    assert [(row["source"], row["account"]) for row in told["following"]] == [(None, "4242")]
-    told = program.get(f"users/me/following?after={told['next']}")
-    assert [row["source"] for row in told["following"]] == [str(one)]
-    assert told["next"] is None
+    answer = program.get("users/me/following?limit=1")
+    assert [(row["source"], row["account"]) for row in answer["following"]] == [(None, "4242")]
+    answer = program.get(f"users/me/following?after={answer['next']}")
+    assert [row["source"] for row in answer["following"]] == [str(first_source)]
+    assert answer["next"] is None
 
     for _ in range(2):
-        program.delete(f"users/me/following/{one}")
+        program.delete(f"users/me/following/{first_source}")
         assert program.status == 204
     program.delete("users/me/following/accounts/4242")
     assert program.get("users/me/following_count") == {"count": 0}
     assert list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True)) == [
         f"{act} {origin}, by the API."
         for act in ("Followed", "Unfollowed")
-        for origin in (Source.objects.get(pk=one), "author 4242")
+        for origin in (Source.objects.get(pk=first_source), "author 4242")
     ]
 
 
@@ -163,13 +163,13 @@ BAD = {
 
 @pytest.mark.parametrize("query", BAD)
 def test_bad_page_parameters_are_refused_with_a_sentence(program, query):
-    told = program.get(f"{LINE}?{query}")
+    answer = program.get(f"{LINE}?{query}")
 
     if BAD[query] is None:
-        assert (program.status, told["tweets"]) == (200, [])
+        assert (program.status, answer["tweets"]) == (200, [])
     else:
         assert program.status == 400
-        assert BAD[query] in told["error"]
+        assert BAD[query] in answer["error"]
 
 
 def test_unknown_sources_and_bad_ids_cannot_be_followed(program):

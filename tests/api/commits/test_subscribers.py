@@ -82,12 +82,12 @@ def test_a_malformed_change_changes_nothing(keeper):
     keeper.post("subscribers", {**NEW, "headers": {"X-Room": "7"}})
     before = keeper.get("subscribers/shop")
 
-    for given, status in (
+    for values, status in (
         ({"name": "other"}, 400),
         ({"rate": 0, "topics": ["a"]}, 422),
         ({"headers": {"a": "", "B": "b"}}, 422),
     ):
-        keeper.ask("PATCH", "subscribers/shop", given)
+        keeper.ask("PATCH", "subscribers/shop", values)
         assert keeper.status == status
     told = keeper.post("subscribers", NEW)
     assert told == {"error": "name: There is already a subscriber with this name."}
@@ -186,13 +186,13 @@ def test_an_unreachable_database_is_reported_as_json(keeper):
 
 
 def test_acts_of_a_program_are_recorded_in_the_history(keeper):
-    told = {"since": "2026-01-01T00:00:00Z"}
+    period = {"since": "2026-01-01T00:00:00Z"}
     keeper.post("subscribers", NEW)
     keeper.ask("PATCH", "subscribers/shop", {"rate": 5})
     for act in ("pause", "resume", "test", "rotate_secret"):
         keeper.post(f"subscribers/shop/{act}")
-    keeper.post("subscribers/shop/replay", {**told, "dry_run": True})
-    keeper.post("subscribers/shop/replay", told)
+    keeper.post("subscribers/shop/replay", {**period, "dry_run": True})
+    keeper.post("subscribers/shop/replay", period)
     keeper.delete("subscribers/shop")
 
     lines = LogEntry.objects.order_by("pk").values_list("change_message", "user")

@@ -24,17 +24,17 @@ def test_tweets_are_compared_by_age(owner):
     measure(1, (5, 10), (14, 20), (40, 30))
     measure(2, (-20, 100), (90, 300))
 
-    told = owner.get("tweets/compare?ids=2,1&ages=15m,1h,7d")["tweets"]
+    answer = owner.get("tweets/compare?ids=2,1&ages=15m,1h,7d")["tweets"]
 
-    assert [one["tweet"]["id"] for one in told] == ["2", "1"]
-    assert [[at["likes"] for at in one["at"]] for one in told] == [
+    assert [one["tweet"]["id"] for one in answer] == ["2", "1"]
+    assert [[at["likes"] for at in one["at"]] for one in answer] == [
         # Measured at ten minutes; at an hour that says nothing any more.
         [100, None, None],
         # Measured at 40 minutes, near enough to an hour.
         [20, 30, None],
     ]
-    assert told[1]["at"][0]["measured_at"] == "2026-11-02T12:14:00Z"
-    assert [at["age"] for at in told[0]["at"]] == ["15m", "1h", "7d"]
+    assert answer[1]["at"][0]["measured_at"] == "2026-11-02T12:14:00Z"
+    assert [at["age"] for at in answer[0]["at"]] == ["15m", "1h", "7d"]
 
 
 @pytest.mark.parametrize(

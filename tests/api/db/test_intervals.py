@@ -56,11 +56,11 @@ def test_a_preview_returns_the_cost_and_changes_nothing(owner):
     Interval.objects.update(every=timedelta(minutes=2))
     before = lengths()
 
-    told = owner.post("intervals/preview", NEW)
+    answer = owner.post("intervals/preview", NEW)
 
     assert (owner.status, lengths()) == (200, before)
-    assert (told["before"]["life"], told["after"]["life"]) == (30, 60)
-    assert (told["times"], told["is_large"]) == (2, False)
+    assert (answer["before"]["life"], answer["after"]["life"]) == (30, 60)
+    assert (answer["times"], answer["is_large"]) == (2, False)
 
 
 def test_a_list_that_costs_more_than_twice_as_much_must_be_confirmed(owner):

@@ -41,17 +41,17 @@ def test_tweets_are_filtered_by_words_state_source_and_author(owner):
     Author.objects.get_or_create(id=9)
     Tweet.objects.filter(pk__in=[3, 4]).update(author=9)
 
-    def found(query):
+    def matching(query):
         return [id for page in ids(pages(owner, f"tweets?{query}")) for id in page]
 
-    assert found("state=paused&limit=1") == ["5", "2"]
-    assert found(f"source={source.pk}&limit=2") == ["6", "3", "2"]
-    assert found(f"source={source.pk}&state=paused") == ["2"]
-    assert found("author=9") == ["4", "3"]
-    assert found(f"author=9&source={source.pk}") == ["3"]
-    assert found("q=words&state=paused&limit=1") == ["5", "2"]
-    assert found("q=4") == ["4"]
-    assert found("q=nobody%20wrote%20this") == []
+    assert matching("state=paused&limit=1") == ["5", "2"]
+    assert matching(f"source={source.pk}&limit=2") == ["6", "3", "2"]
+    assert matching(f"source={source.pk}&state=paused") == ["2"]
+    assert matching("author=9") == ["4", "3"]
+    assert matching(f"author=9&source={source.pk}") == ["3"]
+    assert matching("q=words&state=paused&limit=1") == ["5", "2"]
+    assert matching("q=4") == ["4"]
+    assert matching("q=nobody%20wrote%20this") == []
 
 
 def test_the_api_has_every_filter_of_the_page(owner):

@@ -52,13 +52,13 @@ def test_credentials_are_listed_without_their_secrets(owner):
 def test_budgets_are_listed_with_money_as_text(owner):
     project = Project.objects.create(name="p", posts_a_day=100)
     Spending.objects.create(project=project, day=timezone.now().date(), posts=7, money="0.035")
-    [told] = owner.get("budgets")["budgets"]
-    assert (told["project"], told["tweet_days_today"], told["tweet_days_left_today"]) == (
+    [answer] = owner.get("budgets")["budgets"]
+    assert (answer["project"], answer["tweet_days_today"], answer["tweet_days_left_today"]) == (
         "p",
         7,
         93,
     )
-    assert (told["money_today"], told["money_a_day"]) == ("0.035000", None)
+    assert (answer["money_today"], answer["money_a_day"]) == ("0.035000", None)
 
 
 @pytest.mark.parametrize("path", ["queues", "workers", "credentials", "budgets"])

@@ -7,16 +7,16 @@ from trackers.ingest.sources.models import Source, SourcePoll
 
 
 def test_a_source_is_added_read_changed_and_removed(owner):
-    told = owner.post(
+    answer = owner.post(
         "sources", {"kind": "account", "of": "@NASA", "every": "90s", "priority": "high"}
     )
     assert owner.status == 201
-    assert (told["name"], told["every"], told["priority"]) == ("@NASA's posts", "90s", "high")
-    assert (told["backfill"], told["late_by"], told["state"]) == ("1d", None, "new")
+    assert (answer["name"], answer["every"], answer["priority"]) == ("@NASA's posts", "90s", "high")
+    assert (answer["backfill"], answer["late_by"], answer["state"]) == ("1d", None, "new")
     source = Source.objects.get()
     assert SourcePoll.objects.filter(pk=source.pk).exists()
 
-    assert owner.get(f"sources/{source.pk}") == told
+    assert owner.get(f"sources/{source.pk}") == answer
     changed = owner.ask(
         "PATCH", f"sources/{source.pk}", {"pages": 3, "owner": "moon", "backfill": "all"}
     )

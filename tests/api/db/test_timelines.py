@@ -101,12 +101,12 @@ def test_several_timelines_are_read_at_once_as_hits_or_misses(keeper):
         {"name": "empty"},
         {"name": "a/b", "since": "1"},
     ]
-    told = keeper.post("timelines/get_multi", {"asks": asks})["segments"]
+    answer = keeper.post("timelines/get_multi", {"asks": asks})["segments"]
 
-    assert [(one["state"], one["size"]) for one in told] == [
+    assert [(one["state"], one["size"]) for one in answer] == [
         ("HIT", 1), ("MISS", 0), ("HIT", 0), ("HIT", 1),
     ]  # fmt: skip
-    assert [ids(told[0]), ids(told[3])] == [[1], [2]]
+    assert [ids(answer[0]), ids(answer[3])] == [[1], [2]]
 
 
 def test_a_dropped_timeline_is_missing(keeper):
@@ -236,11 +236,11 @@ def test_malformed_input_is_refused_with_one_sentence(keeper, method, path, body
     store.set("a", [Entry(7)])
     before = stored_state()
 
-    told = keeper.ask(method, f"timelines/{path}", body)
+    answer = keeper.ask(method, f"timelines/{path}", body)
 
     assert keeper.status == 400
-    assert set(told) == {"error"}
-    assert says in told["error"]
+    assert set(answer) == {"error"}
+    assert says in answer["error"]
     assert stored_state() == before
 
 

@@ -36,15 +36,15 @@ def test_many_tweets_are_tracked_each_with_its_own_result(owner):
     TweetVersion.objects.create(id=78, tweet_id=77)
     given = ["77", "https://x.com/nasa/status/79?s=20", "79", "78", "2.1E+18", "words"]
 
-    told = owner.post("tweets", {"tweets": given})
+    answer = owner.post("tweets", {"tweets": given})
 
     assert owner.status == 200
-    assert [(one["id"], one["outcome"]) for one in told["results"]] == [
+    assert [(one["id"], one["outcome"]) for one in answer["results"]] == [
         ("77", "already"), ("79", "tracked"), ("79", "already"), ("77", "already"),
         (None, "rejected"), (None, "rejected"),
     ]  # fmt: skip
-    assert (told["tracked"], told["already"], told["rejected"]) == (1, 3, 2)
-    assert "rounded" in told["results"][4]["detail"]
+    assert (answer["tracked"], answer["already"], answer["rejected"]) == (1, 3, 2)
+    assert "rounded" in answer["results"][4]["detail"]
     assert Tweet.objects.get(pk=79).came_from == "the API, by olga"
     assert TweetUpdate.objects.filter(pk=79).exists()
     assert LogEntry.objects.get().change_message == "Tracked, by the API."
@@ -59,14 +59,14 @@ def test_an_empty_or_too_long_list_tracks_nothing(owner, given):
 def test_a_tweet_is_read_with_all_its_fields(owner):
     track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5))], came_from="a test")
 
-    told = owner.get("tweets/77")
+    answer = owner.get("tweets/77")
 
     assert owner.status == 200
-    assert told["author"] == {"id": "7", "username": "", "name": ""}
-    assert (told["likes"], told["lang"], told["text"]) == (5, "en", "words")
-    assert (told["state"], told["created_at"]) == ("fresh", "2026-11-02T12:00:00Z")
+    assert answer["author"] == {"id": "7", "username": "", "name": ""}
+    assert (answer["likes"], answer["lang"], answer["text"]) == (5, "en", "words")
+    assert (answer["state"], answer["created_at"]) == ("fresh", "2026-11-02T12:00:00Z")
     schemas = owner.get("openapi.json")["components"]["schemas"]
-    assert set(told) == set(schemas["TweetDetailOut"]["properties"])
+    assert set(answer) == set(schemas["TweetDetailOut"]["properties"])
 
 
 def test_the_id_of_a_version_reads_its_tweet_but_cannot_untrack_it(owner):
@@ -151,14 +151,14 @@ def test_each_call_needs_its_permission(program, method, path, needs):
 
 def pages(program, path):
     """All pages of a list, following `next`."""
-    found, sign = [], "&" if "?" in path else "?"
-    told = program.get(path)
+    collected, sign = [], "&" if "?" in path else "?"
+    answer = program.get(path)
     while True:
         assert program.status == 200
-        found.append(told)
-        if told["next"] is None:
-            return found
-        told = program.get(f"{path}{sign}cursor={told['next']}")
+        collected.append(answer)
+        if answer["next"] is None:
+            return collected
+        answer = program.get(f"{path}{sign}cursor={answer['next']}")
 
 
 def likes(told):
@@ -169,12 +169,12 @@ def test_the_history_comes_in_pages_of_measurements(owner):
     TweetFactory(id=77)
     measure(77, (0, 1), (1, 1), (2, 2), (3, 3), (9, 3))
 
-    told = pages(owner, "tweets/77/history?limit=2")
+    measurements = pages(owner, "tweets/77/history?limit=2")
 
-    assert [len(one["samples"]) for one in told] == [2, 2]
-    assert likes(told) == [("12:00", 1), ("12:02", 2), ("12:03", 3), ("12:09", 3)]
-    assert told[0]["samples"][0]["until"] == "2026-11-02T12:01:00Z"
-    assert told[0]["samples"][0]["measurements"] == 2
+    assert [len(one["samples"]) for one in measurements] == [2, 2]
+    assert likes(measurements) == [("12:00", 1), ("12:02", 2), ("12:03", 3), ("12:09", 3)]
+    assert measurements[0]["samples"][0]["until"] == "2026-11-02T12:01:00Z"
+    assert measurements[0]["samples"][0]["measurements"] == 2
 
     some = owner.get("tweets/77/history?since=2026-11-02T12:01:00Z&until=2026-11-02T12:03:00Z")
     assert likes([some]) == [("12:00", 1), ("12:02", 2)]
@@ -187,11 +187,11 @@ def test_the_history_is_thinned_to_buckets_and_gaps_stay_gaps(owner):
         77, *((minute, 1) for minute in range(13)), (13, 2), (14, 5), (31, 9), hole_after=2 * MINUTE
     )
 
-    told = pages(owner, "tweets/77/history?bucket=5m&limit=2")
+    report = pages(owner, "tweets/77/history?bucket=5m&limit=2")
 
-    assert [len(one["samples"]) for one in told] == [2, 2]
-    assert likes(told) == [("12:00", 1), ("12:05", 1), ("12:10", 5), ("12:30", 9)]
-    assert told[0]["samples"][0]["until"] is None
+    assert [len(one["samples"]) for one in report] == [2, 2]
+    assert likes(report) == [("12:00", 1), ("12:05", 1), ("12:10", 5), ("12:30", 9)]
+    assert report[0]["samples"][0]["until"] is None
     assert likes(pages(owner, "tweets/77/history?bucket=1h")) == [("12:00", 9)]
     since = "since=2026-11-02T12:06:00Z&until=2026-11-02T12:09:00Z"
     assert likes(pages(owner, f"tweets/77/history?bucket=1m&{since}&limit=2")) == [

@@ -158,14 +158,14 @@ def test_calls_read_a_bounded_number_of_rows_and_never_a_whole_table(
 def calls():
     ids = list(Tweet.objects.order_by("-pk").values_list("pk", flat=True)[: TWEETS // 2 + 1])
     deep = Tweet.objects.filter(gone_at=None).order_by("pk").values_list("pk", flat=True)[:6]
-    found = {}
+    collected = {}
     for name, filters in FILTERED.items():
         query = urlencode(filters)
-        found[name] = f"tweets?limit=200&{query}"
+        collected[name] = f"tweets?limit=200&{query}"
         if len(filters) < 2 and not filters.keys() & {"state", "q"}:
-            found[f"{name}, on"] = f"{found[name]}&cursor={middle(filters, ids[-1])}"
+            collected[f"{name}, on"] = f"{collected[name]}&cursor={middle(filters, ids[-1])}"
     first = f"tweets/{deep[0]}"
-    return found | {
+    return collected | {
         "one": first,
         "history": f"{first}/history?limit=1000",
         "history, buckets": f"{first}/history?bucket=1h",

@@ -110,9 +110,9 @@ def test_clients_without_a_place_poll_and_streams_end_when_the_server_stops(
         held = [server.stream() for _ in range(PLACES)]
         [at, _] = [one.block()["id"] for one in held]
         # For `status`, which is another process.
-        told = "SELECT open, places FROM trackers_streamplaces"
+        query = "SELECT open, places FROM trackers_streamplaces"
         all_taken = [(PLACES, PLACES)]
-        wait_until(lambda: server.rows(told) == all_taken, within=60, what="it is told")
+        wait_until(lambda: server.rows(query) == all_taken, within=60, what="it is told")
         server.publish(9, 10)
 
         polled = server.stream(Last_Event_ID=at)
@@ -133,4 +133,4 @@ def test_clients_without_a_place_poll_and_streams_end_when_the_server_stops(
             assert one.all()[-1] == END
         stopping.join()
         assert server.process.returncode == 0
-        assert server.rows(told) == [(0, PLACES)]
+        assert server.rows(query) == [(0, PLACES)]

@@ -79,12 +79,12 @@ def fuzz(server, token, most):
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
-        def one(case):
+        def check_case(case):
             headers = {"Authorization": f"Bearer {token}"}
             answer = case.call(base_url=server.url, headers=headers, timeout=PATIENCE)
             case.validate_response(answer, checks=CHECKS)
 
-        one()
+        check_case()
 
 
 def test_every_response_is_documented_and_none_is_a_500(live_server, token):

@@ -110,12 +110,12 @@ def judged(shop: Workshop) -> Result:
         by_world[name] = list(in_world(name, world, births=wanted.births))
     shop.say(f"cadence: {WAVES}, {wanted.unseen_tweets} tweets")
     world = fakes_world(wanted.unseen_tweets, seed=WORLD_SEED, shares=SECOND_WAVES)
-    told = [parts.after_second_waves(WAVES, world)]
+    report = [parts.after_second_waves(WAVES, world)]
     for name in wanted.extremes:
         world = worlds.world(name, wanted.unseen_tweets, seed=UNSEEN_SEED)
-        told.append(parts.with_room(name, world, others=False))
+        report.append(parts.with_room(name, world, others=False))
 
-    parted = [*ours, *chain(*by_world.values()), *told]
+    parted = [*ours, *chain(*by_world.values()), *report]
     known = ratios(ours)
     unseen = {name: ratios(found) for name, found in by_world.items()}
     return Result(
@@ -128,7 +128,7 @@ def judged(shop: Workshop) -> Result:
                 at_most(f"{UNSEEN}, {name}", [one[name] for one in unseen.values()], most)
                 for name, (_, most) in BARS.items()
             ),
-            *(at_most(name, [told[0].ratios[name]], most) for name, most in WAVES_BARS.items()),
+            *(at_most(name, [report[0].ratios[name]], most) for name, most in WAVES_BARS.items()),
             *forecast_bars,
         ],
         notes=[*NOTES, *(between(name, unseen) for name in BARS)],

@@ -82,12 +82,12 @@ def lookups(
     tweet: Tweet, cadence: Cadence, chance: random.Random, *, day_stretch: float | None = None
 ) -> list[Look]:
     """All look-ups of one tweet, when there is room for all; with `day_stretch`, money is short."""
-    found: list[Look] = []
+    collected: list[Look] = []
     state = State()
     age = tweet.found
     while age < LAST_AGE:
         look = age, tweet.at(age)
-        found.append(look)
+        collected.append(look)
         wait = cadence(age, look, state, 1.0)
         state.last = look
         wait *= 1 + JITTER * (2 * chance.random() - 1)
@@ -100,4 +100,4 @@ def lookups(
                 chance=chance.random(),
             )
         age += wait
-    return found
+    return collected

@@ -37,33 +37,33 @@ class Part:
     rows: list[dict[str, Value]] = field(default_factory=list)
     ratios: dict[str, float | None] = field(default_factory=dict)
 
-    def tell(self, cadence: str, one: Measured, base: Measured) -> None:
-        curve, now, off = (100 * error for error in one.errors)
-        shares = [ratio(*both) for both in zip(one.errors, base.errors, strict=True)]
+    def tell(self, cadence: str, measured: Measured, base: Measured) -> None:
+        curve, now, off = (100 * error for error in measured.errors)
+        shares = [ratio(*both) for both in zip(measured.errors, base.errors, strict=True)]
         self.rows.append(
             {
                 "world": self.world,
                 "cadence": cadence,
-                "look-ups": one.lookups,
-                "tweet-days": one.days,
+                "look-ups": measured.lookups,
+                "tweet-days": measured.days,
                 "curve %": curve,
                 "now %": now,
                 "off %": off,
                 "curve ×": shares[0],
                 "now ×": shares[1],
                 "off ×": shares[2],
-                "first row late s": one.late,
+                "first row late s": measured.late,
             }
         )
 
-    def judge(self, what: str, one: Measured, base: Measured, names: Sequence[str]) -> None:
+    def judge(self, what: str, measured: Measured, base: Measured, names: Sequence[str]) -> None:
         """Keep what one has of the other: of now, curve, off, tweet-days."""
-        (curve, now, off), (base_curve, base_now, base_off) = one.errors, base.errors
+        (curve, now, off), (base_curve, base_now, base_off) = measured.errors, base.errors
         pairs = {
             "now": (now, base_now),
             "curve": (curve, base_curve),
             "off": (off, base_off),
-            "tweet-days": (one.days or 0.0, base.days or 0.0),
+            "tweet-days": (measured.days or 0.0, base.days or 0.0),
         }
         for name in names:
             self.ratios[f"{what}: {name}"] = ratio(*pairs[name])

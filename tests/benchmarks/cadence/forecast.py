@@ -72,15 +72,15 @@ class Error:
 
 
 def life(tweet: Tweet, cadence: Cadence, chance: random.Random) -> Life:
-    found, state, age = Life([], []), State(), tweet.found
+    collected, state, age = Life([], []), State(), tweet.found
     while age < LAST_AGE:
         look = age, tweet.at(age)
         wait = cadence(age, look, state, 1.0) * (1 + JITTER * (2 * chance.random() - 1))
         state.last = look
-        found.ages.append(age)
-        found.growths.append((state.pace or 0.0) * max(age, 1.0))
+        collected.ages.append(age)
+        collected.growths.append((state.pace or 0.0) * max(age, 1.0))
         age += wait
-    return found
+    return collected
 
 
 def fleet(
@@ -101,20 +101,20 @@ def known_at(
     cells = []
     ages = Counter[int]()
     newcomers = known_lookups = new_lookups = days = 0
-    for born, one in fleet:
+    for born, life in fleet:
         age = midnight - born
         # Look-ups before midnight, and before the next.
-        before = bisect_left(one.ages, age)
-        until = bisect_left(one.ages, age + DAY)
+        before = bisect_left(life.ages, age)
+        until = bisect_left(life.ages, age + DAY)
         days += until > before
         if before == 0:
             newcomers += until > 0
             new_lookups += until
             continue
         known_lookups += until - before
-        ages[age_step(one.ages[0])] += one.ages[0] >= age - DAY
-        if before < len(one.ages):
-            cells.append(Cell(1, age, one.growths[before - 1], one.ages[before] - age))
+        ages[age_step(life.ages[0])] += life.ages[0] >= age - DAY
+        if before < len(life.ages):
+            cells.append(Cell(1, age, life.growths[before - 1], life.ages[before] - age))
     known = Known(cells, rows, Arrivals(newcomers / DAY, ages))
     return known, Came(known_lookups, new_lookups, days, newcomers)
 
@@ -147,24 +147,26 @@ def forecasts(
     world: Sequence[Tweet], *, births_a_day: int
 ) -> tuple[list[dict[str, Value]], list[Bar]]:
     """The errors of each day, in percent, and the worst of them against the bars."""
-    found = list(measured(world, adaptive(), ADAPTING, births_a_day=births_a_day))
+    results = list(measured(world, adaptive(), ADAPTING, births_a_day=births_a_day))
     rows: list[dict[str, Value]] = [
         {
             "world": "the fake's",
-            "cadence": f"forecast at midnight, adapting rows: {one.day}",
-            "known look-ups off %": 100 * one.known_lookups,
-            "all look-ups off %": 100 * one.lookups,
-            "tweet-days off %": 100 * one.tweet_days,
+            "cadence": f"forecast at midnight, adapting rows: {result.day}",
+            "known look-ups off %": 100 * result.known_lookups,
+            "all look-ups off %": 100 * result.lookups,
+            "tweet-days off %": 100 * result.tweet_days,
         }
-        for one in found
+        for result in results
     ]
 
     def worst(errors: Iterable[float]) -> float:
         return max(map(abs, errors))
 
     bars = [
-        Bar("forecast: tweet-days", worst(one.tweet_days for one in found), 0.03, "at most"),
-        Bar("forecast: known look-ups", worst(one.known_lookups for one in found), 0.04, "at most"),
-        Bar("forecast: all look-ups", worst(one.lookups for one in found), 0.05, "at most"),
+        Bar("forecast: tweet-days", worst(one.tweet_days for one in results), 0.03, "at most"),
+        Bar(
+            "forecast: known look-ups", worst(one.known_lookups for one in results), 0.04, "at most"
+        ),
+        Bar("forecast: all look-ups", worst(one.lookups for one in results), 0.05, "at most"),
     ]
     return rows, bars

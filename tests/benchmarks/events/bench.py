@@ -45,34 +45,38 @@ UNITS = {"÷": "", "from publish": "ms", "claim": "ms", "a set": "ms", "deliver'
 
 
 def run(shop: Workshop) -> Result:
-    found, smoke = Found(), shop.size.is_smoke
+    measured, smoke = Found(), shop.size.is_smoke
     many = 20 if smoke else CROWD
     with ExitStack() as stack:
         fresh = stack.enter_context(shop.databases.fresh())
         database = replace(fresh, extra=SETTINGS)
         control = stack.enter_context(receivers(shop, database))
-        got, before = in_rounds(shop, database, found, control=control, many=many)
+        got, before = in_rounds(shop, database, measured, control=control, many=many)
         shop.say(f"events: {1000 * many:,} of them in the queue")
         claims = 5 if smoke else CLAIMS
         given = {"control": control, "subscribers": many, "claims": claims}
         queue = told(database, "queued", package="events", **given)
         after, lost = with_a_queue(shop, database, control, queue["queued"])
-    tell_all(found, got, queue, before=before, after=after)
+    tell_all(measured, got, queue, before=before, after=after)
     for name, difference in {**got["books"], "queued": lost}.items():
         what = f"{name}: published less received and queued"
-        found.bars.append(Bar(what, difference, 0, "exactly", book=True))
+        measured.bars.append(Bar(what, difference, 0, "exactly", book=True))
     return Result(
-        "events", [row(one) for one in found.spreads], found.bars, found.spreads, found.notes
+        "events",
+        [row(one) for one in measured.spreads],
+        measured.bars,
+        measured.spreads,
+        measured.notes,
     )
 
 
 def in_rounds(
-    shop: Workshop, database: Database, found: Found, *, control: int, many: int
+    shop: Workshop, database: Database, measured: Found, *, control: int, many: int
 ) -> tuple[dict[str, Any], float]:
     """What was found in all rounds, and the memory of `deliver` at their end, in MB."""
     smoke = shop.size.is_smoke
     with (
-        celery(shop, database, found) as broker,
+        celery(shop, database, measured) as broker,
         bus(shop, database) as address,
         delivering(shop, database) as child,
     ):
@@ -96,27 +100,32 @@ def in_rounds(
 
 
 def tell_all(
-    found: Found, got: Mapping[str, Any], queue: Mapping[str, Any], *, before: float, after: float
+    measured: Found,
+    got: Mapping[str, Any],
+    queue: Mapping[str, Any],
+    *,
+    before: float,
+    after: float,
 ) -> None:
     figures = {
-        name: found.spread(name, values, unit_of(name)) for name, values in got["found"].items()
+        name: measured.spread(name, values, unit_of(name)) for name, values in got["found"].items()
     }
     bare = got["bare"]
     for name, values in bare.items():
-        found.spread(f"a set of 100, {name}", values)
-    found.ratio("a set ÷ bare INSERT of its rows", bare["tell"], bare["bare"])
-    claims = found.spread(f"claim of 200 among {queue['queued']:,} queued", queue["claims"])
-    found.spread("deliver's own memory", [before], "MB")
-    grown = found.spread(
+        measured.spread(f"a set of 100, {name}", values)
+    measured.ratio("a set ÷ bare INSERT of its rows", bare["tell"], bare["bare"])
+    claims = measured.spread(f"claim of 200 among {queue['queued']:,} queued", queue["claims"])
+    measured.spread("deliver's own memory", [before], "MB")
+    grown = measured.spread(
         "deliver's own memory with this queue, less without", [after - before], "MB"
     )
     for name, least in ((PUBLISHED, 10_000), (DELIVERED, 500)):
-        found.bars.append(Bar(name, figures[name].median, least, unit="a second"))
+        measured.bars.append(Bar(name, figures[name].median, least, unit="a second"))
     for name, most in ((MEDIAN, DEADLINE + 100), (P95, DEADLINE + 300)):
-        found.bar(f"{name}, deadline {DEADLINE} ms", figures[name].median, most, "ms")
-    found.bar(HANGING_SHARE, figures[HANGING_SHARE].median, NO_LATER)
-    found.bar(claims.name, claims.median, 50, "ms")
-    found.bar(grown.name, grown.median, 20, "MB")
+        measured.bar(f"{name}, deadline {DEADLINE} ms", figures[name].median, most, "ms")
+    measured.bar(HANGING_SHARE, figures[HANGING_SHARE].median, NO_LATER)
+    measured.bar(claims.name, claims.median, 50, "ms")
+    measured.bar(grown.name, grown.median, 20, "MB")
 
 
 def unit_of(name: str) -> str:

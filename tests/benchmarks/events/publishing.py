@@ -170,11 +170,11 @@ def hanging(run: Run, to: Crowd) -> None:
         run.receivers.hang(who)
         run.receivers.time(True)
         before = run.receivers.events()
-        told = FEWEST_TOLD if run.seconds >= 1 else 1
-        for _ in range(told):
+        fewest = FEWEST_TOLD if run.seconds >= 1 else 1
+        for _ in range(fewest):
             to.tell(1)
             time.sleep(BETWEEN)
-        wanted = told * (len(to.places) - len(some))
+        wanted = fewest * (len(to.places) - len(some))
         while others(run, to, some, before) < wanted:
             time.sleep(0.02)
         lags = sorted(lag for place, lag in run.receivers.lags() if place not in some)

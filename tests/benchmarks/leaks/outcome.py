@@ -57,8 +57,8 @@ def outcome(ours: Ours, naive: NaiveReader, truth: Iterable[Appeared]) -> Outcom
     unpolled = late_by.keys() - by_polls.keys()
     leaked = ours.leaked[kind] & late_by.keys()
     rows = dict(source.tweets.values_list("tweet_id", "late"))
-    told = {id for id, late in rows.items() if late}
-    found = [late_by[id] for id in late_by.keys() & rows.keys()]
+    late_ids = {id for id, late in rows.items() if late}
+    delays = [late_by[id] for id in late_by.keys() & rows.keys()]
     return Outcome(
         kind=kind,
         posts=len(late_by),
@@ -73,12 +73,12 @@ def outcome(ours: Ours, naive: NaiveReader, truth: Iterable[Appeared]) -> Outcom
         unpolled=len(unpolled),
         lost=len((late_by.keys() - rows.keys()) | (unpolled - by_overlaps.keys())),
         meter=source.leaked,
-        not_leaks=len(told - leaked),
-        untold=len(leaked - told),
+        not_leaks=len(late_ids - leaked),
+        untold=len(leaked - late_ids),
         yielded=source.yielded,
         again=source.again,
         again_by_polls=by_polls.total() - len(by_polls),
         pages=ours.pages[kind],
         polls_without_time=ours.without_time[kind],
-        latest_found_ms=max(found, default=0),
+        latest_found_ms=max(delays, default=0),
     )

@@ -64,7 +64,7 @@ def experiment(url: str, *, posts: int, skew_s: float) -> Found:
     if posts > MOST_POSTS:
         raise ValueError(f"In one run at most {MOST_POSTS:,} posts: its time is turned by an hour.")
     k = {listing.kind: listing.k for listing in LISTINGS}
-    given = {
+    fields = {
         "X_API_BASE_URL": url,
         "REQUEST_TIMEOUT": SECOND * 15,
         "LATE_TIMELINES": k["account"],
@@ -72,7 +72,7 @@ def experiment(url: str, *, posts: int, skew_s: float) -> Found:
         "OVERLAP_EVERY": OVERLAP_EVERY,
         "OVERLAP_DEPTH": OVERLAP_DEPTH,
     }
-    with override_settings(**given):
+    with override_settings(**fields):
         return read_both_ways(url, posts=posts, span=SECOND * (posts / RATE), skew=SECOND * skew_s)
 
 

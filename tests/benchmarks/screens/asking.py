@@ -68,37 +68,44 @@ def ask_all(base: str, entered: Mapping[str, Any], *, rounds: int, chosen: str =
 
 
 def ask(
-    server: http.client.HTTPConnection, one: Asked, entered: Mapping[str, Any], *, is_counted: bool
+    server: http.client.HTTPConnection,
+    page_request: Asked,
+    entered: Mapping[str, Any],
+    *,
+    is_counted: bool,
 ) -> None:
-    answer = answered(server, one, entered)
+    answer = answered(server, page_request, entered)
     if answer.status not in ANSWERS:
-        raise RuntimeError(f"{one.path} answers {answer.status}: {answer.read(500)!r}")
-    if one.kind == "file":
+        raise RuntimeError(f"{page_request.path} answers {answer.status}: {answer.read(500)!r}")
+    if page_request.kind == "file":
         # The rest of a million tweets is not waited for.
         size = len(answer.read1(1 << 16))
         server.close()
     else:
         size = len(answer.read())
-    if one.kind == "poll":
+    if page_request.kind == "poll":
         # As morph.js asks.
-        again = {**dict(headers(one, entered)), "If-None-Match": answer.headers.get("ETag", "")}
-        server.request("GET", one.path, headers=again)
-        one.idle.append(len(server.getresponse().read()))
+        again = {
+            **dict(headers(page_request, entered)),
+            "If-None-Match": answer.headers.get("ETag", ""),
+        }
+        server.request("GET", page_request.path, headers=again)
+        page_request.idle.append(len(server.getresponse().read()))
     if is_counted:
         took = dict(TOOK.findall(answer.headers["Server-Timing"]))
-        one.total.append(float(took["total"]))
-        one.sql.append(float(took["sql"]))
-        one.python.append(float(took["python"]))
-        one.statements.append(round(float(took["statements"])))
-        one.bytes.append(size)
+        page_request.total.append(float(took["total"]))
+        page_request.sql.append(float(took["sql"]))
+        page_request.python.append(float(took["python"]))
+        page_request.statements.append(round(float(took["statements"])))
+        page_request.bytes.append(size)
 
 
 def answered(
-    server: http.client.HTTPConnection, one: Asked, entered: Mapping[str, Any]
+    server: http.client.HTTPConnection, page_request: Asked, entered: Mapping[str, Any]
 ) -> http.client.HTTPResponse:
     """Only a few files are sent at a time: the one that was broken off last may still count."""
     for _ in range(100):
-        server.request("GET", one.path, headers=dict(headers(one, entered)))
+        server.request("GET", page_request.path, headers=dict(headers(page_request, entered)))
         answer = server.getresponse()
         if answer.status != BUSY:
             break
@@ -107,12 +114,12 @@ def answered(
     return answer
 
 
-def headers(one: Asked, entered: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if one.path == "/metrics":
+def headers(page_request: Asked, entered: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if page_request.path == "/metrics":
         yield "Authorization", f"Bearer {METRICS_KEY}"
-    elif one.kind == "api" or one.path.startswith("/api/"):
+    elif page_request.kind == "api" or page_request.path.startswith("/api/"):
         yield "Authorization", f"Bearer {entered['token']}"
     else:
         yield "Cookie", "=".join(entered["cookie"])
-    if one.kind == "poll":
+    if page_request.kind == "poll":
         yield "HX-Request", "true"

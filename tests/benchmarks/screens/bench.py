@@ -81,7 +81,7 @@ def bars(
 
     by_kind = {kind: [one for one in asked if one.kind == kind] for kind in KINDS}
     idle = [(one.name, median(one.idle)) for one in by_kind["poll"]]
-    found = [
+    collected = [
         *(
             worst(
                 f"p95 of each {kind}", [(one.name, one.p95(one.total)) for one in some], SERVER_MS
@@ -101,8 +101,10 @@ def bars(
         ),
     ]
     if took:
-        found.append(Bar("a curve painted after its data", median(took), PAINT_MS, "at most", "ms"))
-    return found
+        collected.append(
+            Bar("a curve painted after its data", median(took), PAINT_MS, "at most", "ms")
+        )
+    return collected
 
 
 def row_of(task: dict[str, Any]) -> dict[str, Value]:

@@ -96,12 +96,12 @@ def main(*, tweets: int) -> None:
     with cursor() as db:
         fill_buckets(db, "trackers_sourcepoll")
     for n in range(SUBSCRIBERS):
-        one = Subscriber(
+        row = Subscriber(
             name=f"subscriber-{n}",
             callback="https://example.com/events",
             secrets={"uuid": "", "signing": []},
         )
-        enroll(one, ["orders"])
+        enroll(row, ["orders"])
     run(*DELIVERIES)
 
 

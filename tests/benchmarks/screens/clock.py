@@ -24,12 +24,12 @@ clock = Clock()
 run = psycopg.Cursor.execute
 
 
-def timed(*given: Any, **how: Any) -> Any:
+def timed(*args: Any, **how: Any) -> Any:
     # Django's cursors call psycopg's: the outer one counts.
     clock.depth += 1
     begun = time.perf_counter()
     try:
-        return run(*given, **how)
+        return run(*args, **how)
     finally:
         clock.depth -= 1
         if not clock.depth:

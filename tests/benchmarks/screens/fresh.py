@@ -113,10 +113,10 @@ def main() -> None:
         for statement in OF_NOW:
             db.execute(statement, prepare=False)
         db.execute(FILL_GAINS, {"metrics": list(METRICS), "most": 2 * update.MAX_LIST_LENGTH})
-        given = {
+        fields = {
             "minutes": [int(window) for window in Window],
             "metrics": list(METRICS),
             "most": places.MAX_PLACES,
         }
-        db.execute(OLD_PLACES, given)
+        db.execute(OLD_PLACES, fields)
         db.execute(f"VACUUM (ANALYZE) {TABLES}", prepare=False)

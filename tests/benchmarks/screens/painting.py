@@ -45,11 +45,11 @@ def painted(base: str, entered: Mapping[str, Any], path: str, *, rounds: int) ->
         for number in range(rounds + 1):
             page = context.new_page()
             page.goto(base + path)
-            told = page.evaluate("window.painted")
+            paints = page.evaluate("window.painted")
             page.close()
-            if not told["points"]:
+            if not paints["points"]:
                 raise RuntimeError(f"{path} draws no points.")
             if number:
-                took.append(told["took"])
+                took.append(paints["took"])
         browser.close()
     return took

@@ -29,11 +29,11 @@ def main(*, rounds: int) -> None:
         MINUTES.get(one.schedule_type, 0)
         for one in Schedule.objects.exclude(func__in=LEFT_OUT)
     }  # fmt: skip
-    told = [
+    report = [
         {"task": func.rpartition(".")[2], "minutes": minutes, **of_one(func, rounds=rounds)}
         for func, minutes in sorted(periodic.items(), key=lambda one: (one[1], one[0]))
     ]
-    print(json.dumps(told))
+    print(json.dumps(report))
 
 
 def of_one(func: str, *, rounds: int) -> dict[str, Any]:

@@ -132,20 +132,20 @@ TEXT_WORDS = "SELECT indexdef FROM pg_indexes WHERE indexname = 'tweettext_words
 
 def main(*, tweets: int) -> None:
     now = datetime.now(UTC)
-    given = {"now": now.timestamp(), "tweets": tweets}
+    params = {"now": now.timestamp(), "tweets": tweets}
     usual, long = looks.usual(), looks.long()
     kinds = [
-        {**given, **of, "long": is_long, "came_from": CAME_FROM[is_long]}
+        {**params, **of, "long": is_long, "came_from": CAME_FROM[is_long]}
         for is_long, of in ((False, usual), (True, long))
     ]
     settled = (now - SETTLED_AFTER).replace(hour=0, minute=0, second=0, microsecond=0)
     for hours in range(0, int((now - settled).total_seconds()) // 3600 + 1, 6):
         SAMPLES.make(SAMPLES.covering(settled + timedelta(hours=hours)))
-    run((MANY, given), ("CREATE UNIQUE INDEX ON many (n)", {}), ("ANALYZE many", {}))
+    run((MANY, params), ("CREATE UNIQUE INDEX ON many (n)", {}), ("ANALYZE many", {}))
     are_tracked = Event()
     side_by_side(
         [
-            lambda: tracked(tweets, given, kinds, are_tracked),
+            lambda: tracked(tweets, params, kinds, are_tracked),
             *(
                 lambda part=part: run(*part)  # type: ignore[misc]
                 for part in packing(kinds, tweets=tweets, settled=settled, now=now)
@@ -158,14 +158,14 @@ def main(*, tweets: int) -> None:
 
 
 def tracked(
-    tweets: int, given: dict[str, Any], kinds: Sequence[dict[str, Any]], are_tracked: Event
+    tweets: int, values: dict[str, Any], kinds: Sequence[dict[str, Any]], are_tracked: Event
 ) -> None:
     authors = many.AUTHORS.format(tweets=tweets)
     try:
         run((authors, {}), *((TWEETS, kind) for kind in kinds))
     finally:
         are_tracked.set()
-    run((JOBS, given))
+    run((JOBS, values))
     with cursor() as db:
         fill_buckets(db)
 

@@ -57,13 +57,13 @@ def figures(said: Mapping[str, int]) -> dict[str, int]:
 
 def refresh_one(id: int) -> None:
     """`stock`: get, save, and a sample when something changed."""
-    said = figures(look_up([id])[id])
+    reply = figures(look_up([id])[id])
     now = timezone.now()
     with transaction.atomic():
         tweet = StockTweet.objects.get(pk=id)
-        if any(getattr(tweet, name) != value for name, value in said.items()):
-            StockSample.objects.create(tweet=tweet, taken_at=now, **said)
-        take(tweet, said, now)
+        if any(getattr(tweet, name) != value for name, value in reply.items()):
+            StockSample.objects.create(tweet=tweet, taken_at=now, **reply)
+        take(tweet, reply, now)
         tweet.save(update_fields=["due_at", "measured_at", *METRICS])
 
 

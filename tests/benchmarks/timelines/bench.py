@@ -52,17 +52,21 @@ class Found:
 
 
 def run(shop: Workshop) -> Result:
-    found = Found()
+    measured = Found()
     with shop.databases.fresh() as fresh:
         shop.say("timelines: one entry to 1,000 timelines, and eight writers at once")
-        appends(shop, replace(fresh, extra=SETTINGS), found)
+        appends(shop, replace(fresh, extra=SETTINGS), measured)
     with shop.databases.fresh() as fresh:
         database = replace(fresh, extra=SETTINGS)
         filled(shop, database)
         for part, got in each_told(shop, database, parts(shop)):
-            TOLD[part](shop, got, found)
+            TOLD[part](shop, got, measured)
     return Result(
-        "timelines", [row(one) for one in found.spreads], found.bars, found.spreads, found.notes
+        "timelines",
+        [row(one) for one in measured.spreads],
+        measured.bars,
+        measured.spreads,
+        measured.notes,
     )
 
 
@@ -109,20 +113,20 @@ def times(shop: Workshop, full: int, *, least: int = 2) -> int:
     return least if shop.size.is_smoke else max(least, round(full * min(1.0, 5 * shop.size.scale)))
 
 
-def appends(shop: Workshop, database: Database, found: Found) -> None:
+def appends(shop: Workshop, database: Database, measured: Found) -> None:
     each = shop.size.many(FULL_HOME)
     got = told(
         database, "appending", each=each, rounds=times(shop, 60), turns=times(shop, 60, least=5)
     )
-    found.spread("one entry to 1,000 timelines", got["took"]["append"])
-    found.spread("bare INSERT of the 1,000 rows", got["took"]["bare"])
+    measured.spread("one entry to 1,000 timelines", got["took"]["append"])
+    measured.spread("bare INSERT of the 1,000 rows", got["took"]["bare"])
     name = "append ÷ bare INSERT, 1,000 timelines"
-    found.bar(name, found.ratio(name, got["took"]["append"], got["took"]["bare"]), 3)
-    found.spread("an entry, heap", [got["heap"]], "bytes")
-    found.spread("an entry, its indexes", [got["index"]], "bytes")
+    measured.bar(name, measured.ratio(name, got["took"]["append"], got["took"]["bare"]), 3)
+    measured.spread("an entry, heap", [got["heap"]], "bytes")
+    measured.spread("an entry, its indexes", [got["index"]], "bytes")
     for what, wrong in (("lost", got["lost"]), ("faults", len(got["faults"]))):
-        found.bars.append(Bar(f"8 writers: {what}", wrong, 0, "exactly", book=True))
-    found.notes += got["faults"]
+        measured.bars.append(Bar(f"8 writers: {what}", wrong, 0, "exactly", book=True))
+    measured.notes += got["faults"]
 
 
 def filled(shop: Workshop, database: Database) -> None:
@@ -136,44 +140,44 @@ def filled(shop: Workshop, database: Database) -> None:
     shop.databases.settle()
 
 
-def deliveries(shop: Workshop, took: Any, found: Found) -> None:
+def deliveries(shop: Workshop, took: Any, measured: Found) -> None:
     for name, values in took.items():
-        found.spread(f"{name}, 20 tweets", values)
+        measured.spread(f"{name}, 20 tweets", values)
     for key in BUILT:
         name = f"{key}: one by one ÷ in one go"
-        ratio = found.ratio(name, took[f"{key}: one by one"], took[f"{key}: in one go"])
-        found.bars.append(Bar(name, ratio, 5))
+        ratio = measured.ratio(name, took[f"{key}: one by one"], took[f"{key}: in one go"])
+        measured.bars.append(Bar(name, ratio, 5))
 
 
-def pages(shop: Workshop, got: Any, found: Found) -> None:
+def pages(shop: Workshop, got: Any, measured: Found) -> None:
     for name, values in got["sql"].items():
         most = 10 if "followed" in name else 2
-        found.bar(f"SQL of {name}", found.spread(f"SQL of {name}", values).median, most, "ms")
-    slowest = max(found.spread(f"Home by {key}", got["http"][key]).median for key in got["http"])
-    found.bar("Home as a browser gets it", slowest, 60, "ms")
+        measured.bar(f"SQL of {name}", measured.spread(f"SQL of {name}", values).median, most, "ms")
+    slowest = max(measured.spread(f"Home by {key}", got["http"][key]).median for key in got["http"])
+    measured.bar("Home as a browser gets it", slowest, 60, "ms")
 
 
-def contest(shop: Workshop, got: Any, found: Found) -> None:
-    found.notes += got["left_out"]
+def contest(shop: Workshop, got: Any, measured: Found) -> None:
+    measured.notes += got["left_out"]
     for what, most in (("reads", 2), ("delivers one", 3), ("delivers 20", 3)):
         took = got[what]
         for name, values in took.items():
-            found.spread(f"{name} {what}", values)
+            measured.spread(f"{name} {what}", values)
         for rival in ("redis", "rows", "activity-stream"):
             if rival in took:
                 name = f"cache {what} ÷ {rival}"
-                ratio = found.ratio(name, took["cache"], took[rival])
+                ratio = measured.ratio(name, took["cache"], took[rival])
                 if rival == "redis":
-                    found.bar(name, ratio, most)
+                    measured.bar(name, ratio, most)
 
 
-def ramps(shop: Workshop, got: Any, found: Found) -> None:
+def ramps(shop: Workshop, got: Any, measured: Found) -> None:
     numbers = got["numbers"]
     for what, title, across in RAMPS:
         curves = got[what]
         for key, values in curves.items():
             for number, value in zip(numbers, values, strict=True):
-                found.spread(f"{key} {what}, {across}: {number:,}", [value])
+                measured.spread(f"{key} {what}, {across}: {number:,}", [value])
         if shop.pictures:
             shop.pictures.mkdir(parents=True, exist_ok=True)
             picture = drawn(title, across=across, numbers=numbers, curves=curves)

@@ -53,13 +53,13 @@ def main(*, readers: list[int], rounds: int) -> None:
         for tweets in (1, TWEETS):
             acts_of = {name: deliver(one, tweets, rounds) for name, one in contenders.items()}
             delivers[tweets] = in_turns(acts_of, rounds=rounds)
-    told = {
+    report = {
         "reads": reads,
         "delivers one": delivers[1],
         f"delivers {TWEETS}": delivers[TWEETS],
         "left_out": left_out,
     }
-    print(json.dumps(told))
+    print(json.dumps(report))
 
 
 def compare(contenders: dict[str, Contender], readers: list[int]) -> None:
@@ -76,10 +76,10 @@ def acts(one: Contender, readers: list[int]) -> Iterator[list[int]]:
     return (one.page(me) for me in cycle(readers))
 
 
-def deliver(one: Contender, tweets: int, rounds: int) -> Callable[[], None]:
+def deliver(contender: Contender, tweets: int, rounds: int) -> Callable[[], None]:
     fresh = iter(new_tweets(tweets * (rounds + 1)))
 
     def act() -> None:
-        one.deliver(CROWDED, [next(fresh) for _ in range(tweets)])
+        contender.deliver(CROWDED, [next(fresh) for _ in range(tweets)])
 
     return act

@@ -19,11 +19,11 @@ TWEETS = 20
 
 def main(*, rounds: int) -> None:
     acts = {}
-    for one in all_strategies(home_settings()):
+    for strategy in all_strategies(home_settings()):
         # Each its own, in the order in which they came.
         fresh = iter(new_tweets(2 * TWEETS * (rounds + 1)))
-        acts[f"{one.key}: in one go"] = partial(in_one_go, one, fresh)
-        acts[f"{one.key}: one by one"] = partial(one_by_one, one, fresh)
+        acts[f"{strategy.key}: in one go"] = partial(in_one_go, strategy, fresh)
+        acts[f"{strategy.key}: one by one"] = partial(one_by_one, strategy, fresh)
     print(json.dumps(in_turns(acts, rounds=rounds)))
 
 

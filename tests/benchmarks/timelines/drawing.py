@@ -41,7 +41,7 @@ def drawn(
         return BOTTOM - (BOTTOM - TOP) * (log10(value) - low) / (high - low)
 
     ends = labels_at({key: y(one[-1]) for key, one in curves.items()})
-    shown = {
+    visible = {
         "title": title,
         "across": across,
         "levels": [(f"{y(10.0**n):.1f}", f"{10.0**n:g} ms") for n in range(low, high + 1)],
@@ -51,7 +51,7 @@ def drawn(
             for key, one in curves.items()
         ],
     }
-    return Engine().from_string(TEMPLATE.read_text()).render(Context(shown))
+    return Engine().from_string(TEMPLATE.read_text()).render(Context(visible))
 
 
 def points_of(across: Iterable[float], up: Iterable[float]) -> str:

@@ -42,7 +42,7 @@ def main(*, readers: int, rounds: int, requests: int) -> None:
 
 
 def pages(
-    known: Mapping[str, HomeStrategy], reader_ids: Sequence[int], *, rounds: int, **given: int
+    known: Mapping[str, HomeStrategy], reader_ids: Sequence[int], *, rounds: int, **fields: int
 ) -> Times:
     """Milliseconds of SQL, in turn."""
     spent: Times = {key: [] for key in known}
@@ -51,7 +51,7 @@ def pages(
             for me in reader_ids:
                 for key, strategy in list(known.items())[:: -1 if turn % 2 else 1]:
                     clock.spent = 0.0
-                    page = strategy.page(me, **given)
+                    page = strategy.page(me, **fields)
                     if not page.complete:
                         raise RuntimeError(f"The home of {me} by {key} is not laid out.")
                     if turn:

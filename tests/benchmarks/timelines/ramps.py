@@ -36,12 +36,12 @@ ORIGINS = """
 
 def main(*, steps: int, rounds: int) -> None:
     numbers = [2**step for step in range(steps)]
-    told = {
+    report = {
         "numbers": numbers,
         "reads": curves(in_turns(reading(numbers), rounds=rounds)),
         "delivers": curves(in_turns(delivering(numbers, rounds), rounds=rounds)),
     }
-    print(json.dumps(told))
+    print(json.dumps(report))
 
 
 def curves(took: Mapping[tuple[str, int], Sequence[float]]) -> dict[str, list[float]]:

@@ -36,11 +36,11 @@ class Clock:
         self.spent, self.depth = 0.0, 0
 
     def of(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*given: Any, **how: Any) -> Any:
+        def timed(*args: Any, **how: Any) -> Any:
             begun = time.perf_counter()
             self.depth += 1
             try:
-                return run(*given, **how)
+                return run(*args, **how)
             finally:
                 self.depth -= 1
                 if not self.depth:

@@ -102,11 +102,11 @@ def follow_only(origin: int, followers: int) -> None:
 def lay_out_full(followers: Sequence[int], full: int) -> None:
     """Homes that hold as much as they do after a while."""
     ids = newest(full)
-    for one in all_strategies(home_settings()):
+    for strategy in all_strategies(home_settings()):
         for me in followers:
-            one.stub(me)
+            strategy.stub(me)
         with transaction.atomic():
-            one.put(followers, ids)
+            strategy.put(followers, ids)
 
 
 def newest(many: int) -> list[int]:

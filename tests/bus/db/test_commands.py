@@ -193,7 +193,7 @@ def test_a_new_key_signs_beside_the_old_one_until_that_is_revoked():
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "says"),
+    ("name", "values", "says"),
     [
         ("Shop", ("--callback", CALLBACK, "--topic", "a"), "A name has"),
         ("shop", ("--callback", "http://a.example/", "--topic", "a"), "https://"),
@@ -206,11 +206,11 @@ def test_a_new_key_signs_beside_the_old_one_until_that_is_revoked():
         ("known", ("--callback", CALLBACK, "--topic", "a"), "already a subscriber"),
     ],
 )
-def test_an_invalid_subscriber_is_refused_and_not_stored(name, given, says):
+def test_an_invalid_subscriber_is_refused_and_not_stored(name, values, says):
     add("known")
 
     with pytest.raises(CommandError, match=says) as refused:
-        manage("subscriber", "add", name, *given)
+        manage("subscriber", "add", name, *values)
 
     assert refused.value.returncode == 2
     assert Subscriber.objects.count() == 1
@@ -237,7 +237,7 @@ def test_a_change_leaves_other_settings_alone():
     manage("subscriber", "change", "shop", "--without-header", "AUTHORIZATION", "--topic", "tweets")
     assert printed_rows("subscriber", "list")[0]["headers"] == ["x-room"]
     assert not Topic.objects.get(name="orders").wanted
-    for given, says in (
+    for values, says in (
         (("--uuid", "me", "--header", "Authorization: x"), "not both"),
         (("--header", "A: 1", "--without-header", "a"), "given twice"),
         (("--callback", "https://a.example/?q"), "query string"),
@@ -246,7 +246,7 @@ def test_a_change_leaves_other_settings_alone():
         (("--header", "Host: a"), "cannot be set: tweetwatch"),
     ):
         with pytest.raises(CommandError, match=says):
-            manage("subscriber", "change", "shop", *given)
+            manage("subscriber", "change", "shop", *values)
     assert Subscriber.objects.get().callback == CALLBACK
 
 
@@ -291,12 +291,12 @@ def test_test_events_replays_and_redeliveries_are_sent():
     add()
     began = timezone.now() - timedelta(minutes=5)
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
-    [one] = taken()
-    settle_deliveries([Outcome(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
+    [only] = taken()
+    settle_deliveries([Outcome(only, True, timedelta(0), status=204)], most=timedelta(minutes=1))
 
     [attempt] = printed_rows("subscriber", "attempts", "shop")
     assert (attempt["outcome"], attempt["status"], attempt["batch"]) == (
-        "delivered", 204, str(one.uid)
+        "delivered", 204, str(only.uid)
     )  # fmt: skip
     since = ("--since", began.isoformat())
     assert printed_rows("subscriber", "replay", "shop", *since, "--dry-run") == [
@@ -304,24 +304,24 @@ def test_test_events_replays_and_redeliveries_are_sent():
     ]
     assert taken() == []
     manage("subscriber", "replay", "shop", *since)
-    manage("subscriber", "redeliver", "shop", str(one.uid))
+    manage("subscriber", "redeliver", "shop", str(only.uid))
     manage("subscriber", "test", "shop")
 
     [again] = taken()
-    assert again.events[:2] == one.events * 2
+    assert again.events[:2] == only.events * 2
     assert len(again.events) == 3
 
 
 def test_a_batch_that_cannot_be_redelivered_is_refused():
     add()
-    for given, says in (
+    for values, says in (
         (("replay", "shop", "--since", "yesterday"), "is not a time"),
         (("replay", "shop", "--since", "2999-01-01"), "must be before"),
         (("redeliver", "shop", str(uuid4())), "no attempt to deliver"),
         (("test", "nobody"), "no subscriber called nobody"),
     ):
         with pytest.raises(CommandError, match=says):
-            manage("subscriber", *given)
+            manage("subscriber", *values)
 
 
 def taken():

@@ -196,10 +196,10 @@ def test_a_chunked_body_is_read(bus, topic):
 
 @pytest.mark.parametrize("token", ["with:colon:inside", "plain"])
 def test_a_chosen_token_may_contain_colons(bus, token):
-    given = {"name": f"own-{token}", "token": token}
+    fields = {"name": f"own-{token}", "token": token}
 
-    made = bus.ask("POST", "/api_tokens", given, token=ROOT)
+    made = bus.ask("POST", "/api_tokens", fields, token=ROOT)
 
-    assert (made.status, made.json()) == (201, given)
+    assert (made.status, made.json()) == (201, fields)
     assert bus.ask("GET", "/pulse", token=token).status == 204
     assert bus.ask("GET", "/pulse", token=f"{token}s").status == 401

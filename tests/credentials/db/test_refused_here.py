@@ -21,14 +21,14 @@ def refused(endpoint_of=SEARCH, **given):
     return turn
 
 
-def shut(endpoint_of=SEARCH, **given):
+def shut(endpoint_of=SEARCH, **fields):
     """Three in a row, the first more than five minutes ago."""
     for _ in range(2):
-        refused(endpoint_of, **given)
+        refused(endpoint_of, **fields)
         let_pass(180)
         Window.objects.update(refused_since=timezone.now() - timedelta(minutes=6))
-    turn = refused(endpoint_of, **given)
-    assert isinstance(selection.select_credential(endpoint_of, **given), selection.NoCredential)
+    turn = refused(endpoint_of, **fields)
+    assert isinstance(selection.select_credential(endpoint_of, **fields), selection.NoCredential)
     return turn
 
 

@@ -146,7 +146,7 @@ def test_unsent_requests_are_given_back_in_all_windows():
 def test_every_reservation_has_a_time_of_its_own():
     """As if the clock had been set back by a millisecond."""
     with cursor() as db:
-        [(there, given)] = db.execute(
+        [(there, fields)] = db.execute(
             f"""
             SELECT w.under_way, {windows.TIMES}
             FROM (SELECT ARRAY(SELECT clock_timestamp() + n * interval '1 microsecond'
@@ -155,5 +155,5 @@ def test_every_reservation_has_a_time_of_its_own():
             """
         ).fetchall()
 
-    assert len({*given}) == 3
-    assert not {*given} & {*there}
+    assert len({*fields}) == 3
+    assert not {*fields} & {*there}

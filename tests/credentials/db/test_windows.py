@@ -21,11 +21,11 @@ def seen(remaining=5, *, limit=10, opens_in=600, clock=0, endpoint="GET /2/tweet
     return WindowSeen(endpoint, limit, remaining, now + timedelta(seconds=opens_in), now)
 
 
-def known(name, remaining, **given):
+def known(name, remaining, **fields):
     """A credential of which X has told."""
     credential = save_credential(name)
     selection.settle_answer(
-        selection.select_credential(only=credential.pk), seen(remaining, **given)
+        selection.select_credential(only=credential.pk), seen(remaining, **fields)
     )
     return credential
 

@@ -91,12 +91,14 @@ def room(row):
 
 @settings(max_examples=40)
 @given(rows | st.just(UNKNOWN), st.tuples(told, told), said, st.permutations(SENT), st.booleans())
-def test_settling_answers_together_equals_settling_in_some_order(row, kinds, said, sent, answered):
+def test_settling_answers_together_equals_settling_in_some_order(
+    row, kinds, sentence, sent, answered
+):
     window = OneWindow()
-    sent = sent[: len(said)]
+    sent = sent[: len(sentence)]
     replies = [
         window.reply(at, seen and (kinds[seen[0]], seen[1]))
-        for at, seen in zip(sent, said, strict=True)
+        for at, seen in zip(sent, sentence, strict=True)
     ]
     ways = []
     for order in permutations(replies):
@@ -109,7 +111,7 @@ def test_settling_answers_together_equals_settling_in_some_order(row, kinds, sai
     learning.settle_all(replies, answered=answered)
 
     assert window.read() in ways
-    if len({seen and seen[0] for seen in said}) == 1:
+    if len({seen and seen[0] for seen in sentence}) == 1:
         # All told the same: of those that are believed, the lowest count.
         assert room(window.read()) == min(map(room, ways))
 

@@ -315,7 +315,7 @@ def test_an_oauth2_credential_is_added_with_or_without_a_client_secret(run, give
 
 
 @pytest.mark.parametrize(
-    ("given", "words", "sentence"),
+    ("values", "words", "sentence"),
     [
         pytest.param({"refresh_token": ""}, "", "Enter the refresh token", id="no refresh token"),
         pytest.param(
@@ -324,11 +324,11 @@ def test_an_oauth2_credential_is_added_with_or_without_a_client_secret(run, give
         pytest.param({}, "--api v1.1", "only at its v2 API", id="v1.1"),
     ],
 )
-def test_an_unusable_oauth2_credential_is_refused(run, given, words, sentence):
+def test_an_unusable_oauth2_credential_is_refused(run, values, words, sentence):
     add = ["credential", "add", "user", "--kind", "oauth2", *words.split()]
 
     with pytest.raises(CommandError, match=sentence) as refused:
-        run(*add, stdin=json.dumps({**TOKENS, **given}))
+        run(*add, stdin=json.dumps({**TOKENS, **values}))
 
     assert refused.value.returncode == 2
     assert not Credential.objects.exists()

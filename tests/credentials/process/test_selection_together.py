@@ -146,10 +146,10 @@ def somebody_waits_for_a_lock():
 
 def test_a_worker_that_waited_for_a_window_takes_the_remainder():
     learn(save_credential("a"), 10)
-    found = []
+    collected = []
 
     def take_ten():
-        found.extend(together(lambda: selection.select_several(10), threads=1))
+        collected.extend(together(lambda: selection.select_several(10), threads=1))
 
     waiting = threading.Thread(target=take_ten)
     with transaction.atomic():
@@ -158,7 +158,7 @@ def test_a_worker_that_waited_for_a_window_takes_the_remainder():
         wait_until(somebody_waits_for_a_lock)
     waiting.join(30)
 
-    assert [len(taken) for taken in found] == [3]
+    assert [len(taken) for taken in collected] == [3]
     assert len({*Window.objects.get().under_way}) == 10
 
 

@@ -26,11 +26,11 @@ def test_a_credential_is_refused_after_a_failed_check_until_x_accepts_it(fakex, 
         fakex.put("faults", [{"kind": kind}])
         assert checked(fakex).verdict == "refused"
 
-    told = Credential.objects.get()
-    assert told.state == "refused"
-    assert told.reason.startswith(why)
-    assert told.disabled_at is None
-    assert all(window.refused <= 1 for window in told.own_windows())
+    credential = Credential.objects.get()
+    assert credential.state == "refused"
+    assert credential.reason.startswith(why)
+    assert credential.disabled_at is None
+    assert all(window.refused <= 1 for window in credential.own_windows())
 
     fakex.delete("faults")
     assert checked(fakex).ok

@@ -93,16 +93,16 @@ def test_a_request_that_django_cannot_parse_is_refused():
     """With this charset it fails on the query, outside of every middleware."""
     from tweetwatch.wsgi import application
 
-    told = []
+    collected = []
     environ = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": "/",
         "QUERY_STRING": "a=%ff",
         "CONTENT_TYPE": f"{MULTIPART}; charset=idna",
     }
-    body = b"".join(application(environ, lambda status, headers: told.append(status)))
+    body = b"".join(application(environ, lambda status, headers: collected.append(status)))
 
-    assert told == ["400 Bad Request"]
+    assert collected == ["400 Bad Request"]
     assert body.decode().strip() == bad_requests.CHARSET
 
 

@@ -154,12 +154,14 @@ def test_the_compose_file_starts_existing_commands_in_order(compose, settings):
     services = compose["services"]
     ours = {name: one for name, one in services.items() if name != "db"}
     assert set(ours) >= {"web", "workers", "stream", "deliver", "bus", "migrate", "backup"}
-    for name, one in ours.items():
-        assert one["command"][0] in {"web", *get_commands()}, name
-        assert one["init"] is True
-        assert int(one["stop_grace_period"].rstrip("s")) >= settings.Q_CLUSTER["timeout"] + 10
+    for name, service in ours.items():
+        assert service["command"][0] in {"web", *get_commands()}, name
+        assert service["init"] is True
+        assert int(service["stop_grace_period"].rstrip("s")) >= settings.Q_CLUSTER["timeout"] + 10
         if name != "migrate":
-            assert one["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+            assert service["depends_on"]["migrate"] == {
+                "condition": "service_completed_successfully"
+            }
     assert services["db"]["image"].startswith("postgres:18")
     # Not /var/lib/postgresql/data: the image of 18 would put the data beside it.
     assert services["db"]["volumes"] == ["database:/var/lib/postgresql"]
@@ -184,16 +186,16 @@ def test_new_env_creates_valid_keys_and_keeps_an_existing_file(tmp_path):
     assert ran(script)[0] == 1
     assert (tmp_path / ".env").read_text() == text
 
-    given = dict(re.findall(r"^([A-Z_]+)=(.*)$", text, re.MULTILINE))
-    assert given["ALLOWED_HOSTS"] == "localhost,watch.example.org"
-    kept = {name: value for name, value in os.environ.items() if name not in given}
+    fields = dict(re.findall(r"^([A-Z_]+)=(.*)$", text, re.MULTILINE))
+    assert fields["ALLOWED_HOSTS"] == "localhost,watch.example.org"
+    kept = {name: value for name, value in os.environ.items() if name not in fields}
     look = "from django.conf import settings; print(len(settings.FIELD_KEYS), settings.HTTPS)"
-    status, said = ran(
+    status, output = ran(
         *(sys.executable, "manage.py", "shell", "-v", "0", "-c", look),
         cwd=PROJECT,
-        env={**kept, **given, "DATABASE_URL": "postgres://a:b@127.0.0.1:1/c"},
+        env={**kept, **fields, "DATABASE_URL": "postgres://a:b@127.0.0.1:1/c"},
     )
-    assert (status, said.strip().splitlines()[-1]) == (0, "1 True")
+    assert (status, output.strip().splitlines()[-1]) == (0, "1 True")
 
 
 def copied_as_into_the_image(folder):

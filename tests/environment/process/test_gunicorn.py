@@ -90,7 +90,7 @@ def test_gunicorn_logs_are_json_where_the_settings_say_so(tmp_path):
 
 
 def test_the_bus_reads_the_same_settings():
-    told = subprocess.run(
+    done = subprocess.run(
         [*bus("127.0.0.1:0", workers=1, threads=1), "--print-config"],
         cwd=PROJECT,
         capture_output=True,
@@ -98,4 +98,4 @@ def test_the_bus_reads_the_same_settings():
         timeout=60,
     )
 
-    assert re.search(r"^forwarder_headers\s+= \[\]$", told.stdout, re.MULTILINE)
+    assert re.search(r"^forwarder_headers\s+= \[\]$", done.stdout, re.MULTILINE)

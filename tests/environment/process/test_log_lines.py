@@ -20,16 +20,16 @@ def line(*args, **given):
 
 
 def test_a_log_line_is_a_json_object_with_the_given_fields():
-    told = line("gave %d back", (7,), extra={"tweet_id": "123", "left": 2.5, "what": ["a"]})
+    data = line("gave %d back", (7,), extra={"tweet_id": "123", "left": 2.5, "what": ["a"]})
 
-    assert (told["level"], told["logger"], told["message"]) == (
+    assert (data["level"], data["logger"], data["message"]) == (
         "warning",
         "trackers.x",
         "gave 7 back",
     )
-    assert (told["tweet_id"], told["left"], told["what"]) == ("123", 2.5, "['a']")
-    assert told["time"].endswith("+00:00")
-    assert "args" not in told
+    assert (data["tweet_id"], data["left"], data["what"]) == ("123", 2.5, "['a']")
+    assert data["time"].endswith("+00:00")
+    assert "args" not in data
 
 
 def test_the_running_task_is_named_until_it_ends():
@@ -51,11 +51,11 @@ def test_secrets_of_any_origin_are_not_logged():
         "client_secret": "hidden", "access_token": "hidden", "Authorization": "hidden",
     })  # fmt: skip
 
-    told = JSONLines().format(record)
+    text = JSONLines().format(record)
 
     for secret in ("abc.def", "topsecret", "hidden", "ghi="):
-        assert secret not in told
-    assert json.loads(told)["message"] == "sent Bearer … to /feeds/…/home.atom"
+        assert secret not in text
+    assert json.loads(text)["message"] == "sent Bearer … to /feeds/…/home.atom"
 
 
 def test_a_process_logs_json_when_configured():
@@ -74,13 +74,13 @@ def test_a_process_logs_json_when_configured():
 
 
 def test_messages_of_long_running_commands_are_json_lines(settings, caplog):
-    said = StringIO()
-    command = PagelessCommand(stderr=said)
+    output = StringIO()
+    command = PagelessCommand(stderr=output)
 
     command.announce("stream: connected")
     settings.LOG_FORMAT = "json"
     with caplog.at_level("INFO", "trackers"):
         command.announce("stream: ended")
 
-    assert said.getvalue() == "stream: connected\n"
+    assert output.getvalue() == "stream: connected\n"
     assert caplog.messages == ["stream: ended"]

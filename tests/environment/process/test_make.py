@@ -22,12 +22,12 @@ def test_a_linked_virtual_environment_is_used_as_it_is(tmp_path):
 
 
 def test_make_quick_runs_the_unit_and_db_folders():
-    told = subprocess.run(
+    done = subprocess.run(
         ["make", "--dry-run", "--old-file=.venv/made-dev", "--old-file=.env", "quick"],
         cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
     ).stdout  # fmt: skip
 
-    [command] = [line for line in told.splitlines() if "pytest" in line]
+    [command] = [line for line in done.splitlines() if "pytest" in line]
     folders = {folder for need in ("unit", "db") for folder in PROJECT.glob(f"tests/**/{need}")}
     named = {PROJECT / word for word in command.split() if word.startswith("tests/")}
     assert folders - named == {PROJECT / "tests" / "admin" / "db", PROJECT / "tests" / "api" / "db"}

@@ -69,12 +69,12 @@ def test_no_migration_takes_a_lock_that_workers_wait_for():
     # Those of other applications change tables of their own, which nobody uses yet either.
     first = [one for one in ours if one.name <= LAST_OF_THE_FIRST]
     before = sql_of(*(one for one in migrations if one not in ours))
-    found = faults(before + sql_of(*first), atomic=True)[len(faults(before, atomic=True)) :]
+    problems = faults(before + sql_of(*first), atomic=True)[len(faults(before, atomic=True)) :]
     for migration in ours[len(first) :]:
-        found += faults(sql_of(migration), atomic=migration.atomic)
+        problems += faults(sql_of(migration), atomic=migration.atomic)
 
-    said = [f"{rule}: {line}" for rule, line in found]
-    assert found == [], "\n".join([*said, "UPGRADING.md says how a migration avoids this."])
+    said = [f"{rule}: {line}" for rule, line in problems]
+    assert problems == [], "\n".join([*said, "UPGRADING.md says how a migration avoids this."])
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,13 @@ def test_no_command_starts_on_a_database_of_before_1_0(old_database):
         )
         for start in starts
     ]
-    said = [process.communicate(timeout=120)[0] for process in processes]
+    output = [process.communicate(timeout=120)[0] for process in processes]
 
-    assert [process.returncode for process in processes] == [1] * 7 + [3] * 2, said
-    for text in said[:7]:
+    assert [process.returncode for process in processes] == [1] * 7 + [3] * 2, output
+    for text in output[:7]:
         assert text.startswith(SAID)
         assert text.count("\n") == 1
-    for text in said[7:]:
+    for text in output[7:]:
         [line] = [line for line in text.splitlines() if SAID in line]
         assert "Traceback" not in text
         assert "CRITICAL" in line

@@ -48,14 +48,14 @@ def test_a_failing_piece_leaves_earlier_pieces_committed():
 
 
 def test_a_second_process_skips_pieces_under_way_and_does_other_work():
-    begun, over, found = threading.Event(), threading.Event(), {}
+    begun, over, collected = threading.Event(), threading.Event(), {}
 
     def slow():
         begun.set()
         assert over.wait(30)
 
     def work():
-        found["slow"] = in_pieces("a test", slow, left=lambda: 1, deadline=LATER)
+        collected["slow"] = in_pieces("a test", slow, left=lambda: 1, deadline=LATER)
         connection.close()
 
     worker = threading.Thread(target=work)
@@ -68,4 +68,4 @@ def test_a_second_process_skips_pieces_under_way_and_does_other_work():
 
     assert same == PieceWork(is_elsewhere=True)
     assert other == PieceWork(rows=1)
-    assert found["slow"] == PieceWork()
+    assert collected["slow"] == PieceWork()

@@ -241,9 +241,9 @@ def test_time_outs_join_the_options_of_the_url_and_pgbouncer_gets_no_prepared_st
 def test_another_database_system_is_refused_with_a_sentence():
     ran = start("import sys; sys.platform = 'darwin'; import tweetwatch.settings")
 
-    said = ran.stderr.strip().splitlines()[-1]
-    assert said.startswith(
+    output = ran.stderr.strip().splitlines()[-1]
+    assert output.startswith(
         "django.core.exceptions.ImproperlyConfigured: tweetwatch runs only on Linux"
     )
-    assert "this is darwin: " in said
+    assert "this is darwin: " in output
     assert "container or virtual machine" in ran.stderr

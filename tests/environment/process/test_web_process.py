@@ -37,11 +37,11 @@ def test_no_request_collects_garbage_of_preloaded_objects():
         timeout=60,
         check=True,
     )
-    told = json.loads(done.stdout.splitlines()[-1])
+    data = json.loads(done.stdout.splitlines()[-1])
 
-    assert told["spared"] > 50_000
-    assert told["looked_through"] < 5_000
+    assert data["spared"] > 50_000
+    assert data["looked_through"] < 5_000
     # 40,000 objects: one look at the new ones for each 10,000.
-    assert told["passes"]["0"] <= 5
-    assert told["passes"]["2"] == 0
-    assert told["loaded_later"] == 0
+    assert data["passes"]["0"] <= 5
+    assert data["passes"]["2"] == 0
+    assert data["loaded_later"] == 0

@@ -81,27 +81,27 @@ def python_files():
 @cache
 def names():
     """Each name, and where it stands."""
-    found = defaultdict(set)
+    collected = defaultdict(set)
     for path in python_files():
         where = str(path.relative_to(PROJECT))
-        found[path.stem].add(where)
+        collected[path.stem].add(where)
         if "migrations" in path.parts:
             continue
         for name in names_in_python(ast.parse(path.read_text())):
-            found[name].add(where)
+            collected[name].add(where)
     for path in (PROJECT / "trackers").rglob("*.sql"):
         for name in WORD.findall(SQL_NOISE.sub(" ", path.read_text())):
-            found[name].add(str(path.relative_to(PROJECT)))
+            collected[name].add(str(path.relative_to(PROJECT)))
     for path in (PROJECT / "templates").rglob("*.html"):
         for tag in TAG.findall(path.read_text()):
             for name in WORD.findall(re.sub(r'"[^"]*"', " ", tag)):
-                found[name].add(str(path.relative_to(PROJECT)))
+                collected[name].add(str(path.relative_to(PROJECT)))
     for path in [PROJECT / "trackers/dashboards/metrics.py", *(PROJECT / "deploy").rglob("*.*")]:
         for name in re.findall(r"tweetwatch_\w+", path.read_text()):
-            found[name].add(str(path.relative_to(PROJECT)))
+            collected[name].add(str(path.relative_to(PROJECT)))
     for name in json_names(json.loads((PROJECT / "docs/openapi.json").read_text())):
-        found[name].add("docs/openapi.json")
-    return found
+        collected[name].add("docs/openapi.json")
+    return collected
 
 
 def json_names(schema):

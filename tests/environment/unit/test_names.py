@@ -17,6 +17,10 @@ EVERYWHERE = {
 RIDDLES = {
     "MOST", "AT_ONCE", "told", "tell", "found", "given", "one", "said", "shown", "Told", "Said",
 }  # fmt: skip
+# Clear where the whole life of the name is in sight.
+FEW_LINES = 5
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # The name of a test says which thing does or is what.
 RIDDLES_OF_TESTS = re.compile(
     r"^test_(what|who|whose|it|they|these|those|one_(that|who|whose))_"
@@ -106,6 +110,39 @@ def test_no_module_defines_a_name_that_says_nothing():
     }
 
     assert not riddles
+
+
+def lines_of_riddles(function):
+    """The lines where each riddle stands that the function binds, as a local or a parameter."""
+    lines, bound, left = defaultdict(set), set(), list(ast.iter_child_nodes(function))
+    while left:
+        match node := left.pop():
+            case ast.Name() | ast.arg():
+                name = node.id if isinstance(node, ast.Name) else node.arg
+                lines[name].add(node.lineno)
+                if isinstance(node, ast.arg) or isinstance(node.ctx, ast.Store):
+                    bound.add(name)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                lines[node.name].add(node.lineno)
+                bound.add(node.name)
+                continue
+        # A comprehension is a scope of its own; a short one is as clear as a short life.
+        if not isinstance(node, COMPREHENSIONS) or node.end_lineno - node.lineno >= FEW_LINES:
+            left += ast.iter_child_nodes(node)
+    return {name: lines[name] for name in bound & RIDDLES}
+
+
+def test_no_local_that_says_nothing_lives_longer_than_a_few_lines():
+    riddles = [
+        f"{module}:{min(lines)} {name}"
+        for module, tree in trees(*PRODUCT, "tests", "fakex").items()
+        for function in ast.walk(tree)
+        if isinstance(function, FUNCTIONS)
+        for name, lines in lines_of_riddles(function).items()
+        if max(lines) - min(lines) >= FEW_LINES
+    ]
+
+    assert not riddles, "say what it is"
 
 
 def test_names_used_by_no_other_module_have_an_underscore():

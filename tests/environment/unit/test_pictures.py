@@ -9,8 +9,8 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 def test_every_picture_exists_and_is_used():
     pages = [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]
-    shown = {
+    visible = {
         (page.parent / path).resolve() for page in pages for path in IMAGE.findall(page.read_text())
     }
 
-    assert shown == {path.resolve() for path in (PROJECT / "docs" / "images").iterdir()}
+    assert visible == {path.resolve() for path in (PROJECT / "docs" / "images").iterdir()}

@@ -17,7 +17,7 @@ def waiting():
 
 
 def test_the_counters_match_the_batches_through_every_state():
-    one = subscriber(max_events=2, timeout_ms=0)
+    shop = subscriber(max_events=2, timeout_ms=0)
     subscriber("two", max_events=3, newest_only=False)
     for act in (
         lambda: fanned_out(1, 2, 3),
@@ -27,7 +27,7 @@ def test_the_counters_match_the_batches_through_every_state():
         lambda: fanned_out(6),
         drop_some,
         lambda: fanned_out(7, 8),
-        lambda: drop_waiting(one),
+        lambda: drop_waiting(shop),
         lambda: fanned_out(9),
     ):
         act()
@@ -36,7 +36,7 @@ def test_the_counters_match_the_batches_through_every_state():
 
 
 def test_rows_deleted_by_hand_count_as_dropped(caplog):
-    one = subscriber(max_events=1)
+    shop = subscriber(max_events=1)
     fanned_out(1, 2, 3)
     first = EventBatch.objects.order_by("place").first()
     EventBatch.objects.filter(pk=first.pk).delete()
@@ -50,7 +50,7 @@ def test_rows_deleted_by_hand_count_as_dropped(caplog):
     assert books() == (3, 0, 1, 2)
     assert used_bytes() == waiting()
     # And what it has put there as added.
-    EventBatch.objects.filter(subscriber=one).update(events=[1, 2], bytes=F("bytes") + 5)
+    EventBatch.objects.filter(subscriber=shop).update(events=[1, 2], bytes=F("bytes") + 5)
     assert len(mend()) == 1
     assert books() == (5, 0, 1, 4)
     assert mend() == []

@@ -36,7 +36,7 @@ def outcomes():
 
 
 def test_a_batch_is_ready_at_its_deadline_and_not_before():
-    one = subscriber(timeout_ms=3_600_000)
+    shop = subscriber(timeout_ms=3_600_000)
     fanned_out(1)
     assert take() == []
 
@@ -44,7 +44,7 @@ def test_a_batch_is_ready_at_its_deadline_and_not_before():
     [batch] = take()
 
     assert (numbers(batch.events), batch.attempt) == ([1], 1)
-    assert line(one) == [("pending", 1)]
+    assert line(shop) == [("pending", 1)]
     assert take() == []
 
 
@@ -61,14 +61,14 @@ def test_a_delivered_batch_is_deleted_and_counted():
 
 
 def test_a_failed_batch_is_retried_unchanged_while_new_events_form_others():
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1, 2)
     [batch] = take()
 
     deliver([batch], delivered=False, status=500, error="It answered 500.")
     fanned_out(3)
 
-    assert line(one) == [("early", 1, 2), ("current", 3)]
+    assert line(shop) == [("early", 1, 2), ("current", 3)]
     [other] = take()
     assert numbers(other.events) == [3]
     pass_time()
@@ -120,7 +120,7 @@ def test_a_failed_batch_blocks_an_ordered_subscriber_and_no_other():
 
 
 def test_first_attempts_go_before_retries_which_still_have_what_room_is_left():
-    one = subscriber(max_events=1, concurrency=2)
+    shop = subscriber(max_events=1, concurrency=2)
     fanned_out(1, 2, 3)
     deliver(take(2), delivered=False, status=422)
     pass_time()
@@ -129,7 +129,7 @@ def test_first_attempts_go_before_retries_which_still_have_what_room_is_left():
 
     assert [numbers(batch.events) for batch in batches] == [[1], [3]]
     assert [batch.attempt for batch in batches] == [2, 1]
-    assert line(one) == [("pending", 1), ("ready", 2), ("pending", 3)]
+    assert line(shop) == [("pending", 1), ("ready", 2), ("pending", 3)]
 
 
 def test_concurrent_batches_of_a_subscriber_are_limited():
@@ -267,14 +267,14 @@ def test_a_running_lease_is_left_alone():
 
 
 def test_a_retry_after_stands_when_another_batch_is_delivered():
-    one = subscriber(max_events=1)
+    shop = subscriber(max_events=1)
     fanned_out(1, 2, 3)
     first, second, third = take()
     deliver([first], delivered=False, status=429, retry_after=AN_HOUR)
 
     deliver([second, third])
 
-    state = SubscriberState.objects.get(subscriber=one)
+    state = SubscriberState.objects.get(subscriber=shop)
     assert state.not_before > timezone.now() + AN_HOUR / 2
 
 

@@ -15,7 +15,7 @@ A_DAY = timedelta(days=1)
 
 
 def test_long_failures_disable_a_subscriber_and_publish_an_alert():
-    one, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
+    first, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
     fanned_out(1)
     deliver(take(), delivered=False)
     assert disabling.disable_failing(after=A_DAY) == []
@@ -26,14 +26,14 @@ def test_long_failures_disable_a_subscriber_and_publish_an_alert():
     assert disabling.disable_failing(after=A_DAY) == []
     tasks.tend_subscribers()
 
-    one.state.refresh_from_db()
-    assert one.state.disabled_because.startswith("Nothing but failures since 2")
+    first.state.refresh_from_db()
+    assert first.state.disabled_because.startswith("Nothing but failures since 2")
     assert other.batches.count() == 1
     assert books("one") == (1, 0, 0, 1)
 
 
 def test_a_success_resets_the_failures():
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1)
     deliver(take(), delivered=False)
     SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
@@ -41,8 +41,8 @@ def test_a_success_resets_the_failures():
     deliver(take())
 
     assert disabling.disable_failing(after=A_DAY) == []
-    one.state.refresh_from_db()
-    assert one.state.failing_since is None
+    shop.state.refresh_from_db()
+    assert shop.state.failing_since is None
 
 
 @pytest.mark.parametrize("delivered", [True, False])

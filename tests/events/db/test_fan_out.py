@@ -14,13 +14,13 @@ AN_HOUR_MS = 3_600_000
 
 
 def test_each_event_reaches_every_subscriber_of_its_topic_and_no_other():
-    one, two = subscriber("one", timeout_ms=AN_HOUR_MS), subscriber("two", timeout_ms=AN_HOUR_MS)
+    first, two = subscriber("one", timeout_ms=AN_HOUR_MS), subscriber("two", timeout_ms=AN_HOUR_MS)
     other = subscriber("other", ["sports"])
 
     fanned_out(1, 2)
     fanned_out(3)
 
-    assert line(one) == line(two) == [("current", 1, 2, 3)]
+    assert line(first) == line(two) == [("current", 1, 2, 3)]
     assert line(other) == []
     assert books("one") == (3, 0, 0, 3)
     assert Topic.objects.get(name="news").events == 3
@@ -38,20 +38,20 @@ def test_events_wait_for_their_commit_and_not_for_subscribers():
 
 
 def test_events_are_cut_into_full_batches_in_order_and_the_rest_stays_open():
-    one = subscriber(max_events=3, timeout_ms=AN_HOUR_MS)
+    shop = subscriber(max_events=3, timeout_ms=AN_HOUR_MS)
 
     fanned_out(1, 2)
     first = EventBatch.objects.get()
     fanned_out(3, 4, 5, 6, 7)
 
-    assert line(one) == [("ready", 1, 2, 3), ("ready", 4, 5, 6), ("current", 7)]
+    assert line(shop) == [("ready", 1, 2, 3), ("ready", 4, 5, 6), ("current", 7)]
     # What is current now is all new, and waits as long as anything new does.
     assert EventBatch.objects.get(is_current=True).deadline > first.deadline
 
     fanned_out(8, 9)
-    assert line(one)[2:] == [("ready", 7, 8, 9)]
+    assert line(shop)[2:] == [("ready", 7, 8, 9)]
     fanned_out(10)
-    assert line(one)[3:] == [("current", 10)]
+    assert line(shop)[3:] == [("current", 10)]
     assert books() == (10, 0, 0, 10)
 
 
@@ -73,7 +73,7 @@ def of_tweet(tweet, type="update", figures=None):
 
 
 def test_of_several_changes_of_a_tweet_in_a_batch_the_newest_is_kept():
-    one = subscriber("one", ["tweets"], timeout_ms=AN_HOUR_MS)
+    shop = subscriber("one", ["tweets"], timeout_ms=AN_HOUR_MS)
     each = subscriber("each", ["tweets"], timeout_ms=AN_HOUR_MS, newest_only=False)
     tweet, other = TweetFactory(), TweetFactory()
 
@@ -87,7 +87,7 @@ def test_of_several_changes_of_a_tweet_in_a_batch_the_newest_is_kept():
 
     ids = list(Event.objects.order_by("id").values_list("id", flat=True))
     first, _old, others, _older, newest = ids
-    assert EventBatch.objects.get(subscriber=one).events == [first, others, newest]
+    assert EventBatch.objects.get(subscriber=shop).events == [first, others, newest]
     assert EventBatch.objects.get(subscriber=each).events == ids
     assert books("one") == (3, 0, 0, 3)
     assert books("each") == (5, 0, 0, 5)
@@ -122,38 +122,38 @@ def test_our_own_topics_are_recorded_only_with_subscribers():
     of_tweet(tweet)
     assert not Event.objects.exists()
 
-    one = subscriber("one", ["tweets"])
+    shop = subscriber("one", ["tweets"])
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
-    acts.remove(one, by_command())
+    acts.remove(shop, by_command())
     of_tweet(tweet)
     assert Event.objects.count() == 1
 
 
 def test_a_new_subscriber_gets_later_events_and_a_leaving_one_earlier_events():
-    one = subscriber("one", timeout_ms=AN_HOUR_MS)
+    shop = subscriber("one", timeout_ms=AN_HOUR_MS)
     news(1)
     late = subscriber("late", timeout_ms=AN_HOUR_MS)
     news(2)
-    acts.leave_topic(one, Topic.objects.get(name="news"), by_command())
+    acts.leave_topic(shop, Topic.objects.get(name="news"), by_command())
     news(3)
     fan_out()
 
-    assert line(one) == [("current", 1, 2)]
+    assert line(shop) == [("current", 1, 2)]
     assert line(late) == [("current", 2, 3)]
 
 
 def test_removing_a_subscriber_drops_and_counts_its_waiting_events():
-    one = subscriber(timeout_ms=AN_HOUR_MS)
+    shop = subscriber(timeout_ms=AN_HOUR_MS)
     fanned_out(1, 2)
     news(3)
 
-    assert acts.remove(one, by_command()).count == 3
+    assert acts.remove(shop, by_command()).count == 3
 
     assert not EventBatch.objects.exists()
-    one.state.refresh_from_db()
-    assert (one.state.added, one.state.dropped) == (3, 3)
+    shop.state.refresh_from_db()
+    assert (shop.state.added, shop.state.dropped) == (3, 3)
 
 
 def test_the_deletion_of_an_untracked_tweet_passes_author_and_source_filters():

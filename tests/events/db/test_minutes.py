@@ -20,7 +20,7 @@ A_MINUTE = timedelta(minutes=1)
 
 
 def test_fan_out_counts_published_and_delivery_counts_arrived_events():
-    one = subscriber(max_events=2)
+    shop = subscriber(max_events=2)
     news(1, 2, 3)
     news(4)
     while fan_out():
@@ -33,8 +33,8 @@ def test_fan_out_counts_published_and_delivery_counts_arrived_events():
     [delivered] = hours_of_subscribers().values()
 
     assert (published.events, delivered.events) == (5, 2)
-    assert hours_of_subscribers(one.pk) == hours_of_subscribers()
-    assert hours_of_subscribers(one.pk + 1) == {}
+    assert hours_of_subscribers(shop.pk) == hours_of_subscribers()
+    assert hours_of_subscribers(shop.pk + 1) == {}
     # A row for the topic and one for the subscriber, or two when a minute began meanwhile.
     assert 2 <= TopicMinute.objects.count() + SubscriberMinute.objects.count() <= 4
 

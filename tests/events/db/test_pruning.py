@@ -65,7 +65,7 @@ def test_events_in_the_default_partition_are_pruned():
 
 
 def test_over_the_limit_the_oldest_batches_are_dropped_first_and_the_current_last():
-    one = subscriber(max_events=2, timeout_ms=3_600_000)
+    shop = subscriber(max_events=2, timeout_ms=3_600_000)
     fanned_out(1, 2, 3, 4, 5)
     used = used_bytes()
 
@@ -75,7 +75,7 @@ def test_over_the_limit_the_oldest_batches_are_dropped_first_and_the_current_las
     assert dropped.events > 0
     assert used_bytes() == used - dropped.bytes
     assert books()[2] == dropped.events
-    assert line(one)[-1:] in ([("current", 5)], [])
+    assert line(shop)[-1:] in ([("current", 5)], [])
 
 
 def test_a_batch_being_sent_is_not_dropped():

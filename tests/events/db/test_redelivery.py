@@ -16,49 +16,49 @@ LONG = {"timeout_ms": 3_600_000}
 
 
 def test_a_period_is_replayed_to_one_subscriber_of_its_topics():
-    one, other = subscriber("one"), subscriber("other", ["news", "sports"], **LONG)
+    first, other = subscriber("one"), subscriber("other", ["news", "sports"], **LONG)
     fanned_out(1, 2)
     fanned_out(3, topic="sports")
-    deliver([batch for batch in take() if batch.subscriber_id == one.pk])
+    deliver([batch for batch in take() if batch.subscriber_id == first.pk])
     began = timezone.now() - timedelta(minutes=5)
     ends = began + timedelta(minutes=10)
 
-    assert redelivery.count_replay(one, began, ends) == 2
-    assert redelivery.count_replay(one, began, began) == 0
-    assert redelivery.stage_replay(one, began, ends) == 2
+    assert redelivery.count_replay(first, began, ends) == 2
+    assert redelivery.count_replay(first, began, began) == 0
+    assert redelivery.stage_replay(first, began, ends) == 2
     fan_out()
 
     [batch] = take()
-    assert (batch.subscriber_id, numbers(batch.events)) == (one.pk, [1, 2])
+    assert (batch.subscriber_id, numbers(batch.events)) == (first.pk, [1, 2])
     assert books("one") == (4, 2, 0, 2)
     assert line(other) == [("current", 1, 2, 3)]
     assert Topic.objects.get(name="news").events == 2
 
 
 def test_a_batch_of_the_log_is_redelivered_under_a_new_id():
-    one = subscriber(max_events=2)
+    shop = subscriber(max_events=2)
     fanned_out(1, 2, 3)
     first, _ = take()
     deliver([first])
 
-    assert redelivery.redeliver(one, first.uid) == 2
+    assert redelivery.redeliver(shop, first.uid) == 2
     fan_out()
 
-    assert line(one) == [("pending", 3), ("ready", 1, 2)]
+    assert line(shop) == [("pending", 3), ("ready", 1, 2)]
     assert not EventBatch.objects.filter(uid=first.uid).exists()
 
 
 def test_unknown_batches_are_refused_and_pruned_events_left_out():
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1)
     [batch] = take()
     deliver([batch])
     with pytest.raises(redelivery.NoSuchBatchError, match="no attempt to deliver"):
-        redelivery.redeliver(one, uuid4())
+        redelivery.redeliver(shop, uuid4())
 
     Event.objects.all().delete()
 
-    assert redelivery.redeliver(one, batch.uid) == 0
+    assert redelivery.redeliver(shop, batch.uid) == 0
     assert fan_out() == 0
     assert Attempt.objects.count() == 1
 

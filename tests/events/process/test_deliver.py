@@ -28,31 +28,31 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_events_arrive_in_batches_and_the_counters_match():
     receiver = Receiver(answers("204 No Content"))
-    one = subscriber("one", receiver, uuid="demo", max_events=40)
+    shop = subscriber("one", receiver, uuid="demo", max_events=40)
 
     with delivering():
         publish(100)
-        wait_until(lambda: books(one)[1] == 100)
+        wait_until(lambda: books(shop)[1] == 100)
 
     told = [json.loads(got.body) for got in receiver.got]
     assert sorted(len(events) for events in told) == [20, 40, 40]
     assert sorted(event["t"] for events in told for event in events) == [*range(1, 101)]
-    assert books(one) == (100, 100, 0, 0)
-    assert attempts(one) == ["delivered"] * 3
+    assert books(shop) == (100, 100, 0, 0)
+    assert attempts(shop) == ["delivered"] * 3
 
 
 def test_a_hanging_receiver_does_not_slow_another():
     slow, quick = Receiver(hangs), Receiver(answers())
     hung = [subscriber(f"slow{n}", slow, max_events=1) for n in range(5)]
-    one = subscriber("quick", quick, max_events=1)
+    shop = subscriber("quick", quick, max_events=1)
 
     with delivering():
         publish(20)
-        wait_until(lambda: books(one)[1] == 20)
+        wait_until(lambda: books(shop)[1] == 20)
         wait_until(lambda: len(slow.got) == 5 * 4)
         began = time.monotonic()
         publish()
-        wait_until(lambda: books(one)[1] == 21)
+        wait_until(lambda: books(shop)[1] == 21)
         took = time.monotonic() - began
         # They hold their slots, and nothing else.
         assert EventBatch.objects.filter(state="pending").count() == 5 * 4
@@ -77,22 +77,22 @@ def test_a_process_killed_between_the_post_and_its_end_costs_no_event_and_no_cou
         conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     receiver = Receiver(kills_once)
-    one = subscriber("one", receiver)
+    shop = subscriber("one", receiver)
     publish(3)
 
     with process() as killed:
         pids.append(killed.pid)
         assert killed.wait(60) == -signal.SIGKILL
-    assert books(one) == (3, 0, 0, 3)
+    assert books(shop) == (3, 0, 0, 3)
     end_leases()
     with delivering():
-        wait_until(lambda: books(one)[1])
+        wait_until(lambda: books(shop)[1])
 
     first, second = receiver.got
     assert ids(receiver) == [ids(receiver)[0]] * 2
     assert first.body == second.body
-    assert books(one) == (3, 3, 0, 0)
-    assert attempts(one) == ["lost", "delivered"]
+    assert books(shop) == (3, 3, 0, 0)
+    assert attempts(shop) == ["lost", "delivered"]
 
 
 def test_a_process_stopped_beyond_its_lease_changes_nothing():
@@ -106,7 +106,7 @@ def test_a_process_stopped_beyond_its_lease_changes_nothing():
         conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     receiver = Receiver(stops_once)
-    one = subscriber("one", receiver)
+    shop = subscriber("one", receiver)
     publish(3)
 
     with process() as stopped:
@@ -114,15 +114,15 @@ def test_a_process_stopped_beyond_its_lease_changes_nothing():
         wait_until(lambda: psutil.Process(stopped.pid).status() == psutil.STATUS_STOPPED)
         end_leases()
         with delivering():
-            wait_until(lambda: books(one)[1])
+            wait_until(lambda: books(shop)[1])
         answered.set()
         os.kill(stopped.pid, signal.SIGCONT)
-        wait_until(lambda: "late" in attempts(one))
+        wait_until(lambda: "late" in attempts(shop))
         stopped.send_signal(signal.SIGTERM)
         assert stopped.wait(60) == 0, stopped.stderr.read()
 
-    assert books(one) == (3, 3, 0, 0)
-    assert attempts(one) == ["lost", "delivered", "late"]
+    assert books(shop) == (3, 3, 0, 0)
+    assert attempts(shop) == ["lost", "delivered", "late"]
     assert ids(receiver) == [ids(receiver)[0]] * 2
 
 
@@ -138,14 +138,14 @@ def test_a_stopping_process_settles_deliveries_under_way_and_releases_the_rest(f
         url = f"http://127.0.0.1:{firewall.port}/"
 
     receiver = Receiver(answers_late)
-    one, other = subscriber("one", receiver), subscriber("other", Unreachable)
+    first, other = subscriber("one", receiver), subscriber("other", Unreachable)
     publish()
 
     with delivering():
         wait_until(lambda: receiver.got and EventBatch.objects.filter(state="pending").count() == 2)
         threading.Timer(0.3, answered.set).start()
 
-    assert books(one) == (1, 1, 0, 0)
+    assert books(first) == (1, 1, 0, 0)
     assert books(other) == (1, 0, 0, 1)
     [back] = EventBatch.objects.values_list("state", "attempts", "lease")
     assert back == ("ready", 0, None)
@@ -154,20 +154,20 @@ def test_a_stopping_process_settles_deliveries_under_way_and_releases_the_rest(f
 
 def test_a_batch_is_not_sent_when_its_lease_would_end_first():
     receiver = Receiver(answers())
-    one = subscriber("one", receiver)
+    shop = subscriber("one", receiver)
     publish()
 
     with delivering(total=FOREVER, lease=FOREVER):
-        wait_until(lambda: SubscriberState.objects.get(pk=one.pk).attempted_at)
+        wait_until(lambda: SubscriberState.objects.get(pk=shop.pk).attempted_at)
 
     assert receiver.connections == 0
     assert EventBatch.objects.values_list("state", "attempts").get() == ("ready", 0)
-    assert attempts(one) == []
+    assert attempts(shop) == []
 
 
 def test_delivery_waits_for_an_unreachable_database(caplog):
     receiver = Receiver(answers())
-    one = subscriber("one", receiver)
+    shop = subscriber("one", receiver)
     end_all = """
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -177,12 +177,12 @@ def test_delivery_waits_for_an_unreachable_database(caplog):
     with delivering():
         for told in range(1, 4):
             publish()
-            wait_until(lambda told=told: books(one)[1] == told)
+            wait_until(lambda told=told: books(shop)[1] == told)
             with cursor() as db:
                 db.execute(end_all)
         wait_until(lambda: "because the database failed" in caplog.text)
 
-    assert books(one) == (3, 3, 0, 0)
+    assert books(shop) == (3, 3, 0, 0)
 
 
 def test_a_410_ends_deliveries_and_a_429_is_obeyed():

@@ -32,12 +32,12 @@ PUBLIC = """
 def test_only_public_addresses_are_called():
     refused, public = REFUSED.split(), PUBLIC.split()
 
-    said = {address: refusal(ip_address(address)) for address in (*refused, *public)}
+    sentence = {address: refusal(ip_address(address)) for address in (*refused, *public)}
 
     assert [
-        address for address in refused if " is not a public address, but " not in said[address]
+        address for address in refused if " is not a public address, but " not in sentence[address]
     ] == []
-    assert [address for address in public if said[address]] == []
+    assert [address for address in public if sentence[address]] == []
 
 
 def test_of_private_networks_only_the_allowed_one_is_called():
@@ -104,15 +104,15 @@ class Names:
     def look_up(self, host, port, *_, **__):
         self.asked.append(host)
         left = self.answers[host]
-        found = left.pop(0) if len(left) > 1 else left[0]
-        if callable(found):
-            found()
+        addresses = left.pop(0) if len(left) > 1 else left[0]
+        if callable(addresses):
+            addresses()
             raise socket.gaierror(socket.EAI_AGAIN, "no answer")
         return [
             (socket.AF_INET6, socket.SOCK_STREAM, 6, "", (address, port, 0, 0))
             if ":" in address
             else (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))
-            for address in found
+            for address in addresses
         ]
 
 

@@ -199,12 +199,12 @@ def test_the_status_decides_and_a_failure_is_said_in_a_sentence(delivered, name)
     ended, receivers = delivered
     _, status, error = MANNERS[name]
 
-    one = ended[name]
+    outcome = ended[name]
 
-    assert (one.status, one.error) == (status, error)
-    assert one.delivered is (status is not None and status < 300)
+    assert (outcome.status, outcome.error) == (status, error)
+    assert outcome.delivered is (status is not None and status < 300)
     assert receivers[name].connections == 1
-    assert len(one.answer) <= 1024
+    assert len(outcome.answer) <= 1024
 
 
 def test_one_deadline_covers_a_whole_delivery(delivered):
@@ -243,9 +243,9 @@ def test_the_request_is_accepted_by_the_published_receivers(delivered):
     receiver = Receiver(answers())
     own = {"X-Room": "7", "content-type": "text/plain", "Host": "elsewhere"}
 
-    [one] = deliver(outgoing(receiver.url, uuid="démo", signing=secrets, headers=own))
+    [outcome] = deliver(outgoing(receiver.url, uuid="démo", signing=secrets, headers=own))
 
-    assert one.delivered
+    assert outcome.delivered
     [got] = receiver.got
     assert got.line == "POST /hook HTTP/1.1"
     assert got.body == BODY
@@ -258,7 +258,7 @@ def test_the_request_is_accepted_by_the_published_receivers(delivered):
         "accept": "*/*",
         "accept-encoding": "identity",
         "authorization": "Basic " + base64.b64encode("démo:x".encode()).decode(),
-        "webhook-id": str(one.batch.uid),
+        "webhook-id": str(outcome.batch.uid),
         "webhook-timestamp": got.headers["webhook-timestamp"],
         "webhook-signature": got.headers["webhook-signature"],
     }
@@ -295,17 +295,17 @@ def test_a_connection_is_used_for_the_next_batch():
 
 
 def test_bytes_sent_unasked_are_not_the_answer_to_the_next_batch():
-    said = threading.Event()
+    sent = threading.Event()
 
     def says_more_later(conn, receiver):
         while receiver.read(conn):
             conn.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
             time.sleep(0.05)
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            said.set()
+            sent.set()
 
     async def until_it_came():
-        await asyncio.to_thread(said.wait)
+        await asyncio.to_thread(sent.wait)
         # It was sent, and is read with the next turns of the loop.
         await asyncio.sleep(0.05)
 
@@ -376,11 +376,11 @@ def test_a_certificate_must_match_the_name_and_an_authority(authority, named, tr
     receiver = Receiver(answers(), certificate=authority.certify(named))
     egress = Egress(LOOPBACK, ca_file=str(authority.file) if trusted else "")
 
-    [one] = deliver(outgoing(receiver.at("localhost")), egress=egress)
+    [outcome] = deliver(outgoing(receiver.at("localhost")), egress=egress)
 
-    assert one.delivered is (not why)
-    assert why in one.error
-    assert len(receiver.got) == one.delivered
+    assert outcome.delivered is (not why)
+    assert why in outcome.error
+    assert len(receiver.got) == outcome.delivered
 
 
 def test_http_is_refused_unless_it_is_allowed():
@@ -408,9 +408,9 @@ def test_http_is_refused_unless_it_is_allowed():
     ],
 )
 def test_retry_after_is_seconds_or_a_date(text, seconds):
-    found = retry_after(text, now=NOW)
+    wait = retry_after(text, now=NOW)
 
     if seconds is None:
-        assert found is None or found > timedelta(days=1)
+        assert wait is None or wait > timedelta(days=1)
     else:
-        assert found == timedelta(seconds=seconds)
+        assert wait == timedelta(seconds=seconds)

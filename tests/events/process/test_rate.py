@@ -64,11 +64,11 @@ def test_events_over_a_socket_arrive_no_faster_than_the_rate():
             came.append(time.monotonic())
         conn.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
 
-    one = receiving("slow", Receiver(answer), rate=20, max_events=5)
+    shop = receiving("slow", Receiver(answer), rate=20, max_events=5)
     publish(40)
     with delivering():
-        wait_until(lambda: books(one)[1] == 40, within=60, what="all are delivered")
+        wait_until(lambda: books(shop)[1] == 40, within=60, what="all are delivered")
 
-    assert attempts(one) == ["delivered"] * 8
+    assert attempts(shop) == ["delivered"] * 8
     # The first five at once, a quarter of a second that is made up for, and then 20 a second.
     assert came[-1] - came[0] > (40 - 5) / 20 - 0.25 - 0.1

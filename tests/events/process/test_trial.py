@@ -79,17 +79,17 @@ def test_whatever_happens_each_subscriber_gets_each_event_counted_once():
         ]
         try:
             publishers = [pool.submit(publish, seed) for seed in range(PUBLISHERS)]
-            for one in publishers:
-                one.result(120)
+            for publisher in publishers:
+                publisher.result(120)
             # As long as it moves it ends; the test's own time-out is the deadline.
             while Staged.objects.exists() or EventBatch.objects.exists():
                 ended.wait(0.05)
-                for one in deliverers:
-                    assert not one.done() or one.result(), "a deliverer ended"
+                for publisher in deliverers:
+                    assert not publisher.done() or publisher.result(), "a deliverer ended"
         finally:
             ended.set()
-        for one in deliverers:
-            one.result(60)
+        for publisher in deliverers:
+            publisher.result(60)
 
     topics = dict(Event.objects.values_list("id", "topic__name"))
     due = {

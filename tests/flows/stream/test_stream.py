@@ -88,13 +88,13 @@ def test_faults_during_thousands_of_posts_lose_none(stream):
     assert product.value("SELECT yielded FROM trackers_source") == len(stored)
 
 
-def survive(stream, trouble, given):
+def survive(stream, trouble, values):
     """Let it befall the stream, and wait until it is connected anew, and hears something."""
     before = stream.row()
-    stream.x.tell("POST", f"stream/{trouble}", given)
+    stream.x.tell("POST", f"stream/{trouble}", values)
     if trouble == "garble":
         wait_until(
-            lambda: stream.row()["garbled"] == before["garbled"] + given["lines"],
+            lambda: stream.row()["garbled"] == before["garbled"] + values["lines"],
             what="the garbled lines are counted",
         )
         return

@@ -42,13 +42,13 @@ def run(at=NOON, plan=PLAN):
     return ForecastDay.objects.get(day=at.date())
 
 
-def tracked(many, *, age=5 * DAY, at=NOON, due=HOUR, came=None, **given):
+def tracked(many, *, age=5 * DAY, at=NOON, due=HOUR, came=None, **fields):
     for place in range(many):
         born = at - age - place * timedelta(milliseconds=10)
         id = id_born(born)
         measured = {"measurements": 1, "measured_until": at, "taken_at": at}
         TweetFactory(
-            id=id, created_at=born, tracked_at=came or at - 3 * DAY, **{**measured, **given}
+            id=id, created_at=born, tracked_at=came or at - 3 * DAY, **{**measured, **fields}
         )
         queue.schedule(TWEET_UPDATE, id, HOUR)
         TweetUpdate.objects.filter(key=id).update(due_at=at + due)
@@ -170,14 +170,14 @@ def test_a_batch_that_is_counted_after_midnight_still_counts(credential):
     assert ForecastDay.objects.get(day=TODAY).lookups == 50
 
 
-def kept(day, **given):
+def kept(day, **fields):
     began = datetime.combine(day, datetime.min.time(), UTC)
     row = {
         "foreseen_at": began + MINUTE, "known_lookups": 100.0, "new_lookups": 0.0,
         "known_days": 50.0, "new_days": 10.0, "newcomers": 10.0, "lookups": 90,
         "tweet_days": 50, "newcomers_came": 0.0,
     }  # fmt: skip
-    return ForecastDay.objects.create(day=day, **{**row, **given})
+    return ForecastDay.objects.create(day=day, **{**row, **fields})
 
 
 def test_errors_of_earlier_days_correct_today(credential):
@@ -269,11 +269,11 @@ def test_the_reason_for_a_missing_forecast_is_cleared_when_it_is_known(credentia
 
 
 def test_there_is_no_forecast_before_the_first_run():
-    found = stored_forecast(now=NOON, with_projects=True)
+    forecast = stored_forecast(now=NOON, with_projects=True)
 
-    assert found.why == NOT_YET
-    assert not found.is_fresh
-    assert (found.today.lookups, found.today.expected_lookups) == (None, None)
+    assert forecast.why == NOT_YET
+    assert not forecast.is_fresh
+    assert (forecast.today.lookups, forecast.today.expected_lookups) == (None, None)
 
 
 def test_the_periodic_task_stores_today_and_tomorrow(credential):

@@ -19,11 +19,11 @@ def ago(length):
     return id_born(now() - length)
 
 
-def watched(kind="search", of="#artemis", *, read=4 * DAY, **given):
+def watched(kind="search", of="#artemis", *, read=4 * DAY, **fields):
     """A source that was read for the last time so long ago."""
     at = now() - read
     cursor = {"latest_id": id_born(at - DAY), "asked_at_ms": int(at.timestamp() * 1000)}
-    made = Source.objects.create(kind=kind, of=of, **{**cursor, **given})
+    made = Source.objects.create(kind=kind, of=of, **{**cursor, **fields})
     queues.put(SourcePoll, made.pk, now() + 5 * MINUTE)
     return made
 
@@ -76,7 +76,7 @@ def test_changing_the_search_gives_up_unread_gaps():
     made = watched()
     gap(made, "quota")
 
-    told = edit(made, "#mars")
+    answer = edit(made, "#mars")
 
     assert (made.latest_id, made.asked_at_ms) == (None, None)
     after, left_over = made.gaps.order_by("-to_id")
@@ -85,9 +85,9 @@ def test_changing_the_search_gives_up_unread_gaps():
     # Four days, and the minute that a post of the search may be late by.
     since, until = born_at(after.from_id), born_at(after.to_id)
     assert abs(until - since - 4 * DAY - MINUTE) < 5 * MINUTE
-    assert f"posts from {since:%Y-%m-%d %H:%M} UTC" in told
-    assert "“#artemis”" in told
-    assert "1 gap." in told
+    assert f"posts from {since:%Y-%m-%d %H:%M} UTC" in answer
+    assert "“#artemis”" in answer
+    assert "1 gap." in answer
 
 
 def test_a_lost_gap_names_the_search_it_belongs_to():

@@ -62,7 +62,7 @@ def bad_lines(report):
     return list(report.source.rejected_lines.filter(tracked=False).values_list("line", flat=True))
 
 
-def v2_tweet(n, *, bulk=2000, **given):
+def v2_tweet(n, *, bulk=2000, **fields):
     """A tweet as twarc flattens it: some 2 kB, fetched a day after its birth."""
     id = str(FIRST + n * 4_194_304)
     at = datetime(2023, 5, 4, 10, tzinfo=UTC).isoformat()
@@ -80,7 +80,7 @@ def v2_tweet(n, *, bulk=2000, **given):
         },
         "entities": {"urls": urls},
         "__twarc": {"retrieved_at": at},
-        **given,
+        **fields,
     }  # fmt: skip
 
 

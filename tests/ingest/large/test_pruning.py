@@ -152,30 +152,30 @@ def fill(statement, source, count):
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
 def test_closed_gaps_are_found_by_their_index(source, mode):
     fill(MANY_GAPS, source, 200_000)
-    given = {"before": timezone.now() - 30 * DAY}
+    params = {"before": timezone.now() - 30 * DAY}
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            assert db.execute(PRUNE_GAPS, given).rowcount == 5000
+            assert db.execute(PRUNE_GAPS, params).rowcount == 5000
 
-    found = scans(explain(PRUNE_GAPS, given), "trackers_gap")
+    scanned = scans(explain(PRUNE_GAPS, params), "trackers_gap")
 
-    assert ("Index Scan", "gap_closed") in found
-    assert ("Tid Scan", "") in found
-    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in found}
+    assert ("Index Scan", "gap_closed") in scanned
+    assert ("Tid Scan", "") in scanned
+    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in scanned}
 
 
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
 def test_old_yields_are_found_by_their_index(source, mode):
     fill(MANY_YIELDS, source, 200_000)
-    given = {"before": timezone.now() - 90 * DAY, "after": "-infinity"}
+    params = {"before": timezone.now() - 90 * DAY, "after": "-infinity"}
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            db.execute(PRUNE_YIELDS, given)
+            db.execute(PRUNE_YIELDS, params)
 
-    found = scans(explain(PRUNE_YIELDS, given), "trackers_sourcetweet")
+    scanned = scans(explain(PRUNE_YIELDS, params), "trackers_sourcetweet")
 
-    assert ("Index Scan", "sourcetweet_seen") in found
-    assert ("Tid Scan", "") in found
-    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in found}
+    assert ("Index Scan", "sourcetweet_seen") in scanned
+    assert ("Tid Scan", "") in scanned
+    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in scanned}

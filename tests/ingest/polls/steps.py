@@ -109,11 +109,11 @@ def connect(fakex, settings):
 
 def answers(x):
     """How often X gave figures of each post."""
-    given = Counter()
+    collected = Counter()
     for entry in x.log():
-        given.update(int(id) for id, said in entry["answers"].items() if isinstance(said, dict))
-        given.update(map(int, entry["shown"]))
-    return given
+        collected.update(int(id) for id, said in entry["answers"].items() if isinstance(said, dict))
+        collected.update(map(int, entry["shown"]))
+    return collected
 
 
 def measurements():

@@ -83,7 +83,7 @@ def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_pat
     for count in (20_000, 200_000):
         path = tmp_path / str(count)
         path.write_text(ids(count))
-        said = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-c", MEASURED, str(path)],
             cwd=PROJECT,
             env={**os.environ, "DATABASE_URL": fresh_database},
@@ -91,7 +91,7 @@ def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_pat
             capture_output=True,
             text=True,
         ).stdout
-        figures[count] = [float(word) for word in said.split()]
+        figures[count] = [float(word) for word in output.split()]
     (start, small), (took, large) = figures[20_000], figures[200_000]
     a_million = took + (took - start) / 180_000 * 800_000
     with capsys.disabled():
@@ -232,7 +232,7 @@ def test_memory_stays_flat_with_lines_of_2_kb(fresh_database, capsys):
     figures = {}
     many = int(os.environ.get("LINES_OF_JSON", "40000"))
     for count in (15_000, many):
-        said = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-c", PIPED, LINES, str(count)],
             cwd=PROJECT,
             env={**os.environ, "DATABASE_URL": fresh_database},
@@ -240,7 +240,7 @@ def test_memory_stays_flat_with_lines_of_2_kb(fresh_database, capsys):
             capture_output=True,
             text=True,
         ).stdout
-        figures[count] = [float(word) for word in said.split()]
+        figures[count] = [float(word) for word in output.split()]
     (_, small), (took, large) = figures[15_000], figures[many]
     with capsys.disabled():
         print(f"\n{many:,} lines of 2 kB in {took:.1f} s; {large:.0f} MB, of 15,000 {small:.0f} MB")

@@ -87,11 +87,11 @@ class Running:
 
     def pids(self):
         """All its processes; those seen once are remembered, to be looked for when it is over."""
-        found = [self.pid]
-        for pid in found:
-            found.extend(children(pid))
-        self.seen.update(found)
-        return found
+        family = [self.pid]
+        for pid in family:
+            family.extend(children(pid))
+        self.seen.update(family)
+        return family
 
     def find(self, role):
         """The pids of one of ROLES, in the order of their birth."""

@@ -87,13 +87,13 @@ def test_a_rolled_back_task_is_not_enqueued():
 
 def test_an_ordinary_task_is_delivered_once_and_deleted_when_acknowledged():
     async_task("math.sqrt", 4)
-    one, other = PostgresBroker("tweetwatch"), PostgresBroker("tweetwatch")
+    first, other = PostgresBroker("tweetwatch"), PostgresBroker("tweetwatch")
 
-    [(ack_id, pack)] = dequeue(one)
+    [(ack_id, pack)] = dequeue(first)
 
     assert SignedPackage.loads(pack)["func"] == "math.sqrt"
     assert dequeue(other, seconds=1.2) is None
-    one.acknowledge(ack_id)
+    first.acknowledge(ack_id)
     assert OrmQ.objects.count() == 0
 
 

@@ -161,9 +161,9 @@ def test_suspects_do_not_wait_when_nothing_else_is_due(struck):
 
 def handed(broker, times):
     """The keys of so many batches, without any rest between two of them."""
-    found = []
+    collected = []
     for _ in range(times):
         [(_, pack)] = broker.dequeue()
         [batch] = SignedPackage.loads(pack)["args"]
-        found.append(batch.keys)
-    return found
+        collected.append(batch.keys)
+    return collected

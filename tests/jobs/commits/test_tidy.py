@@ -66,11 +66,11 @@ def test_the_oldest_snapshot_is_reported_with_its_owner():
         report.execute("SELECT count(*) FROM trackers_tweet")
         time.sleep(0.3)
 
-        found = horizon()
+        oldest = horizon()
 
-        assert found.seconds >= 0.3
-        assert found.who == "a report"
-        assert found.pid not in (None, os.getpid())
+        assert oldest.seconds >= 0.3
+        assert oldest.who == "a report"
+        assert oldest.pid not in (None, os.getpid())
     assert horizon().who != "a report"
 
 

@@ -78,16 +78,16 @@ def test_the_recorder_writes_minutes_of_queues_and_the_database():
 
 def test_finished_hours_are_summed_up_and_old_rows_pruned():
     hour = now().replace(minute=0, second=0, microsecond=0) - 2 * AN_HOUR
-    given = {"queue": "tweet:update", "in_flight": 0}
+    params = {"queue": "tweet:update", "in_flight": 0}
     for at, due, measured in ((0, 7, 100), (30, 9, 50), (59, 1, None)):
         QueueMinute.objects.create(
-            **given, minute=hour + at * A_MINUTE, due=due, oldest_due_seconds=due,
+            **params, minute=hour + at * A_MINUTE, due=due, oldest_due_seconds=due,
             measured=measured, failed=measured and 1,
         )  # fmt: skip
     QueueMinute.objects.create(
-        **given, minute=now() - 27 * AN_HOUR, due=1, oldest_due_seconds=1, measured=1
+        **params, minute=now() - 27 * AN_HOUR, due=1, oldest_due_seconds=1, measured=1
     )
-    QueueHour.objects.create(**given, hour=now() - timedelta(days=32), due=1, oldest_due_seconds=1)
+    QueueHour.objects.create(**params, hour=now() - timedelta(days=32), due=1, oldest_due_seconds=1)
     minutes.sum_up_hours()
     minutes.sum_up_hours()
 
@@ -136,13 +136,13 @@ def test_rows_of_a_period_are_found_by_their_index():
 # Tasks, as django-q2's worker tells of their ends.
 
 
-def run(name="trackers.tasks.vacuum_queues", *, args=(), because="", took=0.0, **given):
+def run(name="trackers.tasks.vacuum_queues", *, args=(), because="", took=0.0, **fields):
     noted.on_task_begin()
     noted.running.since -= took
     if because:
         noted.failed_because(because)
     told = {"name": "red-fox", "func": name, "args": args, "success": True, "result": None}
-    noted.on_task_end({**told, **given})
+    noted.on_task_end({**told, **fields})
 
 
 def test_a_quick_successful_task_leaves_no_row():
@@ -194,13 +194,13 @@ def test_only_the_newest_thousand_failures_are_kept():
 def test_the_health_of_the_database_is_read():
     SAMPLES.make_ahead(now=now())
 
-    found = database.health()
+    state = database.health()
 
-    assert found.size > 1_000_000
-    assert 0 < found.connections <= found.connections_most
-    by_name = {one.name: one for one in found.tables}
+    assert state.size > 1_000_000
+    assert 0 < state.connections <= state.connections_most
+    by_name = {one.name: one for one in state.tables}
     assert by_name["trackers_sample"].parts > 4
-    parts = {one.table: one for one in found.partitions}
+    parts = {one.table: one for one in state.partitions}
     assert parts["trackers_sample"].parts == by_name["trackers_sample"].parts - 1
     assert parts["trackers_sample"].stray is None
 

@@ -18,11 +18,11 @@ def move(key, **fields):
 
 
 def test_an_empty_queue_has_statistics():
-    told = queue_summary(NAME)
+    summary = queue_summary(NAME)
 
-    assert (told.due, told.oldest_due_seconds, told.in_flight) == (0, 0.0, 0)
-    assert (told.scheduled, told.isolated, told.checked_last_minute) == (0, 0, 0)
-    assert (told.lateness_p50_seconds, told.batch_fill) == (None, None)
+    assert (summary.due, summary.oldest_due_seconds, summary.in_flight) == (0, 0.0, 0)
+    assert (summary.scheduled, summary.isolated, summary.checked_last_minute) == (0, 0, 0)
+    assert (summary.lateness_p50_seconds, summary.batch_fill) == (None, None)
 
 
 def test_due_claimed_and_isolated_keys_are_counted_apart():
@@ -36,11 +36,11 @@ def test_due_claimed_and_isolated_keys_are_counted_apart():
     claimed = queue.get(NAME, 2)
     move(7, strikes=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
-    told = queue_summary(NAME)
+    summary = queue_summary(NAME)
 
     assert len(claimed.keys) == 2
-    assert (told.due, told.in_flight, told.scheduled, told.isolated) == (2, 2, 7, 1)
-    assert told.oldest_due_seconds == pytest.approx(90, abs=1)
+    assert (summary.due, summary.in_flight, summary.scheduled, summary.isolated) == (2, 2, 7, 1)
+    assert summary.oldest_due_seconds == pytest.approx(90, abs=1)
 
 
 def test_counters_add_up_by_minute_and_lateness_comes_from_their_classes():
@@ -52,12 +52,12 @@ def test_counters_add_up_by_minute_and_lateness_comes_from_their_classes():
         )
     counters.count_batch(NAME, counters.BatchDone(failed=40))
 
-    told, minutes = queue_summary(NAME), by_minute(NAME)
+    summary, minutes = queue_summary(NAME), by_minute(NAME)
 
-    assert told.checked_last_minute == 194
-    assert told.lateness_p50_seconds == QueueCounters.LATENESS[2]
-    assert told.lateness_p99_seconds == QueueCounters.LATENESS[7]
-    assert told.batch_fill == pytest.approx(240 / 3)
+    assert summary.checked_last_minute == 194
+    assert summary.lateness_p50_seconds == QueueCounters.LATENESS[2]
+    assert summary.lateness_p99_seconds == QueueCounters.LATENESS[7]
+    assert summary.batch_fill == pytest.approx(240 / 3)
     assert [(m.batches, m.asked, m.measured, m.changed, m.failed) for m in minutes] == [
         (3, 200, 194, 100, 40)
     ]

@@ -40,11 +40,11 @@ def test_keys_are_counted_in_the_minute_in_which_they_are_due():
     due(4, 30)
     due(1, 90)
 
-    found = ahead.count_ahead(NAME, most=1000)
+    counted = ahead.count_ahead(NAME, most=1000)
 
-    assert counts(found) == [2, 4]
-    assert found.ends_at is None
-    assert found.counts.index(2) in (10, 11)
+    assert counts(counted) == [2, 4]
+    assert counted.ends_at is None
+    assert counted.counts.index(2) in (10, 11)
 
 
 def test_moved_removed_and_claimed_keys_are_not_counted():
@@ -60,22 +60,22 @@ def test_a_truncated_count_says_where_it_ends():
     due(3, 10)
     due(3, 20)
 
-    found = ahead.count_ahead(NAME, most=4)
-    minutes = found.next_minutes(60, now=found.taken_at)
+    counted = ahead.count_ahead(NAME, most=4)
+    minutes = counted.next_minutes(60, now=counted.taken_at)
 
-    assert counts(found) == [3, 1]
-    assert found.ends_at is not None
+    assert counts(counted) == [3, 1]
+    assert counted.ends_at is not None
     assert minutes[10] is not None
     assert minutes[30] is None
 
 
 def test_a_count_from_a_minute_ago_is_read_from_the_present_minute_on():
     at = datetime(2026, 3, 5, 12, 0, 40, tzinfo=UTC)
-    found = ahead.Ahead(at, [*range(ahead.MINUTES_AHEAD)])
+    counted = ahead.Ahead(at, [*range(ahead.MINUTES_AHEAD)])
 
-    assert found.next_minutes(3, now=at) == [0, 1, 2]
-    assert found.next_minutes(3, now=at + MINUTE) == [1, 2, 3]
-    assert found.next_minutes(60, now=at + 10 * MINUTE)[-7:] == [63, *[None] * 6]
+    assert counted.next_minutes(3, now=at) == [0, 1, 2]
+    assert counted.next_minutes(3, now=at + MINUTE) == [1, 2, 3]
+    assert counted.next_minutes(60, now=at + 10 * MINUTE)[-7:] == [63, *[None] * 6]
 
 
 def test_one_cluster_counts_once_a_minute_for_all():
@@ -102,11 +102,11 @@ def test_a_count_reads_no_more_than_its_limit_whatever_the_planner_statistics(
             db.execute(statement, prepare=False)
 
     with watched(monkeypatch) as watch:
-        found = ahead.count_ahead(NAME, most=2000)
+        counted = ahead.count_ahead(NAME, most=2000)
 
     seen = [one for one in watch.reached if one.table in (JOB, BUCKET)]
     assert {one.mode for one in seen} == set(MODES)
     # Buckets are read up to a limit of their own, as each has a key at least.
     assert [one for one in seen if one.rows > 2001 or one.how == "Seq Scan"] == []
-    assert sum(found.counts) == 2000
-    assert found.ends_at is not None
+    assert sum(counted.counts) == 2000
+    assert counted.ends_at is not None

@@ -62,14 +62,14 @@ def test_without_time_the_rest_is_counted_and_left_for_the_next_run():
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
 def test_old_failures_are_found_by_their_index(mode):
     fill(100_000)
-    given = {"before": timezone.now() - 14 * DAY}
+    params = {"before": timezone.now() - 14 * DAY}
     with cursor() as db:
         db.execute(f"SET plan_cache_mode = {mode}")
         for _ in range(7):
-            db.execute(PRUNE_FAILURES, given)
+            db.execute(PRUNE_FAILURES, params)
 
-    found = scans(explain(PRUNE_FAILURES, given), "django_q_task")
+    scanned = scans(explain(PRUNE_FAILURES, params), "django_q_task")
 
-    assert ("Index Scan", "tweetwatch_failed_tasks") in found
-    assert ("Tid Scan", "") in found
-    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in found}
+    assert ("Index Scan", "tweetwatch_failed_tasks") in scanned
+    assert ("Tid Scan", "") in scanned
+    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in scanned}

@@ -108,35 +108,35 @@ def test_gate_and_claim_probe_the_due_index(prepare, mode, capsys):
             assert queue.ready_in(NAME) <= 0
             assert len(queue.claim_batch(NAME).keys) == DUE
         make_due(db, 10)
-        told = {"gate": told_of(READY_IN), "claim": told_of(CLAIM_BATCH)}
+        plans = {"gate": told_of(READY_IN), "claim": told_of(CLAIM_BATCH)}
         # The same plans have to do for ten times as many.
         Queue.objects.update(batch_size=10 * DUE)
         make_due(db, 3, count=10 * DUE)
-        told["unit"] = told_of(CLAIM_BATCH)
+        plans["unit"] = told_of(CLAIM_BATCH)
         # And past suspects, of whom there are as many.
         make_due(db, 4, count=10 * DUE, strikes=2)
         for turn in range(60, 66):
             make_due(db, turn)
             assert queue.claim_batch(NAME, fewer_strikes_than=SUSPECT_STRIKES).strikes == 0
         make_due(db, 7, count=10 * DUE)
-        told["others"] = told_of(CLAIM_BATCH, fewer_strikes_than=SUSPECT_STRIKES)
+        plans["others"] = told_of(CLAIM_BATCH, fewer_strikes_than=SUSPECT_STRIKES)
 
     with capsys.disabled():
-        for what, plan in told.items():
+        for what, plan in plans.items():
             print(
                 f"\n{prepare.__name__}, {mode}, {what}: {buffers(plan)} buffers, {rows(plan)} rows,"
                 f" {plan['Execution Time']:.2f} ms: {scans(plan, BUCKETS)} {scans(plan, TABLE)}"
             )
-    assert {name for _, name in scans(told["gate"], BUCKETS)} == {"tweetbucket_due"}
-    assert buffers(told["gate"]) < 250
+    assert {name for _, name in scans(plans["gate"], BUCKETS)} == {"tweetbucket_due"}
+    assert buffers(plans["gate"]) < 250
     for what, keys in (("claim", DUE), ("unit", 10 * DUE), ("others", 10 * DUE)):
         # So few buckets, all of them due, may as well be read at once.
         if prepare is not statistics_of_a_backlog:
-            assert ("Index Scan", "tweetbucket_due") in scans(told[what], BUCKETS)
-            assert "Seq Scan" not in {kind for kind, _ in scans(told[what], BUCKETS)}
-        assert "Seq Scan" not in {kind for kind, _ in scans(told[what], TABLE)}
-        assert buffers(told[what]) < MOST_BUFFERS * keys / DUE
-        assert rows(told[what]) < MOST_ROWS * keys
+            assert ("Index Scan", "tweetbucket_due") in scans(plans[what], BUCKETS)
+            assert "Seq Scan" not in {kind for kind, _ in scans(plans[what], BUCKETS)}
+        assert "Seq Scan" not in {kind for kind, _ in scans(plans[what], TABLE)}
+        assert buffers(plans[what]) < MOST_BUFFERS * keys / DUE
+        assert rows(plans[what]) < MOST_ROWS * keys
 
 
 @pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_a_backlog])
@@ -147,11 +147,11 @@ def test_the_query_of_the_watchdog_probes_the_due_index(prepare):
 
     with connection.cursor() as asking:
         asking.execute(look, {"cluster": uuid4()})
-        [[[told]]] = asking.fetchall()
+        [[[plan]]] = asking.fetchall()
 
-    assert scans(told, TABLE) == []
-    assert scans(told, BUCKETS) == [("Index Only Scan", "tweetbucket_due")]
-    assert buffers(told) < 100
+    assert scans(plan, TABLE) == []
+    assert scans(plan, BUCKETS) == [("Index Only Scan", "tweetbucket_due")]
+    assert buffers(plan) < 100
 
 
 def told_of(query, **those):
@@ -159,12 +159,12 @@ def told_of(query, **those):
     return explain(on(NAME, query, **those), GIVEN)
 
 
-def rows(told):
+def rows(plan):
     """What all steps of a plan handled and threw away, so that a join of each with each shows."""
     removed = ("Rows Removed by Filter", "Rows Removed by Join Filter")
     return sum(
         (node["Actual Rows"] + sum(node.get(one, 0) for one in removed)) * node["Actual Loops"]
-        for node in nodes(told["Plan"])
+        for node in nodes(plan["Plan"])
     )
 
 
@@ -203,13 +203,13 @@ def test_urgent_keys_are_found_behind_many_due_keys(prepare, backlog, capsys):
         batch = queue.claim_batch(NAME)
         assert (len(batch.keys), len(urgent_of(batch))) == (DUE, 75)
 
-    told = told_of(CLAIM_BATCH)
+    plan = told_of(CLAIM_BATCH)
     with capsys.disabled():
         print(
-            f"\n{prepare.__name__}, {backlog:,} due: {buffers(told)} buffers,"
-            f" {told['Execution Time']:.2f} ms: {scans(told, BUCKETS)}"
+            f"\n{prepare.__name__}, {backlog:,} due: {buffers(plan)} buffers,"
+            f" {plan['Execution Time']:.2f} ms: {scans(plan, BUCKETS)}"
         )
-    assert scans(told, BUCKETS)[:6] == [
+    assert scans(plan, BUCKETS)[:6] == [
         # Whether others were due beside a batch whose worker died; there is none.
         ("Index Scan", "tweetbucket_due"),
         ("Index Scan", "tweetbucket_due_since"),
@@ -218,7 +218,7 @@ def test_urgent_keys_are_found_behind_many_due_keys(prepare, backlog, capsys):
         ("Index Scan", "tweetbucket_due"),
         ("Tid Scan", ""),
     ]
-    assert buffers(told) < MOST_BUFFERS
+    assert buffers(plan) < MOST_BUFFERS
 
 
 def urgent_of(batch):

@@ -102,11 +102,11 @@ def test_without_a_cluster_the_count_is_old_and_the_oldest_key_is_current():
     make_older(LONG)
     fill(MANY + 1, MANY + 3, MINUTE_AGO)
 
-    told = queue_summary(NAME)
+    summary = queue_summary(NAME)
 
-    assert told.taken_at - told.counted_at >= LONG
-    assert (told.due, told.scheduled) == (3, MANY)
-    assert told.oldest_due_seconds == pytest.approx(60, abs=1)
+    assert summary.taken_at - summary.counted_at >= LONG
+    assert (summary.due, summary.scheduled) == (3, MANY)
+    assert summary.oldest_due_seconds == pytest.approx(60, abs=1)
 
 
 @pytest.mark.django_db
@@ -165,12 +165,12 @@ def test_a_reading_covers_a_bounded_part_of_the_queue(statistics, due):
         if statistics is statistics_of_an_empty_table:
             fill(1, 200_000, HOUR_AHEAD)
         db.execute(f"UPDATE {BUCKETS} SET due_at = {MINUTE_AGO} WHERE stamp < {due} / 100")
-        given = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
+        params = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         # As it is prepared: a plan for these parameters, and one for any.
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
             explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_BOUNDED}")
-            [rows] = db.execute(explained, given, prepare=True).fetchone()
+            [rows] = db.execute(explained, params, prepare=True).fetchone()
             walked = [
                 (
                     node["Node Type"],

@@ -67,11 +67,11 @@ def test_releasing_a_batch_keeps_the_waiting_time_of_the_oldest(end, urgent):
             break
         turn(5 * SECOND)
 
-    told = count_bounded(NAME)
+    counted = count_bounded(NAME)
     assert before >= 300
-    assert told.oldest_due_seconds >= before
-    assert told.oldest_urgent_seconds >= (before if urgent else 0)
-    assert told.due == (0 if end == "still claimed" else 3)
+    assert counted.oldest_due_seconds >= before
+    assert counted.oldest_urgent_seconds >= (before if urgent else 0)
+    assert counted.due == (0 if end == "still claimed" else 3)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -113,13 +113,13 @@ def test_five_minutes_without_a_credential_show_as_five_minutes_overdue():
         Queue.objects.update(held_until=None)
         tasks.update_tweets(queue.get(NAME, 60))
 
-    told = queue_summary(NAME)
+    summary = queue_summary(NAME)
     now, plan = current()
-    shown = {card.label: card for card in cards(told)}
-    assert told.oldest_due_seconds >= 300
-    assert told.due == 60
+    shown = {card.label: card for card in cards(summary)}
+    assert summary.oldest_due_seconds >= 300
+    assert summary.due == 60
     assert shown["Oldest due"].mood == "bad"
-    assert read_catch_up(plan, told, now=now).state != "fresh"
+    assert read_catch_up(plan, summary, now=now).state != "fresh"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -152,11 +152,11 @@ def test_reading_the_oldest_of_a_million_released_keys_is_bounded(analyzed):
             db.execute(statement, prepare=False)
         if analyzed:
             db.execute(f"ANALYZE {TABLE}, {BUCKETS}", prepare=False)
-        given = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
+        params = {"queue": NAME, "table": TABLE, "most": MAX_COUNTED_KEYS}
         for mode in ("force_custom_plan", "force_generic_plan"):
             db.execute(f"SET LOCAL plan_cache_mode = {mode}")
             explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {COUNT_BOUNDED}")
-            [found] = db.execute(explained, given, prepare=True).fetchone()
+            [found] = db.execute(explained, params, prepare=True).fetchone()
             walked = [
                 node
                 for node in nodes(found[0]["Plan"])

@@ -47,28 +47,28 @@ def test_four_processes_claim_each_key_exactly_once_per_due_time(fresh_database)
         for _ in range(4)
     ]
 
-    said = [drain.communicate(timeout=60)[0].split() for drain in drains]
+    output = [drain.communicate(timeout=60)[0].split() for drain in drains]
 
     assert [drain.returncode for drain in drains] == [0] * 4
-    claimed = Counter(int(key) for keys in said for key in keys)
+    claimed = Counter(int(key) for keys in output for key in keys)
     assert set(claimed.values()) == {1}
     assert set(claimed) == {*range(1, 5001), *range(10_001, 15_001)}
-    assert sum(map(bool, said)) > 1
+    assert sum(map(bool, output)) > 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
     queue.schedule_many(NAME, [(key, -timedelta(hours=1)) for key in range(500)])
-    found = []
+    collected = []
 
     def claim():
         # None: the other one has the last bucket in its hands.
-        while sum(len(batch.keys) for batch in found if batch) < 500:
-            found.append(queue.get(NAME, 25))
+        while sum(len(batch.keys) for batch in collected if batch) < 500:
+            collected.append(queue.get(NAME, 25))
 
     assert together(claim, claim) == []
 
-    keys = [key for batch in found if batch for key in batch.keys]
+    keys = [key for batch in collected if batch for key in batch.keys]
     assert len(keys) == len(set(keys)) == 500
 
 

@@ -136,21 +136,21 @@ def test_whatever_happens_no_key_is_lost_or_duplicated(committed_jobs, capsys):
 
     trial.run(*[trial.work] * 4, trial.steer, trial.plan)
 
-    told = audit_queue(NAME, mend=False)
+    audit = audit_queue(NAME, mend=False)
     with capsys.disabled():
-        print(f"\n{dict(trial.count)}, {told}")
+        print(f"\n{dict(trial.count)}, {audit}")
     assert trial.faults == []
     assert value(RECORDED) - trial.count["saved"] == 0
     assert value(OVERLAPPING) == 0
     assert value(DEADLOCKS) == deadlocks
-    assert (told.jobs, told.lost, told.doubled) == (TWEETS, 0, 0)
+    assert (audit.jobs, audit.lost, audit.doubled) == (TWEETS, 0, 0)
     # Each can still be claimed, and once.
     TweetBucket.objects.filter(lease=None).update(due_at=now)
     isolated = set(TweetUpdate.objects.filter(strikes=4).values_list("key", flat=True))
     committed_jobs.turn_clock(SECOND)
-    found = Counter(isolated)
+    collected = Counter(isolated)
     while batch := queue.get(NAME, 1000):
-        found.update(batch.keys)
+        collected.update(batch.keys)
     isolated |= set(TweetUpdate.objects.filter(strikes=4).values_list("key", flat=True))
-    assert set(found) | isolated == set(trial.ids)
-    assert set(found.values()) == {1}
+    assert set(collected) | isolated == set(trial.ids)
+    assert set(collected.values()) == {1}

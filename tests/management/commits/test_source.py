@@ -91,12 +91,12 @@ def test_changing_a_source_keeps_other_settings_and_the_cursor():
     id = add("account", "nasa", "--every", "90s", "--backfill", "all")["id"]
     Source.objects.update(latest_id=7)
 
-    [told] = [json.loads(run("change", id, "--pages", "20", "--without-replies", "--json")[0])]
+    [data] = [json.loads(run("change", id, "--pages", "20", "--without-replies", "--json")[0])]
 
     source = Source.objects.get()
     assert (source.pages, source.exclude_replies, source.latest_id) == (20, True, 7)
     assert (source.every, source.backfill) == (timedelta(seconds=90), None)
-    assert told["every_seconds"] == 90
+    assert data["every_seconds"] == 90
     run("change", id, "--with-replies")
     assert not Source.objects.get().exclude_replies
     assert "Nothing to change" in run("change", id, "--pages", "20")[1]

@@ -60,10 +60,10 @@ def test_a_project_is_shown_with_its_money():
     )  # fmt: skip
     spend(app.project, posts=40, posts_reserved=2, money=Decimal("0.2"))
 
-    [told] = status("--json")["projects"]
+    [project] = status("--json")["projects"]
 
     iso = until.isoformat().replace("+00:00", "Z")
-    assert told == {
+    assert project == {
         "name": "acme", "day": now().date().isoformat(),
         "tweet_days_today": 42, "tweet_days_month": 42,
         "money_today": 0.21, "money_month": 0.21,
@@ -73,9 +73,9 @@ def test_a_project_is_shown_with_its_money():
 
     # Once it can pay for nothing, no tweet waits for its money.
     Project.objects.update(depleted_until=until, depleted_because="402")
-    [told] = status("--json")["projects"]
-    assert (told["depleted_until"], told["depleted_reason"]) == (iso, "402")
-    assert (told["tweets_waiting"], told["runs_dry_at"]) == (0, None)
+    [project] = status("--json")["projects"]
+    assert (project["depleted_until"], project["depleted_reason"]) == (iso, "402")
+    assert (project["tweets_waiting"], project["runs_dry_at"]) == (0, None)
 
 
 def test_without_a_budget_no_remainder_is_shown():
@@ -164,9 +164,9 @@ def test_the_text_for_people_is_readable_lines():
     subscriber("shop", ["news"])
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(hours=3))
 
-    told = status()
+    report = status()
 
-    lines = told.splitlines()
+    lines = report.splitlines()
     assert lines[0].startswith("Tweets       0 tracked")
     assert lines[1].startswith("Look-ups     3 due, the oldest for 3 h")
     assert f"Version      {VERSION}" in lines
@@ -176,7 +176,7 @@ def test_the_text_for_people_is_readable_lines():
     assert "Workers      none: start `manage.py qcluster`" in lines
     assert any(line.endswith("account nasa  idle, 12,345 posts, 3 leaked") for line in lines)
     assert any(line.startswith("  shop  ") for line in lines)
-    assert not any(word in told for word in ("None", "unknown", "_", "{", "["))
+    assert not any(word in report for word in ("None", "unknown", "_", "{", "["))
 
 
 def test_requests_are_shown_with_their_ids():

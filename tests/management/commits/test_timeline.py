@@ -22,27 +22,27 @@ def rebuild(*given):
 
 
 def test_homes_are_built_now_with_the_strategy_of_the_settings():
-    one, other, came_from = follower(), follower(), source()
-    homes.follow(one, source_id=came_from)
+    first, other, came_from = follower(), follower(), source()
+    homes.follow(first, source_id=came_from)
     bring(came_from, tweet(1))
     configure(strategy="sized")
 
-    assert rebuild(one, other, one) == "Rebuilt 2 homes.\n"
+    assert rebuild(first, other, first) == "Rebuilt 2 homes.\n"
     assert BuiltHome.objects.filter(strategy="sized").exclude(built_at=None).count() == 2
-    assert json.loads(rebuild(one, "--json")) == {"rebuilt": 1}
+    assert json.loads(rebuild(first, "--json")) == {"rebuilt": 1}
 
 
 def test_workers_build_the_homes_of_recent_readers():
-    one, _ = follower(), follower()
-    Follower.objects.filter(pk=one).update(read_at=timezone.now())
+    first, _ = follower(), follower()
+    Follower.objects.filter(pk=first).update(read_at=timezone.now())
 
     assert json.loads(rebuild("--all", "--json")) == {"enqueued": 1}
-    assert list(HomeRebuild.objects.values_list("key", flat=True)) == [one]
+    assert list(HomeRebuild.objects.values_list("key", flat=True)) == [first]
     assert not BuiltHome.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("given", "says", "status"),
+    ("values", "says", "status"),
     [
         ((), "--all", 2),
         ((1, "--all"), "--all", 2),
@@ -50,10 +50,10 @@ def test_workers_build_the_homes_of_recent_readers():
         ((2**70,), "no follower", 1),
     ],
 )
-def test_invalid_arguments_are_refused_and_change_nothing(given, says, status):
+def test_invalid_arguments_are_refused_and_change_nothing(values, says, status):
     configure(strategy="sized")
     known = follower()
     with pytest.raises(CommandError, match=says) as refused:
-        rebuild(known, *given) if status == 1 else rebuild(*given)
+        rebuild(known, *values) if status == 1 else rebuild(*values)
     assert refused.value.returncode == status
     assert not BuiltHome.objects.exists()

@@ -22,13 +22,13 @@ def test_tweets_are_tagged_listed_and_untagged(tmp_path):
     file = tmp_path / "ids.txt"
     file.write_text("22\nno tweet\n99\n")
 
-    told, said = run("add", "#Launch", "https://x.com/a/status/21", file, "20")
-    assert told == "Tagged 3 tweets “Launch”.\n"
+    output, said = run("add", "#Launch", "https://x.com/a/status/21", file, "20")
+    assert output == "Tagged 3 tweets “Launch”.\n"
     assert "line 2: 'no tweet' is neither" in said
     assert run("list")[0] == "Launch  3 tweets\n"
     assert json.loads(run("list", "--json")[0]) == {"tag": "Launch", "tweets": 3, "more": False}
-    told = json.loads(run("remove", "launch", "20", "20", "--json")[0])
-    assert told == {"tweets": 1, "changed": 1}
+    output = json.loads(run("remove", "launch", "20", "20", "--json")[0])
+    assert output == {"tweets": 1, "changed": 1}
     assert tags_of([20, 21, 22]) == {21: ["Launch"], 22: ["Launch"]}
 
 

@@ -38,10 +38,10 @@ def test_a_requested_port_is_used_or_refused_with_what_to_do():
 
 @pytest.mark.parametrize(("given", "flag"), [((), None), (("PORT=9000",), "--port=9000")])
 def test_make_passes_the_port_on(given, flag):
-    told = subprocess.run(
+    done = subprocess.run(
         ["make", "--dry-run", "--old-file=.venv/made", "demo", *given],
         cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
     ).stdout  # fmt: skip
 
-    [command] = [line.split() for line in told.splitlines() if "manage.py demo" in line]
+    [command] = [line.split() for line in done.splitlines() if "manage.py demo" in line]
     assert command[2:] == (["demo", flag] if flag else ["demo"])

@@ -44,11 +44,11 @@ def test_ids_links_and_a_file_are_counted_and_then_untracked(tmp_path):
 
     assert run(*words, "--dry-run")[0] == "3 tweets would be untracked.\n"
     assert left() == {20, 21, 22, 23}
-    told, said = run(*words)
+    told, output = run(*words)
 
     assert told == "Untracked 3 tweets.\n"
-    assert "Untracking 3 tweets." in said
-    assert "line 3: 'no tweet' is neither" in said
+    assert "Untracking 3 tweets." in output
+    assert "line 3: 'no tweet' is neither" in output
     assert left() == {23}
 
 
@@ -127,7 +127,7 @@ def test_an_interrupt_leaves_whole_pieces_and_counts_the_untracked(tmp_path):
     many = range(1, 2501)
     Tweet.objects.bulk_create(TweetFactory.build(id=id) for id in many)
     (tmp_path / "ids").write_text("\n".join(map(str, many)))
-    said = StringIO()
+    output = StringIO()
 
     with psycopg.connect(url_of(connection.settings_dict["NAME"])) as other:
         # Of the second piece; the others are a thousand each.
@@ -135,8 +135,8 @@ def test_an_interrupt_leaves_whole_pieces_and_counts_the_untracked(tmp_path):
         with ThreadPoolExecutor(1) as thread:
             thread.submit(interrupt_what_waits_for_a_lock)
             with pytest.raises(SystemExit) as ended:
-                call_command("untrack", str(tmp_path / "ids"), stdout=StringIO(), stderr=said)
+                call_command("untrack", str(tmp_path / "ids"), stdout=StringIO(), stderr=output)
 
     assert ended.value.code == 130
-    assert "Interrupted: 1,000 of 2,500 tweets have been untracked." in said.getvalue()
+    assert "Interrupted: 1,000 of 2,500 tweets have been untracked." in output.getvalue()
     assert left() == set(range(1001, 2501))

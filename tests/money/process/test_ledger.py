@@ -167,7 +167,7 @@ def test_accounts_are_paid_with_money_and_not_with_tweet_days():
 
 
 def test_a_project_is_usable_with_an_enabled_credential_unless_depleted():
-    found = project()
+    acme = project()
     assert read_balances()[0].usable
 
     Project.objects.update(depleted_until=datetime(2100, 1, 1, tzinfo=UTC))
@@ -175,4 +175,4 @@ def test_a_project_is_usable_with_an_enabled_credential_unless_depleted():
     Project.objects.update(depleted_until=None)
     Credential.objects.get().disable("tired", now=NOON)
     assert not read_balances()[0].usable
-    assert found.name == "p"
+    assert acme.name == "p"

@@ -30,12 +30,12 @@ def look(wrong, *, minute, of="one"):
 
 
 def test_a_lasting_finding_is_published_once_and_its_end_once():
-    said = [
+    sentence = [
         look(wrong, minute=minute)
         for minute, wrong in enumerate(["It broke.", "It broke.", "Worse.", FINE, FINE])
     ]
 
-    assert said == [
+    assert sentence == [
         [], [("one", "down", "It broke.")], [], [("one", "back", "It works again.")], [],
     ]  # fmt: skip
     assert not Finding.objects.exists()
@@ -84,7 +84,7 @@ def test_a_queue_with_failing_requests_is_a_finding_until_one_is_answered():
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "sentence"),
     [
         ("open", None),
         ("waiting", "Not connected: X answered 503."),
@@ -92,13 +92,15 @@ def test_a_queue_with_failing_requests_is_a_finding_until_one_is_answered():
         (None, "Not connected: no process is listening: start manage.py stream."),
     ],
 )
-def test_a_needed_stream_that_is_down_is_a_finding(state, said):
+def test_a_needed_stream_that_is_down_is_a_finding(state, sentence):
     if state:
         Stream.objects.create(name="filtered", state=state, because="X answered 503.")
     assert wrong(stream_findings(now=NOW)) == {}
     source = Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
 
-    assert wrong(stream_findings(now=NOW)) == ({("stream", "filtered"): said} if said else {})
+    assert wrong(stream_findings(now=NOW)) == (
+        {("stream", "filtered"): sentence} if sentence else {}
+    )
 
     Source.objects.filter(pk=source.pk).update(paused_at=NOW)
     assert wrong(stream_findings(now=NOW)) == {}

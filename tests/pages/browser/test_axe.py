@@ -84,8 +84,12 @@ def filled(user):
         "shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command()
     )
     seen = watched(1)
-    told = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
-    notice.add_notice(told, [News(tweet_finding(told, seen.pk, "It grows."), "down")], now=minute)
+    velocity_rule = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
+    notice.add_notice(
+        velocity_rule,
+        [News(tweet_finding(velocity_rule, seen.pk, "It grows."), "down")],
+        now=minute,
+    )
     tagging.tag_tweets(get_or_create_tag("launch").pk, [seen.pk, grown[0].pk])
     many = bulk.begin_act(
         "tag", Tweet.objects.values_list("pk"), by="ada", tag=get_or_create_tag("launch").pk
@@ -101,7 +105,7 @@ def filled(user):
         "/sources/import/",
         "/operations/", "/operations/pause/", "/authors/7/",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",
-        f"/alerts/{told.pk}/", "/alerts/log/",
+        f"/alerts/{velocity_rule.pk}/", "/alerts/log/",
         "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",
         "/account/password/",
     ]  # fmt: skip
@@ -122,7 +126,7 @@ def faults(page, address):
 
 def test_axe_finds_no_violation_and_no_page_overflows(staff, live_server, django_user_model):
     pages = filled(django_user_model.objects.get())
-    found = []
+    collected = []
 
     with looking(staff, live_server, viewport=PHONE) as seen:
         for address in [*pages, *ADMIN]:
@@ -131,15 +135,15 @@ def test_axe_finds_no_violation_and_no_page_overflows(staff, live_server, django
                 seen.page.wait_for_selector("#strip .card")
             ours = len(seen.faults)
             look = crowded if address.startswith("/admin/") else spills
-            found += look(seen.page, address)
-            found += faults(seen.page, address)
+            collected += look(seen.page, address)
+            collected += faults(seen.page, address)
             seen.page.set_viewport_size(DESK)
-            found += look(seen.page, address)
-            found += faults(seen.page, address)
+            collected += look(seen.page, address)
+            collected += faults(seen.page, address)
             seen.page.set_viewport_size(PHONE)
             # axe looks for styles in ways that the pages' policy refuses.
             del seen.faults[ours:]
-        assert found == [], "\n".join(found)
+        assert collected == [], "\n".join(collected)
 
 
 def test_without_scripts_no_dead_control_is_shown(staff, live_server, django_user_model):

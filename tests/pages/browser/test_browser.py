@@ -102,14 +102,14 @@ def test_a_changed_interval_applies_with_the_next_check(demo):
         seen.page.click("text=Check now")
         poll(lambda: len(demo.lookup_times(id)) > before, within=120, what="a look at once")
         poll(lambda: len(demo.lookup_times(id)) > before + 1, within=120, what="a look after that")
-        one, two = demo.lookup_times(id)[before : before + 2]
+        first, two = demo.lookup_times(id)[before : before + 2]
         checked, due = poll(
             lambda: seen.page.evaluate(CHECKED_AND_DUE), within=120, what="when it is checked next"
         )
 
     # Thirty seconds, five of a hundred sooner. How late a look is depends on the machine; when it
     # is due does not, and sixty seconds, five of a hundred sooner, would be fifty-seven.
-    assert two - one >= 28.5
+    assert two - first >= 28.5
     assert (datetime.fromisoformat(due) - datetime.fromisoformat(checked)).total_seconds() < 57
 
 

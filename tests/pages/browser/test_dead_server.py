@@ -81,7 +81,7 @@ def test_a_dead_server_and_its_return_are_shown_within_two_refreshes(server, sta
         server.kill()
         notice.get_by_text("The server does not answer.").wait_for()
         polls = page.evaluate("() => window.ticks")
-        said = button.inner_text()
+        text = button.inner_text()
         server.start()
         notice.get_by_text("The server answers again.").wait_for()
         again = button.inner_text()
@@ -93,7 +93,7 @@ def test_a_dead_server_and_its_return_are_shown_within_two_refreshes(server, sta
         notice.get_by_text("The server answers again.").wait_for()
         notice.wait_for(state="detached")
 
-        assert (polls <= 2, said, again) == (True, "No answer", "Live")
+        assert (polls <= 2, text, again) == (True, "No answer", "Live")
         # The browser's and htmx's own words about each request that failed.
         told = ("console: htmx:", "console: Failed to load resource: net::ERR_")
         seen.faults[:] = [one for one in seen.faults if not one.startswith(told)]
@@ -105,11 +105,11 @@ TOLD = ("console: htmx:", "console: Response Status Error Code 503", "console: F
 
 def way_to_the_database(relays):
     """A relay, and the test's own database behind it."""
-    given = connection.get_connection_params()
-    host, port = given.get("host") or "/var/run/postgresql", given.get("port") or 5432
+    fields = connection.get_connection_params()
+    host, port = fields.get("host") or "/var/run/postgresql", fields.get("port") or 5432
     target = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, int(port))
     relay = relays.make(target)
-    who = f"{given['user']}:{given.get('password') or ''}"
+    who = f"{fields['user']}:{fields.get('password') or ''}"
     return relay, f"postgres://{who}@127.0.0.1:{relay.port}/{OURS}"
 
 

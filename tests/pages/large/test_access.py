@@ -100,12 +100,12 @@ def test_a_refusal_names_the_missing_permission_and_who_grants_it(client, addres
 
     answer = client.get(address)
 
-    said = html.unescape(answer.content.decode())
+    text = html.unescape(answer.content.decode())
     assert answer.status_code == 403
-    assert f"(trackers.{PAGES[address]})" in said
+    assert f"(trackers.{PAGES[address]})" in text
     role = "viewer" if PAGES[address].startswith("view_") else "operator"
-    assert f"which the role {role} has" in said
-    assert "root can give it to you" in said
+    assert f"which the role {role} has" in text
+    assert "root can give it to you" in text
     eve.delete()
     allowed = some_staff(client, PAGES[address]).get(address)
     end(allowed)

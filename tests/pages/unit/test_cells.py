@@ -88,8 +88,8 @@ def test_a_curve_has_a_description():
 def test_a_time_long_ago_has_its_date(days, words):
     now = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
-    told = ago(now - timedelta(days=days), now=now)
+    text = ago(now - timedelta(days=days), now=now)
 
-    assert told.words == words
+    assert text.words == words
     # A date does not tick.
-    assert ("data-relative" in told.html) == (days < 61)
+    assert ("data-relative" in text.html) == (days < 61)

@@ -21,13 +21,13 @@ def history_rows():
 
 
 def test_one_tweet_is_named_by_id_and_several_by_number(actor):
-    one, two = TweetFactory(id=1), TweetFactory(id=2)
+    first, two = TweetFactory(id=1), TweetFactory(id=2)
     launch = get_or_create_tag("launch")
 
     done = [
-        acts.act_on_tweets("pause", [one], actor),
-        acts.act_on_tweets("pause", [one, two], actor),
-        acts.act_on_tweets("pause", [one, two], actor),
+        acts.act_on_tweets("pause", [first], actor),
+        acts.act_on_tweets("pause", [first, two], actor),
+        acts.act_on_tweets("pause", [first, two], actor),
         acts.act_on_tweets("tag", [two], actor, tag=launch),
     ]
 

@@ -121,11 +121,11 @@ def test_every_number_from_a_sample_has_a_margin():
 
 
 def test_without_tweets_an_adapting_row_costs_as_for_typical_tweets():
-    found = cost([ADAPTS], None)
+    estimate = cost([ADAPTS], None)
 
     # By the bench of cadences some 85 look-ups in 30 days.
-    assert 20 < found.life < 200
-    assert found.error == 0
+    assert 20 < estimate.life < 200
+    assert estimate.error == 0
 
 
 def test_slower_intervals_cost_less():

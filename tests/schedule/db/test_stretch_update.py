@@ -60,11 +60,11 @@ def test_groups_cover_all_tweets_by_age_and_pace():
     tracked(30, age=2 * DAY, pace=0.6 / DAY.total_seconds(), now=now)
     tracked(20, age=20 * DAY, now=now)
 
-    found = groups(PLAN, [7, 100], now=now)
+    results = groups(PLAN, [7, 100], now=now)
 
-    assert found[0].tweets == 7
-    assert found[0].every == 60
-    adapting = {round(group.age / 86400): group for group in found[1:]}
+    assert results[0].tweets == 7
+    assert results[0].every == 60
+    adapting = {round(group.age / 86400): group for group in results[1:]}
     assert {age: group.tweets for age, group in adapting.items()} == {2: 60, 20: 40}
     assert adapting[2].pace == pytest.approx(0.6 / 86400, rel=0.2)
     # So little that only the allowance counts.

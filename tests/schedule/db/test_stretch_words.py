@@ -47,12 +47,12 @@ def test_enough_windows_and_money_are_described():
 
 
 def test_a_stretch_is_described_with_reason_and_effect_on_accuracy():
-    found = sentences_of(
+    results = sentences_of(
         windows=1.4, money=1.8, room=10.0, demand=12.0,
         days_room=62.0, days_demand=100.0, budget="acme: tweet-days a UTC day",
     )  # fmt: skip
 
-    assert found == [
+    assert results == [
         "Waits are 1.4 × as long, since X's windows have room for 71% of the look-ups.",
         "Waits that end on another UTC day are 1.8 × as long, since the budgets have money for "
         "62% of the tweet-days (acme: tweet-days a UTC day).",

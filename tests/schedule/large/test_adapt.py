@@ -86,14 +86,14 @@ def test_sql_and_rule_agree():
     ]
     rows = [[a, p, *b, s] for a, p, b, s in cases]
     with cursor() as db:
-        found = db.execute(
+        from_database = db.execute(
             f"""SELECT trackers_adapted_wait_v1(age, pace, acc, most, least, s)
                 FROM unnest({", ".join(["%s::float8[]"] * 6)}) WITH ORDINALITY
                     AS a(age, pace, acc, most, least, s, n) ORDER BY n""",
             [list(column) for column in zip(*rows, strict=True)],
         ).fetchall()
 
-    assert [row[0] for row in found] == [pytest.approx(adapted_wait(*one)) for one in cases]
+    assert [row[0] for row in from_database] == [pytest.approx(adapted_wait(*one)) for one in cases]
 
 
 # ---------------------------------------------------------------- not enough room

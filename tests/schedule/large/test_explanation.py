@@ -173,16 +173,16 @@ def test_every_plan_of_the_rule_has_its_reason(age, pace, looked_at, windows, mo
         across = {"day_stretch": money, "longest": longest, "chance": chances[1]}
         wait = across_days(looked_at, planned, **across)
 
-    told = explain_wait(
+    plan = explain_wait(
         ADAPTS, ExplainedWait(age, pace, wait, looked_at), room=StretchesThen(windows, money)
     )
 
     spread = 2 * (0.05 * wait + TOLERANCE_S)
-    assert not any(other in told for other in (EARLIER, PUT_OFF))
-    assert (told == CLOSES) <= (money > 1 and wait < planned)
-    assert ("windows" in told) <= (
+    assert not any(other in plan for other in (EARLIER, PUT_OFF))
+    assert (plan == CLOSES) <= (money > 1 and wait < planned)
+    assert ("windows" in plan) <= (
         adapted_wait(age, pace, bounds, windows) > adapted_wait(age, pace, bounds)
     )
-    assert ("budgets" in told) <= (money > 1 and wait > planned)
-    if told.endswith(("may be missed.", "interval is 1 minute.", "interval is 3 hours.")):
+    assert ("budgets" in plan) <= (money > 1 and wait > planned)
+    if plan.endswith(("may be missed.", "interval is 1 minute.", "interval is 3 hours.")):
         assert wait == pytest.approx(adapted_wait(age, pace, bounds), abs=spread)

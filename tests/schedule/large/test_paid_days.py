@@ -62,31 +62,31 @@ def test_jitter_never_moves_a_look_up_into_an_unpaid_day(
         now = 20_000 * DAY_S - wait + from_midnight
     longest = 3 * usual
 
-    found = across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)
+    results = across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)
 
     left = DAY_S - now % DAY_S
     late = min(LATE_S, wait / 2)
-    assert found > 0
-    if found < left:
-        assert found <= left - late + 1e-3, "a little late, and it would be tomorrow"
-        assert found <= wait
+    assert results > 0
+    if results < left:
+        assert results <= left - late + 1e-3, "a little late, and it would be tomorrow"
+        assert results <= wait
     else:
-        assert found >= left + min(SPREAD_S, wait / 2) * chance - 1e-3
-        assert found >= min(wait * day_stretch, longest) - 1e-3
+        assert results >= left + min(SPREAD_S, wait / 2) * chance - 1e-3
+        assert results >= min(wait * day_stretch, longest) - 1e-3
         # Nobody is blind for longer: three times the usual, or until midnight and a while.
-        assert found <= max(longest, wait, 2 * wait) * (1 + 1e-9)
+        assert results <= max(longest, wait, 2 * wait) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("wait", "over"), [(20, 10), (200, 100), (360, 180)])
 def test_look_ups_near_midnight_are_spread_over_the_first_minutes_of_the_new_day(wait, over):
     """Too late to close the day, they wait for the new one: by half of their wait at most."""
     now = 20_000 * DAY_S - wait - 5
-    found = [
+    collected = [
         now + across_days(now, wait, day_stretch=1.0, longest=3 * wait, chance=chance)
         for chance in (0, 0.5, 1)
     ]
 
-    assert [at - 20_000 * DAY_S for at in found] == [0, over / 2, over]
+    assert [at - 20_000 * DAY_S for at in collected] == [0, over / 2, over]
 
 
 @pytest.mark.parametrize("wait", [20, 10 * MINUTE, 3 * HOUR, 8 * HOUR])
@@ -129,7 +129,7 @@ def test_sql_and_rule_agree():
     ats = [datetime.fromtimestamp(case[0], UTC) for case in cases]
     columns = [list(map(float, each)) for each in zip(*[case[1:] for case in cases], strict=True)]
     with cursor() as db:
-        found = db.execute(
+        from_database = db.execute(
             f"""SELECT trackers_across_days_v1(wait, left_, s, longest, chance) FROM (
                     SELECT *, trackers_left_of_day_v1(at) AS left_
                     FROM unnest(%s::timestamptz[], {", ".join(["%s::float8[]"] * 4)})
@@ -142,7 +142,7 @@ def test_sql_and_rule_agree():
         across_days(at.timestamp(), wait, day_stretch=s, longest=longest, chance=place)
         for at, (_, wait, s, longest, place) in zip(ats, cases, strict=True)
     ]
-    assert [row[0] for row in found] == [pytest.approx(one, abs=0.01) for one in expected]
+    assert [row[0] for row in from_database] == [pytest.approx(one, abs=0.01) for one in expected]
 
 
 # ---------------------------------------------------------------- how much is needed
@@ -198,14 +198,14 @@ def test_the_stretch_is_just_sufficient(share):
     wanted = tweet_days(FLEET, 1.0) + 500
     allowed = share * wanted
 
-    found = needed_day_stretch(FLEET, allowed=allowed, arrivals=500)
+    stretch = needed_day_stretch(FLEET, allowed=allowed, arrivals=500)
 
-    if found == 1:
+    if stretch == 1:
         assert wanted <= allowed
-    elif found < MAX_DAY_STRETCH:
-        assert tweet_days(FLEET, found) + 500 <= allowed * (1 + MARGIN)
-        if found > 1.05:
-            assert tweet_days(FLEET, found / 1.02) + 500 > allowed * (1 + MARGIN) * 0.97
+    elif stretch < MAX_DAY_STRETCH:
+        assert tweet_days(FLEET, stretch) + 500 <= allowed * (1 + MARGIN)
+        if stretch > 1.05:
+            assert tweet_days(FLEET, stretch / 1.02) + 500 > allowed * (1 + MARGIN) * 0.97
 
 
 @pytest.mark.parametrize(

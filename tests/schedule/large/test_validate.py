@@ -17,11 +17,11 @@ DEFAULTS = [
 ]
 
 
-def adapts(**given):
+def adapts(**fields):
     """An hour that adapts; its fixed interval would be a fault, if anybody looked at it."""
-    every = M if given.get("accuracy", 1) is None else D
+    every = M if fields.get("accuracy", 1) is None else D
     usual = {"accuracy": 0.05, "at_most": 20 * S, "at_least": 15 * M}
-    return IntervalRow(H, every, **{**usual, **given})
+    return IntervalRow(H, every, **{**usual, **fields})
 
 
 def test_an_adapting_row_is_valid_whatever_its_fixed_interval():

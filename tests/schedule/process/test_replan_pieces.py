@@ -51,11 +51,11 @@ def turn():
 
 def planned():
     """How many wait for the time that the list of the moment gives them."""
-    found = 0
+    collected = 0
     now, plan = intervals.current()
     for due_at in TweetUpdate.objects.values_list("due_at", flat=True):
-        found += abs(due_at - now - plan.tiers[0].every + HOUR) < HOUR / 2
-    return found
+        collected += abs(due_at - now - plan.tiers[0].every + HOUR) < HOUR / 2
+    return collected
 
 
 def in_another_connection(act):
@@ -98,13 +98,13 @@ def test_a_claim_does_not_wait_for_a_piece_that_holds_all_that_is_due(tweets):
     with transaction.atomic():
         plan_piece(turn(), size=500)
         while_held = in_another_connection(lambda: queue.claim_batch(TWEET_UPDATE))
-    found = set()
+    collected = set()
     while batch := queue.get(TWEET_UPDATE, 1000):
-        found.update(batch.keys)
+        collected.update(batch.keys)
 
     assert while_held is None
     # The younger half is due later now.
-    assert found == set(TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:500])
+    assert collected == set(TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:500])
 
 
 def test_a_piece_locks_no_bucket_that_could_be_claimed(tweets):

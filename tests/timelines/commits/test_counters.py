@@ -37,14 +37,14 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_lag_of_deliveries_is_that_of_the_oldest_waiting_tweet():
-    home, one, other = follower(), source(), source()
-    for came_from in (one, other):
+    home, origin, other = follower(), source(), source()
+    for came_from in (origin, other):
         homes.follow(home, source_id=came_from)
     built(home, "sized")
-    bring(one, tweet(1), tweet(2))
+    bring(origin, tweet(1), tweet(2))
     assert deliver_all()
-    bring(one, tweet(3))
-    bring(one, tweet(4))
+    bring(origin, tweet(3))
+    bring(origin, tweet(4))
     bring(other, tweet(5))
     # What is delivered waits no more, however old it is.
     waited = {tweet(1): 900, tweet(3): 500, tweet(4): 30, tweet(5): 60}
@@ -85,14 +85,14 @@ def test_sizes_of_homes_and_timelines_are_counted():
     built(home, "sized", "cache")
     store.set("a", [Entry(1), Entry(2)])
 
-    found = timelines(now=now())
+    results = timelines(now=now())
 
-    assert (found.followers, found.follows) == (1, 1)
-    assert found.homes == {"cache": Homes(1), "sized": Homes(1), "timed": Homes()}
+    assert (results.followers, results.follows) == (1, 1)
+    assert results.homes == {"cache": Homes(1), "sized": Homes(1), "timed": Homes()}
     # The home's own too.
-    assert (found.timelines, found.entries) == (2, 2)
-    assert found.store_bytes > 0
-    assert found.bucket_bytes > 0
+    assert (results.timelines, results.entries) == (2, 2)
+    assert results.store_bytes > 0
+    assert results.bucket_bytes > 0
 
 
 def test_without_pages_of_buildable_homes_there_is_no_hit_rate():

@@ -154,11 +154,11 @@ def test_since_follows_the_order_of_commits(two):
 
 
 def test_a_read_neither_waits_for_nor_sees_an_uncommitted_write(two):
-    one, other = two
+    first, other = two
     store.set("home", entries(1))
 
-    with one.in_transaction():
-        one.do(store.set, "home", entries(2))
+    with first.in_transaction():
+        first.do(store.set, "home", entries(2))
         assert [entry.id for entry in other.do(store.get, "home", 0, 9)] == [1]
 
     assert read_ids() == [2]
@@ -168,13 +168,13 @@ def test_names_are_locked_in_one_order(two):
     names = [f"home:{n}" for n in range(20)]
     for name in names:
         store.set(name, [])
-    one, other = two
-    with one.in_transaction():
-        one.do(store.append, Entry(1), ["home:0"])
+    first, other = two
+    with first.in_transaction():
+        first.do(store.append, Entry(1), ["home:0"])
         # It stands before the first of all, and holds none of the others.
         waiting = other.start(store.append, Entry(2), [*reversed(names)])
         wait_until_it_waits(other, waiting)
-        one.do(store.append, Entry(3), names[1:])
+        first.do(store.append, Entry(3), names[1:])
     waiting.result(PATIENCE)
 
     assert [read_ids(name) for name in names] == [[2, 1], *[[3, 2]] * 19]

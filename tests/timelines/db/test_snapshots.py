@@ -93,17 +93,17 @@ def test_a_restore_with_an_overlapping_replay_equals_the_original(seed):
     acts = [*(lambda name=name: store.set(name, entries(5)) for name in names[1:])]
     acts += [act() for _ in range(60)]
     at = chance.randrange(20, 50)
-    for one in acts[:at]:
-        one()
+    for entry in acts[:at]:
+        entry()
     dump = dumped()
-    for one in acts[at:]:
-        one()
+    for entry in acts[at:]:
+        entry()
     original = contents()
     emptied()
 
     store.restore(io.BytesIO(dump))
-    for one in acts[at - chance.randrange(15) :]:
-        one()
+    for entry in acts[at - chance.randrange(15) :]:
+        entry()
 
     assert contents() == original
 

@@ -207,7 +207,7 @@ def test_many_timelines_are_read_at_once_as_hits_or_misses():
     store.set("home", entries(1, 2, 3))
     store.set("empty", [])
 
-    told = store.get_multi(
+    answer = store.get_multi(
         [
             Ask("home", 0, 2),
             Ask("missing"),
@@ -218,7 +218,7 @@ def test_many_timelines_are_read_at_once_as_hits_or_misses():
         ]
     )
 
-    assert [(one.state, ids(one.entries), one.size) for one in told] == [
+    assert [(one.state, ids(one.entries), one.size) for one in answer] == [
         (SegmentState.HIT, [3, 2], 2),
         (SegmentState.MISS, [], 0),
         (SegmentState.HIT, [1], 1),
@@ -303,7 +303,7 @@ def statements(monkeypatch):
 
 def test_the_number_of_statements_is_the_same_for_any_number_of_timelines(statements, settings):
     settings.TIMELINE_BOUNDS = [("", 3, 5)]
-    told = {}
+    collected = {}
     for many in (1, 100):
         names = [f"{many}:{n}" for n in range(many)]
         for name in names:
@@ -322,9 +322,9 @@ def test_the_number_of_statements_is_the_same_for_any_number_of_timelines(statem
         }.items():
             statements.clear()
             act()
-            told.setdefault(what, []).append(len(statements))
+            collected.setdefault(what, []).append(len(statements))
 
     # One, and one that writes down that they were read, if that is longer ago than a moment.
-    assert max(told.pop("get_multi")) <= 2
-    assert all(few == many for few, many in told.values()), told
-    assert told["append"] == [1, 1]
+    assert max(collected.pop("get_multi")) <= 2
+    assert all(few == many for few, many in collected.values()), collected
+    assert collected["append"] == [1, 1]

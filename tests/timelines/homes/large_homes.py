@@ -51,14 +51,14 @@ ANALYZE = (
 
 
 def fill(*, tweets=TWEETS, followers=20, follows=FOLLOWS, analyze=True, base=BASE):
-    given = {
+    fields = {
         "sources": SOURCES, "authors": AUTHORS, "tweets": tweets, "followers": followers,
         "follows": follows, "base": base, "epoch": TWEPOCH_MS,
     }  # fmt: skip
     with cursor() as db:
         db.execute("SELECT setseed(0.5)", prepare=False)
         for statement in FILL:
-            named = {name: one for name, one in given.items() if f"%({name})s" in statement}
+            named = {name: one for name, one in fields.items() if f"%({name})s" in statement}
             db.execute(statement, named, prepare=False)
         if analyze:
             db.execute(ANALYZE, prepare=False)

@@ -47,11 +47,11 @@ def follower():
 
 def store(source_id, ids, *, author=None, described=True):
     """As each of the three ways in stores what a source yielded, in the caller's transaction."""
-    found = [
+    collected = [
         FoundTweet(id, post(id, author_id=author or 7) if described else None) for id in sorted(ids)
     ]
     Source.objects.select_for_update(no_key=True).get(pk=source_id)
-    tracked = track_chunk(found, came_from="", learns=False)
+    tracked = track_chunk(collected, came_from="", learns=False)
     with cursor() as db:
         given = {"source": source_id, "ids": array(sorted(ids))}
         new = [row[0] for row in db.execute(YIELD, given)]

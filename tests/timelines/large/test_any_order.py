@@ -89,14 +89,14 @@ class Both(RuleBasedStateMachine):
     def filter(self, name, ids, most):
         self.asked("filter", name, ids, most)
 
-    def asked(self, act, name, *given, **how):
+    def asked(self, act, name, *args, **how):
         try:
-            expected = getattr(self.oracle, act)(self.named(name), *given, **how)
+            expected = getattr(self.oracle, act)(self.named(name), *args, **how)
         except TimelineMissing:
             with pytest.raises(TimelineMissing):
-                getattr(store, act)(self.named(name), *given, **how)
+                getattr(store, act)(self.named(name), *args, **how)
         else:
-            assert getattr(store, act)(self.named(name), *given, **how) == expected
+            assert getattr(store, act)(self.named(name), *args, **how) == expected
 
     @invariant()
     def they_agree(self):
@@ -151,13 +151,13 @@ def test_all_orders_of_six_operations_end_in_one_state():
         names_by_act = defaultdict(list)
         for name, order in orders.items():
             names_by_act[order[step]].append(name)
-        for (act, given), names in names_by_act.items():
+        for (act, values), names in names_by_act.items():
             if act == "append":
-                store.append(entries(given), names)
+                store.append(entries(values), names)
             elif act == "delete":
-                store.delete(given, names)
+                store.delete(values, names)
             else:
-                store.append_many([(name, one) for name in names for one in entries(*given)])
+                store.append_many([(name, one) for name in names for one in entries(*values)])
 
     told = store.get_multi([Ask(name) for name in orders])
     assert {tuple(one.entries) for one in told} == {tuple(entries(7, 6))}

@@ -81,8 +81,8 @@ def test_a_killed_restore_changes_nothing_and_can_be_repeated(tmp_path):
 
 def contents_of(told):
     """Whether it is live, its live entries, its tombstones, by name."""
-    found = {}
+    collected = {}
     for name, live, _, _, rows, dead in told:
         gone = sorted(id for id, _ in dead)
-        found[name] = (live, sorted(id for id, *_ in rows if id not in gone), gone)
-    return found
+        collected[name] = (live, sorted(id for id, *_ in rows if id not in gone), gone)
+    return collected

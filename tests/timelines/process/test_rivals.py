@@ -105,7 +105,7 @@ def test_a_reader_sees_one_of_two_sets_and_never_a_mixture():
 
     def read():
         while not over.is_set():
-            for found in (
+            for page in (
                 store.get("home", 0, 1000),
                 store.get("home", 0, 1000, dedupe=True),
                 store.get_since("home", 0),
@@ -113,7 +113,7 @@ def test_a_reader_sees_one_of_two_sets_and_never_a_mixture():
                 store.filter("home", range(100)),
                 store.get_multi([Ask("home", length=None)])[0].entries,
             ):
-                seen[tuple(reversed(found))] += 1
+                seen[tuple(reversed(page))] += 1
 
     assert together(write, read, read) == []
     assert set(seen) == wholes

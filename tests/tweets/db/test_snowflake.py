@@ -8,10 +8,10 @@ IDS = [0, 1, 2**22, 20, 1_000_000_000_000_000_000, 1_993_000_000_000_000_123, LA
 
 def test_sql_and_rule_agree():
     with cursor() as db:
-        found = db.execute(
+        from_database = db.execute(
             "SELECT trackers_born_at_v1(id) FROM unnest(%s::bigint[]) WITH ORDINALITY AS a(id, n)"
             " ORDER BY n",
             [IDS],
         ).fetchall()
 
-    assert [at for (at,) in found] == [born_at(id) for id in IDS]
+    assert [at for (at,) in from_database] == [born_at(id) for id in IDS]

@@ -256,15 +256,15 @@ def test_ranking_reads_only_changes_and_pages_read_an_index(capsys):
         db.execute(SAMPLED, {"now": now, "tweets": TWEETS}, prepare=False)
         db.execute("ANALYZE trackers_tweet, trackers_sample", prepare=False)
         ids = list(range(1, TWEETS, max(1, TWEETS // 2_000)))
-        told = explained(db, ids, now)
+        plan = explained(db, ids, now)
     walked = {
         node["Relation Name"]
-        for node in nodes(told["Plan"])
+        for node in nodes(plan["Plan"])
         if node["Node Type"] == "Seq Scan" and node["Actual Rows"] * node["Actual Loops"] > 10
     }
     assert walked == set()
     with capsys.disabled():
-        print(f"\n{TWEETS:,} tweets: {len(ids):,} ranked in {told['Execution Time']:.0f} ms")
+        print(f"\n{TWEETS:,} tweets: {len(ids):,} ranked in {plan['Execution Time']:.0f} ms")
 
     update.rank(ids, update.lists_with_thresholds(), now=now)
     with cursor() as db:
@@ -292,10 +292,15 @@ def test_the_plan_of_a_piece_fits_its_number_of_tweets():
 
 
 def explained(db, ids, now):
-    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **update.lists_with_thresholds()}
+    params = {
+        "ids": ids,
+        "now": now,
+        "today": now.replace(hour=0),
+        **update.lists_with_thresholds(),
+    }
     db.execute("SAVEPOINT before", prepare=False)
     db.execute(update.INTERPRETED, prepare=False)
     statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {update.GAINS}"
-    told = db.execute(statement, given, prepare=False).fetchone()[0][0]
+    told = db.execute(statement, params, prepare=False).fetchone()[0][0]
     db.execute("ROLLBACK TO before", prepare=False)
     return told

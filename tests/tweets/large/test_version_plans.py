@@ -57,17 +57,17 @@ def analyze(db):
 @pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_empty_tables])
 def test_versions_and_their_tweets_are_found_by_key(prepare):
     ids = [g * 1000 * MS + version for g in range(1, ASKED + 1) for version in (0, 1)]
-    given = {"ids": f"'{{{','.join(map(str, ids))}}}'", "day": "'2026-11-22'", "project": "1"}
+    params = {"ids": f"'{{{','.join(map(str, ids))}}}'", "day": "'2026-11-22'", "project": "1"}
     with cursor() as db:
         prepare(db)
         for statement in (KNOWN_AS, MEMBERS, LOCK_HISTORY, PAID, KNOWN_IN_GROUPS):
             for mode in ("force_custom_plan", "force_generic_plan"):
                 db.execute(f"SET LOCAL plan_cache_mode = {mode}")
-                told = explain(db, statement, given)
-                walked = [rows_of(node) for node in nodes(told) if is_of(node, TABLES)]
+                plan = explain(db, statement, params)
+                walked = [rows_of(node) for node in nodes(plan) if is_of(node, TABLES)]
                 # Of each table no more than the ids that are asked for, and once again for a tweet
                 # that is found by its version.
-                assert max(walked) <= 2 * len(ids), (statement, mode, told)
+                assert max(walked) <= 2 * len(ids), (statement, mode, plan)
 
 
 def explain(db, statement, given):

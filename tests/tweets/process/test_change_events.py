@@ -67,11 +67,11 @@ def test_the_changes_of_a_statement_are_staged_together_in_the_order_of_tweets()
     measure(0, 5, 3, 1, 2)
     measure(60, 6, 3, 1, 2)
 
-    [one] = Staged.objects.all()
-    assert one.events == sorted(one.events)
+    [only] = Staged.objects.all()
+    assert only.events == sorted(only.events)
     assert kinds() == [("update", 1), ("update", 2), ("update", 3)]
     [received_at] = set(Event.objects.values_list("received_at", flat=True))
-    assert one.received_at == received_at
+    assert only.received_at == received_at
 
 
 def test_each_event_of_a_tweet_is_later_than_the_one_before():

@@ -160,24 +160,26 @@ quick = hypothesis_settings(
 
 @quick
 @given(measurements)
-def test_every_measurement_is_in_the_history_whatever_the_order(given):
+def test_every_measurement_is_in_the_history_whatever_the_order(values):
     Tweet.objects.all().delete()
     Sample.objects.all().delete()
     TweetFactory(id=1)
 
-    for minutes, likes, views in given:
+    for minutes, likes, views in values:
         measure(minutes, Figures(None, 0, likes, 0, 0, views))
 
-    found = history(1)
-    assert sum(run.measurements for run in found) == len(given)
-    for minutes, likes, views in given:
+    samples = history(1)
+    assert sum(run.measurements for run in samples) == len(values)
+    for minutes, likes, views in values:
         at = AT + minutes * MINUTE
         assert any(
             run.taken_at <= at <= run.measured_until and (run.likes, run.views) == (likes, views)
-            for run in found
+            for run in samples
         )
     # No run hides a hole, and none is longer than its measurements can make it.
-    assert all(run.measured_until - run.taken_at <= HOLE * (run.measurements - 1) for run in found)
+    assert all(
+        run.measured_until - run.taken_at <= HOLE * (run.measurements - 1) for run in samples
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -56,11 +56,11 @@ def test_few_tweets_are_counted_by_payer_and_tier(projects):
         for born in Tweet.objects.filter(paid_by=None).values_list("created_at", flat=True)
     )
 
-    found = needed()
+    estimate = needed()
 
-    assert by_tier(found, None) == pytest.approx(dict(true), abs=1)
-    assert sum(one.variance for one in found.unpaid) == 0
-    assert found.arrivals == pytest.approx(6000 / 29, abs=2)
+    assert by_tier(estimate, None) == pytest.approx(dict(true), abs=1)
+    assert sum(one.variance for one in estimate.unpaid) == 0
+    assert estimate.arrivals == pytest.approx(6000 / 29, abs=2)
 
 
 def test_tweets_paid_today_are_not_needed(projects):
@@ -90,14 +90,14 @@ def test_older_ones_of_many_tweets_are_estimated_within_the_margin(projects, mon
     monkeypatch.setattr(estimating, "MAX_SAMPLE", drawn)
     fill(40_000, payers=[*projects, None])
 
-    found = needed()
+    estimate = needed()
 
     for payer in (*projects, None):
-        mine = [one for one in found.unpaid if one.paid_by == payer]
+        mine = [one for one in estimate.unpaid if one.paid_by == payer]
         deviation = math.sqrt(sum(one.variance for one in mine))
         assert 0 < deviation < 2000
         assert abs(sum(one.count for one in mine) - 10_000) < 5 * deviation
-    young = sum(one.count for one in found.unpaid if one.tier <= 1)
+    young = sum(one.count for one in estimate.unpaid if one.tier <= 1)
     assert young == pytest.approx(40_000 / 29 / 24, abs=1), "the youngest are counted, not drawn"
 
 

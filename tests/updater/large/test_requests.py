@@ -25,12 +25,12 @@ def test_the_request_size_of_the_queue_is_that_of_x():
 
 @given(IDS, st.sets(st.integers(1, 10**6), max_size=50))
 def test_every_tweet_is_in_one_request_and_remainders_are_joined(ids, odd):
-    found = split_into_requests(ids, odd)
+    results = split_into_requests(ids, odd)
 
-    assert sorted(id for one in found for id in one) == sorted(ids)
-    assert len(found) == count_requests(len(ids))
-    assert all(list(one) == sorted(one) for one in found)
-    with_odd = [one for one in found if not odd.isdisjoint(one)]
+    assert sorted(id for one in results for id in one) == sorted(ids)
+    assert len(results) == count_requests(len(ids))
+    assert all(list(one) == sorted(one) for one in results)
+    with_odd = [one for one in results if not odd.isdisjoint(one)]
     assert len(with_odd) <= count_requests(len(odd & set(ids))) + 1
 
 

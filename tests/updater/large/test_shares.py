@@ -27,12 +27,12 @@ def groups(prior):
 
 
 def shared(prior, *balances):
-    found = share_out(groups(prior), balances, now=NOW)
+    results = share_out(groups(prior), balances, now=NOW)
     shares = {
         share.balance.project: (sorted(share.paid), sorted(one.tweet_id for one in share.unpaid))
-        for share in found.shares
+        for share in results.shares
     }
-    return shares, sorted(found.waiting)
+    return shares, sorted(results.waiting)
 
 
 def aged(**age):
@@ -106,16 +106,16 @@ def test_every_tweet_has_one_outcome_and_no_balance_is_overdrawn(homes, left):
     prior = {id: Prior(paid_by=home) for id, home in enumerate(homes)}
     balances = [balance(number, amount) for number, amount in enumerate(left, 1)]
 
-    found = share_out(groups(prior), balances, now=NOW)
+    results = share_out(groups(prior), balances, now=NOW)
 
-    placed = [id for share in found.shares for id in share.ids] + list(found.waiting)
+    placed = [id for share in results.shares for id in share.ids] + list(results.waiting)
     assert sorted(placed) == sorted(prior)
-    for share in found.shares:
+    for share in results.shares:
         assert share.balance.left is None or len(share.unpaid) <= share.balance.left
-    if found.waiting:
+    if results.waiting:
         total = sum(amount for amount in left if amount is not None)
         assert None not in left
-        assert sum(len(share.unpaid) for share in found.shares) == total
+        assert sum(len(share.unpaid) for share in results.shares) == total
 
 
 @pytest.mark.parametrize(

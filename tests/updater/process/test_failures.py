@@ -100,11 +100,11 @@ def the_tweets():
     classes = [(1, "at once"), (7, "after some 5 s"), (31, "after 30 s"), (601, "after 10 min")]
     again = next((said for bound, said in classes if longest <= bound), "by their age")
     missing = Tweet.objects.exclude(missing_because="").count()
-    shown = "shown as missing" if missing else "figures stay as they were"
-    shown = "shown as unreadable" if Tweet.objects.exclude(unreadable_since=None) else shown
+    visible = "shown as missing" if missing else "figures stay as they were"
+    visible = "shown as unreadable" if Tweet.objects.exclude(unreadable_since=None) else visible
     unknown = Tweet.objects.filter(likes=None).count() == COUNT
-    shown = "this count is unknown, the others are measured" if unknown else shown
-    return f"asked again {again}; {shown}"
+    visible = "this count is unknown, the others are measured" if unknown else visible
+    return f"asked again {again}; {visible}"
 
 
 def the_credential():
@@ -115,11 +115,11 @@ def the_credential():
     lost = f"{len(window.lost)} requests count as lost in its window" if window.lost else ""
     used_up = "its window is used up" if window.remaining == 0 else ""
     project = Project.objects.get()
-    said = "depleted, with its project, for 10 min and then longer"
-    depleted = said if project.depleted_until and credential.state == "depleted" else ""
+    sentence = "depleted, with its project, for 10 min and then longer"
+    depleted = sentence if project.depleted_until and credential.state == "depleted" else ""
     rests = "rests, each time twice as long" if window.limited else ""
-    said = (refused, lost, used_up, rests, depleted)
-    return "; ".join(part for part in said if part) or "as before"
+    sentence = (refused, lost, used_up, rests, depleted)
+    return "; ".join(part for part in sentence if part) or "as before"
 
 
 def still_doubted():

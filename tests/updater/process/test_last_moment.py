@@ -94,12 +94,12 @@ def test_a_reservation_older_than_its_window_is_not_used(x):
     late = replace(turn, reserved_at=time.monotonic() - 89)
 
     with (
-        pytest.raises(NotReady, match="the reservation in its window") as told,
+        pytest.raises(NotReady, match="the reservation in its window") as raised,
         preflight.keys_for(late, base_url=x.url, timeout=TIMEOUT),
     ):
         raise AssertionError("it was sent")
 
-    assert not told.value.sent
+    assert not raised.value.sent
     with preflight.keys_for(turn, base_url=x.url, timeout=TIMEOUT) as keys:
         assert keys == turn.credential
 

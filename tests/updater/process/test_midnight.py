@@ -106,14 +106,14 @@ def test_a_request_whose_reply_could_cross_midnight_is_not_sent(clock, batch):
     left = grant.payment.reply_by - time.monotonic()
     assert left <= 3 * TIMEOUT.total_seconds() - CLOCKS.total_seconds()
     assert left > TIMEOUT.total_seconds(), "the machine is too busy for this test"
-    given = {"base_url": clock.x.url, "ends": {"its day": grant.payment.reply_by}}
+    fields = {"base_url": clock.x.url, "ends": {"its day": grant.payment.reply_by}}
 
-    with keys_for(grant.selected, timeout=TIMEOUT, **given):
+    with keys_for(grant.selected, timeout=TIMEOUT, **fields):
         pass
     # As if that long had passed: a reply would be awaited until after midnight.
     with (
         pytest.raises(NotReady, match="its day"),
-        keys_for(grant.selected, timeout=3 * TIMEOUT, **given),
+        keys_for(grant.selected, timeout=3 * TIMEOUT, **fields),
     ):
         raise AssertionError("it was sent")
 

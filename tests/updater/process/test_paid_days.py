@@ -72,11 +72,11 @@ def test_due_times_equal_those_of_the_rule(clock, hours, expected):
     save_batch(batch, [Judged(answer_for(batch, views=50), at=now)], plan_of(3.0))
 
     saved = intervals.current()[0]
-    found = waits(saved)
+    wait_by_id = waits(saved)
     kinds = set()
-    for one in Tweet.objects.all():
-        age = (now - one.created_at).total_seconds()
-        wait = adapted_wait(age, one.pace, BOUNDS)
+    for tweet in Tweet.objects.all():
+        age = (now - tweet.created_at).total_seconds()
+        wait = adapted_wait(age, tweet.pace, BOUNDS)
         rule = [
             across_days(
                 saved.timestamp(), wait, day_stretch=3, longest=3 * 4 * 86400, chance=chance / 1000
@@ -84,7 +84,7 @@ def test_due_times_equal_those_of_the_rule(clock, hours, expected):
             for chance in range(1001)
         ]
         # Of any chance; a pace is a float of four bytes, and a due time a whole second.
-        assert min(abs(found[one.pk] - each) / max(30, wait / 1000) for each in rule) < 1
+        assert min(abs(wait_by_id[tweet.pk] - each) / max(30, wait / 1000) for each in rule) < 1
         kinds.add("as ever" if max(rule) == wait else "later" if min(rule) > wait else "closed")
     assert kinds >= expected
 

@@ -159,14 +159,14 @@ def line_up(ids, *, late):
 
 def shown_of(x, ids):
     """Those that X shows, in the order of ids."""
-    found = []
+    collected = []
     for first in range(0, len(ids), 100):
         given = ",".join(map(str, ids[first : first + 100]))
         reply = requests.get(
             f"{x.url}/2/tweets?ids={given}", headers={"Authorization": "Bearer a-token"}, timeout=10
         )
-        found += [int(tweet["id"]) for tweet in reply.json()["data"]]
-    return sorted(found)
+        collected += [int(tweet["id"]) for tweet in reply.json()["data"]]
+    return sorted(collected)
 
 
 def one_batch():
@@ -183,18 +183,18 @@ def test_no_statement_of_a_batch_grows_with_the_number_of_tweets(
 ):
     subscribe("tweets", "milestones")
     ids = sorted(x.ids(2 * OF_X))
-    shown = shown_of(x, ids[:OF_X])
+    visible = shown_of(x, ids[:OF_X])
     unknown = ids[OF_X:]
     for state, id in zip(("deleted", "suspended", "protected"), unknown, strict=False):
         x.put(f"tweets/{id}", {"state": state})
-    track(shown, known=True)
+    track(visible, known=True)
     track(unknown, known=False)
 
     seen = {}
-    line_up(shown, late=timedelta(minutes=30))
+    line_up(visible, late=timedelta(minutes=30))
     with watched(monkeypatch) as seen["all measured"]:
         batch = one_batch()
-    assert set(batch.keys) <= set(shown)
+    assert set(batch.keys) <= set(visible)
     most = 3 * len(batch.keys)
 
     line_up(unknown, late=timedelta(minutes=40))

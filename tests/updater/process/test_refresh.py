@@ -181,16 +181,16 @@ def test_a_key_without_a_tweet_leaves_the_queue_and_costs_no_request(x):
 
 def test_an_unreadable_tweet_costs_only_itself(x, caplog):
     ids = tracked(x)
-    shown = [id for id in ids if isinstance(x.get(f"tweets/{id}")["answer"], dict)]
-    x.put("faults", [{"kind": "broken", "match": {"ids": [str(shown[0])]}}])
+    visible = [id for id in ids if isinstance(x.get(f"tweets/{id}")["answer"], dict)]
+    x.put("faults", [{"kind": "broken", "match": {"ids": [str(visible[0])]}}])
 
     refresh()
 
-    assert Tweet.objects.exclude(measurements=0).count() == len(shown) - 1
-    tweet = Tweet.objects.get(id=shown[0])
+    assert Tweet.objects.exclude(measurements=0).count() == len(visible) - 1
+    tweet = Tweet.objects.get(id=visible[0])
     assert tweet.unreadable_since is not None
     assert "retweet_count is a text" in tweet.unreadable_because
-    assert f"{shown[0]}: retweet_count is a text" in caplog.text
+    assert f"{visible[0]}: retweet_count is a text" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["omit", "broken"])

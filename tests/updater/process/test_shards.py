@@ -63,19 +63,19 @@ def spread(db):
     """What is in the tables, over their partitions; and one shard before our eyes."""
     db.execute("CREATE SCHEMA spread; CREATE SCHEMA mine")
     for table, (of, unique) in SPREAD.items():
-        given = {"table": table, "shards": SHARDS, "mine": MINE, "of": of}
-        db.execute(SPREAD_OUT.format(**given))
+        params = {"table": table, "shards": SHARDS, "mine": MINE, "of": of}
+        db.execute(SPREAD_OUT.format(**params))
         for k in range(SHARDS):
-            db.execute(PARTITION.format(k=k, **given))
+            db.execute(PARTITION.format(k=k, **params))
         for (index,) in db.execute(INDEXES, [table]).fetchall():
             db.execute(index)
         if unique:
             db.execute(f"CREATE UNIQUE INDEX ON spread.{table} (shard, {unique})")
         [(columns,)] = db.execute(COLUMNS, [table]).fetchall()
-        db.execute(COPY.format(columns=columns, **given))
+        db.execute(COPY.format(columns=columns, **params))
         if table == "trackers_tweetbucket":
             db.execute(f"ALTER TABLE spread.{table} ALTER COLUMN id RESTART WITH 1000000")
-        db.execute(VIEW.format(**given))
+        db.execute(VIEW.format(**params))
         # What is not found in a shard must not be found elsewhere.
         db.execute(f"TRUNCATE public.{table} CASCADE")
     db.execute("SET search_path = mine, public")
@@ -92,8 +92,8 @@ def own_partitions(db):
 
 
 def test_every_statement_of_a_batch_stays_in_its_shard(x, monkeypatch):
-    shown = shown_of(x, sorted(x.ids(1200)))
-    track(shown, known=True)
+    visible = shown_of(x, sorted(x.ids(1200)))
+    track(visible, known=True)
     with connection.cursor() as django:
         db = psycopg.ClientCursor(django.connection)
         db.execute(FILL_QUEUE.replace("ORDER BY random()", f"ORDER BY mod(id, {SHARDS})"))
@@ -103,8 +103,8 @@ def test_every_statement_of_a_batch_stays_in_its_shard(x, monkeypatch):
         fill_buckets(db)
         spread(db)
         mine = own_partitions(db)
-    ours = {id for id in shown if id % SHARDS == MINE}
-    assert 100 < len(ours) < len(shown)
+    ours = {id for id in visible if id % SHARDS == MINE}
+    assert 100 < len(ours) < len(visible)
 
     with watched(monkeypatch) as seen:
         batch = one_batch()

@@ -26,7 +26,7 @@ def test_a_worker_killed_before_the_texts_leaves_no_resting_tweet_without_text(x
     Interval.objects.exclude(pk=Interval.objects.order_by("younger_than")[0].pk).delete()
     Interval.objects.update(younger_than=F("every") + timedelta(seconds=1))
     tracked(x)
-    shown = set(shown_of(x, 100))
+    visible = set(shown_of(x, 100))
 
     with ThreadPoolExecutor(1) as thread:
         with transaction.atomic():
@@ -35,16 +35,16 @@ def test_a_worker_killed_before_the_texts_leaves_no_resting_tweet_without_text(x
             worker = thread.submit(refresh_in_a_session_of_its_own)
             wait_until(lambda: asked(f"SELECT pid {WAITS_FOR_US}"))
             # This is what it would leave if it were killed now: all will be looked up again.
-            assert TweetUpdate.objects.filter(key__in=shown).count() == len(shown)
+            assert TweetUpdate.objects.filter(key__in=visible).count() == len(visible)
             assert not Tweet.objects.filter(measurements=1).exists()
             # A connection that breaks costs nothing that was paid for.
             assert asked(f"SELECT pg_terminate_backend(pid) {WAITS_FOR_US}") == [(True,)]
         worker.result(60)
 
     described = Tweet.objects.filter(measurements=1).exclude(created_at=None)
-    assert set(described.values_list("pk", flat=True)) == shown
-    assert set(TweetText.objects.values_list("pk", flat=True)) == shown
-    assert TweetUpdate.objects.filter(key__in=shown).count() < len(shown)
+    assert set(described.values_list("pk", flat=True)) == visible
+    assert set(TweetText.objects.values_list("pk", flat=True)) == visible
+    assert TweetUpdate.objects.filter(key__in=visible).count() < len(visible)
 
 
 def asked(question):

@@ -38,11 +38,11 @@ def line(**said):
 
 
 def test_a_post_comes_with_the_rules_that_matched_it():
-    said = read_line(line(data=POST, matching_rules=RULES))
+    reply = read_line(line(data=POST, matching_rules=RULES))
 
-    assert isinstance(said, Event)
-    assert (said.id, said.post.text, said.post.figures.likes) == (int(POST["id"]), "hello", 0)
-    assert said.rules == (Matched(7, "tweetwatch:3"), Matched(8, ""))
+    assert isinstance(reply, Event)
+    assert (reply.id, reply.post.text, reply.post.figures.likes) == (int(POST["id"]), "hello", 0)
+    assert reply.rules == (Matched(7, "tweetwatch:3"), Matched(8, ""))
 
 
 def test_a_broken_post_keeps_its_id():
@@ -67,11 +67,11 @@ def test_a_disconnect_message_has_its_reason():
         }
     ]
 
-    said = read_line(line(errors=errors))
+    reply = read_line(line(errors=errors))
 
-    assert isinstance(said, Farewell)
-    assert said.reason.startswith("UpstreamOperationalDisconnect")
-    assert "operational reasons" in said.reason
+    assert isinstance(reply, Farewell)
+    assert reply.reason.startswith("UpstreamOperationalDisconnect")
+    assert "operational reasons" in reply.reason
 
 
 @pytest.mark.parametrize("problem", [{"title": "ConnectionException"}, {"type": "/problems/x"}])
@@ -114,11 +114,11 @@ def test_arbitrary_json_never_raises(data, rules, errors):
 
 @given(st.sampled_from(sorted(POST)), ANYTHING)
 def test_a_post_with_one_arbitrary_value_never_raises(name, value):
-    said = read_line(line(data={**POST, name: value}, matching_rules=RULES))
+    reply = read_line(line(data={**POST, name: value}, matching_rules=RULES))
 
-    assert isinstance(said, Event | Garbled)
+    assert isinstance(reply, Event | Garbled)
     if name != "id":
-        assert said.id == int(POST["id"])
+        assert reply.id == int(POST["id"])
 
 
 @given(st.integers(0, 1000), st.binary(max_size=5))

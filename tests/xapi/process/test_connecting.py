@@ -37,11 +37,11 @@ def failure_of(ask):
 def test_a_dropped_syn_counts_as_no_request_with_the_true_seconds(firewall, bearer):
     base_url, began = f"http://127.0.0.1:{firewall.port}", time.monotonic()
 
-    said = failure_of(lambda: look_up(bearer, [20], base_url=base_url, timeout=SHORT))
+    reply = failure_of(lambda: look_up(bearer, [20], base_url=base_url, timeout=SHORT))
 
     took = time.monotonic() - began
-    found = re.fullmatch(r"No connection to X within (\d+\.\d) s\.", said)
-    assert found, said
+    found = re.fullmatch(r"No connection to X within (\d+\.\d) s\.", reply)
+    assert found, reply
     assert 0.3 <= float(found[1]) <= took + 0.05
 
 

@@ -46,57 +46,57 @@ def just_missed(monkeypatch):
 def test_a_connection_idle_for_too_long_is_not_used(fake, bearer, idling, monkeypatch):
     """A machine in between has forgotten it, and would answer for X."""
     monkeypatch.setattr(pools, "LONGEST_IDLE_SECONDS", 0.0)
-    told = idling(idle_s=0, how="forget")
+    server = idling(idle_s=0, how="forget")
 
     for _ in range(3):
         look_up(bearer, [20], **fake.asking)
 
-    assert (told()["opened"], told()["lost"]) == (3, 0)
+    assert (server()["opened"], server()["lost"]) == (3, 0)
 
 
 @pytest.mark.parametrize("how", ["fin", "rst"])
 def test_a_connection_closed_by_x_is_not_used(fake, bearer, idling, how):
-    told = idling(idle_s=0.05, how=how)
+    server = idling(idle_s=0.05, how=how)
     look_up(bearer, [20], **fake.asking)
-    wait_until(lambda: told()["closed"] == 1)
+    wait_until(lambda: server()["closed"] == 1)
 
     look_up(bearer, [20], **fake.asking)
 
-    assert told()["opened"] == 2
+    assert server()["opened"] == 2
 
 
 def test_a_request_that_could_not_be_written_is_resent_once(fake, bearer, idling, just_missed):
-    told = idling(idle_s=0.05, how="rst")
+    server = idling(idle_s=0.05, how="rst")
     look_up(bearer, [20], **fake.asking)
-    wait_until(lambda: told()["closed"] == 1)
+    wait_until(lambda: server()["closed"] == 1)
 
     look_up(bearer, [20], **fake.asking)
 
-    assert told()["opened"] == 2
+    assert server()["opened"] == 2
     assert [status for _, status in fake.log()] == [200, 200]
 
 
 def test_a_changing_request_is_not_resent(fake, bearer, idling, just_missed):
-    told = idling(idle_s=0.05, how="rst")
+    server = idling(idle_s=0.05, how="rst")
     look_up(bearer, [20], **fake.asking)
-    wait_until(lambda: told()["closed"] == 1)
+    wait_until(lambda: server()["closed"] == 1)
 
     with pytest.raises(Unavailable, match="before the request was sent") as failed:
         add_rules(bearer, {"cats": "ours"}, **fake.asking)
 
-    assert (failed.value.sent, told()["opened"]) == (False, 1)
+    assert (failed.value.sent, server()["opened"]) == (False, 1)
 
 
 def test_a_request_that_may_have_been_read_is_not_resent(fake, bearer, idling):
     """A reset after the request was written: X itself sends it when a machine of its dies."""
-    told = idling(idle_s=0, how="forget")
+    server = idling(idle_s=0, how="forget")
     look_up(bearer, [20], **fake.asking)
 
     with pytest.raises(Unavailable, match="broke off") as failed:
         look_up(bearer, [20], **fake.asking)
 
     assert (failed.value.sent, failed.value.maybe_billed) == (True, True)
-    assert (told()["opened"], told()["lost"]) == (1, 1)
+    assert (server()["opened"], server()["lost"]) == (1, 1)
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="the kernel's list of connections")

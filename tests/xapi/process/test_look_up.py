@@ -38,7 +38,7 @@ def test_a_look_up_returns_tweets_as_x_shows_them(fake, bearer):
 
 
 def test_every_state_of_a_tweet_gets_its_verdict(fake, bearer):
-    shown, gone, hidden, suspended, broken, silent = fake.visible_ids(6)
+    visible, gone, hidden, suspended, broken, silent = fake.visible_ids(6)
     fake.tell("PUT", "tweets", **{str(gone): {"state": "deleted"}})
     fake.tell("PUT", "tweets", **{str(hidden): {"state": "protected"}})
     fake.tell("PUT", "tweets", **{str(suspended): {"state": "suspended"}})
@@ -47,9 +47,9 @@ def test_every_state_of_a_tweet_gets_its_verdict(fake, bearer):
         {"kind": "omit", "match": {"ids": [silent]}},
     )
 
-    answer = look_up(bearer, [shown, gone, hidden, suspended, broken, silent], **fake.asking)
+    answer = look_up(bearer, [visible, gone, hidden, suspended, broken, silent], **fake.asking)
 
-    assert set(answer.posts) == {shown}
+    assert set(answer.posts) == {visible}
     assert answer.missing == {
         gone: "not_found",
         hidden: "unauthorized",
@@ -98,14 +98,14 @@ def test_a_wrong_signature_is_refused(fake, oauth1):
 
 def test_v1_returns_retweets_and_likes_and_treats_nulls_as_unavailable(fake, oauth1):
     oauth1.api = "v1.1"
-    shown, gone, broken = fake.visible_ids(3)
-    fake.tell("PUT", "tweets", **{str(shown): {"metrics": FIGURES}})
+    visible, gone, broken = fake.visible_ids(3)
+    fake.tell("PUT", "tweets", **{str(visible): {"metrics": FIGURES}})
     fake.tell("PUT", "tweets", **{str(gone): {"state": "deleted"}})
     fake.fault({"kind": "broken", "match": {"ids": [broken]}})
 
-    answer = look_up(oauth1, [shown, gone, broken], **fake.asking)
+    answer = look_up(oauth1, [visible, gone, broken], **fake.asking)
 
-    post = answer.posts[shown]
+    post = answer.posts[visible]
     assert post.figures == (1, None, 3, None, None, None)
     assert (post.text, post.username) != ("", "")
     assert answer.missing == {gone: "unavailable"}

@@ -158,11 +158,11 @@ def held_by(found):
 def test_a_malformed_reply_raises_an_x_error_without_secrets(server, ask, reply):
     server.says = REPLIES[reply]
 
-    found = what_comes_of(ASKS[ask], server.asking)
+    results = what_comes_of(ASKS[ask], server.asking)
 
     # A stream ends as it likes; half a line is none.
-    assert isinstance(found, XError) or ask == "a stream"
-    assert held_by(found) == []
+    assert isinstance(results, XError) or ask == "a stream"
+    assert held_by(results) == []
 
 
 @pytest.mark.parametrize("ask", ASKS)

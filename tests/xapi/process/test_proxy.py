@@ -153,7 +153,7 @@ def test_an_authenticating_proxy_gets_its_credentials(go, proxy, bearer):
 
 
 @pytest.mark.parametrize(
-    ("named", "said"),
+    ("named", "sentence"),
     [
         ({}, "asks for a name and a password, and X_PROXY has none (407)."),
         (
@@ -162,11 +162,13 @@ def test_an_authenticating_proxy_gets_its_credentials(go, proxy, bearer):
         ),
     ],
 )
-def test_a_407_of_the_proxy_is_not_taken_for_x(go, proxy, bearer, everything_logged, named, said):
+def test_a_407_of_the_proxy_is_not_taken_for_x(
+    go, proxy, bearer, everything_logged, named, sentence
+):
     proxy.wants = ("bob", "another")
     go(**named)
 
-    assert refusal(bearer) == f"The proxy http://127.0.0.1:{proxy.port} {said}"
+    assert refusal(bearer) == f"The proxy http://127.0.0.1:{proxy.port} {sentence}"
     assert PASSWORD not in everything_logged.text
 
 
@@ -180,12 +182,12 @@ NO_PROXY_AT_ALL = [
 ]
 
 
-@pytest.mark.parametrize(("says", "said"), NO_PROXY_AT_ALL)
-def test_an_error_of_the_proxy_is_not_taken_for_x(go, proxy, bearer, says, said):
+@pytest.mark.parametrize(("says", "sentence"), NO_PROXY_AT_ALL)
+def test_an_error_of_the_proxy_is_not_taken_for_x(go, proxy, bearer, says, sentence):
     proxy.says = says
     go()
 
-    assert refusal(bearer) == f"The proxy http://127.0.0.1:{proxy.port} {said}"
+    assert refusal(bearer) == f"The proxy http://127.0.0.1:{proxy.port} {sentence}"
 
 
 def test_an_unreachable_proxy_is_named(go, bearer):
@@ -216,13 +218,13 @@ def test_the_route_follows_the_settings(settings, go):
 
 
 def test_a_route_shows_no_password():
-    shown = Route(Proxy("proxy.example", 3128, "bob", PASSWORD), "/etc/ours.pem")
+    text_of_route = Route(Proxy("proxy.example", 3128, "bob", PASSWORD), "/etc/ours.pem")
 
     assert (
-        str(shown)
+        str(text_of_route)
         == "through the proxy http://proxy.example:3128 as bob, trusting also /etc/ours.pem"
     )
-    assert PASSWORD not in f"{shown!r} {shown.proxy!r} {shown.proxy}"
+    assert PASSWORD not in f"{text_of_route!r} {text_of_route.proxy!r} {text_of_route.proxy}"
 
 
 def test_an_answer_of_x_through_a_proxy_is_of_x(go, distant_x, bearer):

@@ -208,11 +208,11 @@ def test_both_readers_treat_damaged_bytes_alike(spoilt, ids):
 def test_answers_of_the_fake_take_the_quick_reader(fake, bearer):
     ids = fake.visible_ids(100)
 
-    said = look_up(bearer, ids, **fake.asking, describes=False, usual=True)
+    reply = look_up(bearer, ids, **fake.asking, describes=False, usual=True)
 
-    assert isinstance(said, Shown)
-    assert (said.ids, said.window.endpoint) == (ids, "GET /2/tweets")
-    assert [len(column) for column in said.figures] == [100] * len(Figures._fields)
+    assert isinstance(reply, Shown)
+    assert (reply.ids, reply.window.endpoint) == (ids, "GET /2/tweets")
+    assert [len(column) for column in reply.figures] == [100] * len(Figures._fields)
 
 
 @pytest.mark.parametrize("how", [{"usual": True}, {"describes": False}])

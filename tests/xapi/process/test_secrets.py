@@ -106,7 +106,7 @@ def test_no_object_shows_a_secret(peer, credential):
     client = client_for(credential, peer.asking["base_url"], peer.asking["timeout"])
     reservation = Reservation(1, datetime(2026, 3, 1, tzinfo=UTC))
 
-    shown = [
+    visible = [
         repr(thing)
         for thing in (
             *(
@@ -119,7 +119,7 @@ def test_no_object_shows_a_secret(peer, credential):
         )
     ]
 
-    assert found_in("".join((*shown, str(credential.secrets), f"{credential.secrets}"))) == []
+    assert found_in("".join((*visible, str(credential.secrets), f"{credential.secrets}"))) == []
 
 
 def test_a_credential_cannot_be_put_into_a_task(credential):

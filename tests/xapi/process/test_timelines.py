@@ -50,7 +50,7 @@ def asked(peer):
 
 
 @pytest.mark.parametrize(
-    ("ask", "path", "given"),
+    ("ask", "path", "values"),
     [
         pytest.param(
             Ask("account", 12, since_id=5, until_id=9, token="t1", exclude=("replies", "retweets")),
@@ -78,12 +78,12 @@ def asked(peer):
         ),
     ],
 )  # fmt: skip
-def test_each_kind_of_source_is_requested_as_x_documents(peer, bearer, ask, path, given):
+def test_each_kind_of_source_is_requested_as_x_documents(peer, bearer, ask, path, values):
     peer.says_json(EMPTY)
 
     read_page(bearer, ask, **peer.asking)
 
-    assert asked(peer) == (path, given)
+    assert asked(peer) == (path, values)
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_stale_since_id_raises_its_error_with_the_named_id(peer, bearer):
         status="400 Bad Request",
     )  # fmt: skip
 
-    with pytest.raises(StaleSinceId) as told:
+    with pytest.raises(StaleSinceId) as raised:
         read_page(bearer, Ask("search", "cats", since_id=2087867603335160198), **peer.asking)
 
-    assert told.value.suggested == 2089996193672200192
-    assert told.value.window.remaining == 448
-    assert "since_id" in str(told.value)
-    assert told.value.__cause__ is None
+    assert raised.value.suggested == 2089996193672200192
+    assert raised.value.window.remaining == 448
+    assert "since_id" in str(raised.value)
+    assert raised.value.__cause__ is None
 
 
 def test_another_bad_request_is_no_stale_since_id(peer, bearer):
@@ -335,12 +335,12 @@ BODIES = st.binary() | st.fixed_dictionaries(
 def test_arbitrary_bodies_raise_only_x_errors(body):
     for read in (page_of, lambda body: read_named(body, "nasa"), stale_since_id):
         try:
-            told = read(body)
+            reading = read(body)
         except XError:
             continue
         if read is page_of:
-            assert set(told.ids) == told.posts.keys() | told.broken.keys()
-            assert told.replies | told.retweets <= set(told.ids)
+            assert set(reading.ids) == reading.posts.keys() | reading.broken.keys()
+            assert reading.replies | reading.retweets <= set(reading.ids)
 
 
 def test_the_fake_pages_through_posts_of_an_account_once_each(fake, bearer):
@@ -361,8 +361,8 @@ def test_the_fake_pages_through_posts_of_an_account_once_each(fake, bearer):
 
 
 def test_the_fake_finds_a_since_id_of_last_month_stale(fake, bearer):
-    with pytest.raises(StaleSinceId) as told:
+    with pytest.raises(StaleSinceId) as raised:
         read_page(bearer, Ask("search", "cats", since_id=2**50), **fake.asking)
 
-    assert told.value.suggested > 2**50
-    read_page(bearer, Ask("search", "cats", since_id=told.value.suggested + 2**34), **fake.asking)
+    assert raised.value.suggested > 2**50
+    read_page(bearer, Ask("search", "cats", since_id=raised.value.suggested + 2**34), **fake.asking)

@@ -210,12 +210,12 @@ FULL, ROOM = WINDOW | {"x-rate-limit-remaining": "0"}, WINDOW | {"x-rate-limit-r
     ],
 )
 def test_another_status_raises_its_error(status, headers, body, error):
-    told = error_in(Reply(status, headers, body, "Reason"), window_seen(headers, "GET /2/tweets"))
+    raised = error_in(Reply(status, headers, body, "Reason"), window_seen(headers, "GET /2/tweets"))
 
-    assert type(told) is error
-    assert str(told).startswith(str(status))
-    assert len(str(told)) < 250
-    assert (told.window is not None) == ("x-rate-limit-remaining" in headers)
+    assert type(raised) is error
+    assert str(raised).startswith(str(status))
+    assert len(str(raised)) < 250
+    assert (raised.window is not None) == ("x-rate-limit-remaining" in headers)
 
 
 OF_A_LIST = b'{"title":"Authorization Error","type":"https://api.x.com/2/problems/not-authorized-for-resource","parameter":"id","resource_type":"list","status":403}'
@@ -237,11 +237,11 @@ BARE = b'{"title":"Forbidden","type":"about:blank","status":403,"detail":"Forbid
 def test_a_refusal_concerns_the_credential_the_endpoint_or_the_request(
     status, body, of_a_list, of_search
 ):
-    def told(endpoint):
+    def refusal_of(endpoint):
         return type(error_in(Reply(status, {}, body, "Reason"), None, endpoint=endpoint))
 
-    assert told("GET /2/lists/:id/tweets") is of_a_list
-    assert told("GET /2/tweets/search/recent") is of_search
+    assert refusal_of("GET /2/lists/:id/tweets") is of_a_list
+    assert refusal_of("GET /2/tweets/search/recent") is of_search
 
 
 def test_an_exhausted_window_returns_its_reset_and_an_open_one_none():

@@ -133,9 +133,9 @@ class Asker:
     lease: Lease
     who: Payer
 
-    def ask(self, endpoint_of: Any, send: Callable[..., Answer], **given: Any) -> Answer:
+    def ask(self, endpoint_of: Any, send: Callable[..., Answer], **fields: Any) -> Answer:
         """Renews the lease first, so that each of several requests in a row has its full length."""
         stream_lease.renew(self.lease)
         asking = self.settings.asking
         how = {"base_url": asking.base_url, "timeout": asking.timeout}
-        return ask_in_turn(endpoint_of, self.who, partial(send, **given, **how))
+        return ask_in_turn(endpoint_of, self.who, partial(send, **fields, **how))

@@ -60,13 +60,13 @@ def test_an_event_committed_late_is_delivered_late_and_not_skipped():
 def test_twenty_transactions_in_any_order_reach_all_readers_once_in_one_order():
     dice = random.Random(15)
     readers = [Reader("news") for _ in range(2)]
-    open_ones, told = [], 0
+    open_ones, collected = [], 0
 
-    while told < 20 or open_ones:
-        if told < 20 and (not open_ones or dice.random() < 0.5):
+    while collected < 20 or open_ones:
+        if collected < 20 and (not open_ones or dice.random() < 0.5):
             open_ones.append(Publisher())
-            open_ones[-1].tell(told)
-            told += 1
+            open_ones[-1].tell(collected)
+            collected += 1
         else:
             open_ones.pop(dice.randrange(len(open_ones))).commit()
         # One reads all the time, the other one at the end.

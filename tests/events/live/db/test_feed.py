@@ -144,12 +144,12 @@ def test_live_filters_equal_those_of_the_bus():
     publish_events([NewEvent("tweets", "delete", tweet_id=5)])
     fan_out()
 
-    def told(**given):
+    def filtered(**given):
         return [one.tweet_id for _, one in read_on(start, Wanted(topics, **given)).events]
 
-    assert told() == [mine.pk, other.pk, 5]
-    assert told(author=ada.pk) == [mine.pk, 5]
-    assert told(source=7) == [5]
+    assert filtered() == [mine.pk, other.pk, 5]
+    assert filtered(author=ada.pk) == [mine.pk, 5]
+    assert filtered(source=7) == [5]
 
 
 def test_the_newest_events_are_read_backwards_down_to_a_cursor():

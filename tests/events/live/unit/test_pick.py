@@ -31,13 +31,13 @@ def test_each_event_is_read_once_however_often_the_reader_returns():
     rows = [row(10, 1, 2, 3), row(20, 4), row(30, 5, 6)]
 
     for most in (1, 2, 3, 4, 100):
-        told, start = [], START
+        collected, start = [], START
         while start.place <= 30:
             found = picked(rows, start, most)
             assert len(found.events) <= most
-            told += found.events
+            collected += found.events
             start = found.reached
-        assert told == [1, 2, 3, 4, 5, 6]
+        assert collected == [1, 2, 3, 4, 5, 6]
 
     # Behind any of them, since the connection may break anywhere.
     for nth, (_, behind) in enumerate(picked(rows).events.items()):

@@ -50,11 +50,11 @@ def read_value(value):
     ],
 )
 def test_an_invalid_value_is_dropped_alone(value, figures, odd):
-    found = read_value(value)
+    results = read_value(value)
 
-    assert found.odd.startswith(odd)
-    assert found.line == 1
-    assert found.post.figures[:3] == figures
+    assert results.odd.startswith(odd)
+    assert results.line == 1
+    assert results.post.figures[:3] == figures
 
 
 @pytest.mark.parametrize(

@@ -194,12 +194,12 @@ def only(value):
 
 @pytest.mark.parametrize("value", [V2, {"data": V2}, {"data": [V2]}, [V2], TWARC])
 def test_a_v2_tweet_comes_with_its_metrics(value):
-    one = only(value)
+    first = only(value)
 
-    assert one.id == ID
-    assert tuple(one.post.figures) == (1, 2, 3, 4, None, None)
-    assert one.post.created_at == datetime(2020, 1, 1, tzinfo=UTC)
-    assert (one.post.text, one.post.author_id) == ("words", 7)
+    assert first.id == ID
+    assert tuple(first.post.figures) == (1, 2, 3, 4, None, None)
+    assert first.post.created_at == datetime(2020, 1, 1, tzinfo=UTC)
+    assert (first.post.text, first.post.author_id) == ("words", 7)
 
 
 def test_a_v1_status_comes_with_its_two_metrics():

@@ -56,11 +56,11 @@ ANSWER = {
 
 
 def test_an_answer_in_the_format_of_twarc_gives_tweets_with_authors():
-    one, two = all_in(ANSWER)
+    first, two = all_in(ANSWER)
 
-    assert (one.id, two.id) == (1, 2)
-    assert (one.post.username, one.post.author_id) == ("someone", 7)
-    assert one.retrieved_at == two.retrieved_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert (first.id, two.id) == (1, 2)
+    assert (first.post.username, first.post.author_id) == ("someone", 7)
+    assert first.retrieved_at == two.retrieved_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def test_referenced_tweets_are_followed_on_request():
@@ -161,12 +161,12 @@ def test_json_over_many_lines_is_recognised_by_its_beginning(text):
 
 
 def test_a_tweet_of_an_archive_is_described_and_its_metrics_have_no_time():
-    [one] = lines(archive(1))
+    [only] = lines(archive(1))
 
-    assert (one.post.text, one.post.lang) == ("words", "en")
-    assert one.post.created_at == datetime(2018, 10, 10, 20, 19, 24, tzinfo=UTC)
-    assert set(one.post.figures) == {None}
-    assert one.retrieved_at is None
+    assert (only.post.text, only.post.lang) == ("words", "en")
+    assert only.post.created_at == datetime(2018, 10, 10, 20, 19, 24, tzinfo=UTC)
+    assert set(only.post.figures) == {None}
+    assert only.retrieved_at is None
 
 
 @pytest.mark.parametrize("text", [archive(2000), archive(2000, indent=None), old_archive(2000)])

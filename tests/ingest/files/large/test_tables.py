@@ -16,16 +16,16 @@ LINK = "https://x.com/someone/status/"
 
 def read_table(text, **options):
     """Ids, numbers of the rejected lines, and what was said before."""
-    said = []
+    messages = []
     all = list(
         read_tweets(
-            io.StringIO(text), format="csv", options=Options(on_note=said.append, **options)
+            io.StringIO(text), format="csv", options=Options(on_note=messages.append, **options)
         )
     )
     return (
         [one.id for one in all if isinstance(one, FoundTweet)],
         [one.line for one in all if not isinstance(one, FoundTweet)],
-        said,
+        messages,
     )
 
 

@@ -36,11 +36,11 @@ def test_polls_count_new_posts_and_their_cost(x):
 def test_costs_are_shown_by_day_and_by_new_post():
     source = add("account", "nasa")
     today = timezone.now().date()
-    given = {"again": 1, "late": 0}
+    fields = {"again": 1, "late": 0}
     for back, posts, money in ((9, 30, "0.2"), (0, 10, "0.1")):
         SourceDay.objects.create(
             source=source, day=today - timedelta(days=back), posts=posts, billed=posts,
-            money=Decimal(money), **given,
+            money=Decimal(money), **fields,
         )  # fmt: skip
 
     cost = cost_of(days_of(source.pk, since=today - timedelta(days=20)), today=today)

@@ -38,19 +38,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 KINDS = ["account", "mentions", "search", "list"]
 
 
-def source_of(kind, x, account, **given):
+def source_of(kind, x, account, **fields):
     """A source of a kind, and how the fake is asked for its truth."""
     id, username = account
     match kind:
         case "account":
-            return add("account", username, **given), {"author": id}
+            return add("account", username, **fields), {"author": id}
         case "mentions":
-            return add("mentions", f"@{username}", **given), {"mentions": id}
+            return add("mentions", f"@{username}", **fields), {"mentions": id}
         case "search":
-            return add("search", "#poll", **given), {"query": "#poll"}
+            return add("search", "#poll", **fields), {"query": "#poll"}
         case _:
             x.put("lists/55", {"members": [id]})
-            return add("list", "55", **given), {"list": 55}
+            return add("list", "55", **fields), {"list": 55}
 
 
 FLOW = {"count": 250, "mentions": 0.6, "tags": ["poll"], "tagged": 0.5, "retweets": 0}
@@ -63,12 +63,12 @@ def test_every_post_is_tracked_with_its_source_and_first_metrics(x, account, kin
 
     poll(source)
 
-    shown = visible(x, **which)
-    assert len(shown) > 60
-    assert yielded(source) >= shown
+    visible_ids = visible(x, **which)
+    assert len(visible_ids) > 60
+    assert yielded(source) >= visible_ids
     assert set(Tweet.objects.values_list("id", flat=True)) == yielded(source)
     assert set(Tweet.objects.values_list("came_from", flat=True)) == {str(source)}
-    assert set(TweetUpdate.objects.values_list("key", flat=True)) >= shown
+    assert set(TweetUpdate.objects.values_list("key", flat=True)) >= visible_ids
     assert TweetText.objects.count() == len(yielded(source))
     assert (source.problem, source.failures, source.sweep) == ("", 0, None)
     assert measurements() == answers(x)

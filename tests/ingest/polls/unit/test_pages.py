@@ -348,8 +348,8 @@ def test_leaks_are_judged_by_the_highest_cursor_so_far():
 
 
 def test_replies_and_retweets_are_filtered_here_where_x_does_not():
-    given = page(1, 2, 3, replies=[1, 2], retweets=[2])
+    fields = page(1, 2, 3, replies=[1, 2], retweets=[2])
 
-    assert wanted(given, ()) == {1, 2, 3}
-    assert wanted(given, ("retweets",)) == {1, 3}
-    assert wanted(given, ("replies", "retweets")) == {3}
+    assert wanted(fields, ()) == {1, 2, 3}
+    assert wanted(fields, ("retweets",)) == {1, 3}
+    assert wanted(fields, ("replies", "retweets")) == {3}

@@ -36,19 +36,19 @@ def stretches():
 
 def test_each_source_gets_a_gap_and_a_later_poll():
     subscribe("sources")
-    one, two = source("#a"), source("#b")
+    first, two = source("#a"), source("#b")
     hole = minutes_ago(5, 1)
 
     open_for_all(hole)
 
     assert sorted(stretches()) == [
-        (each.pk, id_at(hole.begins), id_at(hole.ends)) for each in (one, two)
+        (each.pk, id_at(hole.begins), id_at(hole.ends)) for each in (first, two)
     ]
     gap = {"what": "gap", "why": "stream"}
     gap |= {"after": str(id_at(hole.begins)), "before": str(id_at(hole.ends))}
     said = sorted((event.data for event in events_of("sources")), key=lambda data: data["source"])
-    assert said == [{"source": each.pk, **gap} for each in (one, two)]
-    assert sorted(SourcePoll.objects.values_list("key", flat=True)) == [one.pk, two.pk]
+    assert said == [{"source": each.pk, **gap} for each in (first, two)]
+    assert sorted(SourcePoll.objects.values_list("key", flat=True)) == [first.pk, two.pk]
     assert queue.get(POLL, 10) is None
 
 

@@ -95,13 +95,16 @@ def test_a_rule_reported_as_duplicate_is_used_for_the_source(stream, how):
 
 
 def test_rule_texts_differing_in_blanks_share_one_rule(stream):
-    one, two = stream.source("cat dog"), stream.source("cat  dog")
+    first, two = stream.source("cat dog"), stream.source("cat  dog")
     stream.ask("POST", add=[{"value": "cat dog"}])
 
     synced = stream.synchronise()
 
-    assert synced.rules[one.pk] == synced.rules[two.pk]
-    assert sorted(synced.listeners(wanted_now()).by_rule[synced.rules[one.pk]]) == [one.pk, two.pk]
+    assert synced.rules[first.pk] == synced.rules[two.pk]
+    assert sorted(synced.listeners(wanted_now()).by_rule[synced.rules[first.pk]]) == [
+        first.pk,
+        two.pk,
+    ]
 
 
 @pytest.mark.parametrize("trouble", ["503", "window"])
@@ -117,12 +120,12 @@ def test_while_x_refuses_rule_changes_existing_rules_listen_and_the_new_one_wait
         stream.x.put("faults", [fault])
 
     first = stream.synchronise()
-    said = deaf()["#sun"]
+    sentence = deaf()["#sun"]
     again = stream.synchronise() if trouble == "503" else None
 
     assert first.rules.keys() == {moon.pk}
     assert first.trouble is not None
-    assert said.startswith("X does not have the rule yet: ")
+    assert sentence.startswith("X does not have the rule yet: ")
     if again:
         assert again.rules.keys() == {moon.pk, sun.pk}
         assert deaf() == {}

@@ -181,15 +181,15 @@ def test_the_largest_message_crosses_and_the_next_larger_is_refused_with_a_sente
 
 
 def test_unsendable_messages_go_to_the_given_callback():
-    given = []
-    channel = Channel(unsendable=lambda message, error: given.append((message, type(error))))
+    collected = []
+    channel = Channel(unsendable=lambda message, error: collected.append((message, type(error))))
     unpicklable = {"result": (thing for thing in ())}
     too_large = "x" * (Channel.MOST + 1)
 
     channel.put(unpicklable)
     channel.put(too_large)
 
-    assert given == [(unpicklable, UnsendableError), (too_large, MessageTooLargeError)]
+    assert collected == [(unpicklable, UnsendableError), (too_large, MessageTooLargeError)]
     assert channel.empty()
 
 

@@ -18,7 +18,7 @@ def test_a_home_and_its_followed_sources_work_without_scripts(staff, live_server
     with looking(staff, live_server, java_script_enabled=False) as seen:
         page = seen.page
 
-        def shown():
+        def visible_rows():
             return page.locator("tr[data-id]").evaluate_all(IDS)
 
         page.goto(f"{seen.address}/home/")
@@ -29,19 +29,19 @@ def test_a_home_and_its_followed_sources_work_without_scripts(staff, live_server
         assert "from now on" in page.inner_text(".notice")
 
         seen.follow("nav >> text=Home")
-        pages = [shown()]
+        pages = [visible_rows()]
         while page.locator("a[rel=next]").count():
             seen.follow("a[rel=next]")
-            pages.append(shown())
+            pages.append(visible_rows())
         assert [id for ids in pages for id in ids] == [id >> 22 for id in there[::-1]]
         seen.follow("a[rel=prev]")
-        assert shown() == pages[0]
+        assert visible_rows() == pages[0]
 
         seen.follow("nav >> text=Home")
         bring(made, tweet(2))
-        assert shown()[0] != tweet(2) >> 22
+        assert visible_rows()[0] != tweet(2) >> 22
         page.reload()
-        assert shown()[0] == tweet(2) >> 22
+        assert visible_rows()[0] == tweet(2) >> 22
 
         seen.follow("nav >> text=Following")
         seen.follow("button.unfollow")

@@ -22,12 +22,12 @@ def test_rows_appear_as_tweets_move_through_a_pause_and_lost_streams(staff, live
         page.goto(f"{seen.address}/live/")
         state, rows = page.locator("[data-state]"), page.locator("[data-event]")
 
-        def shown():
+        def visible_rows():
             return rows.evaluate_all(LIKES)
 
         poll(lambda: "Live" in state.inner_text(), within=60, what="a stream")
         measure(tweet, 60, likes=5)
-        poll(lambda: shown() == ["5"], within=60, what="the first change")
+        poll(lambda: visible_rows() == ["5"], within=60, what="the first change")
         assert "Liftoff" in rows.first.inner_text()
 
         page.get_by_role("button", name="Pause").click()
@@ -35,11 +35,13 @@ def test_rows_appear_as_tweets_move_through_a_pause_and_lost_streams(staff, live
         measure(tweet, 120, likes=6)
         measure(tweet, 180, likes=7)
         page.get_by_role("button", name="Resume").click()
-        poll(lambda: shown() == ["7", "6", "5"], within=60, what="what came meanwhile")
+        poll(lambda: visible_rows() == ["7", "6", "5"], within=60, what="what came meanwhile")
 
         for likes in range(8, 12):
             page.wait_for_event("request", lambda asked: "events/stream" in asked.url)
             measure(tweet, 60 * likes, likes=likes)
         wanted = [str(likes) for likes in range(11, 4, -1)]
-        poll(lambda: shown() == wanted, within=60, what="each change once, the newest on top")
+        poll(
+            lambda: visible_rows() == wanted, within=60, what="each change once, the newest on top"
+        )
         page.get_by_role("button", name="Pause").click()

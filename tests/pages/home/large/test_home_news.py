@@ -39,9 +39,9 @@ def test_very_many_new_tweets_reload_the_home(staff):
     page = staff.get("/home/")
     bring(made, *(tweet(2, n) for n in range(101)))
 
-    told = staff.get(f"/home/?part=now&{asked(page)}").content.decode()
+    text = staff.get(f"/home/?part=now&{asked(page)}").content.decode()
     new = staff.get(f"/home/?part=new&{asked(page)}")
 
-    assert "101" in told
-    assert "hx-get" not in told
+    assert "101" in text
+    assert "hx-get" not in text
     assert new.headers["HX-Redirect"] == "/home/"

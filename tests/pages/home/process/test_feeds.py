@@ -87,12 +87,12 @@ def test_an_entry_is_valid_whatever_the_text_contains(client, secret, three):
 
     feed = ET.fromstring(client.get(f"/feeds/{secret}/home.atom").content)
     entry = feed.find(f"{ATOM}entry")
-    told = {one.tag.removeprefix(ATOM): one.text for one in entry if one.text}
+    texts = {one.tag.removeprefix(ATOM): one.text for one in entry if one.text}
     assert feed.findtext(f"{ATOM}title") == "Home of bob"
-    assert told["title"] == "NASA & <friends> (@nasa): Liftoff </p> & now ]]>"
-    assert told["summary"] == "Liftoff &lt;/p&gt; &amp;<br>now ]]&gt;"
-    assert (told["id"], entry.find(f"{ATOM}link").get("href")) == (url, url)
-    assert told["published"].startswith("2026-11-02T00:00:00")
+    assert texts["title"] == "NASA & <friends> (@nasa): Liftoff </p> & now ]]>"
+    assert texts["summary"] == "Liftoff &lt;/p&gt; &amp;<br>now ]]&gt;"
+    assert (texts["id"], entry.find(f"{ATOM}link").get("href")) == (url, url)
+    assert texts["published"].startswith("2026-11-02T00:00:00")
     assert entry.findtext(f"{ATOM}author/{ATOM}name") == "NASA & <friends> (@nasa)"
 
     [first, *_] = client.get(f"/feeds/{secret}/home.json").json()["items"]
@@ -223,11 +223,11 @@ def test_log_lines_of_a_feed_have_no_secret(client, secret, caplog):
     asked = {"r": f"GET /Feeds%2f{secret}?a HTTP/1.1"}
     logging.getLogger("gunicorn.access").warning("%(r)s", asked)
 
-    told = caplog.text
-    assert "Not Found: /feeds/…/sources/1.atom" in told
-    assert "Method Not Allowed (POST): /feeds/…/home.atom" in told
-    assert "GET /Feeds%2f…?a HTTP/1.1" in told
-    assert secret not in told
+    text = caplog.text
+    assert "Not Found: /feeds/…/sources/1.atom" in text
+    assert "Method Not Allowed (POST): /feeds/…/home.atom" in text
+    assert "GET /Feeds%2f…?a HTTP/1.1" in text
+    assert secret not in text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -108,7 +108,7 @@ def test_only_json_offers_to_import_referenced_tweets(staff):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "sentence"),
     [
         ("", "The file is empty."),
         ("nothing here\n", "The file contains no tweets. Line 1, &#x27;nothing here&#x27;"),
@@ -117,11 +117,11 @@ def test_only_json_offers_to_import_referenced_tweets(staff):
         (gzip.compress(b"x", mtime=0)[:12], "damaged"),
     ],
 )
-def test_an_unreadable_file_is_reported_beside_the_form_and_not_kept(staff, data, said):
+def test_an_unreadable_file_is_reported_beside_the_form_and_not_kept(staff, data, sentence):
     reply = staff.post(FORM, upload_form(data))
 
     assert reply.status_code == 400
-    assert said in reply.content.decode() or "breaks off" in reply.content.decode()
+    assert sentence in reply.content.decode() or "breaks off" in reply.content.decode()
     assert not Source.objects.exists()
 
 

@@ -79,15 +79,15 @@ def stream(world):
     process.wait(20)
 
 
-def add(seen, kind, of, **given):
+def add(seen, kind, of, **fields):
     """As a person fills it in; the id of the source."""
     page = seen.page
     page.goto(f"{seen.address}/sources/")
     page.select_option("#id_kind", kind)
     page.fill("#id_of", of)
-    if given:
+    if fields:
         page.click("text=More: how often")
-    for name, value in given.items():
+    for name, value in fields.items():
         page.fill(f"#id_{name}", value)
     seen.follow("#watch button")
     page.wait_for_selector("#source")

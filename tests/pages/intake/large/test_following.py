@@ -36,13 +36,13 @@ def test_a_source_is_followed_and_unfollowed_from_its_page(staff):
 
 
 def test_the_author_of_a_tweet_is_followed_from_its_page(staff):
-    one = watched(author_id=77, username="grace")
-    page = staff.get(f"/tweets/{one.pk}/").content.decode()
+    watched_source = watched(author_id=77, username="grace")
+    page = staff.get(f"/tweets/{watched_source.pk}/").content.decode()
     assert '<input type="hidden" name="author" value="77">' in page
 
-    act(staff, "follow", author=77, back=f"/tweets/{one.pk}/")
+    act(staff, "follow", author=77, back=f"/tweets/{watched_source.pk}/")
 
-    assert row_ids(staff.get("/home/")) == [one.pk]
+    assert row_ids(staff.get("/home/")) == [watched_source.pk]
     assert "@grace" in staff.get("/following/").content.decode()
 
 

@@ -17,16 +17,16 @@ def test_the_cursor_is_described_in_words(staff):
     newest = datetime(2026, 11, 20, 12, 3, 20, tzinfo=UTC)
     made = source(latest_id=id_born(newest), late_by=timedelta(seconds=5), due_in=60)
 
-    told = words(paged(staff, made))
+    text = words(paged(staff, made))
 
-    assert "Everything up to 2026-11-20 12:03:14 UTC has been read" in told or (
-        "Everything up to 2026-11-20 12:03:15 UTC has been read" in told
+    assert "Everything up to 2026-11-20 12:03:14 UTC has been read" in text or (
+        "Everything up to 2026-11-20 12:03:15 UTC has been read" in text
     )
-    assert "has been read. Posts up to 5 s late are still found" in told
+    assert "has been read. Posts up to 5 s late are still found" in text
 
     gap(made)
-    told = words(paged(staff, made))
-    assert "has been read, except for the gaps below. Posts up to 5 s late" in told
+    text = words(paged(staff, made))
+    assert "has been read, except for the gaps below. Posts up to 5 s late" in text
 
 
 def test_a_running_sweep_shows_its_progress(staff):
@@ -34,12 +34,12 @@ def test_a_running_sweep_shows_its_progress(staff):
     sweep = asdict(Sweep("poll", None, None, pages_left=6, pages=4, oldest_id=id_born(oldest)))
     made = source(sweep=sweep, due_in=60)
 
-    told = words(paged(staff, made))
+    text = words(paged(staff, made))
 
     assert (
-        "A poll is under way: 4 pages read, down to 2026-11-20 11:00:00 UTC ; 6 more before" in told
+        "A poll is under way: 4 pages read, down to 2026-11-20 11:00:00 UTC ; 6 more before" in text
     )
-    assert "Not read to the end yet" in told
+    assert "Not read to the end yet" in text
 
 
 def test_a_gap_shows_its_period_reason_and_advice(staff):
@@ -49,12 +49,12 @@ def test_a_gap_shows_its_period_reason_and_advice(staff):
     gap(made, "quota", closed=True)
     Source.objects.update(filling=filling)
 
-    told = words(paged(staff, made))
+    text = words(paged(staff, made))
 
-    assert "the beginning 2026-03-01 00:00:00 UTC lost" in told
-    assert "X shows nothing older : only an imported file can fill it" in told
-    assert "being filled the pages of a poll were used up : the next polls will fill it" in told
-    assert "filled now" in told or "filled 0 s ago" in told
+    assert "the beginning 2026-03-01 00:00:00 UTC lost" in text
+    assert "X shows nothing older : only an imported file can fill it" in text
+    assert "being filled the pages of a poll were used up : the next polls will fill it" in text
+    assert "filled now" in text or "filled 0 s ago" in text
     assert lost.is_lost
 
 
@@ -63,14 +63,14 @@ def test_given_up_gaps_are_not_called_filled_and_lost_ones_name_their_search(sta
     gap(made, "quota", closed=True, was_of="#artemis")
     gap(made, "reach", was_of="#artemis")
 
-    told = words(paged(staff, made))
+    text = words(paged(staff, made))
 
-    assert "given up" in told
-    assert "filled" not in told
-    assert told.count("of “#artemis”, as the source was then") == 2
+    assert "given up" in text
+    assert "filled" not in text
+    assert text.count("of “#artemis”, as the source was then") == 2
     assert (
         "lost X shows nothing older : of “#artemis”, as the source was then; only an imported"
-        in told
+        in text
     )
 
 
@@ -111,14 +111,14 @@ def test_the_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
 
 
 def test_the_page_of_a_tweet_names_its_source(staff):
-    one, other = source(of="a"), source("search", "<b>")
+    first, other = source(of="a"), source("search", "<b>")
     tweet = watched()
-    yielded(one, tweet)
+    yielded(first, tweet)
     yielded(other, tweet, late=True)
 
     page = staff.get(f"/tweets/{tweet.pk}/").content.decode()
 
-    assert f'href="/sources/{one.pk}/"' in page
+    assert f'href="/sources/{first.pk}/"' in page
     assert "search: &lt;b&gt;" in page
     assert ", late" in page
 
@@ -204,22 +204,22 @@ def test_posts_and_their_cost_are_shown_by_day(staff):
     brought(made, 0, posts=100, billed=100, money=Decimal("0.5"))
     brought(made, 40, posts=9999, billed=9999, money=Decimal("50"))
 
-    said = words(staff.get(f"/sources/{made.pk}/?part=figures").content.decode())
+    text = words(staff.get(f"/sources/{made.pk}/?part=figures").content.decode())
 
-    assert "New posts a day · 400 in 30 days, at most 300 a day" in said
+    assert "New posts a day · 400 in 30 days, at most 300 a day" in text
     # 2.05 dollars in four days, and for four hundred new posts.
-    assert "Cost a day $0.5125 Cost of a new post $0.0051 Tweet-days billed 410" in said
-    assert "In all $2.05 What reading it cost in the last 4 days." in said
+    assert "Cost a day $0.5125 Cost of a new post $0.0051 Tweet-days billed 410" in text
+    assert "In all $2.05 What reading it cost in the last 4 days." in text
 
 
 def test_a_source_without_posts_says_so_and_costs_nothing(staff):
     made = source()
 
-    said = words(staff.get(f"/sources/{made.pk}/").content.decode())
+    text = words(staff.get(f"/sources/{made.pk}/").content.decode())
 
-    assert "It brought nothing in the last 30 days." in said
-    assert "Cost a day" not in said
-    assert "nothing can be compared" in said
+    assert "It brought nothing in the last 30 days." in text
+    assert "Cost a day" not in text
+    assert "nothing can be compared" in text
 
 
 def test_an_import_costs_nothing(staff):

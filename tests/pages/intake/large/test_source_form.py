@@ -156,13 +156,13 @@ def test_the_form_shows_the_possible_cost(staff):
     assert "288 polls a day (one every 5 minutes)" in staff.get("/sources/").content.decode()
 
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
-    told = staff.get("/sources/", {"part": "cost", **given}).content.decode()
-    assert "2,880 polls a day (one every 30 seconds)" in told
-    assert "200 at most" in told
-    told = staff.get("/sources/?part=cost&every=never").content.decode()
-    assert "one every 5 minutes" in told
-    told = staff.get("/sources/?part=cost&kind=stream").content.decode()
-    assert "is not polled" in told
+    text = staff.get("/sources/", {"part": "cost", **given}).content.decode()
+    assert "2,880 polls a day (one every 30 seconds)" in text
+    assert "200 at most" in text
+    text = staff.get("/sources/?part=cost&every=never").content.decode()
+    assert "one every 5 minutes" in text
+    text = staff.get("/sources/?part=cost&kind=stream").content.decode()
+    assert "is not polled" in text
 
 
 def edited(**changed):

@@ -27,11 +27,11 @@ def test_without_sources_the_page_says_what_to_do(staff):
 def test_a_running_source_shows_its_interval_and_next_poll(staff):
     source(due_in=180, yielded=12345, again=67)
 
-    told = words(listed(staff))
+    text = words(listed(staff))
 
-    assert "@nasa&#x27;s posts Polled reads every 5 minutes" in told
-    assert "12,345" in told
-    assert "next in 2 min" in told or "next in 3 min" in told
+    assert "@nasa&#x27;s posts Polled reads every 5 minutes" in text
+    assert "12,345" in text
+    assert "next in 2 min" in text or "next in 3 min" in text
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_claimed_lost_and_isolated_polls_are_shown_as_such(staff):
     PollBucket.objects.filter(keys=[reading.pk]).update(lease=7)
     SourcePoll.objects.filter(key=isolated.pk).update(strikes=4)
 
-    told = words(listed(staff))
+    text = words(listed(staff))
 
-    assert "@a&#x27;s posts Reading is being read now" in told
-    assert "@b&#x27;s posts Idle no poll is planned" in told
-    assert "@c&#x27;s posts Isolated four polls of it never finished" in told
+    assert "@a&#x27;s posts Reading is being read now" in text
+    assert "@b&#x27;s posts Idle no poll is planned" in text
+    assert "@c&#x27;s posts Isolated four polls of it never finished" in text
     assert idle.pk in {row.pk for row in Source.objects.all()}
 
 
@@ -106,13 +106,13 @@ def test_the_stream_has_a_card_when_a_source_needs_it(staff):
         state="open", state_since=now(), heard_at=now(), lines=1234, duplicates=5, garbled=2,
         connects=4, host="h1", pid=77, rules_of_others=2,
     )  # fmt: skip
-    told = words(listed(staff))
-    assert "Live posts come in as they appear" in told
-    assert "Lines 1,234 Duplicates 5 Unreadable 2 Reconnects 3" in told
-    assert "h1, pid 77" in told
+    text = words(listed(staff))
+    assert "Live posts come in as they appear" in text
+    assert "Lines 1,234 Duplicates 5 Unreadable 2 Reconnects 3" in text
+    assert "h1, pid 77" in text
     assert (
         "X has 2 rules for this app that this installation did not make, and bills what they match."
-        in told
+        in text
     )
     Stream.objects.update(rules_of_others=1)
     assert (

@@ -70,28 +70,28 @@ def test_bars_stand_at_the_times_of_the_database(name):
     """date_bin of PostgreSQL counts from the same epoch."""
     span, at = SPANS[name], datetime(2026, 3, 29, 1, 59, 59, tzinfo=UTC)
 
-    found = bar_starts(span, now=at)
+    starts = bar_starts(span, now=at)
 
-    assert len(found) == span.over // span.step + 1
-    assert at - span.step < found[-1] <= at
-    assert all(int(one.timestamp()) % span.step.total_seconds() == 0 for one in found)
+    assert len(starts) == span.over // span.step + 1
+    assert at - span.step < starts[-1] <= at
+    assert all(int(one.timestamp()) % span.step.total_seconds() == 0 for one in starts)
 
 
 def test_failed_and_slow_tasks_say_why(staff):
-    given = {"host": "h1", "pid": 4, "took": timedelta(seconds=12.25)}
+    fields = {"host": "h1", "pid": 4, "took": timedelta(seconds=12.25)}
     NotedTask.objects.create(
         queue="tweet:update", name="3 of tweet:update", keys=300, failed=True,
-        reason="X answered 503 <b>", **given,
+        reason="X answered 503 <b>", **fields,
     )  # fmt: skip
-    NotedTask.objects.create(name="trackers.tasks.pack_samples", failed=False, **given)
+    NotedTask.objects.create(name="trackers.tasks.pack_samples", failed=False, **fields)
 
     page = staff.get("/operations/?part=over-time").content.decode()
 
-    said = words(page)
+    text = words(page)
     assert re.search(
-        r"ago tweet:update 300 12\.2 s failed X answered 503 &lt;b&gt; h1, pid 4", said
+        r"ago tweet:update 300 12\.2 s failed X answered 503 &lt;b&gt; h1, pid 4", text
     )
-    assert "pack_samples 12.2 s slow" in said
+    assert "pack_samples 12.2 s slow" in text
 
 
 def test_isolated_tweets_are_named_with_a_link(staff):
@@ -109,11 +109,11 @@ def test_the_health_of_the_database_is_shown(staff):
     page = words(staff.get("/operations/?part=database").content.decode())
 
     # A verdict on dead rows is of what other tests left behind; that on numbers is not.
-    for said in (
+    for sentence in (
         "Oldest transaction", "Dead rows", "Transaction numbers 0% used fine", "WAL kept", "Size",
         "trackers_sample",
     ):  # fmt: skip
-        assert said in page
+        assert sentence in page
 
 
 AT = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -131,11 +131,11 @@ def verdicts(oldest=0.0, **given):
 
 
 def test_a_healthy_database_gives_no_advice():
-    found = verdicts()
+    advice = verdicts()
 
-    assert {mood for mood, *_ in found.values()} == {""}
-    assert found["Size"][1] == "5.0 GB, grows by 1.0 GB a day"
-    assert found["WAL written"][1] == "1.0 kB a minute"
+    assert {mood for mood, *_ in advice.values()} == {""}
+    assert advice["Size"][1] == "5.0 GB, grows by 1.0 GB a day"
+    assert advice["WAL written"][1] == "1.0 kB a minute"
 
 
 @pytest.mark.parametrize(

@@ -96,13 +96,13 @@ def test_pausing_everything_needs_a_permission_and_is_recorded(staff, client):
 def test_a_second_pause_and_a_second_resume_change_nothing(staff):
     pause_all(by="bob")
 
-    said = staff.post("/operations/pause/", follow=True).content.decode()
-    assert "Everything was paused already." in said
+    text = staff.post("/operations/pause/", follow=True).content.decode()
+    assert "Everything was paused already." in text
     assert paused_all().by == "bob"
 
     staff.post("/operations/resume")
-    said = staff.post("/operations/resume", follow=True).content.decode()
-    assert "Everything was not paused." in said
+    text = staff.post("/operations/resume", follow=True).content.decode()
+    assert "Everything was not paused." in text
 
 
 def test_a_single_queue_cannot_be_resumed_during_the_pause(staff):

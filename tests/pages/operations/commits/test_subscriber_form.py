@@ -32,16 +32,16 @@ def test_a_subscriber_is_added_and_its_key_is_shown_once(staff):
     reply = staff.post(ADD, {**GIVEN, "other_topics": "orders, stock", "newest_only": "on"})
 
     key = key_in(reply)[0]
-    one = Subscriber.objects.get()
-    assert one.secrets["signing"] == [key]
+    shop = Subscriber.objects.get()
+    assert shop.secrets["signing"] == [key]
     assert "no-store" in reply["Cache-Control"]
     assert "Send a test" in words(reply)
-    names = one.subscriptions.values_list("topic__name", flat=True)
+    names = shop.subscriptions.values_list("topic__name", flat=True)
     assert sorted(names) == ["orders", "stock", "tweets"]
-    assert (one.max_events, one.timeout_ms, one.format, one.newest_only) == (
+    assert (shop.max_events, shop.timeout_ms, shop.format, shop.newest_only) == (
         100, 500, "routemaster", True
     )  # fmt: skip
-    for page in ("/subscribers/", f"/subscribers/{one.pk}/", f"/subscribers/{one.pk}/edit/"):
+    for page in ("/subscribers/", f"/subscribers/{shop.pk}/", f"/subscribers/{shop.pk}/edit/"):
         assert key not in staff.get(page).content.decode()
     # Asked for once more, as by a reload.
     assert "already exists" in words_of(staff.post(ADD, GIVEN))
@@ -88,31 +88,31 @@ def test_errors_are_shown_beside_their_fields_and_nothing_is_stored(staff, field
 def test_headers_are_sent_to_the_receiver_and_shown_on_no_page(staff, settings, transactional_db):
     settings.EGRESS_PLAIN_HTTP = True
     receiver = Receiver(answers())
-    given = {**GIVEN, "callback": receiver.url, "timeout_ms": "0"}
+    fields = {**GIVEN, "callback": receiver.url, "timeout_ms": "0"}
     secret = "Bearer very-secret"
 
-    failed = staff.post(ADD, {**given, "headers": f"Authorization: {secret}", "name": "A"})
+    failed = staff.post(ADD, {**fields, "headers": f"Authorization: {secret}", "name": "A"})
     assert secret not in failed.content.decode()
     assert "Enter the headers" in words_of(failed)
-    staff.post(ADD, {**given, "headers": f"Authorization: {secret}\r\nX-Room: 7\r\n\r\n"})
-    one = Subscriber.objects.get()
+    staff.post(ADD, {**fields, "headers": f"Authorization: {secret}\r\nX-Room: 7\r\n\r\n"})
+    shop = Subscriber.objects.get()
     with delivering():
-        staff.post(f"/subscribers/{one.pk}/test")
+        staff.post(f"/subscribers/{shop.pk}/test")
         wait_for(lambda: receiver.got)
 
     assert receiver.got[0].headers["authorization"] == secret
     assert receiver.got[0].headers["x-room"] == "7"
-    page = staff.get(f"/subscribers/{one.pk}/").content.decode()
-    edit = staff.get(f"/subscribers/{one.pk}/edit/").content.decode()
+    page = staff.get(f"/subscribers/{shop.pk}/").content.decode()
+    edit = staff.get(f"/subscribers/{shop.pk}/edit/").content.decode()
     assert "Authorization, X-Room" in page
     assert secret not in page + edit
 
 
 def test_a_change_leaves_other_settings_alone(staff):
     hidden = {"signing": ["whsec_x"], "uuid": "u", "headers": {"X-Room": "7", "X-Key": "a"}}
-    one = subscriber("shop", ["tweets", "orders"], secrets=hidden)
-    acts.pause(one, by_command())
-    edit = f"/subscribers/{one.pk}/edit/"
+    shop = subscriber("shop", ["tweets", "orders"], secrets=hidden)
+    acts.pause(shop, by_command())
+    edit = f"/subscribers/{shop.pk}/edit/"
     html = staff.get(edit).content.decode()
     assert 'value="orders"' in html
     assert "Leave empty to keep the current one." in html
@@ -129,38 +129,38 @@ def test_a_change_leaves_other_settings_alone(staff):
     )
 
     assert "changed" in words(reply)
-    one.refresh_from_db()
-    assert (one.name, one.callback, one.max_events) == ("shop", "https://new.example/in", 7)
-    assert (one.authors, one.metric, one.at_least, one.rate) == ([1, 2], "likes", 100, 50)
-    assert dict(one.secrets) == {"signing": ["whsec_x"], "uuid": "u", "headers": {"x-key": "b"}}
-    assert one.paused_at is not None
-    assert [each.topic.name for each in one.subscriptions.all()] == ["milestones"]
+    shop.refresh_from_db()
+    assert (shop.name, shop.callback, shop.max_events) == ("shop", "https://new.example/in", 7)
+    assert (shop.authors, shop.metric, shop.at_least, shop.rate) == ([1, 2], "likes", 100, 50)
+    assert dict(shop.secrets) == {"signing": ["whsec_x"], "uuid": "u", "headers": {"x-key": "b"}}
+    assert shop.paused_at is not None
+    assert [each.topic.name for each in shop.subscriptions.all()] == ["milestones"]
     rest = {"max_events": "7", "timeout_ms": "9", "concurrency": "2", "format": "cloudevents"}
     staff.post(edit, {**GIVEN, **rest, "metric": "", "without_uuid": "on"})
-    one.refresh_from_db()
-    assert "uuid" not in one.secrets
+    shop.refresh_from_db()
+    assert "uuid" not in shop.secrets
 
 
 def test_a_new_key_is_shown_once(staff):
-    one = subscriber("shop", secrets={"signing": ["whsec_x"]})
+    shop = subscriber("shop", secrets={"signing": ["whsec_x"]})
 
-    asked = staff.post(f"/subscribers/{one.pk}/key")
+    asked = staff.post(f"/subscribers/{shop.pk}/key")
     assert "A new key for shop?" in asked.content.decode()
     assert key_in(asked) is None
-    reply = staff.post(f"/subscribers/{one.pk}/key", {"sure": "yes"})
+    reply = staff.post(f"/subscribers/{shop.pk}/key", {"sure": "yes"})
 
-    one.refresh_from_db()
-    assert one.secrets["signing"] == [key_in(reply)[0], "whsec_x"]
-    again = staff.get(f"/subscribers/{one.pk}/key", follow=True)
+    shop.refresh_from_db()
+    assert shop.secrets["signing"] == [key_in(reply)[0], "whsec_x"]
+    again = staff.get(f"/subscribers/{shop.pk}/key", follow=True)
     assert key_in(again) is None
 
 
 def test_a_replay_first_shows_how_many_events_it_has(staff):
-    one = subscriber("shop")
+    shop = subscriber("shop")
     fanned_out(1, 2, 3)
     take()
     since = (timezone.now() - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M")
-    address = f"/subscribers/{one.pk}/replay/"
+    address = f"/subscribers/{shop.pk}/replay/"
 
     page = staff.get(address, {"since": since, "until": ""})
 
@@ -170,8 +170,8 @@ def test_a_replay_first_shows_how_many_events_it_has(staff):
         staff.post(address, {"since": since, "until": until}, follow=True)
     )
     fanned_out()
-    one.refresh_from_db()
-    assert one.state.added == 6
+    shop.refresh_from_db()
+    assert shop.state.added == 6
     for bad, says in (("yesterday", "Enter a valid date"), ("2999-01-01T00:00", "in the past")):
         assert says in words(staff.get(address, {"since": bad}))
         assert says in words(staff.post(address, {"since": bad}))
@@ -181,18 +181,18 @@ def test_a_replay_first_shows_how_many_events_it_has(staff):
 
 
 def test_a_replay_over_the_limit_is_refused(staff, monkeypatch):
-    one = subscriber("shop")
+    shop = subscriber("shop")
     fanned_out(1, 2, 3)
     monkeypatch.setattr("trackers.events.redelivery.MOST_REPLAYED", 2)
 
-    page = words(staff.post(f"/subscribers/{one.pk}/replay/", {"since": "2020-01-01T00:00"}))
+    page = words(staff.post(f"/subscribers/{shop.pk}/replay/", {"since": "2020-01-01T00:00"}))
 
     assert "Choose a shorter one" in page
     assert Subscriber.objects.get().state.added == 3
 
 
 def test_view_permission_can_neither_add_nor_change(client):
-    one = subscriber("shop", secrets={"signing": ["whsec_x"]})
+    shop = subscriber("shop", secrets={"signing": ["whsec_x"]})
     reader = User.objects.create_user("reader", password="of no account", is_staff=True)
     reader.user_permissions.add(Permission.objects.get(codename="view_subscriber"))
     client.force_login(reader)
@@ -200,9 +200,9 @@ def test_view_permission_can_neither_add_nor_change(client):
     assert "Add a subscriber" not in words(client.get("/subscribers/"))
     assert client.post(ADD, GIVEN).status_code == 403
     for act in ("edit/", "key", "replay/"):
-        assert client.post(f"/subscribers/{one.pk}/{act}", GIVEN).status_code == 403
-    one.refresh_from_db()
-    assert (Subscriber.objects.count(), one.secrets["signing"]) == (1, ["whsec_x"])
+        assert client.post(f"/subscribers/{shop.pk}/{act}", GIVEN).status_code == 403
+    shop.refresh_from_db()
+    assert (Subscriber.objects.count(), shop.secrets["signing"]) == (1, ["whsec_x"])
 
 
 def words_of(reply):

@@ -40,11 +40,11 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
 
     reply = staff.post(ADD, FAST, follow=True)
 
-    one = AlertRule.objects.get()
-    assert (one.name, one.at, one.rest, one.to) == (
+    alert_rule = AlertRule.objects.get()
+    assert (alert_rule.name, alert_rule.at, alert_rule.rest, alert_rule.to) == (
         "Fast likes", 1000, timedelta(hours=2), ["ada@here.example"],
     )  # fmt: skip
-    assert one.made_by.username == "ada"
+    assert alert_rule.made_by.username == "ada"
     assert "Fast likes: added. Send a test" in words(reply)
     assert "When a tweet gains 1,000 likes an hour or more, measured over an hour." in words(
         staff.get("/alerts/")
@@ -55,9 +55,9 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     AlertRule.objects.update(metric="views")
     assert "gains 1,000 views an hour" in words(staff.get("/alerts/"))
 
-    staff.post(f"/alerts/{one.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})
-    one.refresh_from_db()
-    assert (one.name, one.at, one.by_event) == ("Rocket", 5, False)
+    staff.post(f"/alerts/{alert_rule.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})
+    alert_rule.refresh_from_db()
+    assert (alert_rule.name, alert_rule.at, alert_rule.by_event) == ("Rocket", 5, False)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_pages_of_tweets_authors_and_sources_link_to_the_rule_form(staff):
 
 
 def test_a_test_alert_is_sent_to_addresses_and_subscribers(staff, settings):
-    one = rule("velocity", metric="likes", at=5, to=["ada@here.example", "bob@here.example"])
+    alert_rule = rule("velocity", metric="likes", at=5, to=["ada@here.example", "bob@here.example"])
     subscribe("alerts")
     box = Box()
     with listening(box) as settings.EMAIL_SERVER:
-        reply = staff.post(f"/alerts/{one.pk}/test", follow=True)
+        reply = staff.post(f"/alerts/{alert_rule.pk}/test", follow=True)
 
     assert "A test is on its way to ada@here.example, bob@here.example." in words(reply)
     assert "Subscribers to the topic alerts get an event." in words(reply)
@@ -117,27 +117,29 @@ def test_a_test_alert_is_sent_to_addresses_and_subscribers(staff, settings):
 
 
 def test_a_failed_test_alert_says_why_and_is_not_retried(staff, settings):
-    one = rule("velocity", metric="likes", at=5, to=["ada@here.example"], by_event=False)
+    alert_rule = rule("velocity", metric="likes", at=5, to=["ada@here.example"], by_event=False)
     settings.EMAIL_SERVER = server(free_port())
     assert "Nothing listens at 127.0.0.1:" in words(
-        staff.post(f"/alerts/{one.pk}/test", follow=True)
+        staff.post(f"/alerts/{alert_rule.pk}/test", follow=True)
     )
     assert [mail.state for mail in AlertMail.objects.all()] == ["given_up"]
     settings.EMAIL_SERVER = None
-    reply = words(staff.post(f"/alerts/{one.pk}/test", follow=True))
+    reply = words(staff.post(f"/alerts/{alert_rule.pk}/test", follow=True))
     assert "No mail server is set. Set EMAIL_URL in the environment, then restart." in reply
     assert "No e-mail is sent." in reply
 
 
 def test_a_rule_is_disabled_enabled_and_removed_and_its_log_stays(staff):
-    one = rule("velocity", metric="likes", at=5)
-    notice.add_notice(one, [News(tweet_finding(one, 1, "It grows."), "down")], now=timezone.now())
+    alert_rule = rule("velocity", metric="likes", at=5)
+    notice.add_notice(
+        alert_rule, [News(tweet_finding(alert_rule, 1, "It grows."), "down")], now=timezone.now()
+    )
     for act, enabled in (("off", False), ("on", True)):
-        staff.post(f"/alerts/{one.pk}/{act}")
-        one.refresh_from_db()
-        assert one.enabled is enabled
+        staff.post(f"/alerts/{alert_rule.pk}/{act}")
+        alert_rule.refresh_from_db()
+        assert alert_rule.enabled is enabled
 
-    reply = staff.post(f"/alerts/{one.pk}/remove", {"sure": "yes"}, follow=True)
+    reply = staff.post(f"/alerts/{alert_rule.pk}/remove", {"sure": "yes"}, follow=True)
 
     assert not AlertRule.objects.exists()
     assert "velocity: removed." in words(reply)
@@ -166,15 +168,15 @@ def test_the_log_has_pages(staff, django_assert_max_num_queries):
 
 
 def test_a_viewer_sees_the_rules_and_cannot_change_them(client):
-    one = rule("velocity", metric="likes", at=5)
+    alert_rule = rule("velocity", metric="likes", at=5)
     user = User.objects.create_user("vera")
     roles.give(user, "viewer")
     client.force_login(user)
 
-    page = client.get(f"/alerts/{one.pk}/")
+    page = client.get(f"/alerts/{alert_rule.pk}/")
     assert page.status_code == 200
     assert "Send a test" not in words(page)
-    assert client.post(f"/alerts/{one.pk}/test").status_code == 403
+    assert client.post(f"/alerts/{alert_rule.pk}/test").status_code == 403
     assert not AlertNotice.objects.exists()
 
 
@@ -247,12 +249,14 @@ def test_a_digest_needs_the_permission_on_what_it_reports(client):
 
 
 def test_the_admin_links_to_the_page_of_a_rule_and_has_the_log(staff):
-    one = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
+    alert_rule = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
     where = "/admin/trackers/alertrule/"
     assert staff.get(where)["Location"] == "/alerts/"
     assert staff.get(f"{where}add/")["Location"] == "/alerts/add/"
-    assert staff.get(f"{where}{one.pk}/change/")["Location"] == f"/alerts/{one.pk}/"
-    notice.add_notice(one, [News(tweet_finding(one, 1, "It grows."), "down")], now=timezone.now())
+    assert staff.get(f"{where}{alert_rule.pk}/change/")["Location"] == f"/alerts/{alert_rule.pk}/"
+    notice.add_notice(
+        alert_rule, [News(tweet_finding(alert_rule, 1, "It grows."), "down")], now=timezone.now()
+    )
     made = AlertNotice.objects.get()
     assert "It grows." in words(staff.get("/admin/trackers/alertnotice/"))
     assert staff.get(f"/admin/trackers/alertnotice/{made.pk}/change/").status_code == 200

@@ -97,15 +97,15 @@ def test_an_old_count_is_shown_with_its_age(many, staff):
             row.whole_at -= timedelta(minutes=5)
         row.save()
 
-    page, told = flat(staff.get("/operations/")), status()
+    page, status_text = flat(staff.get("/operations/")), status()
 
     assert "The queue was last counted" in page
     assert "5 min ago" in page
     assert '<dt>Due</dt><dd><data value="50000"' in page
-    assert told["tracked"] == told["due"] == MANY
-    assert datetime.fromisoformat(told["taken_at"]) <= datetime.now().astimezone() - timedelta(
-        minutes=4
-    )
+    assert status_text["tracked"] == status_text["due"] == MANY
+    assert datetime.fromisoformat(
+        status_text["taken_at"]
+    ) <= datetime.now().astimezone() - timedelta(minutes=4)
 
 
 def test_a_short_queue_is_shown_without_an_age(staff):

@@ -29,17 +29,17 @@ def now():
 def days(now):
     """Three days as a cluster keeps them."""
     today = now.date()
-    given = {"expected_at": now, "counted_at": now}
+    fields = {"expected_at": now, "counted_at": now}
     ForecastDay.objects.create(
         day=today, lookups=12_345, tweet_days=2_003, expected_lookups=20_100.4,
-        expected_tweet_days=2_950.0, **given,
+        expected_tweet_days=2_950.0, **fields,
     )  # fmt: skip
     ForecastDay.objects.create(
         day=today + DAY, expected_lookups=21_000.0, expected_tweet_days=3_000.0, expected_at=now
     )
     ForecastDay.objects.create(
         day=today - DAY, known_lookups=6_000.0, new_lookups=14_000.0, known_days=2_500.0,
-        new_days=400.0, lookups=19_600, tweet_days=2_900, **given,
+        new_days=400.0, lookups=19_600, tweet_days=2_900, **fields,
     )  # fmt: skip
     project = AppFactory(project=ProjectFactory(name="acme")).project
     ForecastOfProject.objects.create(day=today, project=project, tweet_days=2_003, expected=2_950)
@@ -138,25 +138,25 @@ def test_status_has_the_same_forecast(now):
     days(now)
     stretched(now)
 
-    found = json.loads(status_text("--json"))
+    report = json.loads(status_text("--json"))
 
-    assert found["days"]["today"] == {
+    assert report["days"]["today"] == {
         "lookups": 12_345, "tweet_days": 2_003,
         "expected_lookups": 20_100, "expected_tweet_days": 2_950,
     }  # fmt: skip
-    assert found["days"]["yesterday"] == {
+    assert report["days"]["yesterday"] == {
         "lookups": 19_600, "tweet_days": 2_900,
         "forecast_lookups": 20_000, "forecast_tweet_days": 2_900,
     }  # fmt: skip
-    assert found["days"]["projects"] == [
+    assert report["days"]["projects"] == [
         {
             "name": "acme", "tweet_days": 2_003, "expected_today": 2_950,
             "expected_tomorrow": None, "forecast_yesterday": 2_800, "yesterday": 2_900,
         }
     ]  # fmt: skip
-    assert found["stretch"]["windows"] == 1.4
-    assert found["stretch"]["most_windows_day"] == 1.8
-    assert found["stretch"]["accuracy_now"] == pytest.approx(0.07)
+    assert report["stretch"]["windows"] == 1.4
+    assert report["stretch"]["most_windows_day"] == 1.8
+    assert report["stretch"]["accuracy_now"] == pytest.approx(0.07)
     lines = status_text()
     assert "Today        12,345 look-ups and 2,003 tweet-days, expected: 20,100 look-ups" in lines
     assert "Yesterday    19,600 look-ups and 2,900 tweet-days, forecast: 20,000 look-ups" in lines
@@ -164,11 +164,11 @@ def test_status_has_the_same_forecast(now):
 
 
 def test_status_says_what_is_unknown(now):
-    found = json.loads(status_text("--json"))
+    report = json.loads(status_text("--json"))
 
-    assert found["days"]["why"] == NOT_YET
-    assert found["days"]["today"]["expected_lookups"] is None
-    assert (found["stretch"]["windows"], found["stretch"]["why"]) == (None, [ALL_FIXED])
+    assert report["days"]["why"] == NOT_YET
+    assert report["days"]["today"]["expected_lookups"] is None
+    assert (report["stretch"]["windows"], report["stretch"]["why"]) == (None, [ALL_FIXED])
     assert "Today        not known" in status_text()
 
 
@@ -176,13 +176,13 @@ def test_prometheus_gets_the_same_forecast(scraped, now):
     days(now)
     stretched(now)
 
-    found = scraped()
+    report = scraped()
 
-    assert 'tweetwatch_lookups{day="today",kind="expected"} 20100.4' in found
-    assert 'tweetwatch_lookups{day="yesterday",kind="forecast"} 20000.0' in found
-    assert 'tweetwatch_tweet_days{day="tomorrow",kind="expected"} 3000.0' in found
-    assert 'tweetwatch_stretch_ratio{for="windows"} 1.4' in found
-    assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in found
+    assert 'tweetwatch_lookups{day="today",kind="expected"} 20100.4' in report
+    assert 'tweetwatch_lookups{day="yesterday",kind="forecast"} 20000.0' in report
+    assert 'tweetwatch_tweet_days{day="tomorrow",kind="expected"} 3000.0' in report
+    assert 'tweetwatch_stretch_ratio{for="windows"} 1.4' in report
+    assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in report
 
 
 def test_prometheus_gets_no_unknown_values(scraped):

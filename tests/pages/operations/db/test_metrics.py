@@ -74,12 +74,12 @@ def test_metrics_are_closed_while_no_key_is_set(client, settings):
 
 
 def test_an_empty_installation_has_metrics(scraped):
-    told = scraped()
+    metrics = scraped()
 
-    assert told["tweetwatch_build_info", VERSION] == 1
-    assert told["tweetwatch_due", "tweet:update"] == 0
-    assert told["tweetwatch_due", "source:poll"] == 0
-    assert not [name for name, *_ in told if name.startswith("tweetwatch_source")]
+    assert metrics["tweetwatch_build_info", VERSION] == 1
+    assert metrics["tweetwatch_due", "tweet:update"] == 0
+    assert metrics["tweetwatch_due", "source:poll"] == 0
+    assert not [name for name, *_ in metrics if name.startswith("tweetwatch_source")]
 
 
 def test_a_pause_of_everything_is_a_metric(scraped):
@@ -97,11 +97,11 @@ def test_a_pause_of_everything_is_a_metric(scraped):
 def test_queues_credentials_money_and_workers_are_metrics(scraped):
     TweetUpdateFactory(key=1, due_at=now() - timedelta(seconds=90))
     TweetUpdateFactory(key=2, due_at=now() + timedelta(hours=1))
-    one = CredentialFactory(name="one")
+    credential = CredentialFactory(name="one")
     Project.objects.update(posts_a_day=1000)
     resets = now() + timedelta(minutes=5)
     Window.objects.create(
-        app=one.app, endpoint="GET /2/tweets", limit=300, remaining=42, resets_at=resets,
+        app=credential.app, endpoint="GET /2/tweets", limit=300, remaining=42, resets_at=resets,
         seen_at=now(), learned_at=now(),
     )  # fmt: skip
     Worker.objects.create(
@@ -109,16 +109,16 @@ def test_queues_credentials_money_and_workers_are_metrics(scraped):
         started_at=now(), seen_at=now(),
     )  # fmt: skip
 
-    told = scraped()
+    metrics = scraped()
 
-    assert told["tweetwatch_due", "tweet:update"] == 1
-    assert told["tweetwatch_oldest_due_seconds", "tweet:update"] == pytest.approx(90, abs=5)
-    assert told["tweetwatch_credential_ready", "one"] == 1
-    assert told["tweetwatch_credential_remaining", "one", "GET /2/tweets"] == 42
-    reset = told["tweetwatch_credential_reset_timestamp_seconds", "one", "GET /2/tweets"]
+    assert metrics["tweetwatch_due", "tweet:update"] == 1
+    assert metrics["tweetwatch_oldest_due_seconds", "tweet:update"] == pytest.approx(90, abs=5)
+    assert metrics["tweetwatch_credential_ready", "one"] == 1
+    assert metrics["tweetwatch_credential_remaining", "one", "GET /2/tweets"] == 42
+    reset = metrics["tweetwatch_credential_reset_timestamp_seconds", "one", "GET /2/tweets"]
     assert reset == pytest.approx(resets.timestamp())
-    assert told["tweetwatch_tweet_days_left", one.app.project.name] == 1000
-    assert told["tweetwatch_worker_seen_timestamp_seconds", "h", "worker", "7"] > 0
+    assert metrics["tweetwatch_tweet_days_left", credential.app.project.name] == 1000
+    assert metrics["tweetwatch_worker_seen_timestamp_seconds", "h", "worker", "7"] > 0
 
 
 def test_delivery_lag_and_sizes_of_homes_are_metrics(scraped):
@@ -129,14 +129,14 @@ def test_delivery_lag_and_sizes_of_homes_are_metrics(scraped):
     bring(came_from, tweet(1))
     Arrival.objects.update(came_at=now() - timedelta(seconds=90))
 
-    told = scraped()
+    metrics = scraped()
 
-    assert told["tweetwatch_delivery_lag_seconds",] == pytest.approx(90, abs=30)
-    assert told["tweetwatch_deliveries_behind",] == 1
-    assert told["tweetwatch_timeline_rows", "followers"] == 1
-    assert told["tweetwatch_timeline_bytes", "buckets"] > 0
-    assert told["tweetwatch_homes", "built", "sized"] == 1
-    assert told["tweetwatch_home_pages", "buckets"] == 3
+    assert metrics["tweetwatch_delivery_lag_seconds",] == pytest.approx(90, abs=30)
+    assert metrics["tweetwatch_deliveries_behind",] == 1
+    assert metrics["tweetwatch_timeline_rows", "followers"] == 1
+    assert metrics["tweetwatch_timeline_bytes", "buckets"] > 0
+    assert metrics["tweetwatch_homes", "built", "sized"] == 1
+    assert metrics["tweetwatch_home_pages", "buckets"] == 3
 
 
 def test_imports_are_left_out_of_the_metrics(scraped):
@@ -151,13 +151,13 @@ def test_leaks_and_gaps_of_each_source_are_metrics(scraped):
     source.gaps.create(from_id=None, to_id=9, why=Gap.Why.REACH, found_at=now())
     Stream.objects.create(state="open", lines=12, garbled=2)
 
-    told = scraped()
+    metrics = scraped()
 
     # Labels come in the order of their names.
     name = ("@nasa's posts", str(source.pk))
-    assert told["tweetwatch_source_leaks_total", *name] == 3
-    assert told["tweetwatch_source_posts_total", *name] == 70
-    assert told["tweetwatch_source_gaps", *name, "open"] == 1
-    assert told["tweetwatch_source_gaps", *name, "lost"] == 1
-    assert told["tweetwatch_stream_open",] == 1
-    assert told["tweetwatch_stream_lines_total",] == 12
+    assert metrics["tweetwatch_source_leaks_total", *name] == 3
+    assert metrics["tweetwatch_source_posts_total", *name] == 70
+    assert metrics["tweetwatch_source_gaps", *name, "open"] == 1
+    assert metrics["tweetwatch_source_gaps", *name, "lost"] == 1
+    assert metrics["tweetwatch_stream_open",] == 1
+    assert metrics["tweetwatch_stream_lines_total",] == 12

@@ -38,12 +38,12 @@ def test_an_empty_list_explains_subscribers_and_how_to_add_one(staff):
 def test_subscribers_are_shown_with_state_and_counters_and_without_secrets(staff):
     secret = {"secrets": {"uuid": "a-secret", "signing": ["whsec_x"]}}
     hidden = {"callback": "https://there.example/a-secret-path", **secret}
-    one = subscriber("fine", **hidden)
+    shop = subscriber("fine", **hidden)
     subscriber("paused", **LONG)
     subscriber("failing")
     fanned_out(1, 2)
     batches = {batch.subscriber_id: batch for batch in take()}
-    deliver([batches.pop(one.pk)])
+    deliver([batches.pop(shop.pk)])
     deliver(batches.values(), delivered=False, status=410)
     acts.pause(Subscriber.objects.get(name="paused"), by_command())
 
@@ -52,13 +52,13 @@ def test_subscribers_are_shown_with_state_and_counters_and_without_secrets(staff
     assert re.search(r"fine active news · there\.example .*?2 0 a minute 0 0 100", page)
     assert re.search(r"failing disabled .*? It answered 410 Gone: it wants no more\.", page)
     assert re.search(r"paused paused .*? Resume it to send", page)
-    for address in ("/subscribers/", f"/subscribers/{one.pk}/"):
+    for address in ("/subscribers/", f"/subscribers/{shop.pk}/"):
         html = staff.get(address).content.decode()
         assert not re.search("a-secret|whsec", html)
 
 
 def test_topics_show_their_rate_and_a_curve_of_the_last_hour(staff):
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1, 2, 3)
     deliver(take())
     TopicMinute.objects.update(minute=F("minute") - timedelta(minutes=2), events=12)
@@ -68,17 +68,17 @@ def test_topics_show_their_rate_and_a_curve_of_the_last_hour(staff):
     assert "2.4 a minute" in topic
     assert "12 published in the last hour, at most 12 in a minute" in topic
     assert "3 delivered in the last hour" in page.replace(topic, "")
-    assert "3 delivered in the last hour" in staff.get(f"/subscribers/{one.pk}/").content.decode()
+    assert "3 delivered in the last hour" in staff.get(f"/subscribers/{shop.pk}/").content.decode()
     assert "nothing delivered" not in page
 
 
 def test_a_missing_delivery_process_is_reported_while_events_wait(staff):
-    one = subscriber(**LONG)
+    shop = subscriber(**LONG)
     fanned_out(1)
     EventBatch.objects.update(first_at=F("first_at") - timedelta(hours=1))
     assert "Start manage.py deliver" in words(staff.get("/subscribers/"))
 
-    acts.pause(one, by_command())
+    acts.pause(shop, by_command())
     assert "Start" not in words(staff.get("/subscribers/?part=list"))
 
     now = timezone.now()
@@ -87,58 +87,58 @@ def test_a_missing_delivery_process_is_reported_while_events_wait(staff):
 
 
 def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
-    one = subscriber(max_events=2)
+    shop = subscriber(max_events=2)
     fanned_out(1, 2, 3)
     first, second = take()
     deliver([first], status=204)
     deliver([second], delivered=False, status=500, error="It answered 500.", answer="<b>oops</b>")
 
-    page = words(staff.get(f"/subscribers/{one.pk}/"))
+    page = words(staff.get(f"/subscribers/{shop.pk}/"))
 
     assert re.search(r"Waiting batches .*? waits 1 .*? 1 It answered 500\.", page)
     assert "delivered" in page
-    assert "&lt;b&gt;oops" in staff.get(f"/subscribers/{one.pk}/").content.decode()
-    failed = words(staff.get(f"/subscribers/{one.pk}/?part=detail&outcome=failed"))
+    assert "&lt;b&gt;oops" in staff.get(f"/subscribers/{shop.pk}/").content.decode()
+    failed = words(staff.get(f"/subscribers/{shop.pk}/?part=detail&outcome=failed"))
     assert "It answered 500." in failed
     assert "204" not in failed
-    assert "None with this outcome" in words(staff.get(f"/subscribers/{one.pk}/?outcome=lost"))
-    assert staff.get(f"/subscribers/{one.pk}/?outcome=nonsense").status_code == 404
+    assert "None with this outcome" in words(staff.get(f"/subscribers/{shop.pk}/?outcome=lost"))
+    assert staff.get(f"/subscribers/{shop.pk}/?outcome=nonsense").status_code == 404
     assert staff.get("/subscribers/999/").status_code == 404
 
 
 def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1, 2)
     [batch] = take()
     deliver([batch])
 
-    assert "Paused" in act(staff, one, "pause")
+    assert "Paused" in act(staff, shop, "pause")
     assert take() == []
-    assert "Resumed" in act(staff, one, "resume")
-    assert "Sent a test" in act(staff, one, "test")
-    assert "2 events of that batch" in act(staff, one, "redeliver", batch=batch.uid)
+    assert "Resumed" in act(staff, shop, "resume")
+    assert "Sent a test" in act(staff, shop, "test")
+    assert "2 events of that batch" in act(staff, shop, "redeliver", batch=batch.uid)
     fan_out()
     assert books() == (5, 2, 0, 3)
-    assert "Drop the 3 events waiting" in act(staff, one, "drop")
+    assert "Drop the 3 events waiting" in act(staff, shop, "drop")
     assert books() == (5, 2, 0, 3), "it only asked"
-    assert "3 events dropped" in act(staff, one, "drop", sure="yes")
+    assert "3 events dropped" in act(staff, shop, "drop", sure="yes")
     assert books() == (5, 2, 3, 0)
     Attempt.objects.all().delete()
-    assert "no attempt to deliver" in act(staff, one, "redeliver", batch=batch.uid)
-    assert "Removed, with 0 waiting events" in act(staff, one, "remove", sure="yes")
+    assert "no attempt to deliver" in act(staff, shop, "redeliver", batch=batch.uid)
+    assert "Removed, with 0 waiting events" in act(staff, shop, "remove", sure="yes")
     assert not Subscriber.objects.filter(removed_at=None).exists()
 
 
 def test_view_permission_allows_no_acts(client):
-    one = subscriber()
+    shop = subscriber()
     reader = User.objects.create_user("reader", password="of no account", is_staff=True)
     reader.user_permissions.add(Permission.objects.get(codename="view_subscriber"))
     client.force_login(reader)
 
-    page = words(client.get(f"/subscribers/{one.pk}/"))
+    page = words(client.get(f"/subscribers/{shop.pk}/"))
 
     assert "Send a test" not in page
     for what in ("pause", "test", "drop", "remove"):
-        assert client.post(f"/subscribers/{one.pk}/{what}").status_code == 403
+        assert client.post(f"/subscribers/{shop.pk}/{what}").status_code == 403
     assert Subscriber.objects.get().paused_at is None
-    assert client.get(f"/subscribers/{one.pk}/pause").status_code == 405
+    assert client.get(f"/subscribers/{shop.pk}/pause").status_code == 405

@@ -166,17 +166,17 @@ def test_an_outdated_forecast_is_not_shown_as_current(staff):
 
 
 def test_a_depleted_project_says_until_when_and_what_x_said(staff):
-    said = "402 Payment Required: credits depleted"
-    project(depleted_until=now() + HOUR, depleted_because=said, depletions=1)
+    sentence = "402 Payment Required: credits depleted"
+    project(depleted_until=now() + HOUR, depleted_because=sentence, depletions=1)
 
     words, html = page(staff)
 
-    why = sentences.depleted("acme", said)
+    why = sentences.depleted("acme", sentence)
     assert re.search(rf"acme depleted .*? {why} Next try in 59 min\.", words)
     assert "The project acme is depleted." in words
     # The credential below it too, with the reason.
     assert html.count('<span class="badge depleted">depleted</span>') == 2
-    assert html.count(said) == 3
+    assert html.count(sentence) == 3
     assert "The project acme is depleted." in staff.get("/operations/strip/").content.decode()
 
 
@@ -186,12 +186,12 @@ def test_a_button_retries_a_depleted_project(staff, client):
     address = f"/operations/projects/{made.pk}/ask"
     assert f'action="{address}"' in staff.get("/operations/?part=figures").content.decode()
 
-    said = staff.post(address, follow=True).content.decode()
+    text = staff.post(address, follow=True).content.decode()
 
     made.refresh_from_db()
     assert (made.depleted_until, made.depletions) == (None, 0)
     assert Queue.objects.get(pk="tweet:update").held_until is None
-    assert "acme: X is asked again with the next batch." in said
+    assert "acme: X is asked again with the next batch." in text
     assert staff.post("/operations/projects/99/ask").status_code == 404
     assert some_staff(client, "view_project").post(address).status_code == 403
 

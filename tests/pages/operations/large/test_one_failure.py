@@ -55,7 +55,7 @@ def everywhere(staff):
 
 def test_every_page_reports_a_disabled_credential_in_one_sentence(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
-    said = (
+    sentence = (
         "No credential is enabled (main: disabled by ada). Enable one in the admin, or with "
         "`manage.py credential enable main`."
     )
@@ -63,9 +63,11 @@ def test_every_page_reports_a_disabled_credential_in_one_sentence(staff):
 
     pages = everywhere(staff)
 
-    assert selection.select_credential().why == listening() == sentences.nobody_may_ask() == said
+    assert (
+        selection.select_credential().why == listening() == sentences.nobody_may_ask() == sentence
+    )
     for page in pages:
-        assert said.replace("`", " ").split(" manage")[0] in page.replace("`", " ")
+        assert sentence.replace("`", " ").split(" manage")[0] in page.replace("`", " ")
         assert "Add one" not in page
         assert "There is no" not in page
         assert "`" not in page
@@ -88,14 +90,16 @@ def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     Project.objects.update(
         depleted_until=now() + HOUR, depleted_because="402 depleted", depletions=1
     )
-    said = sentences.depleted("main", "402 depleted")
+    sentence = sentences.depleted("main", "402 depleted")
     hold(selection.select_credential().why)
 
     strip, operations = (read(staff, f"/operations/{one}") for one in ("strip/", ""))
 
-    assert selection.select_credential().why == listening() == sentences.nobody_may_ask() == said
-    assert strip.count(said) == 1
-    assert said in operations
+    assert (
+        selection.select_credential().why == listening() == sentences.nobody_may_ask() == sentence
+    )
+    assert strip.count(sentence) == 1
+    assert sentence in operations
     assert "is stopped: " not in operations
 
 

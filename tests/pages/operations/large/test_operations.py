@@ -15,12 +15,12 @@ from trackers.jobs.models import Queue, QueueCounters, Worker
 pytestmark = pytest.mark.django_db
 
 
-def worker(**given):
+def worker(**fields):
     values = {
         "cluster": uuid4(), "host": "h1", "pid": 41, "kind": "worker",
         "started_at": now(), "seen_at": now(),
     }  # fmt: skip
-    return Worker.objects.create(**{**values, **given})
+    return Worker.objects.create(**{**values, **fields})
 
 
 def test_without_workers_and_credentials_the_pages_say_what_to_do(staff):

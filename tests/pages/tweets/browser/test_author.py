@@ -54,12 +54,12 @@ def page(staff):
 
 
 def test_an_author_without_posts_says_so(staff, ada):
-    said = page(staff)
+    text = page(staff)
 
-    assert "Ada L. @ada" in said
-    assert "Nothing that was posted in the last 30 days is tracked." in said
-    assert "No post has been measured at the age of 15 minutes yet" in said
-    assert "No source reads this account" in said
+    assert "Ada L. @ada" in text
+    assert "Nothing that was posted in the last 30 days is tracked." in text
+    assert "No post has been measured at the age of 15 minutes yet" in text
+    assert "No source reads this account" in text
 
 
 def test_the_benchmark_is_the_median_of_posts_at_the_same_age(staff, ada, usual_ones):
@@ -179,11 +179,11 @@ def test_no_query_of_the_page_grows_with_the_number_of_tweets():
     given = {"author": busiest, "from_id": 0, "most": 10}
 
     for statement in (posted.BY_DAY, posted.COUNT_TRACKED):
-        [(told,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
-        reached = [one for one in nodes(told[0]["Plan"]) if "Index Name" in one]
+        [(plan,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
+        reached = [one for one in nodes(plan[0]["Plan"]) if "Index Name" in one]
         assert {one["Index Name"] for one in reached} == {"tweet_by_author"}
         assert max(one["Actual Rows"] for one in reached) <= 10
-        assert not any(one["Node Type"] == "Seq Scan" for one in nodes(told[0]["Plan"]))
+        assert not any(one["Node Type"] == "Seq Scan" for one in nodes(plan[0]["Plan"]))
 
 
 def asked(statement, given=None):

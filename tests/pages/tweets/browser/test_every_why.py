@@ -68,22 +68,22 @@ def explained():
     """A tweet for each sentence, by its id."""
     plan_that_adapts()
     now, _ = current()
-    found = {}
+    collected = {}
 
     def usual(sentence, pace, *, age=2 * DAY, times=1.0, bounds=ADAPTS):
         of = age.total_seconds(), pace, bounds
         wait = times * adapted_wait(*of)
         given = {"age": age, "pace": pace, "due": now + wait * SECOND}
-        looked_at(len(found) + 1, now, **given)
+        looked_at(len(collected) + 1, now, **given)
         waiting = ExplainedWait(age.total_seconds(), pace, wait, now.timestamp())
         # At some times of the day one of them is moved up to the day's last looks.
         closes = waiting.closes_the_day and wait < 0.99 * adapted_wait(*of, WINDOWS)
-        found[len(found) + 1] = CLOSES if closes else sentence
+        collected[len(collected) + 1] = CLOSES if closes else sentence
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)
-    found[1] = "tweets younger than 1 day are checked every hour."
+    collected[1] = "tweets younger than 1 day are checked every hour."
     looked_at(2, now, age=2 * HOUR, due=now + 2 * HOUR)
-    found[2] = f"{PUT_OFF}."
+    collected[2] = f"{PUT_OFF}."
     usual("it grows by 2% an hour, and 5% may be missed.", 0.02 / 3600)
     usual("it grows by 60% a minute, and the shortest interval is 5 minutes.", 0.6 / 60)
     usual("its figures hardly change, and the longest interval is 6 hours.", 0.0, age=6 * DAY)
@@ -104,8 +104,8 @@ def explained():
     )
     day = datetime.combine((now + HOUR).date(), datetime.min.time(), UTC)
     given = {"age": 20 * DAY, "due": day + timedelta(hours=23, minutes=40)}
-    looked_at(len(found) + 1, day + HOUR / 2, **given)
-    found[len(found) + 1] = CLOSES
+    looked_at(len(collected) + 1, day + HOUR / 2, **given)
+    collected[len(collected) + 1] = CLOSES
     midnight = datetime.combine(now.date() + DAY, datetime.min.time(), UTC)
     money = {
         TOMORROW: midnight + HOUR,
@@ -113,11 +113,11 @@ def explained():
         DAY_START: midnight - DAY + HOUR / 10,
     }
     for sentence, due in money.items():
-        looked_at(len(found) + 1, now, age=20 * DAY, due=due)
-        found[len(found) + 1] = sentence
-    waiting = list(found)[-len(money) :]
+        looked_at(len(collected) + 1, now, age=20 * DAY, due=due)
+        collected[len(collected) + 1] = sentence
+    waiting = list(collected)[-len(money) :]
     TweetUpdate.objects.filter(key__in=waiting).update(for_money_until=F("due_at"))
-    return found
+    return collected
 
 
 @pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
@@ -133,12 +133,12 @@ def test_each_explanation_is_shown_without_scripts_and_without_axe_violations(
             assert told.is_visible(), sentence
             assert f"Why then: {sentence}" in " ".join(told.inner_text().split())
 
-    found = []
+    collected = []
     with looking(staff, live_server, viewport=size) as seen:
         for id in explained:
             seen.page.goto(f"{seen.address}/tweets/{id}/")
             ours = len(seen.faults)
-            found += faults(seen.page, f"/tweets/{id}/")
+            collected += faults(seen.page, f"/tweets/{id}/")
             # axe looks for styles in ways that the pages' policy refuses.
             del seen.faults[ours:]
-    assert found == [], "\n".join(found)
+    assert collected == [], "\n".join(collected)

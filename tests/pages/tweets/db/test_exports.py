@@ -47,14 +47,14 @@ def sent(rf, form, rows=ROWS):
 
 
 def test_csv_has_the_format_of_the_commands_and_is_safe_in_spreadsheets(rf):
-    told = sent(rf, "csv").decode()
+    text = sent(rf, "csv").decode()
 
-    assert told.splitlines()[0] == "tweet_id,text,likes,velocity,paused,measured_until"
-    assert told.splitlines()[1] == (
+    assert text.splitlines()[0] == "tweet_id,text,likes,velocity,paused,measured_until"
+    assert text.splitlines()[1] == (
         "1834567890123456789,'=SUM(A1),-3,1.5,false,2026-03-05T12:00:00.001500Z"
     )
-    assert "\r" not in told
-    read = list(csv.reader(io.StringIO(told, newline="")))
+    assert "\r" not in text
+    read = list(csv.reader(io.StringIO(text, newline="")))
     assert read[2] == ["2", 'two "lines",\nof 東京', "9000000000", "", "true", ""]
 
 
@@ -75,12 +75,12 @@ def test_parquet_keeps_the_types(rf):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_empty_export_has_no_rows(rf, form):
-    told = sent(rf, form, rows=[])
+    text = sent(rf, form, rows=[])
 
     if form == "parquet":
-        assert parquet.read_table(io.BytesIO(told)).num_rows == 0
+        assert parquet.read_table(io.BytesIO(text)).num_rows == 0
     else:
-        assert len(told.splitlines()) == (form == "csv")
+        assert len(text.splitlines()) == (form == "csv")
 
 
 @pytest.mark.parametrize("form", FORMS)

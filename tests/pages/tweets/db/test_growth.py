@@ -159,14 +159,14 @@ def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):
     page = page_of(staff, tweet)
     marks = staff.get(f"/tweets/{tweet.id}/series.json").json()["marks"]
 
-    told = page[page.index('id="happened"') :]
+    text = page[page.index('id="happened"') :]
     order = ["Posted on X", "Tracked from here on", "Reached 7 likes",
              "Edited: this version was first seen", "Paused, on a page."]  # fmt: skip
-    places = [told.index(what) for what in order]
+    places = [text.index(what) for what in order]
     assert places == sorted(places)
-    assert told.count("Reached 7 likes") == 1
-    assert "Untouched" not in told
-    assert "marks on the curve" in told
+    assert text.count("Reached 7 likes") == 1
+    assert "Untouched" not in text
+    assert "marks on the curve" in text
     assert [one["number"] for one in marks] == [1, 2, 3, 4, 5]
     assert marks[2]["at"] == (born() + timedelta(seconds=120)).timestamp()
 
@@ -179,13 +179,13 @@ def test_metrics_that_x_never_showed_are_not_called_missing(staff):
 
 
 @pytest.mark.parametrize(
-    ("view", "said", "head", "shown"),
+    ("view", "sentence", "head", "visible"),
     [
         ("rate", "Likes grew fastest", "<th scope=\"col\">Until</th>", "+120"),
         ("days", "Likes grew most on", "<th scope=\"col\">Day</th>", "+9"),
     ],
 )  # fmt: skip
-def test_each_view_has_a_sentence_a_table_and_files(staff, view, said, head, shown):
+def test_each_view_has_a_sentence_a_table_and_files(staff, view, sentence, head, visible):
     tweet = watched()
     for minutes, likes in ((0, 1), (2, 5), (4, 9)):
         measure(tweet, 60 * minutes, likes=likes)
@@ -195,12 +195,12 @@ def test_each_view_has_a_sentence_a_table_and_files(staff, view, said, head, sho
     file = staff.get(f"/tweets/{tweet.id}/samples.jsonl?range=all&view={view}")
     lines = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
 
-    assert said in page
+    assert sentence in page
     assert head in page
-    assert f'<td class="figure">{shown}</td>' in page
-    assert {value for value in series["series"]["likes"] if value} == {int(shown[1:])}
+    assert f'<td class="figure">{visible}</td>' in page
+    assert {value for value in series["series"]["likes"] if value} == {int(visible[1:])}
     assert len(series["times"]) == len(series["series"]["likes"])
-    assert {line["likes"] for line in lines} <= {int(shown[1:]), 9}
+    assert {line["likes"] for line in lines} <= {int(visible[1:]), 9}
     assert f"samples.parquet?range=all&view={view}" in page
 
 

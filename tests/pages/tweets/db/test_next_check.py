@@ -19,9 +19,9 @@ from trackers.updater.models import TweetUpdate
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-def page(viewer, **given):
+def page(viewer, **fields):
     now, _ = current()
-    wait = given.pop("wait")
+    wait = fields.pop("wait")
     TweetFactory(
         id=7,
         created_at=now - 2 * HOUR,
@@ -29,7 +29,7 @@ def page(viewer, **given):
         taken_at=now,
         measured_until=now,
         likes=5,
-        **given,
+        **fields,
     )
     TweetUpdateFactory(key=7, due_at=now + timedelta(seconds=wait))
     return unescape(viewer.get("/tweets/7/").content.decode())
@@ -43,11 +43,11 @@ def test_a_fixed_interval_explains_the_next_check(staff):
 
 
 def test_an_overdue_check_says_why_it_is_not_done(staff):
-    shown = page(staff, wait=-300)
+    text = page(staff, wait=-300)
 
-    assert "It waits, because no worker is running." in shown
-    assert ">due 5 min ago</time>" in shown
-    assert "Why then" not in shown
+    assert "It waits, because no worker is running." in text
+    assert ">due 5 min ago</time>" in text
+    assert "Why then" not in text
 
 
 def test_an_adapting_interval_explains_the_next_check(staff):
@@ -107,11 +107,11 @@ def test_a_postponed_tweet_day_is_explained(staff):
     assert "times the usual, since the budgets allow 25% of the tweet-days." in shown
 
 
-def adapts(**given):
+def adapts(**fields):
     Interval.objects.all().delete()
     row = {"accuracy": 0.05, "at_most": timedelta(seconds=60), "at_least": timedelta(hours=3)}
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0, **row)
-    return Stretch.objects.create(pk=1, **given)
+    return Stretch.objects.create(pk=1, **fields)
 
 
 USUAL = adapted_wait(7200, 0.2 / 3600, Bounds(0.05, 60, 10800))
@@ -136,13 +136,13 @@ def test_the_explanation_uses_the_stretch_of_its_planning(staff):
     looked_at = now - HOUR / 10
     Tweet.objects.update(measured_until=looked_at, created_at=looked_at - 2 * HOUR, pace=0.2 / 3600)
 
-    def told(stretch):
+    def explanation(stretch):
         StretchMinute.objects.filter(minute__lt=now).update(windows=stretch)
         TweetUpdate.objects.update(due_at=looked_at + timedelta(seconds=2 * USUAL))
         return unescape(staff.get("/tweets/7/").content.decode())
 
-    assert "2.0 times the usual, since X's windows had too little room." in told(2.0)
-    assert "2.0 times the usual, since it was put off" in told(1.0)
+    assert "2.0 times the usual, since X's windows had too little room." in explanation(2.0)
+    assert "2.0 times the usual, since it was put off" in explanation(1.0)
 
 
 def test_a_missing_tweet_has_no_such_explanation(staff):

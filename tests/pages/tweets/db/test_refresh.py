@@ -42,12 +42,12 @@ def tweet():
 
 
 def test_a_refresh_without_news_does_not_read_the_samples(staff, tweet, django_assert_num_queries):
-    shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
+    version = version_in(staff.get(f"/tweets/{tweet.id}/"))
     before = reads()
 
     # Session, user, the tweet, its job, its claim.
     with django_assert_num_queries(5):
-        answer = staff.get(f"/tweets/{tweet.id}/?part=now&range=all&version={shown}")
+        answer = staff.get(f"/tweets/{tweet.id}/?part=now&range=all&version={version}")
 
     assert (answer.status_code, answer.content) == (204, b"")
     assert reads() == before
@@ -64,13 +64,13 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_new_samples_come_with_the_next_refresh(staff, tweet, change):
-    shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
+    version = version_in(staff.get(f"/tweets/{tweet.id}/"))
 
     change(tweet)
-    answer = staff.get(f"/tweets/{tweet.id}/?part=now&version={shown}")
+    answer = staff.get(f"/tweets/{tweet.id}/?part=now&version={version}")
 
     assert answer.status_code == 200
-    assert version_in(answer) != shown
+    assert version_in(answer) != version
     assert version_in(answer) == version_in(staff.get(f"/tweets/{tweet.id}/"))
 
 

@@ -63,19 +63,19 @@ def test_the_table_and_the_caption_describe_the_curve(staff):
 
 
 @pytest.mark.parametrize(
-    ("because", "said"),
+    ("because", "sentence"),
     [
         pytest.param("", "X leaves it out of its replies and does not say why", id="omitted"),
         pytest.param("like_count is a text", "(like_count is a text)", id="broken"),
     ],
 )
-def test_an_unreadable_tweet_says_since_when_and_why(staff, because, said):
+def test_an_unreadable_tweet_says_since_when_and_why(staff, because, sentence):
     tweet = watched(unreadable_since=born(), unreadable_because=because)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
     assert '<span class="badge unreadable">Unreadable</span>' in page
-    assert f'{said}, since <time datetime="{born().isoformat()}"' in page
+    assert f'{sentence}, since <time datetime="{born().isoformat()}"' in page
 
 
 def test_an_edited_tweet_shows_its_earlier_texts_and_when_they_were_seen(staff):

@@ -105,7 +105,7 @@ def test_pages_follow_without_gap_or_overlap(staff):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         pytest.param("night train", ["a"], id="words of the text"),
         pytest.param("NIGHT", ["a"], id="in any case"),
@@ -115,13 +115,13 @@ def test_pages_follow_without_gap_or_overlap(staff):
         pytest.param("nowhere", [], id="nothing"),
     ],
 )
-def test_search_matches(staff, words, found):
+def test_search_matches(staff, words, expected):
     tweets = {
         "a": watched(1, text="The night train left"),
         "b": watched(2, text="100% sure", author_id=8, username="grace"),
     }
 
-    assert row_ids(staff.get("/tweets/", {"q": words})) == [tweets[name].id for name in found]
+    assert row_ids(staff.get("/tweets/", {"q": words})) == [tweets[name].id for name in expected]
 
 
 def test_search_finds_a_tweet_by_its_id_and_by_its_link(staff):
@@ -151,12 +151,12 @@ def test_every_tweet_is_in_one_state(staff):
         missing_since=now, missing_because="suspended", gone_at=now
     )
 
-    found = {
+    collected = {
         state: row_ids(staff.get("/tweets/", {"state": state}))
         for state in ("fresh", "resting", "paused", "gone")
     }
 
-    assert found == {
+    assert collected == {
         "fresh": [fresh.id],
         "resting": [resting.id],
         "paused": [paused.id],

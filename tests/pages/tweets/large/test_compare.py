@@ -57,10 +57,10 @@ def cells(page):
 
 
 def test_tweets_are_compared_at_the_same_ages(staff):
-    one, other = steady(1, 10), steady(2, 30)
+    first, other = steady(1, 10), steady(2, 30)
 
-    page = page_of(staff, f"ids={one.id},{other.id}&until=7d")
-    series = staff.get(f"/compare/series.json?ids={one.id},{other.id}&until=7d").json()
+    page = page_of(staff, f"ids={first.id},{other.id}&until=7d")
+    series = staff.get(f"/compare/series.json?ids={first.id},{other.id}&until=7d").json()
 
     assert cells(page) == [
         ["150", "600", "3,600", "14,400", "100,800"],
@@ -68,7 +68,7 @@ def test_tweets_are_compared_at_the_same_ages(staff):
     ]
     assert "7 d after posting, tweet 2 (@author7) had 302,400 views, the most" in page
     assert series["ages"][-1] == 7 * 24 * 60
-    assert [line["tweet_id"] for line in series["tweets"]] == [str(one.id), str(other.id)]
+    assert [line["tweet_id"] for line in series["tweets"]] == [str(first.id), str(other.id)]
     at = dict(zip(series["ages"], series["tweets"][1]["values"], strict=True))
     assert at[1440.0] == 43_200, "the chart says what the table says"
     assert all(len(line["values"]) == len(series["ages"]) for line in series["tweets"])
@@ -143,7 +143,7 @@ def test_a_tweet_gone_before_its_first_check_is_not_shown_as_awaiting_it(staff):
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "sentence"),
     [
         ("ids={known},abc", "“abc” is neither the id of a tweet nor a link to one."),
         ("ids={known},12345", "Tweet 12345 is not tracked here. Track it first, then compare it."),
@@ -163,22 +163,22 @@ def test_a_tweet_gone_before_its_first_check_is_not_shown_as_awaiting_it(staff):
         ("metric=x&until=y", "Nothing to compare yet"),
     ],
 )
-def test_an_invalid_address_is_explained_with_the_next_step(staff, query, said):
+def test_an_invalid_address_is_explained_with_the_next_step(staff, query, sentence):
     known, unmeasured = steady(1, 1), watched(2)
     query = query.format(known=known.id, unmeasured=unmeasured.id)
 
-    assert said in page_of(staff, query)
+    assert sentence in page_of(staff, query)
     assert staff.get(f"/compare/series.json?{query}").status_code == 200
 
 
 def test_links_and_blanks_are_accepted_and_the_address_is_normalised():
-    given = QueryDict(mutable=True)
-    given.setlist(
+    fields = QueryDict(mutable=True)
+    fields.setlist(
         "ids", ["https://x.com/a/status/20?s=1, 21", "22\nx.com/i/status/23/photo/1", "21"]
     )
-    given["scale"], given["metric"] = "log", "likes"
+    fields["scale"], fields["metric"] = "log", "likes"
 
-    asked = parse_compare_query(given)
+    asked = parse_compare_query(fields)
 
     assert asked.ids == (20, 21, 22, 23)
     assert asked.address() == "ids=20,21,22,23&metric=likes&scale=log"
@@ -188,15 +188,15 @@ def test_links_and_blanks_are_accepted_and_the_address_is_normalised():
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_curves_are_a_file(staff, form):
-    one, other = steady(1, 10), steady(2, 30)
+    first, other = steady(1, 10), steady(2, 30)
 
-    answer = staff.get(f"/compare/values.{form}?ids={one.id},{other.id}")
+    answer = staff.get(f"/compare/values.{form}?ids={first.id},{other.id}")
     text = b"".join(answer.streaming_content).decode()
 
     assert answer["Content-Disposition"] == f'attachment; filename="compare.{form}"'
     if form == "jsonl":
         lines = [json.loads(line) for line in text.splitlines()]
-        assert {line["tweet_id"] for line in lines} == {str(one.id), str(other.id)}
+        assert {line["tweet_id"] for line in lines} == {str(first.id), str(other.id)}
         assert {"author", "age_minutes", "measured_at", "views"} < lines[0].keys()
     else:
         assert text.startswith("tweet_id,author,age_minutes,measured_at,views\n")

@@ -164,14 +164,14 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
             took = TOOK[parse_query(QueryDict((SEARCHES | ORDERS)[name])).here]
             reads = [f"{n:>7,}" for (one, *_), n in rows.items() if one == name]
             print(f"{name:36}{min(took):6.0f} to {max(took):.0f} ms", *reads)
-        for name, told in plans.items():
-            took = f"{buffers(told):,} buffers, {told['Execution Time']:.1f} ms"
-            print(f"{name:32} {took}, {sorted(scans(told))}")
+        for name, plan in plans.items():
+            took = f"{buffers(plan):,} buffers, {plan['Execution Time']:.1f} ms"
+            print(f"{name:32} {took}, {sorted(scans(plan))}")
     assert {key: n for key, n in rows.items() if n > most_rows(key[0])} == {}
     assert scans(plans.pop("texts")) == {("Index Scan", "trackers_tweettext_pkey")}
-    for name, told in plans.items():
-        assert scans(told) == BY_WORDS, name
-        assert buffers(told) < MOST_BUFFERS, name
+    for name, plan in plans.items():
+        assert scans(plan) == BY_WORDS, name
+        assert buffers(plan) < MOST_BUFFERS, name
 
 
 def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_needs():
@@ -220,7 +220,7 @@ def touched(db):
 
 def explain(statement, typed):
     words = parse_search(typed)
-    given = {
+    fields = {
         "exact": words.exact,
         "loose": words.loose,
         "patterns": list(words.patterns),
@@ -233,7 +233,7 @@ def explain(statement, typed):
     only = only_bitmaps() if statement is texts.ALL_RARE else nullcontext()
     with limit_time(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
         query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}"
-        return db.execute(query, given).fetchone()[0][0]
+        return db.execute(query, fields).fetchone()[0][0]
 
 
 def scans(told):

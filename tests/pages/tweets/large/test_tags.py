@@ -200,11 +200,11 @@ def test_all_matches_equal_those_of_the_list(staff, three, query):
     query = query.replace("source=1", f"source={there.pk}")
     Tweet.objects.filter(pk=three[1]).update(gone_at=timezone.now())
 
-    found = matching_tweets(parse_query(QueryDict(query)), now=timezone.now())
+    results = matching_tweets(parse_query(QueryDict(query)), now=timezone.now())
 
     listed = row_ids(staff.get(f"{LIST}?{query}"))
-    assert sorted(found.values_list("pk", flat=True), reverse=True) == listed
-    assert found.count() == len(listed)
+    assert sorted(results.values_list("pk", flat=True), reverse=True) == listed
+    assert results.count() == len(listed)
 
 
 def test_a_search_by_id_is_a_match(three):

@@ -250,15 +250,15 @@ def test_a_view_needs_a_name_and_their_number_is_limited(staff):
 
 
 def test_pasted_tweets_are_tracked_and_bad_lines_named(staff):
-    told = staff.post(
+    answer = staff.post(
         "/tweets/track",
         {"lines": "https://x.com/a/status/1834567890123456789\nnonsense\n1834567890123456790"},
         follow=True,
     ).content.decode()
 
     assert Tweet.objects.count() == 2
-    assert "2 tweets are now tracked." in told
-    assert "line 2" in told
+    assert "2 tweets are now tracked." in answer
+    assert "line 2" in answer
     assert (
         "Nothing was pasted"
         in staff.post("/tweets/track", {"lines": " "}, follow=True).content.decode()

@@ -21,15 +21,15 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_deleting_a_user_deletes_only_the_home_of_that_user():
-    one, me, other = source(), follower(), follower()
+    origin, me, other = source(), follower(), follower()
     for who in (me, other):
-        homes.follow(who, source_id=one)
+        homes.follow(who, source_id=origin)
         built(who)
     Follow.objects.bulk_create(
         Follow(follower_id=me, origin_id=-n, followed_at="2026-11-01T00:00Z")
         for n in range(1, 2001)
     )
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     deliver_all()
 
     User.objects.get(follower=me).delete()

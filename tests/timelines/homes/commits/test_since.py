@@ -29,11 +29,11 @@ def ids_and_late(page):
 
 
 def test_since_returns_later_tweets_and_marks_late_ones(home):
-    me, one, another = home
-    bring(one, tweet(1), tweet(2))
+    me, origin, another = home
+    bring(origin, tweet(1), tweet(2))
     bring(another, tweet(5))
     clock = homes.home_page(me).clock
-    bring(one, tweet(6), tweet(3))
+    bring(origin, tweet(6), tweet(3))
     bring(another, tweet(4))
 
     new = homes.home_since(me, tweet(5), clock=clock)
@@ -65,12 +65,12 @@ def test_since_leaves_out_tweets_already_there_by_another_source(home):
 
 
 def test_since_leaves_out_tweets_of_new_follows_and_gone_tweets(home):
-    me, one, _ = home
+    me, origin, _ = home
     third = source()
     bring(third, tweet(1))
     clock = homes.home_page(me).clock
     homes.follow(me, source_id=third)
-    bring(one, tweet(2), tweet(3))
+    bring(origin, tweet(2), tweet(3))
     untrack_tweets([tweet(2)])
 
     assert homes.home_since(me, clock=clock).ids == (tweet(3),)

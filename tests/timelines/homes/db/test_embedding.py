@@ -23,12 +23,12 @@ from trackers.tweets.models import Author, Tweet, TweetText, TweetVersion
 
 def home(*fields, of=("cache",)):
     """A follower who follows a source, with a home by the cache that keeps these fields."""
-    one, me = source(), follower()
+    origin, me = source(), follower()
     Author.objects.create(pk=7, username="ada", name="Ada")
     configure(strategy="cache", embed=list(fields))
-    homes.follow(me, source_id=one)
+    homes.follow(me, source_id=origin)
     built(me, *of)
-    return one, me
+    return origin, me
 
 
 def edit(id, text):

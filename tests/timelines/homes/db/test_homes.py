@@ -48,11 +48,11 @@ MANY_ARRIVALS = """
 
 
 def test_a_home_has_the_tweets_of_followed_sources_newest_first():
-    one, another, me = source(), source(), follower()
-    homes.follow(me, source_id=one)
+    origin, another, me = source(), source(), follower()
+    homes.follow(me, source_id=origin)
     built(me)
 
-    bring(one, tweet(1), tweet(3))
+    bring(origin, tweet(1), tweet(3))
     bring(another, tweet(2))
     assert assert_same(me) == [tweet(3), tweet(1)]
 
@@ -61,12 +61,12 @@ def test_a_home_has_the_tweets_of_followed_sources_newest_first():
 
 
 def test_a_late_tweet_is_sorted_by_its_own_time():
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     built(me)
     came = [tweet(5), tweet(9), tweet(1), tweet(5, 3), tweet(7), tweet(5, 1), tweet(5, 4), tweet(2)]
     for id in came:
-        bring(one, id)
+        bring(origin, id)
         deliver_all()
 
     assert assert_same(me, limit=2) == sorted(came, reverse=True)
@@ -103,54 +103,54 @@ def test_a_full_bucket_is_stored_uncompressed():
 
 
 def test_an_account_without_a_source_can_be_followed():
-    one, me = source(), follower()
+    origin, me = source(), follower()
     homes.follow(me, author_id=77)
     built(me)
 
-    bring(one, tweet(1), author=77)
-    bring(one, tweet(2), author=78)
+    bring(origin, tweet(1), author=77)
+    bring(origin, tweet(2), author=78)
     deliver_all()
 
     assert assert_same(me) == [tweet(1)]
 
 
 def test_unfollowing_leaves_what_another_source_brings():
-    one, another, me = source(), source(), follower()
-    homes.follow(me, source_id=one)
+    origin, another, me = source(), source(), follower()
+    homes.follow(me, source_id=origin)
     homes.follow(me, source_id=another)
     built(me)
-    bring(one, tweet(1), tweet(2))
+    bring(origin, tweet(1), tweet(2))
     bring(another, tweet(2), tweet(3))
     deliver_all()
 
-    assert homes.unfollow(me, source_id=one)
+    assert homes.unfollow(me, source_id=origin)
     assert assert_same(me) == [tweet(3), tweet(2)]
-    assert not homes.unfollow(me, source_id=one)
+    assert not homes.unfollow(me, source_id=origin)
 
-    assert homes.follow(me, source_id=one)
+    assert homes.follow(me, source_id=origin)
     assert assert_same(me) == [tweet(3), tweet(2), tweet(1)]
-    assert not homes.follow(me, source_id=one)
+    assert not homes.follow(me, source_id=origin)
 
 
 def test_a_follow_with_more_than_its_backfill_shows_all_of_it():
-    one, another, me = source(), source(), follower()
+    origin, another, me = source(), source(), follower()
     configure(follow_backfill=4)
-    bring(one, *(tweet(day) for day in range(20)))
+    bring(origin, *(tweet(day) for day in range(20)))
     bring(another, *(tweet(day, 1) for day in range(0, 20, 7)))
     homes.follow(me, source_id=another)
     built(me)
 
-    homes.follow(me, source_id=one)
+    homes.follow(me, source_id=origin)
 
     assert len(assert_same(me)) == 23
 
 
 def test_deleting_untracking_and_removing_reach_every_home_at_once():
-    one, another, me = source(), source(), follower()
-    homes.follow(me, source_id=one)
+    origin, another, me = source(), source(), follower()
+    homes.follow(me, source_id=origin)
     homes.follow(me, source_id=another)
     built(me)
-    bring(one, *(tweet(day) for day in range(6)))
+    bring(origin, *(tweet(day) for day in range(6)))
     bring(another, tweet(9))
     deliver_all()
 
@@ -161,7 +161,7 @@ def test_deleting_untracking_and_removing_reach_every_home_at_once():
     Tweet.objects.filter(pk=tweet(5)).update(gone_at=None)
     assert assert_same(me) == [tweet(day) for day in (9, 5, 4, 2, 1, 0)]
 
-    life.remove_sources([one])
+    life.remove_sources([origin])
     assert assert_same(me) == [tweet(9)]
     deliver_all()
     assert assert_same(me) == [tweet(9)]
@@ -182,19 +182,19 @@ def test_tweets_with_ids_without_time_are_sorted_by_their_day():
 
 
 def test_a_source_beyond_the_fanout_limit_is_read_on_demand():
-    one = source()
+    origin = source()
     followers = [follower() for _ in range(4)]
     configure(fanout_limit=2)
     for me in followers:
-        homes.follow(me, source_id=one)
+        homes.follow(me, source_id=origin)
         built(me)
-    bring(one, tweet(1), tweet(2))
+    bring(origin, tweet(1), tweet(2))
 
     assert [done.homes for done in deliver_all()] == [2]
     assert [assert_same(me) for me in followers] == [[tweet(2), tweet(1)]] * 4
 
     configure(fanout_limit=None)
-    bring(one, tweet(3))
+    bring(origin, tweet(3))
     deliver_all()
     assert [len(assert_same(me)) for me in followers] == [3] * 4
 
@@ -218,31 +218,31 @@ def test_after_a_switch_of_strategy_a_home_is_read_until_built_and_says_so():
 
 
 def test_sources_without_followers_record_no_arrivals():
-    one, me = source(), follower()
-    bring(one, tweet(1))
+    origin, me = source(), follower()
+    bring(origin, tweet(1))
     assert not Arrival.objects.exists()
 
-    homes.follow(me, source_id=one)
-    bring(one, tweet(2), tweet(3))
-    bring(one, tweet(4))
+    homes.follow(me, source_id=origin)
+    bring(origin, tweet(2), tweet(3))
+    bring(origin, tweet(4))
     assert Arrival.objects.count() == 3
-    assert [job.key for job in TimelineDelivery.objects.all()] == [one]
+    assert [job.key for job in TimelineDelivery.objects.all()] == [origin]
 
-    homes.unfollow(me, source_id=one)
-    bring(one, tweet(5))
+    homes.unfollow(me, source_id=origin)
+    bring(origin, tweet(5))
     assert not Arrival.objects.exists()
     assert not TimelineDelivery.objects.exists()
 
 
 def test_deleting_a_follower_leaves_no_rows():
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     built(me)
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
 
     Follower.objects.get(pk=me).delete()
     tasks.drop_idle_homes()
-    bring(one, tweet(2))
+    bring(origin, tweet(2))
     Timeline.objects.all().delete()
     built(me)
 
@@ -251,17 +251,17 @@ def test_deleting_a_follower_leaves_no_rows():
 
 
 def test_an_unread_home_is_dropped_and_correct_at_once_on_return():
-    one, me, another = source(), follower(), follower()
+    origin, me, another = source(), follower(), follower()
     configure(strategy="timed", idle_days=3)
     for who in (me, another):
-        homes.follow(who, source_id=one)
+        homes.follow(who, source_id=origin)
         homes.home_page(who)
         homes.rebuild(who)
     HomeRebuild.objects.all().delete()
     Follower.objects.filter(pk=me).update(read_at=timezone.now() - timedelta(days=4))
 
     tasks.drop_idle_homes()
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     assert [done.homes for done in deliver_all()] == [1]
 
     page = homes.home_page(me)
@@ -286,14 +286,14 @@ def test_a_switch_of_strategy_during_a_build_builds_the_home_again():
 
 def test_a_cut_cache_is_read_on_below_its_oldest_tweet():
     """A late tweet from below is no proof that all above it are there."""
-    one, me = source(), follower()
+    origin, me = source(), follower()
     configure(cache_size=50, cache_slack=10)
-    homes.follow(me, source_id=one)
+    homes.follow(me, source_id=origin)
     cache = built(me, "cache")["cache"]
     for n in range(7):
-        bring(one, *(tweet(50, 10 * n + i) for i in range(10)))
+        bring(origin, *(tweet(50, 10 * n + i) for i in range(10)))
         deliver_all()
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     deliver_all()
 
     assert len(cache.held(me)) == 51
@@ -303,11 +303,11 @@ def test_a_cut_cache_is_read_on_below_its_oldest_tweet():
 
 
 def test_an_expired_cache_is_built_again():
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     cache = built(me, "cache")["cache"]
     store.drop(f"home:{me}")
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     deliver_all()
 
     page = cache.page(me)
@@ -368,17 +368,17 @@ def test_arrivals_of_an_inactive_source_are_pruned():
 
 
 def test_invalid_pages_are_refused():
-    one, me = source(), follower()
+    origin, me = source(), follower()
     for bad in ({"limit": -1}, {"limit": 801}, {"before": -1}, {"before": 1, "after": 2}):
         with pytest.raises(ValueError, match=r"page|id"):
             homes.home_page(me, **bad)
     for ask in (lambda: homes.home_page(me + 1), lambda: homes.home_since(me + 1)):
         with pytest.raises(LookupError):
             ask()
-    for ids in ({}, {"source_id": one, "author_id": 1}, {"source_id": 0}, {"author_id": 2**63}):
+    for ids in ({}, {"source_id": origin, "author_id": 1}, {"source_id": 0}, {"author_id": 2**63}):
         with pytest.raises(ValueError, match=r"is not an id|Either"):
             homes.follow(me, **ids)
-    for ids in ((me, one + 1), (me + 1, one)):
+    for ids in ((me, origin + 1), (me + 1, origin)):
         with pytest.raises(LookupError):
             homes.follow(ids[0], source_id=ids[1])
     assert homes.home_page(me, limit=0).ids == ()

@@ -45,11 +45,11 @@ def test_quick_reads_return_the_first_tweets_of_the_full_read(followers, way, an
     of_all = on_read.CANDIDATES[way]
     enough = []
     for me in followers:
-        given = {"follower": me, "origins": None, "anchor": anchor, "limit": LIMIT}
+        fields = {"follower": me, "origins": None, "anchor": anchor, "limit": LIMIT}
         with cursor() as db:
-            truth = db.execute(of_all, given).fetchall()
+            truth = db.execute(of_all, fields).fetchall()
             for name in ("_TOGETHER_OF", "_EACH_OF"):
-                found = db.execute(getattr(nearby, name)[way], given).fetchall()
+                found = db.execute(getattr(nearby, name)[way], fields).fetchall()
                 # Never one that is not there; and no gap before the last of them.
                 assert found == truth[: len(found)], (me, name)
                 enough += [(me, name)] if len(found) == LIMIT else []
@@ -66,9 +66,9 @@ def test_a_page_takes_four_statements_for_any_strategy_and_number_of_sources(
     known = homes.strategies()
     asked = []
     for me in (many, some):
-        for one in known.values():
-            one.rebuild(me)
-            one.page(me)
+        for strategy in known.values():
+            strategy.rebuild(me)
+            strategy.page(me)
     run = psycopg.Cursor.execute
 
     def execute(cursor, query, *given, **how):
@@ -78,7 +78,7 @@ def test_a_page_takes_four_statements_for_any_strategy_and_number_of_sources(
     monkeypatch.setattr(psycopg.Cursor, "execute", execute)
 
     for me in (many, some):
-        for key, one in known.items():
+        for key, strategy in known.items():
             asked.clear()
-            page = one.page(me)
+            page = strategy.page(me)
             assert (len(page.ids), len(asked)) == (50, 4), (key, asked)

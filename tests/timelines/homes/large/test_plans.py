@@ -40,8 +40,8 @@ def test_pages_deliveries_and_new_tweets_are_read_by_key(monkeypatch):
     fill()
     me = Follower.objects.order_by("pk").first().pk
     known = homes.strategies()
-    for one in known.values():
-        one.rebuild(me)
+    for strategy in known.values():
+        strategy.rebuild(me)
     with cursor() as db:
         for statement in OTHERS:
             db.execute(statement)
@@ -51,10 +51,10 @@ def test_pages_deliveries_and_new_tweets_are_read_by_key(monkeypatch):
     bring(source_id, BASE + 300 * DAY, BASE + 301 * DAY)
 
     with watched(monkeypatch) as seen:
-        for one in known.values():
-            one.page(me)
-            one.page(me, before=middle)
-            one.page(me, after=middle)
+        for strategy in known.values():
+            strategy.page(me)
+            strategy.page(me, before=middle)
+            strategy.page(me, after=middle)
         homes.home_since(me, clock=clock)
         homes.home_since(me, BASE + 300 * DAY)
         deliver_all()

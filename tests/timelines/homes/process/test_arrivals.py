@@ -145,12 +145,12 @@ def test_an_account_is_known_once_the_tweet_is_described(x):
 
 def test_arrivals_of_a_source_commit_in_the_order_of_their_numbers():
     """The second session must not be numbered, and read, before the first has committed."""
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     with session() as first, session() as second:
         first.begin()
-        first.do(lambda: store(one, [tweet(1)]))
-        second.start(lambda: bring(one, tweet(2)))
+        first.do(lambda: store(origin, [tweet(1)]))
+        second.start(lambda: bring(origin, tweet(2)))
         second.waits()
 
         assert not Arrival.objects.exists()
@@ -165,13 +165,13 @@ def test_arrivals_of_a_source_commit_in_the_order_of_their_numbers():
 
 def test_the_number_of_an_arrival_is_drawn_under_the_lock_of_its_source():
     """Else it could be committed, and read behind, before a lower one."""
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     before = last_number()
     with session() as holding, session() as storing:
         holding.begin()
-        holding.do(lambda: Origin.objects.select_for_update().get(pk=one))
-        storing.start(lambda: arrive([(one, tweet(1))]))
+        holding.do(lambda: Origin.objects.select_for_update().get(pk=origin))
+        storing.start(lambda: arrive([(origin, tweet(1))]))
         storing.waits()
         assert last_number() == before
         holding.commit()
@@ -188,7 +188,7 @@ def last_number():
 
 @pytest.mark.parametrize("named", ["source_id", "author_id", "new author_id"])
 def test_a_new_follower_misses_no_tweet_being_stored(named):
-    one, me = source(), follower()
+    first_source, me = source(), follower()
     if named == "author_id":
         Author.objects.create(pk=77)
     strategies = homes.strategies()
@@ -196,8 +196,8 @@ def test_a_new_follower_misses_no_tweet_being_stored(named):
         strategies[key].rebuild(me)
     with session() as storing, session() as following:
         storing.begin()
-        storing.do(lambda: store(one, [tweet(1)], author=77))
-        origin = {"source_id": one} if named == "source_id" else {"author_id": 77}
+        storing.do(lambda: store(first_source, [tweet(1)], author=77))
+        origin = {"source_id": first_source} if named == "source_id" else {"author_id": 77}
         following.start(lambda: homes.follow(me, **origin))
         following.waits()
         storing.commit()
@@ -209,15 +209,15 @@ def test_a_new_follower_misses_no_tweet_being_stored(named):
 
 def test_an_unfollow_waits_for_a_running_delivery():
     """Else it would put back what was taken out."""
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     sized = homes.strategies()["sized"]
     sized.rebuild(me)
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     with session() as delivering, session() as unfollowing:
         delivering.begin()
         delivering.do(deliver_all)
-        unfollowing.start(lambda: homes.unfollow(me, source_id=one))
+        unfollowing.start(lambda: homes.unfollow(me, source_id=origin))
         unfollowing.waits()
         delivering.commit()
         assert unfollowing.end()
@@ -229,19 +229,19 @@ def test_an_unfollow_waits_for_a_running_delivery():
 
 def test_a_delivery_waits_for_a_running_unfollow():
     """Else it would put in for whom it saw following, when they are through."""
-    one, me, another = source(), follower(), follower()
+    origin, me, another = source(), follower(), follower()
     sized = homes.strategies()["sized"]
     for who in (me, another):
-        homes.follow(who, source_id=one)
+        homes.follow(who, source_id=origin)
         sized.rebuild(who)
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     with session() as unfollowing, session() as delivering:
         unfollowing.begin()
-        unfollowing.do(lambda: homes.unfollow(me, source_id=one))
+        unfollowing.do(lambda: homes.unfollow(me, source_id=origin))
         assert delivering.do(deliver_all)[0].is_elsewhere
         unfollowing.commit()
 
-    assert waiting() == {one}
+    assert waiting() == {origin}
     set_due(TimelineDelivery, timezone.now())
     deliver_all()
     assert (sized.held(me), sized.held(another)) == ([], [tweet(1)])
@@ -249,15 +249,15 @@ def test_a_delivery_waits_for_a_running_unfollow():
 
 def test_a_home_being_built_gets_concurrent_deliveries():
     """Whoever builds it has read the sources before the tweet came."""
-    one, me = source(), follower()
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    homes.follow(me, source_id=origin)
     sized = homes.strategies()["sized"]
-    bring(one, tweet(1))
+    bring(origin, tweet(1))
     sized.begin(me)
     with session() as building, session() as delivering:
         building.begin()
         building.do(lambda: sized.build(me))
-        bring(one, tweet(2))
+        bring(origin, tweet(2))
         delivering.start(deliver_all)
         delivering.waits()
         building.commit()

@@ -82,13 +82,13 @@ def held(follower_id):
 
 
 def test_a_killed_delivery_loses_and_duplicates_nothing():
-    one, followers = source(), [follower() for _ in range(3)]
+    entry, followers = source(), [follower() for _ in range(3)]
     for me in followers:
-        homes.follow(me, source_id=one)
+        homes.follow(me, source_id=entry)
         built(me)
     tweets = [tweet(n // 40, n) for n in range(deliver.ARRIVALS_PER_TRANSACTION + 100)]
-    bring(one, *tweets)
-    deliver.deliver_page(one)
+    bring(entry, *tweets)
+    deliver.deliver_page(entry)
     before, number = held(followers[0]), DeliveryMark.objects.get().number
 
     # The last that a page is put into: the others have been written then.
@@ -106,16 +106,16 @@ def test_a_killed_delivery_loses_and_duplicates_nothing():
 
 
 def test_a_killed_rebuild_is_done_again():
-    one, me = source(), follower()
-    bring(one, *(tweet(n // 40, n) for n in range(300)))
-    homes.follow(me, source_id=one)
+    origin, me = source(), follower()
+    bring(origin, *(tweet(n // 40, n) for n in range(300)))
+    homes.follow(me, source_id=origin)
     configure(strategy="sized")
     assert not homes.home_page(me).complete
 
     with killed_at("trackers_sourcetweet"):
         assert [feed.built_at for feed in BuiltHome.objects.all()] == [None]
         assert len(homes.home_page(me, limit=800).ids) == 300
-        bring(one, tweet(20))
+        bring(origin, tweet(20))
     let_leases_run_out(HomeRebuild)
     assert worker().wait(60) == 0
 

@@ -42,12 +42,12 @@ def test_a_checkpoint_is_the_last_measurement_at_or_before_its_age(packing):
         pack(now=packing, deadline=Deadline.after(600))
     ages = sorted(draw.sample(range(7000), 40))
 
-    found = at_ages([Born(one.id, BORN) for one in tweets], [one * M for one in ages], now=NOW)
+    results = at_ages([Born(one.id, BORN) for one in tweets], [one * M for one in ages], now=NOW)
 
-    assert found.keys() == {one.id for one in tweets}
+    assert results.keys() == {one.id for one in tweets}
     for tweet in tweets:
         expected = {one * M: known for one in ages if (known := naive(tweet, one * M))}
-        assert {one.age: (one.measured_at, one.counts) for one in found[tweet.id]} == expected
+        assert {one.age: (one.measured_at, one.counts) for one in results[tweet.id]} == expected
 
 
 def test_a_future_age_has_no_checkpoint_and_one_metric_can_be_selected():

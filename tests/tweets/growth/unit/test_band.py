@@ -39,9 +39,9 @@ def test_measurements_long_before_an_age_are_left_out():
 @pytest.mark.parametrize("until", [timedelta(minutes=2), H, 7 * 24 * H])
 @pytest.mark.parametrize("since", [timedelta(0), timedelta(minutes=90)])
 def test_ages_rise_to_the_end_within_the_wanted_number(until, since):
-    found = ages(until, count=48, since=since)
+    results = ages(until, count=48, since=since)
 
-    assert found == sorted(set(found))
-    assert len(found) <= 48
-    assert all(age.microseconds == 0 for age in found)
-    assert found[-1] == max(until, since)
+    assert results == sorted(set(results))
+    assert len(results) <= 48
+    assert all(age.microseconds == 0 for age in results)
+    assert results[-1] == max(until, since)

@@ -16,11 +16,11 @@ def pasts(*grown, every=30 * H):
 
 
 def test_tweets_that_all_doubled_project_the_double_without_error():
-    found = project(150, pasts(*[(100, 200)] * 12), age=H)
+    projection = project(150, pasts(*[(100, 200)] * 12), age=H)
 
-    assert (found.total, found.low, found.high) == (300, 300, 300)
-    assert (found.tweets, found.tested) == (12, 7)
-    assert (found.usual_error, found.large_error) == (0, 0)
+    assert (projection.total, projection.low, projection.high) == (300, 300, 300)
+    assert (projection.tweets, projection.tested) == (12, 7)
+    assert (projection.usual_error, projection.large_error) == (0, 0)
 
 
 def test_the_range_is_the_middle_half_of_the_factors():
