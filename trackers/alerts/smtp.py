@@ -19,7 +19,9 @@ from tweetwatch.servers import MailServer
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
 _MAX_REASON, _MAX_ERROR_LENGTH = 120, 300
 _LATER = "The e-mail will be retried."
-# Errors of one e-mail, or one address.
+_CHECK_URL = "Check EMAIL_URL."
+_CORRECT_IT = "Correct it in the rule, or in the account."
+# Errors of one e-mail, or one address. All of smtplib's are OSErrors.
 _OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
 
@@ -53,7 +55,7 @@ def deliver(message: EmailMessage, server: MailServer) -> Verdict:
         assert backend.connection is not None
         to = [sanitize_address(one, "utf-8") for one in message.recipients()]
         backend.connection.sendmail(server.sender, to, _bytes_of(message))
-    except (OSError, smtplib.SMTPException, UnicodeError) as error:
+    except (OSError, UnicodeError) as error:
         return _verdict(error, server)
     finally:
         _quit_quietly(backend)
@@ -70,77 +72,76 @@ def _quit_quietly(backend: EmailBackend) -> None:
     if connection is not None:
         try:
             connection.quit()
-        except (OSError, smtplib.SMTPException):
+        except OSError:
             connection.close()
 
 
-def _verdict(error: Exception, server: MailServer) -> Verdict:
+def _verdict(error: OSError | UnicodeError, server: MailServer) -> Verdict:
     reason, is_final = _why(error, server)
     is_of_one = isinstance(error, _OF_ONE)
     return Verdict(reason[:_MAX_ERROR_LENGTH], is_final, is_of_all=not is_of_one)
 
 
-def _why(error: Exception, server: MailServer) -> tuple[str, bool]:
-    """The most specific first: most of these are each other's subclasses, and OSErrors."""
-    at = server.place
+def _why(error: OSError | UnicodeError, server: MailServer) -> tuple[str, bool]:
+    """What went wrong and what helps; and whether trying again is useless."""
+    answer: bytes | str
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, answer = next(iter(error.recipients.values()), (550, b""))
-            sentence = f"The mail server refuses the address: {_quoted(code, answer, server)}."
-            return f"{sentence} Correct it in the rule, or in the account.", code >= 500
+        case smtplib.SMTPResponseException():
+            code, answer = error.smtp_code, error.smtp_error
+        case UnicodeError():
+            return f"The address cannot be used in an e-mail. {_CORRECT_IT}", True
+        case _:
+            return _why_unreachable(error, server), False
+    is_final = code >= 500 and isinstance(error, _OF_ONE)
+    return _why_refused(error, _quoted(code, answer, server), server), is_final
+
+
+def _why_refused(error: Exception, reply: str, server: MailServer) -> str:
+    """`reply`: what the server says."""
+    match error:
+        case smtplib.SMTPRecipientsRefused():
+            return f"The mail server refuses the address: {reply}. {_CORRECT_IT}"
         case smtplib.SMTPSenderRefused():
-            sentence = _quoted(error.smtp_code, error.smtp_error, server)
-            return (
-                f"The mail server refuses the sender {server.sender}: {sentence}. Set EMAIL_FROM.",
-                False,
-            )
+            return f"The mail server refuses the sender {server.sender}: {reply}. Set EMAIL_FROM."
         case smtplib.SMTPAuthenticationError():
-            sentence = _quoted(error.smtp_code, error.smtp_error, server)
-            return (
-                f"The mail server refuses the user name or the password: {sentence}. "
-                "Check EMAIL_URL.",
-                False,
-            )
+            refused = "The mail server refuses the user name or the password"
+            return f"{refused}: {reply}. {_CHECK_URL}"
         case smtplib.SMTPDataError():
-            sentence = _quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server rejects the e-mail: {sentence}.", error.smtp_code >= 500
+            return f"The mail server rejects the e-mail: {reply}."
+    return f"The mail server {server.place} refuses: {reply}. {_LATER}"
+
+
+def _why_unreachable(error: OSError, server: MailServer) -> str:
+    """The most specific first: most of these are OSErrors, and some are each other's subclasses."""
+    at = server.place
+    match error:
         case smtplib.SMTPNotSupportedError():
             return (
                 f"The mail server {at} does not offer what EMAIL_URL asks for (STARTTLS, or a "
-                "login). Check EMAIL_URL.",
-                False,
+                f"login). {_CHECK_URL}"
             )
         case smtplib.SMTPServerDisconnected():
-            return f"The mail server {at} hung up, or did not answer in time. {_LATER}", False
-        case smtplib.SMTPResponseException():
-            sentence = _quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server {at} refuses: {sentence}. {_LATER}", False
+            return f"The mail server {at} hung up, or did not answer in time. {_LATER}"
         case ssl.SSLCertVerificationError():
             return (
                 f"The certificate of the mail server {at} is not valid: {error.verify_message}. "
-                "Use the name in its certificate in EMAIL_URL.",
-                False,
+                "Use the name in its certificate in EMAIL_URL."
             )
         case ssl.SSLError():
             return (
                 f"No secure connection to {at}: {error.reason or 'TLS failed'}. Port 587 mostly "
-                "takes smtp+tls, and 465 smtp+ssl; check EMAIL_URL.",
-                False,
+                "takes smtp+tls, and 465 smtp+ssl; check EMAIL_URL."
             )
         case TimeoutError():
             waited = f"{server.timeout.total_seconds():g} s"
-            return f"The mail server {at} did not answer within {waited}. {_LATER}", False
+            return f"The mail server {at} did not answer within {waited}. {_LATER}"
         case ConnectionRefusedError():
-            return f"Nothing listens at {at}. Start the mail server, or check EMAIL_URL.", False
+            return f"Nothing listens at {at}. Start the mail server, or check EMAIL_URL."
         case socket.gaierror():
-            return f"There is no host {server.host}. Check EMAIL_URL.", False
-        case UnicodeError():
-            sentence = "The address cannot be used in an e-mail"
-            return f"{sentence}. Correct it in the rule, or in the account.", True
-        case OSError():
-            sentence = error.strerror or str(error)
-            return f"The mail server {at} cannot be reached: {sentence}. {_LATER}", False
-    return f"What answers at {at} is not a mail server. Check EMAIL_URL.", False
+            return f"There is no host {server.host}. {_CHECK_URL}"
+    return f"The mail server {at} cannot be reached: {error.strerror or error}. {_LATER}"
 
 
 def _quoted(code: int, answer: bytes | str, server: MailServer) -> str:
