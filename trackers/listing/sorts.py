@@ -133,7 +133,7 @@ def _few_matches(query: TweetQuery, filters: Filters, deadline: Deadline) -> lis
     time_left, direction, size = Deadline.after(_SEARCH_TIME), Direction(), MAX_SORTED + 1
     while True:
         candidates = filters.candidates(direction, size)
-        ids += filters.sieve(candidates.ids) if query.filtered else results.ids
+        ids += filters.sieve(candidates.ids) if query.filtered else candidates.ids
         if len(ids) > MAX_SORTED:
             return Unsorted.MATCHES
         if candidates.until is None:
