@@ -697,6 +697,7 @@ class Migration(migrations.Migration):
             ('follower', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='address', serialize=False, to='trackers.follower')),
             ('digest', models.CharField(max_length=64, unique=True)),
             ('made_at', models.DateTimeField()),
+            ('feeds_id', models.UUIDField(default=uuid4, editable=False)),
         ]),
         migrations.CreateModel('ApiToken', [
             ID,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.db import models
@@ -158,9 +159,15 @@ class FeedAddress(models.Model):
     )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True)
     made_at = models.DateTimeField()
+    # From which the ids of its feeds are made. It stays when the address is replaced.
+    feeds_id = models.UUIDField(default=uuid4, editable=False)
 
     def __str__(self) -> str:
         return f"address of {self.follower}"
+
+    def feed_id(self, source_id: int) -> UUID:
+        """The id of the feed of a source, or of the home (0), under whatever host it is read."""
+        return uuid5(self.feeds_id, str(source_id))
 
 
 class FeedState(models.Model):

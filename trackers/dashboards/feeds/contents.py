@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import escape
@@ -38,6 +39,7 @@ class Entry:
     author: str
     text: str
     published: datetime
+    updated: datetime  # when it was last edited; `published` if never
 
     @property
     def title(self) -> str:
@@ -85,11 +87,14 @@ def _feed_entries(ids: Sequence[int]) -> list[Entry]:
 
 def _feed_entry(tweet: Tweet) -> Entry:
     text = getattr(tweet, "tweettext", None)
+    published = tweet.created_at or born_at(tweet.pk)
     return Entry(
         url=f"https://x.com/i/status/{tweet.pk}",
         author=_author_words(tweet),
         text=text.text if text else f"Tweet {tweet.pk}, not looked up yet.",
-        published=tweet.created_at or born_at(tweet.pk),
+        published=published,
+        # The ids of versions tell when X made them.
+        updated=born_at(tweet.newest) if tweet.newest else published,
     )
 
 
@@ -112,12 +117,12 @@ class AtomFeed(Atom1Feed):
         return self.changed_at
 
 
-def _atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
+def _atom_feed(contents: FeedContents, *, id: UUID, changed_at: datetime, link: str) -> bytes:
     feed = AtomFeed(
         title=_xml_text(contents.title),
         link=link,
         description=None,
-        feed_guid=f"{link}#{contents.source_id}",
+        feed_guid=id.urn,
         changed_at=changed_at,
     )
     for entry in contents.entries:
@@ -128,7 +133,7 @@ def _atom_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> by
             unique_id=entry.url,
             author_name=_xml_text(entry.author),
             pubdate=entry.published,
-            updateddate=entry.published,
+            updateddate=entry.updated,
         )
     return feed.writeString("utf-8").encode()
 
@@ -137,7 +142,7 @@ def _xml_text(text: str) -> str:
     return _NOT_IN_XML.sub("", text)
 
 
-def _json_feed(contents: FeedContents, *, changed_at: datetime, link: str) -> bytes:
+def _json_feed(contents: FeedContents, *, id: UUID, changed_at: datetime, link: str) -> bytes:
     feed = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": contents.title,
@@ -153,6 +158,7 @@ def _json_item(entry: Entry) -> dict[str, object]:
         "url": entry.url,
         "content_text": entry.text,
         "date_published": entry.published.isoformat(),
+        "date_modified": entry.updated.isoformat(),
         "authors": [{"name": entry.author}],
     }
 

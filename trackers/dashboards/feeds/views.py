@@ -83,7 +83,9 @@ def _feed_response(
     changed_at = feed_addresses.changed_at(address, contents.source_id, contents.digest, now=now)
     kind, write = WRITERS[form]
     link = request.build_absolute_uri(page)
-    response = HttpResponse(write(contents, changed_at=changed_at, link=link), content_type=kind)
+    id = address.feed_id(contents.source_id)
+    feed = write(contents, id=id, changed_at=changed_at, link=link)
+    response = HttpResponse(feed, content_type=kind)
     # After two changes within a second, changed_at may be in the future: do not send it yet.
     if changed_at <= now:
         response["Last-Modified"] = http_date(changed_at.timestamp())

@@ -100,6 +100,47 @@ def test_an_entry_is_valid_whatever_the_text_contains(client, secret, three):
     assert first["authors"] == [{"name": "NASA & <friends> (@nasa)"}]
 
 
+def test_an_edit_updates_an_entry_and_keeps_its_id(client, secret, three):
+    _, ids = three
+    before = first_entry(client, secret)
+    Tweet.objects.filter(pk=ids[0]).update(newest=tweet(2, 3))
+
+    after = first_entry(client, secret)
+
+    assert [before[name] for name in ("id", "published")] == [
+        after[name] for name in ("id", "published")
+    ]
+    assert before["updated"] == before["published"] < after["updated"]
+    assert after["updated"].startswith("2026-11-03T00:00:00")
+    [item, *_] = client.get(f"/feeds/{secret}/home.json").json()["items"]
+    assert item["date_published"] < item["date_modified"]
+
+
+def first_entry(client, secret):
+    feed = ET.fromstring(client.get(f"/feeds/{secret}/home.atom").content)
+    return {one.tag.removeprefix(ATOM): one.text for one in feed.find(f"{ATOM}entry")}
+
+
+def test_a_feed_keeps_its_id_when_its_host_or_its_address_changes(
+    client, bob, secret, three, settings
+):
+    came_from, _ = three
+    settings.ALLOWED_HOSTS = ["*"]
+
+    def ids(secret, **how):
+        answers = [
+            client.get(f"/feeds/{secret}/{path}.atom", **how)
+            for path in ("home", f"sources/{came_from}")
+        ]
+        return [ET.fromstring(answer.content).findtext(f"{ATOM}id") for answer in answers]
+
+    home, of_source = first = ids(secret)
+    assert home.startswith("urn:uuid:")
+    assert home != of_source
+    assert ids(secret, secure=True, HTTP_HOST="watch.example") == first
+    assert ids(feed_addresses.make_address(bob.pk, now=timezone.now())) == first
+
+
 def test_a_feed_does_not_contain_its_own_address(client, secret, three):
     for form in ("atom", "json"):
         answer = client.get(f"/feeds/{secret}/home.{form}")
