@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.db.models.functions import Now
+from django.template.defaultfilters import pluralize
 
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
-from trackers.jobs import pausing
+from trackers.jobs import pausing, queue
 from trackers.jobs.audit import Audit, audit_queue
 from trackers.jobs.models import Queue
 
@@ -64,6 +65,17 @@ def mend_queue(name: str, actor: Actor) -> Audit:
     if not result.is_sound:
         history.record(actor, list(Queue.objects.filter(pk=name)), "Repaired its queue")
     return result
+
+
+def retry_isolated(name: str, actor: Actor) -> Done:
+    """Try the queue's isolated keys again; `count`: how many there were."""
+    retried = queue.retry_isolated(name)
+    if not retried:
+        return Done(f"{name}: nothing is isolated.", is_done=False)
+    history.record(actor, list(Queue.objects.filter(pk=name)), f"Retried {retried:,} isolated keys")
+    return Done(
+        f"{name}: {retried:,} {pluralize(retried, 'key is,keys are')} tried again.", retried
+    )
 
 
 def pause_everything(actor: Actor, *, because: str) -> Done:

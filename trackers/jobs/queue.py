@@ -51,6 +51,7 @@ __all__ = [
     "release",
     "release_in_place",
     "remove_keys",
+    "retry_isolated",
     "schedule",
     "schedule_many",
 ]  # fmt: skip
@@ -89,6 +90,22 @@ _REMOVE_KEYS = """
     DELETE FROM {job} WHERE key = ANY(ARRAY(
         SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) ORDER BY key FOR UPDATE))
     RETURNING key
+"""
+
+
+# By the index of the isolated keys. Locks: jobs, in the order of keys, as everywhere.
+_RETRY_ISOLATED = """
+    WITH isolated AS MATERIALIZED (
+        SELECT ctid AS place FROM {job} WHERE strikes >= {max_strikes}
+        ORDER BY key LIMIT 1000 FOR UPDATE
+    ),
+    put AS (
+        UPDATE {job} SET due_at = now(), stamp = %(stamp)s, strikes = 0, urgent = false
+        WHERE ctid = ANY(ARRAY(SELECT place FROM isolated))
+        RETURNING *
+    ),
+    bucket AS ({into_buckets})
+    SELECT count(*) FROM put
 """
 
 
@@ -151,6 +168,21 @@ def remove_keys(queue: str, keys: Iterable[int]) -> set[int]:
     with cursor() as db:
         db.execute(on(queue, _REMOVE_KEYS), {"keys": sorted(keys)})
         return set(keys_of(db))
+
+
+def retry_isolated(queue: str) -> int:
+    """Make the queue's isolated keys due at once, without their strikes; return how many.
+
+    A thousand in a transaction. LookupError: there is no such queue.
+    """
+    retried = 0
+    while True:
+        with cursor() as db:
+            row = db.execute(on(queue, _RETRY_ISOLATED), {"stamp": new_stamp()}).fetchone()
+        assert row is not None
+        if not row[0]:
+            return retried
+        retried += row[0]
 
 
 def claims(queue: str, keys: Iterable[int]) -> dict[int, datetime]:

@@ -4,6 +4,8 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.management import call_command
 from django_q.signing import SignedPackage
 
 from tests.jobs.conftest import NAME, others_work
@@ -157,6 +159,22 @@ def test_suspects_do_not_wait_when_nothing_else_is_due(struck):
     struck(range(30), 2)
 
     assert Counter(map(len, handed(PostgresBroker("tweetwatch"), 3))) == {10: 3}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_isolated_keys_are_tried_again_by_the_command(struck, jobs, capsys):
+    struck(range(2100), 4)
+    for _ in range(4):
+        assert queue.get(NAME, 1000) is None
+    assert jobs.row(7) == (None, 4)
+
+    call_command("queue", "retry")
+
+    assert f"{NAME}: 2,100 keys are tried again." in capsys.readouterr().out
+    assert jobs.row(7) == (None, 0)
+    keys = [key for batch in iter(lambda: queue.get(NAME, 1000), None) for key in batch.keys]
+    assert sorted(keys) == list(range(2100))
+    assert LogEntry.objects.get().change_message.startswith("Retried 2,100 isolated keys, ")
 
 
 def handed(broker, times):

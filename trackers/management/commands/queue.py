@@ -1,4 +1,4 @@
-"""The queues, for a person at a terminal: is every key where a claim will find it?"""
+"""The queues, for a person at a terminal: are all keys where a claim finds them, or isolated?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from trackers.history import by_command
-from trackers.jobs.acts import mend_queue
+from trackers.jobs.acts import mend_queue, retry_isolated
 from trackers.jobs.audit import Audit, audit_queue
 from trackers.jobs.models import job_classes
 from trackers.management.pageless import ActionsCommand, AddAction
@@ -15,11 +15,12 @@ from trackers.management.status_lines import how_many
 
 
 class Command(ActionsCommand):
-    help = "Check that every key of every queue is in exactly one bucket or claim."
+    help = "Check where the keys of every queue are, and try isolated ones again."
 
     def add_actions(self, add_action: AddAction) -> None:
         check = add_action("check", help="exit with status 1 if something is wrong")
         check.add_argument("--mend", action="store_true", help="repair what is wrong")
+        add_action("retry", help="try isolated keys again, of every queue")
 
     def do_check(self, options: Mapping[str, Any]) -> None:
         is_sound = True
@@ -34,6 +35,11 @@ class Command(ActionsCommand):
             )
         if not (is_sound or options["mend"]):
             raise SystemExit(1)
+
+    def do_retry(self, options: Mapping[str, Any]) -> None:
+        for name in sorted(job_classes()):
+            done = retry_isolated(name, by_command())
+            self.show({"queue": name, "retried": done.count}, done.message)
 
 
 def describe_audit(name: str, result: Audit, *, mended: bool) -> str:
