@@ -11,7 +11,7 @@ TWEETS, QUEUE, BUCKETS = "trackers_tweet", "trackers_tweetupdate", "trackers_twe
 
 # Births evenly over 29 days, measured an hour ago, all due; paid yesterday by turns, or by nobody.
 FILL_TWEETS = f"""
-    INSERT INTO {TWEETS} (id, created_at, tracked_at, came_from, paused, missing_because,
+    INSERT INTO {TWEETS} (id, created_at, tracked_at, came_from, paused, missing_reason,
                           taken_at, measured_until, measurements, paid_on, paid_by)
     SELECT (ms - {TWEPOCH_MS}) << {LOW_BITS} | n, to_timestamp(ms / 1000.0), now(), '', false, '',
            now() - interval '1 hour', now() - interval '1 hour', 1,

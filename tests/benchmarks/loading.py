@@ -19,7 +19,7 @@ from tests.queues import fill_buckets
 
 # In the order of ids, as they lie in a database that tracked them as they were born.
 TWEETS = """
-    INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_because,
+    INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_reason,
                                 taken_at, measured_until, measurements,
                                 retweets, replies, likes, quotes, bookmarks, views{columns})
     SELECT id, to_timestamp(((id >> 22) + 1288834974657) / 1000.0), now(), 'bench', false, '',
@@ -41,7 +41,7 @@ REQUIRED = """
     WHERE table_name = 'trackers_tweet' AND is_nullable = 'NO' AND column_default IS NULL
       AND is_identity = 'NO' AND column_name <> ALL(%s)
 """
-FILLED = ["id", "tracked_at", "came_from", "paused", "missing_because", "measurements"]
+FILLED = ["id", "tracked_at", "came_from", "paused", "missing_reason", "measurements"]
 EMPTY = {
     "boolean": "false",
     "text": "''",

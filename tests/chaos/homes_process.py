@@ -105,7 +105,7 @@ def walk(strategy):
 
 def walked(strategy, follower):
     # Asked for first: the first page may lay it out.
-    state = None if strategy.key == "read" else strategy.stands(follower).state
+    state = None if strategy.key == "read" else strategy.progress(follower).state
     page = strategy.page(follower, limit=PAGE)
     down, served = list(page.ids), [page.served_by]
     while page.older is not None:

@@ -28,7 +28,7 @@ AUTHORS = """
 # One in 33 is gone, one in 500 paused, one in 2,000 missing.
 TWEETS = """
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
-                                missing_because, missing_since, gone_at, taken_at, measured_until,
+                                missing_reason, missing_since, gone_at, taken_at, measured_until,
                                 measurements, retweets, replies, likes, quotes, bookmarks,
                                 views)
     SELECT id, 1 + floor(random() ^ 2 * greatest({tweets} / 10, 1000))::bigint,

@@ -131,10 +131,10 @@ def _limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
     report = window.reported()
     cools_down = window.cooldown_until and window.cooldown_until > now
     trouble = (
-        f"not used until {_utc_text(window.cooldown_until)}: {window.cooldown_because}"
+        f"not used until {_utc_text(window.cooldown_until)}: {window.cooldown_reason}"
         if cools_down
         else "",
-        f"refused: {window.refused_because}" if window.refused_because else "",
+        f"refused: {window.refused_reason}" if window.refused_reason else "",
     )
     return (
         f"{report.remaining:,} of {report.limit:,}" if report else "-",

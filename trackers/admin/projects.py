@@ -157,7 +157,7 @@ class ProjectAdmin(ActingAdmin):
     def depleted(self, project: Project) -> str:
         if not project.is_depleted(now=timezone.now()):
             return ""
-        return f"until {_utc_minute(project.depleted_until)}: {project.depleted_because}"
+        return f"until {_utc_minute(project.depleted_until)}: {project.depleted_reason}"
 
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:

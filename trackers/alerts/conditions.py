@@ -87,7 +87,7 @@ def _credentials(rules: list[AlertRule], now: datetime) -> list[Observation]:
 
 
 def _failing(credential: Credential) -> str:
-    because = credential.disabled_because or credential.renewal_problem or credential.refused_keys
+    because = credential.disabled_reason or credential.renewal_problem or credential.refused_keys
     return f"The credential {credential.name} fails: {because}" if because else ""
 
 
@@ -95,7 +95,7 @@ def _sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of those that are hidden, or leaked today; others have none: their trouble is over."""
     today = now.astimezone(UTC).date()
     named = [rule.of for rule in rules if rule.of is not None]
-    hidden = Source.objects.exclude(hidden_because="").order_by("pk")
+    hidden = Source.objects.exclude(hidden_reason="").order_by("pk")
     days = SourceDay.objects.filter(day=today, late__gt=0).order_by("-late", "source")
     late = days.values_list("source_id", "late")
     # Those with a rule of their own first: the others are limited, and always the same ones, so
@@ -121,8 +121,8 @@ def _sources(rules: list[AlertRule], now: datetime) -> list[Observation]:
 
 
 def source_faults(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
-    if source.hidden_because:
-        why = HIDDEN.get(source.hidden_because, source.problem or source.hidden_because)
+    if source.hidden_reason:
+        why = HIDDEN.get(source.hidden_reason, source.problem or source.hidden_reason)
         yield "hidden", f"X does not show the source {source}: {why.removesuffix('.')}."
     if leaked:
         posts = "post" if leaked == 1 else "posts"

@@ -73,15 +73,15 @@ def unusual_findings(
             for id in turn
             if id in origins
         }
-        stands = _compare_with_benchmark(
+        compared = _compare_with_benchmark(
             [id for id, rules in wanted.items() if rules], metric, deadline
         )
-        authors = author_names({one.author for one in stands if one.author is not None})
+        authors = author_names({one.author for one in compared if one.author is not None})
         observations += [
             tweet_finding(
                 rule, one.tweet, _describe_unusual(rule, one, authors.get(one.author or 0, ""))
             )
-            for one in stands
+            for one in compared
             for rule in wanted[one.tweet]
         ]
     return observations

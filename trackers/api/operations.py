@@ -240,7 +240,7 @@ def _budget_json(summary: MoneySummary) -> dict[str, Any]:
         "tweets_waiting": summary.waiting,
         "runs_dry_at": iso(summary.runs_dry_at),
         "depleted_until": iso(project.depleted_until),
-        "depleted_reason": project.depleted_because,
+        "depleted_reason": project.depleted_reason,
         "counted_by_x": project.usage_of_month,
         "counted_by_us": project.ours_of_month,
         "compared_at": iso(project.usage_read_at),

@@ -32,7 +32,7 @@ _ENOUGH_REFUSALS = """
     AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval
 """
 _DISABLED = """
-    SELECT '/operations/', jsonb_build_object('credential', name, 'what', disabled_because)
+    SELECT '/operations/', jsonb_build_object('credential', name, 'what', disabled_reason)
     FROM refused WHERE disabled
 """
 _REFUSE = f"""
@@ -41,9 +41,9 @@ _REFUSE = f"""
             refused = LEAST(c.refused + 1, 32767),
             refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
             disabled_at = CASE WHEN {_ENOUGH_REFUSALS} THEN %(now)s::timestamptz END,
-            disabled_because = CASE WHEN {_ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
+            disabled_reason = CASE WHEN {_ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
         WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
-        RETURNING c.name, c.disabled_because, c.disabled_at IS NOT NULL AS disabled
+        RETURNING c.name, c.disabled_reason, c.disabled_at IS NOT NULL AS disabled
     ),
     {alerts(_DISABLED)}
     SELECT disabled FROM refused
@@ -130,13 +130,13 @@ _REFUSE_ENDPOINT = f"""
         refused = CASE WHEN %(counts)s THEN least(w.refused + 1, 32767)
                        ELSE greatest(w.refused, 1) END,
         refused_since = coalesce(w.refused_since, statement_timestamp()),
-        refused_because = %(because)s,
+        refused_reason = %(because)s,
         rejected_at = statement_timestamp(),
         cooldown_until = CASE
             WHEN {_IS_ENOUGH}
             THEN greatest(w.cooldown_until, statement_timestamp() + %(most)s::interval)
             ELSE w.cooldown_until END,
-        cooldown_because = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.cooldown_because END
+        cooldown_reason = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.cooldown_reason END
     WHERE w.id = %(id)s AND {_IS_NEWS}
     RETURNING w.endpoint, w.cooldown_until > statement_timestamp()
 """

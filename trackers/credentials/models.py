@@ -66,7 +66,7 @@ class Credential(models.Model):
     )
     refused_since = models.DateTimeField(null=True, editable=False)
     disabled_at = models.DateTimeField(null=True, editable=False)
-    disabled_because = models.CharField(max_length=300, blank=True, editable=False)
+    disabled_reason = models.CharField(max_length=300, blank=True, editable=False)
 
     # OAuth 2.0 only: its tokens expire, and one worker at a time renews them.
     expires_at = models.DateTimeField(
@@ -104,7 +104,7 @@ class Credential(models.Model):
         if self.disabled_at:
             return "disabled"
         # Until X answers again: its project has neither credits nor posts left.
-        if self.project.depleted_because:
+        if self.project.depleted_reason:
             return "depleted"
         # Of its keys, or at one of its endpoints; until X accepts it again.
         return "refused" if self.refused or self.refused_at else "ready"
@@ -112,7 +112,7 @@ class Credential(models.Model):
     @property
     def reason(self) -> str:
         """Why it is unusable, or is in places, or soon may be; empty when all is well."""
-        because = self.disabled_because or self.renewal_problem or self.project.depleted_because
+        because = self.disabled_reason or self.renewal_problem or self.project.depleted_reason
         return because or self.refused_keys or self.refused_at
 
     @property
@@ -127,7 +127,7 @@ class Credential(models.Model):
         """The endpoints at which X refuses it, and what X says; empty when there are none."""
         refusals = [window for window in self.own_windows() if window.refused]
         return "; ".join(
-            f"refused at {window.endpoint}: {window.refused_because}" for window in refusals
+            f"refused at {window.endpoint}: {window.refused_reason}" for window in refusals
         )
 
     def own_windows(self) -> list[Window]:
@@ -156,15 +156,15 @@ class Credential(models.Model):
             data={"credential": self.name, "what": reason[:300]},
         )
         events = [] if self.disabled_at else [alert]
-        self.disabled_at, self.disabled_because = now, reason[:300]
+        self.disabled_at, self.disabled_reason = now, reason[:300]
         with transaction.atomic():
-            self.save(update_fields=["disabled_at", "disabled_because"])
+            self.save(update_fields=["disabled_at", "disabled_reason"])
             publish_events(events)
 
     def enable(self) -> None:
-        self.disabled_at, self.disabled_because = None, ""
+        self.disabled_at, self.disabled_reason = None, ""
         self.refused, self.refused_since = 0, None
-        self.save(update_fields=["disabled_at", "disabled_because", "refused", "refused_since"])
+        self.save(update_fields=["disabled_at", "disabled_reason", "refused", "refused_since"])
 
     def clear_rejections(self) -> None:
         """Let every endpoint be tried again at once, as when it is enabled again.
@@ -179,10 +179,10 @@ class Credential(models.Model):
                 limited=0,
                 refused=0,
                 refused_since=None,
-                refused_because="",
+                refused_reason="",
                 rejected_at=None,
                 cooldown_until=None,
-                cooldown_because="",
+                cooldown_reason="",
             )
 
     def clean(self) -> None:
@@ -223,7 +223,7 @@ class Window(models.Model):
 
     # X asked to be left alone, with a 429 or a Retry-After. By our clock.
     cooldown_until = models.DateTimeField(null=True)
-    cooldown_because = models.CharField(max_length=300, blank=True, db_default="")
+    cooldown_reason = models.CharField(max_length=300, blank=True, db_default="")
     limited = models.PositiveSmallIntegerField(
         default=0,
         db_default=0,
@@ -233,7 +233,7 @@ class Window(models.Model):
         default=0, db_default=0, help_text="Consecutive 403s, which concern this endpoint only."
     )
     refused_since = models.DateTimeField(null=True)
-    refused_because = models.CharField(max_length=300, blank=True, db_default="")
+    refused_reason = models.CharField(max_length=300, blank=True, db_default="")
     # When X last rejected a request; replies to anything sent before then say nothing new.
     rejected_at = models.DateTimeField(null=True)
 

@@ -172,7 +172,7 @@ def store_tokens(
         credential.save(force_insert=True)
         return
     credential.save(update_fields=["secrets", *RENEWAL])
-    if credential.disabled_because.startswith(_SIGN_IN_AGAIN):
+    if credential.disabled_reason.startswith(_SIGN_IN_AGAIN):
         credential.enable()
 
 

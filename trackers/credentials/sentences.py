@@ -55,8 +55,8 @@ def is_spent(sentence: str) -> bool:
 # The credential that comes nearest to being usable: enabled, of a project that has money, and of
 # disabled ones, the one disabled last.
 _NEAREST = """
-    SELECT c.name, c.disabled_because, c.disabled_at IS NOT NULL,
-           p.name, p.depleted_because, coalesce(p.depleted_until > now(), false)
+    SELECT c.name, c.disabled_reason, c.disabled_at IS NOT NULL,
+           p.name, p.depleted_reason, coalesce(p.depleted_until > now(), false)
     FROM trackers_credential c
     JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
     ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.depleted_until > now(), false), c.id
@@ -79,7 +79,7 @@ def _why_nothing_is_asked(*, money: bool) -> str:
         found = db.execute(_NEAREST).fetchone()
     if found is None:
         return NONE_YET
-    name, because, is_disabled, project, depleted_because, is_depleted = found
+    name, because, is_disabled, project, depleted_reason, is_depleted = found
     if is_disabled:
         return disabled(name, because)
-    return depleted(project, depleted_because) if money and is_depleted else ""
+    return depleted(project, depleted_reason) if money and is_depleted else ""

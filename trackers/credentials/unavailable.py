@@ -88,7 +88,7 @@ _ROOM_AGAIN = statement(
 # By the database's clock, like every hold: this host's may be an hour off.
 _IN_A_MOMENT = "SELECT now() + interval '1 second'"
 _WHO_IS_DISABLED = """
-    SELECT name, disabled_because FROM trackers_credential
+    SELECT name, disabled_reason FROM trackers_credential
     WHERE %(endpoints)s::jsonb ? api AND disabled_at IS NOT NULL
       AND (%(only)s::bigint IS NULL OR id = %(only)s::bigint)
     ORDER BY disabled_at DESC LIMIT 1

@@ -122,7 +122,7 @@ def _no_money(project: Project, *, now: datetime) -> Notice:
     assert project.depleted_until is not None
     return Notice(
         f"The project {project.name} is depleted.",
-        sentences.depleted(project.name, project.depleted_because),
+        sentences.depleted(project.name, project.depleted_reason),
         again=ahead(project.depleted_until, now=now),
         act=reverse("project-ask", args=[project.pk]),
         act_words="Ask X again now",

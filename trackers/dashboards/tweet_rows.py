@@ -175,9 +175,9 @@ def row_version(
     tweet: Tweet, job: TweetUpdate | None, text: str | None, claimed_until: datetime | None
 ) -> str:
     facts = (
-        tweet.measured_until, tweet.counts(), tweet.missing_because, tweet.gone_at, tweet.paused,
+        tweet.measured_until, tweet.counts(), tweet.missing_reason, tweet.gone_at, tweet.paused,
         job and (job.due_at, claimed_until, job.strikes), text, str(tweet.author),
-        tweet.unreadable_since, tweet.unreadable_because, tweet.newest, tweet.version_of,
+        tweet.unreadable_since, tweet.unreadable_reason, tweet.newest, tweet.version_of,
         tweet.withheld,
     )  # fmt: skip
     return f"{zlib.crc32(repr(facts).encode()):08x}"

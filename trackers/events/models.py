@@ -164,7 +164,7 @@ class SubscriberState(models.Model):
     # Since when all deliveries have failed; null: the last one did not.
     failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
-    disabled_because = models.CharField(max_length=300, blank=True, default="", db_default="")
+    disabled_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
 
     added = models.BigIntegerField(default=0, db_default=0)
     delivered = models.BigIntegerField(default=0, db_default=0)

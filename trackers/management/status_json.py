@@ -167,7 +167,7 @@ def _project_json(summary: MoneySummary) -> dict[str, Any]:
         "tweets_waiting": summary.waiting,
         "runs_dry_at": iso(summary.runs_dry_at),
         "depleted_until": iso(summary.project.depleted_until),
-        "depleted_reason": summary.project.depleted_because,
+        "depleted_reason": summary.project.depleted_reason,
         "drift": summary.project.drift,
     }
 

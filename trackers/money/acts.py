@@ -16,7 +16,7 @@ CHANGE = "trackers.change_project"
 
 def go_on(projects: Sequence[Project], actor: Actor) -> Done:
     """Ask X again for projects of which it said that no money is left: somebody has paid."""
-    runs = {"depleted_until": None, "depleted_because": "", "depletions": 0}
+    runs = {"depleted_until": None, "depleted_reason": "", "depletions": 0}
     there = Project.objects.exclude(**runs)
     depleted = [one for one in projects if there.filter(pk=one.pk).update(**runs)]
     if not depleted:

@@ -19,13 +19,13 @@ _MAX_WAIT = timedelta(hours=6)
 
 # Only the first of several refusals in a row is announced: the others have the same cause.
 _DEPLETED = """
-    SELECT '/operations/', jsonb_build_object('project', name, 'what', depleted_because)
+    SELECT '/operations/', jsonb_build_object('project', name, 'what', depleted_reason)
     FROM depleted WHERE depletions = 1
 """
 _MARK_DEPLETED = statement(__file__, "deplete", alerts=alerts(_DEPLETED))
 # Usually this writes nothing.
 _GO_ON = """
-    UPDATE trackers_project p SET depletions = 0, depleted_until = NULL, depleted_because = ''
+    UPDATE trackers_project p SET depletions = 0, depleted_until = NULL, depleted_reason = ''
     FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.depletions > 0
 """
 

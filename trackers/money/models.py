@@ -59,7 +59,7 @@ class Project(models.Model):
 
     # X said that the credits or the cap are used up: no request is sent until then.
     depleted_until = models.DateTimeField(null=True, editable=False)
-    depleted_because = models.CharField(max_length=300, blank=True, editable=False)
+    depleted_reason = models.CharField(max_length=300, blank=True, editable=False)
     depletions = models.PositiveSmallIntegerField(default=0, editable=False)
 
     # GET /2/usage/tweets as last read, with our own count of the month at that moment.

@@ -12,7 +12,7 @@ _AUTHORS_TO_ASK = """
     (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
     UNION
     (SELECT a.id FROM trackers_tweet t JOIN trackers_author a ON a.id = t.author_id
-     WHERE t.missing_because = 'unauthorized' AND a.checked_at < t.missing_since
+     WHERE t.missing_reason = 'unauthorized' AND a.checked_at < t.missing_since
      LIMIT %(limit)s)
     LIMIT %(limit)s
 """
@@ -40,12 +40,12 @@ _WHY_HIDDEN = """
     WITH held AS MATERIALIZED (
         SELECT t.id, a.id = ANY(%(suspended)s::bigint[]) AS is_suspended
         FROM trackers_author a JOIN trackers_tweet t ON t.author_id = a.id
-        WHERE a.id = ANY(%(asked)s::bigint[]) AND t.missing_because = 'unauthorized'
+        WHERE a.id = ANY(%(asked)s::bigint[]) AND t.missing_reason = 'unauthorized'
           AND (a.protected OR a.id = ANY(%(suspended)s::bigint[]))
         ORDER BY t.id FOR NO KEY UPDATE OF t
     )
     UPDATE trackers_tweet t
-    SET missing_because = CASE WHEN held.is_suspended THEN 'suspended' ELSE 'protected' END
+    SET missing_reason = CASE WHEN held.is_suspended THEN 'suspended' ELSE 'protected' END
     FROM held WHERE t.id = ANY(ARRAY[held.id])
 """
 

@@ -93,13 +93,13 @@ class Tweet(models.Model):
 
     # Since when X does not show it, and why; gone once a second look-up confirmed it.
     missing_since = models.DateTimeField(null=True)
-    missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
+    missing_reason = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)
 
     # Since when X's answers for it cannot be read, or leave it out; and what is wrong with them
     # (empty if it was left out).
     unreadable_since = models.DateTimeField(null=True)
-    unreadable_because = models.CharField(max_length=200, blank=True, db_default="")
+    unreadable_reason = models.CharField(max_length=200, blank=True, db_default="")
 
     # The UTC day that X last billed it on, and the project that paid (trackers.money.models).
     paid_on = models.DateField(null=True)
@@ -126,7 +126,7 @@ class Tweet(models.Model):
             models.Index(fields=["author", "-id"], name="tweet_by_author"),
             # "which authors could explain why a tweet is hidden?"
             models.Index(
-                fields=["author"], name="tweet_hidden", condition=Q(missing_because="unauthorized")
+                fields=["author"], name="tweet_hidden", condition=Q(missing_reason="unauthorized")
             ),
             # Rare states, so that counting and listing them never scans the table.
             models.Index(fields=["id"], name="tweet_gone", condition=~Q(gone_at=None)),

@@ -51,8 +51,8 @@ _NEW_PACE = statement(__file__, "_new_pace")
 _SHOWN_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
     quotes = m.qu, bookmarks = m.bo, views = m.vi,
-    missing_since = NULL, missing_because = '', gone_at = NULL,
-    unreadable_since = NULL, unreadable_because = '',
+    missing_since = NULL, missing_reason = '', gone_at = NULL,
+    unreadable_since = NULL, unreadable_reason = '',
     paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
 """
 # The metrics are compared first: mostly they differ, and then the hole need not be computed.

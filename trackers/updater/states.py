@@ -47,7 +47,7 @@ class TweetState:
 
 
 def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
-    because = tweet.get_missing_because_display()
+    because = tweet.get_missing_reason_display()
     if tweet.gone_at:
         return TweetState("gone", "Gone", because)
     if tweet.paused:
@@ -56,7 +56,7 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
         return TweetState("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.strikes >= MAX_STRIKES:
         return TweetState("isolated", "Isolated", "four checks of it never finished")
-    if tweet.missing_since and tweet.missing_because == _NOT_FOUND:
+    if tweet.missing_since and tweet.missing_reason == _NOT_FOUND:
         return TweetState(
             "not_found", STATES["not_found"], "a second check will show if it is gone"
         )
@@ -74,8 +74,8 @@ def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
 
 
 def _why_unreadable(tweet: Tweet) -> str:
-    if tweet.unreadable_because:
-        return f"X's reply about it could not be read ({tweet.unreadable_because})"
+    if tweet.unreadable_reason:
+        return f"X's reply about it could not be read ({tweet.unreadable_reason})"
     return "X leaves it out of its replies and does not say why"
 
 
@@ -93,7 +93,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
         return tweets.filter(isolated)
     if name in ("missing", "not_found"):
         missing = tweets.exclude(missing_since=None).filter(~isolated)
-        is_known = Q(missing_because=_NOT_FOUND)
+        is_known = Q(missing_reason=_NOT_FOUND)
         return missing.filter(is_known if name == "not_found" else ~is_known)
     tweets = tweets.filter(missing_since=None)
     if name == "unreadable":

@@ -72,7 +72,7 @@ def test_the_list_shows_the_state_of_each_project(staff):
     spend(short, posts=4)
     CredentialFactory(app=AppFactory(project=short))
     ProjectFactory(
-        depleted_until=datetime(2099, 1, 1, 9, tzinfo=UTC), depleted_because="402", depletions=1,
+        depleted_until=datetime(2099, 1, 1, 9, tzinfo=UTC), depleted_reason="402", depletions=1,
         usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000, cap_reset_day=7,
     )  # fmt: skip
 
@@ -88,10 +88,10 @@ def test_the_list_shows_the_state_of_each_project(staff):
 
 def test_resuming_a_depleted_project_resumes_the_queue(staff):
     depleted = ProjectFactory(
-        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=3
+        depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=3
     )
     other = ProjectFactory(
-        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=1
+        depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=1
     )
     held = {"held_until": now() + timedelta(hours=1), "held_because": "402"}
     queue = Queue.objects.filter(pk="tweet:update")
@@ -101,7 +101,7 @@ def test_resuming_a_depleted_project_resumes_the_queue(staff):
 
     depleted.refresh_from_db()
     other.refresh_from_db()
-    assert (depleted.depleted_until, depleted.depleted_because, depleted.depletions) == (
+    assert (depleted.depleted_until, depleted.depleted_reason, depleted.depletions) == (
         None,
         "",
         0,
@@ -113,7 +113,7 @@ def test_resuming_a_depleted_project_resumes_the_queue(staff):
 
 def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
     depleted = ProjectFactory(
-        depleted_until=now() + timedelta(hours=1), depleted_because="402", depletions=3
+        depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=3
     )
     queue = Queue.objects.filter(pk="tweet:update")
     queue.update(held_until=now() + timedelta(hours=1), held_because="503", failures=4)
@@ -148,9 +148,7 @@ def test_an_app_moves_to_another_project(staff):
 def test_the_list_of_credentials_shows_app_project_and_depletion(staff):
     app = AppFactory(name="the app", project=ProjectFactory(name="the project"))
     CredentialFactory(app=app)
-    Project.objects.update(
-        depleted_until=now() + timedelta(hours=1), depleted_because="402 credits"
-    )
+    Project.objects.update(depleted_until=now() + timedelta(hours=1), depleted_reason="402 credits")
 
     page = staff.get("/admin/trackers/credential/").content.decode()
 

@@ -85,7 +85,7 @@ def test_credentials_are_disabled_and_enabled(staff):
 
     act(staff, LIST, "disable", credential.pk, sure="yes")
     credential.refresh_from_db()
-    assert credential.disabled_because == "disabled by ada"
+    assert credential.disabled_reason == "disabled by ada"
 
     act(staff, LIST, "enable", credential.pk)
     credential.refresh_from_db()
@@ -130,7 +130,7 @@ def test_the_cool_down_of_an_ended_window_is_hidden(staff):
     window = Window.objects.create(
         app=credential.app,
         endpoint="GET /2/tweets",
-        cooldown_because="429",
+        cooldown_reason="429",
         cooldown_until=later(1),
     )
     address = f"{LIST}{credential.pk}/change/"

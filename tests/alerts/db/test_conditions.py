@@ -69,7 +69,7 @@ def test_hidden_and_leaking_sources_alert():
     rule("source", name="all")
     rule("source", name="nasa", about="source", of=nasa.pk)
     assert minute() == []
-    Source.objects.filter(pk=esa.pk).update(hidden_because="protected")
+    Source.objects.filter(pk=esa.pk).update(hidden_reason="protected")
     SourceDay.objects.create(source=nasa, day=NOW.date(), late=3)
 
     minute(1)
@@ -86,7 +86,7 @@ def test_hidden_and_leaking_sources_alert():
 
     # A reason that is a sentence already gets no second full stop.
     unknown = "X has no account with this name."
-    Source.objects.filter(pk=esa.pk).update(hidden_because="not_found", problem=unknown)
+    Source.objects.filter(pk=esa.pk).update(hidden_reason="not_found", problem=unknown)
     esa.refresh_from_db()
     assert list(conditions.source_faults(esa, 0)) == [
         ("hidden", f"X does not show the source @esa's posts: {unknown}")

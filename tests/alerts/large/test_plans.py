@@ -26,7 +26,7 @@ LARGE = {
 FILL = (
     """
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
-                                missing_because, taken_at, measured_until, measurements, likes)
+                                missing_reason, taken_at, measured_until, measurements, likes)
     SELECT n::bigint << 22, n %% 500 + 1, %(now)s - n %% 200 * interval '1 hour', %(now)s, '',
            false, '', %(now)s - interval '1 hour', %(now)s, 5, 3 * n %% 1000
     FROM generate_series(1, %(count)s) n ORDER BY random()

@@ -78,9 +78,7 @@ def test_since_returns_newer_tweets_and_marks_late_ones(program, nine):
 
 
 def test_a_deleted_tweet_is_not_in_the_home(program, nine):
-    Tweet.objects.filter(pk=nine[8]).update(
-        gone_at="2026-11-22T00:00Z", missing_because="not_found"
-    )
+    Tweet.objects.filter(pk=nine[8]).update(gone_at="2026-11-22T00:00Z", missing_reason="not_found")
     assert ids(program.get(f"{LINE}?limit=1")) == [nine[7]]
 
 

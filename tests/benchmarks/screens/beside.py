@@ -26,7 +26,7 @@ FIRST_WATCHER = 1_001
 SOURCE = """
     INSERT INTO trackers_source (id, kind, of, owner, priority, every, pages, exclude_replies,
         exclude_retweets, backfill, created_at, username, passed_id, begun_id, version, left_out,
-        yielded, again, leaked, hidden_because, problem, failures, polled_at, paused_at)
+        yielded, again, leaked, hidden_reason, problem, failures, polled_at, paused_at)
     SELECT n, '{kind}', '{of} ' || n, '', 1, '5min', 10, false, false, '1day', now(), '', 0, 0, 0,
            '{{}}', 1000, 20, n % 7, '', CASE WHEN n % 50 = 3 THEN 'X did not answer.' ELSE '' END,
            CASE WHEN n % 50 = 3 THEN 4 ELSE 0 END, now(), CASE WHEN n % 40 = 9 THEN now() END

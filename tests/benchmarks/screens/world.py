@@ -46,7 +46,7 @@ FIGURES = ", ".join(f"v / {by}" for by in VIEWS_FOR)
 # Of the newest sample: `k` is its place among the looks of that kind of history.
 TWEETS = f"""
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
-                                missing_because, missing_since, gone_at, taken_at, measured_until,
+                                missing_reason, missing_since, gone_at, taken_at, measured_until,
                                 measurements, retweets, replies, likes, quotes, bookmarks,
                                 views, pace)
     SELECT id, CASE WHEN is_long THEN {LONG_AUTHOR}

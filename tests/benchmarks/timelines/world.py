@@ -66,7 +66,7 @@ NEWEST = "SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT %(many)s"
 # To be delivered: newer than all that are there.
 NEW_TWEETS = """
     INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
-                                missing_because, measurements)
+                                missing_reason, measurements)
     SELECT id, 1, now(), now(), '', false, '', 0 FROM unnest(%(ids)s::bigint[]) id
 """
 

@@ -166,9 +166,7 @@ def test_paused_and_disabled_subscribers_are_resumed():
     manage("subscriber", "pause", "shop")
     assert [one["state"] for one in printed_rows("subscriber", "list")] == ["paused"]
     manage("subscriber", "resume", "shop")
-    SubscriberState.objects.update(
-        disabled_at="2026-11-01T00:00Z", disabled_because="410", health=0
-    )
+    SubscriberState.objects.update(disabled_at="2026-11-01T00:00Z", disabled_reason="410", health=0)
     assert [one["state"] for one in printed_rows("subscriber", "list")] == ["disabled"]
 
     manage("subscriber", "resume", "shop")

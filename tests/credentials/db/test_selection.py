@@ -50,7 +50,7 @@ def test_the_third_refusal_in_a_row_disables_after_five_minutes():
 
     assert disabled == [False, False, True]
     credential.refresh_from_db()
-    assert credential.disabled_because == "Refused by X: 401 Unauthorized"
+    assert credential.disabled_reason == "Refused by X: 401 Unauthorized"
     assert credential.disabled_at == now + timedelta(minutes=5)
 
 

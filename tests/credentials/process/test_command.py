@@ -167,11 +167,11 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
     save_credential("a", refused=2, refused_since=timezone.now())
 
     run("credential", "disable", "a", "--reason", "moved")
-    assert Credential.objects.get().disabled_because == "moved"
+    assert Credential.objects.get().disabled_reason == "moved"
 
     run("credential", "enable", "a")
     credential = Credential.objects.get()
-    assert (credential.state, credential.disabled_because) == ("ready", "")
+    assert (credential.state, credential.disabled_reason) == ("ready", "")
     assert (credential.refused, credential.refused_since) == (0, None)
 
     run("credential", "remove", "a")

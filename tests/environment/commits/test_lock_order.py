@@ -106,7 +106,7 @@ def authors(_tweets):
 def hidden(tweets):
     for id in IDS:
         Author.objects.create(id=10 * id)
-        tweets.objects.filter(pk=id).update(missing_because="unauthorized", author_id=10 * id)
+        tweets.objects.filter(pk=id).update(missing_reason="unauthorized", author_id=10 * id)
     return tweets, lambda: store_names([10 * id for id in IDS], [], suspended=[10, 20, 30])
 
 

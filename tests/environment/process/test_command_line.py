@@ -213,7 +213,7 @@ def test_an_interrupt_of_an_export_ends_with_a_message(fresh_database):
 def test_an_export_shows_its_progress_only_at_a_terminal(fresh_database, tmp_path):
     with psycopg.connect(fresh_database, autocommit=True) as db:
         db.execute(
-            "INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,"
+            "INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason,"
             " measurements) SELECT n, now(), '', false, '', 0 FROM generate_series(1, 20) n"
         )
     ours, theirs = pty.openpty()

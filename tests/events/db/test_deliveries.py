@@ -232,7 +232,7 @@ def test_retry_after_is_obeyed_and_410_disables():
     pass_time()
     deliver(take(), delivered=False, status=410)
 
-    assert "410" in state.get().disabled_because
+    assert "410" in state.get().disabled_reason
     pass_time()
     assert take() == []
     assert books() == (2, 0, 0, 2)

@@ -27,7 +27,7 @@ def test_long_failures_disable_a_subscriber_and_publish_an_alert():
     tasks.tend_subscribers()
 
     first.state.refresh_from_db()
-    assert first.state.disabled_because.startswith("Nothing but failures since 2")
+    assert first.state.disabled_reason.startswith("Nothing but failures since 2")
     assert other.batches.count() == 1
     assert books("one") == (1, 0, 0, 1)
 

@@ -200,7 +200,7 @@ def test_a_410_ends_deliveries_and_a_429_is_obeyed():
 
     assert (len(gone.got), len(busy.got)) == (1, 1)
     state = SubscriberState.objects.get(pk=first.pk)
-    assert state.disabled_because == "It answered 410 Gone: it wants no more."
+    assert state.disabled_reason == "It answered 410 Gone: it wants no more."
     with cursor() as db:
         [(wait,)] = db.execute(
             "SELECT extract(epoch FROM not_before - now()) FROM trackers_subscriberstate"

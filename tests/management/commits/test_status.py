@@ -72,7 +72,7 @@ def test_a_project_is_shown_with_its_money():
     }  # fmt: skip
 
     # Once it can pay for nothing, no tweet waits for its money.
-    Project.objects.update(depleted_until=until, depleted_because="402")
+    Project.objects.update(depleted_until=until, depleted_reason="402")
     [project] = status("--json")["projects"]
     assert (project["depleted_until"], project["depleted_reason"]) == (iso, "402")
     assert (project["tweets_waiting"], project["runs_dry_at"]) == (0, None)

@@ -17,7 +17,7 @@ DAY, LONG = timedelta(days=1), timedelta(hours=1)
 # Every tweet of these tests is in its one tier.
 PLAN = Plan((Tier(100_000 * DAY, timedelta(seconds=100)),))
 TWEETS = """
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason, measurements)
     SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
 """
 JOBS = """

@@ -11,13 +11,13 @@ AUTHORS = 2_000
 FILL = (
     "INSERT INTO trackers_source (id, kind, of, owner, priority, every, pages, exclude_replies,"
     " exclude_retweets, backfill, created_at, username, passed_id, begun_id, version, left_out,"
-    " yielded, again, leaked, hidden_because, problem, failures)"
+    " yielded, again, leaked, hidden_reason, problem, failures)"
     " SELECT n, 'search', 'words ' || n, '', 1, '5min', 10, false, false, '1day', now(), '', 0, 0,"
     " 0, '{}', 0, 0, 0, '', '', 0 FROM generate_series(1, %(sources)s::int) n",
     "INSERT INTO trackers_author (id, username, name, protected)"
     " SELECT n, 'name_' || n, '', false FROM generate_series(1, %(authors)s::int) n",
     "INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,"
-    " missing_because, measurements)"
+    " missing_reason, measurements)"
     " SELECT %(base)s::bigint + ((n * 60000::bigint) << 22), n %% %(authors)s::int + 1,"
     " to_timestamp(((%(base)s::bigint >> 22) + %(epoch)s::bigint + n * 60000::bigint) / 1000.0),"
     " now(), '', false, '', 0 FROM generate_series(1, %(tweets)s::int) n",

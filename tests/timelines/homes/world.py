@@ -117,9 +117,9 @@ def assert_laid_out(follower_id):
     """What is laid out is the home down to its floor by itself, but for what is not delivered."""
     home, looked_at = set(pages(homes.strategies()["read"], follower_id, limit=100)[0]), 0
     for strategy in all_strategies(home_settings()):
-        stands = strategy.stands(follower_id)
-        state = stands.state
-        if state is None or stands.undelivered:
+        progress = strategy.progress(follower_id)
+        state = progress.state
+        if state is None or progress.undelivered:
             continue
         looked_at += 1
         everything = strategy.older(follower_id, LARGEST_ID, state.floor, 5_000)

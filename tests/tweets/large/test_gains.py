@@ -232,7 +232,7 @@ def test_a_save_without_changes_records_nothing():
 
 
 FILL = """
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, taken_at,
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason, taken_at,
         measured_until, measurements, retweets, replies, likes, quotes, bookmarks, views)
     SELECT n, now(), '', false, '', %(now)s - interval '5 minutes', %(now)s - interval '1 minute',
            2, n %% 7, 1, 20 + n %% 50, 1, 1, 100 + n %% 9000

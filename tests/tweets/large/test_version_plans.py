@@ -20,7 +20,7 @@ def fill(db):
     """Tweets, a second apart, each with a newer version."""
     db.execute(
         "INSERT INTO trackers_tweet (id, newest, tracked_at, came_from, measurements, paused,"
-        " missing_because)"
+        " missing_reason)"
         f" SELECT g::bigint * 1000 * {MS}, g::bigint * 1000 * {MS} + 1, now(), '', 1, false, ''"
         f" FROM generate_series(1, {TWEETS}) g"
     )

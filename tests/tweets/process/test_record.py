@@ -139,12 +139,12 @@ def test_the_largest_counts_fit():
 
 
 def test_a_tweet_that_comes_back_is_no_longer_gone():
-    TweetFactory(id=1, missing_since=AT, missing_because="not_found", gone_at=AT)
+    TweetFactory(id=1, missing_since=AT, missing_reason="not_found", gone_at=AT)
 
     measure(1, figures(1))
 
     tweet = Tweet.objects.get()
-    assert (tweet.missing_since, tweet.missing_because, tweet.gone_at) == (None, "", None)
+    assert (tweet.missing_since, tweet.missing_reason, tweet.gone_at) == (None, "", None)
 
 
 def test_an_empty_measurement_writes_nothing():

@@ -206,7 +206,7 @@ def test_a_tag_removed_during_tagging_leaves_no_row():
 
 
 FILL = """
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason, measurements)
     SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
 """
 FILL_TAG = """

@@ -146,7 +146,7 @@ def test_a_missing_tweet_keeps_its_metrics_and_first_missing_time(now):
 
     tweet = Tweet.objects.get()
     assert tweet.missing_since == now + MINUTE
-    assert (tweet.missing_because, tweet.gone_at, tweet.likes) == ("suspended", None, 5)
+    assert (tweet.missing_reason, tweet.gone_at, tweet.likes) == ("suspended", None, 5)
     assert len(history(1)) == 1
 
 
@@ -184,7 +184,7 @@ def test_an_unreadable_tweet_keeps_its_metrics_with_since_when_and_why(now, brok
         saved = save(claimed(1), [Verdict(1, MINUTE, broken=broken)], at=now + minutes * MINUTE)
 
     assert saved.ours == {1}
-    unreadable = {"unreadable_since": now + MINUTE, "unreadable_because": broken}
+    unreadable = {"unreadable_since": now + MINUTE, "unreadable_reason": broken}
     assert Tweet.objects.values().get() == before | unreadable
     assert TweetUpdate.objects.get().due_at == by_the_second(now + MINUTE)
 

@@ -99,7 +99,7 @@ def the_tweets():
     longest = max(wait for (wait,) in waits)
     classes = [(1, "at once"), (7, "after some 5 s"), (31, "after 30 s"), (601, "after 10 min")]
     again = next((said for bound, said in classes if longest <= bound), "by their age")
-    missing = Tweet.objects.exclude(missing_because="").count()
+    missing = Tweet.objects.exclude(missing_reason="").count()
     visible = "shown as missing" if missing else "figures stay as they were"
     visible = "shown as unreadable" if Tweet.objects.exclude(unreadable_since=None) else visible
     unknown = Tweet.objects.filter(likes=None).count() == COUNT
@@ -126,7 +126,7 @@ def still_doubted():
     """Of tweets that X said three times, an hour apart, not to exist, or told nothing of."""
     if Tweet.objects.exclude(unreadable_since=None):
         return "; then " + the_tweets().partition(";")[0]
-    missing = Tweet.objects.exclude(missing_because="")
+    missing = Tweet.objects.exclude(missing_reason="")
     if not missing:
         return ""
     return "; gone" if missing.exclude(gone_at=None) else ", and still doubted two hours later"

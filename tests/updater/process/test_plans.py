@@ -32,7 +32,7 @@ FILL = (
     f" SELECT id, 'said', 'en', '{{}}' FROM trackers_tweet LIMIT {TOLD}",
     "INSERT INTO trackers_tweetversion (id, tweet_id, text) SELECT id + 1, id, 'said'"
     f" FROM trackers_tweet LIMIT {TOLD}",
-    "INSERT INTO trackers_project (name, price_of_a_post, price_of_a_user, depleted_because,"
+    "INSERT INTO trackers_project (name, price_of_a_post, price_of_a_user, depleted_reason,"
     " depletions, usage_problem, reserved_for_younger, waiting)"
     " SELECT 'project ' || n, 0, 0, '', 0, '', '[]', 0 FROM generate_series(1, 3) n",
     "INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,"
@@ -65,7 +65,7 @@ GROWING = (
 WITH_TIME = ("trackers_spending", "trackers_queuecounters")
 # X's tweets come before all others: those that were measured and those that nobody knows yet.
 TRACK = """
-    INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_because,
+    INSERT INTO trackers_tweet (id, created_at, tracked_at, came_from, paused, missing_reason,
                                 taken_at, measured_until, measurements)
     SELECT id, CASE WHEN %(known)s THEN now() END, now(), '', false, '',
            CASE WHEN %(known)s THEN now() - interval '1 hour' END,

@@ -109,7 +109,7 @@ def test_saved_metrics_are_those_that_x_answered(x):
             assert tweet.created_at is not None
             assert abs(tweet.measured_until - answered) < timedelta(seconds=10)
         else:
-            assert tweet.missing_because in {"not_found", "protected", "suspended", "unauthorized"}
+            assert tweet.missing_reason in {"not_found", "protected", "suspended", "unauthorized"}
             assert tweet.measurements == 0
     shown = sum(isinstance(answer, dict) for answer in entry["answers"].values())
     assert 80 < shown <= 100
@@ -189,7 +189,7 @@ def test_an_unreadable_tweet_costs_only_itself(x, caplog):
     assert Tweet.objects.exclude(measurements=0).count() == len(visible) - 1
     tweet = Tweet.objects.get(id=visible[0])
     assert tweet.unreadable_since is not None
-    assert "retweet_count is a text" in tweet.unreadable_because
+    assert "retweet_count is a text" in tweet.unreadable_reason
     assert f"{visible[0]}: retweet_count is a text" in caplog.text
 
 
@@ -248,7 +248,7 @@ def test_a_gone_tweet_is_confirmed_and_can_return(x, settings, state, because):
 
     refresh()
     first = Tweet.objects.get()
-    assert (first.missing_because in {because, state}, first.gone_at) == (True, None)
+    assert (first.missing_reason in {because, state}, first.gone_at) == (True, None)
     turn_clock(timedelta(days=2))
     refresh()
     assert Tweet.objects.get().gone_at is not None
@@ -258,7 +258,7 @@ def test_a_gone_tweet_is_confirmed_and_can_return(x, settings, state, because):
     turn_clock(timedelta(days=2))
     refresh()
     tweet = Tweet.objects.get()
-    assert (tweet.gone_at, tweet.missing_because) == (None, "")
+    assert (tweet.gone_at, tweet.missing_reason) == (None, "")
     assert TweetText.objects.exists()
 
 
@@ -271,7 +271,7 @@ def test_a_v1_credential_measures_likes_and_retweets_only(x):
     tweet = Tweet.objects.exclude(measurements=0).first()
     counts = tweet.counts()
     assert {name for name in METRICS if counts[name] is not None} == {"retweets", "likes"}
-    assert set(Tweet.objects.values_list("missing_because", flat=True)) <= {"", "unavailable"}
+    assert set(Tweet.objects.values_list("missing_reason", flat=True)) <= {"", "unavailable"}
 
 
 def test_a_tweet_untracked_during_its_look_up_gets_no_sample(x):

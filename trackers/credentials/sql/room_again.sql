@@ -8,10 +8,10 @@ SELECT c.name,
        CASE WHEN {room} > 0 THEN CASE WHEN NOT {in_turn} THEN {last} + {step} END
             WHEN {is_awaited} THEN {soon}
             ELSE least({opens}, w.learned_at + {unheard_for}) END) AS at,
-       CASE WHEN NOT {has_credit} THEN p.depleted_because
+       CASE WHEN NOT {has_credit} THEN p.depleted_reason
             WHEN NOT {is_cooled_down}
                  AND NOT ({is_used_up} AND w.cooldown_until <= {opens} + interval '2 seconds')
-            THEN w.cooldown_because
+            THEN w.cooldown_reason
             WHEN {has_tokens} THEN ''
             ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END,
        {room} > 0, {opens}, {is_shut} AND NOT {is_cooled_down},

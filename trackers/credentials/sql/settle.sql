@@ -54,9 +54,9 @@ UPDATE trackers_window w SET
     limited = CASE WHEN judged.ends_cooldown THEN 0 ELSE w.limited END,
     refused = CASE WHEN judged.ends_cooldown THEN 0 ELSE w.refused END,
     refused_since = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.refused_since END,
-    refused_because = CASE WHEN judged.ends_cooldown THEN '' ELSE w.refused_because END,
+    refused_reason = CASE WHEN judged.ends_cooldown THEN '' ELSE w.refused_reason END,
     rejected_at = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.rejected_at END,
     cooldown_until = CASE WHEN judged.ends_cooldown THEN NULL ELSE w.cooldown_until END,
-    cooldown_because = CASE WHEN judged.ends_cooldown THEN '' ELSE w.cooldown_because END
+    cooldown_reason = CASE WHEN judged.ends_cooldown THEN '' ELSE w.cooldown_reason END
 FROM judged, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
 WHERE w.id = %(id)s

@@ -11,5 +11,5 @@ UPDATE trackers_window w SET
                  THEN %(first)s::interval * 2 ^ least(w.limited, {most_doublings}) END,
             %(wait)s::interval,
             %(until)s::timestamptz + interval '1 second' - {x_now}))),
-    cooldown_because = %(because)s
+    cooldown_reason = %(because)s
 WHERE w.id = %(id)s

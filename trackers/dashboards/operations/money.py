@@ -63,7 +63,7 @@ class ProjectBlock:
     name: str
     has_budget: bool
     depleted: Moment | None
-    depleted_because: str
+    depleted_reason: str
     depleted_why: str
     meters: tuple[Meter, ...]
     outlook: str  # whether the day's budget will last
@@ -82,8 +82,8 @@ def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
         name=project.name,
         has_budget=project.has_budget,
         depleted=ahead(until, now=now) if until and project.is_depleted(now=now) else None,
-        depleted_because=project.depleted_because,
-        depleted_why=sentences.depleted(project.name, project.depleted_because),
+        depleted_reason=project.depleted_reason,
+        depleted_why=sentences.depleted(project.name, project.depleted_reason),
         meters=_meters(summary),
         outlook=outlook,
         binds=_tightest_limit(summary),

@@ -147,7 +147,7 @@ def _subscriber_row(status: SubscriberStatus, hour: Hour) -> SubscriberRow:
 def _describe_subscriber(status: SubscriberStatus) -> str:
     state = status.subscriber.state
     if status.state == "disabled":
-        return f"{state.disabled_because} Its events are kept until you resume it."
+        return f"{state.disabled_reason} Its events are kept until you resume it."
     if status.state == "paused":
         return "Resume it to send the waiting events."
     if state.failing_since:

@@ -53,7 +53,7 @@ def _dates_of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
         never = tweet.measured_until is None
         yield tweet.missing_since, f"X {'did not show' if never else 'no longer showed'} it", ""
     if tweet.gone_at:
-        why = tweet.get_missing_because_display()
+        why = tweet.get_missing_reason_display()
         yield tweet.gone_at, f"Gone: {why}" if why else "Gone", ""
     if tweet.unreadable_since:
         yield tweet.unreadable_since, "X's answers could not be read from here on", ""

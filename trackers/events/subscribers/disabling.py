@@ -16,7 +16,7 @@ from tweetwatch.database import cursor
 _DISABLE = """
     UPDATE trackers_subscriberstate st
     SET disabled_at = clock_timestamp(),
-        disabled_because = 'Nothing but failures since '
+        disabled_reason = 'Nothing but failures since '
             || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC.'
     FROM (
         SELECT s.id, s.name
@@ -26,7 +26,7 @@ _DISABLE = """
         ORDER BY s.id FOR UPDATE OF st
     ) held
     WHERE st.subscriber_id = held.id
-    RETURNING held.id, held.name, st.disabled_because
+    RETURNING held.id, held.name, st.disabled_reason
 """
 
 
@@ -34,7 +34,7 @@ def enable(subscriber: Subscriber) -> None:
     """Enable it if it was disabled, and forget its failures."""
     SubscriberState.objects.filter(pk=subscriber.pk).exclude(disabled_at=None).update(
         disabled_at=None,
-        disabled_because="",
+        disabled_reason="",
         failing_since=None,
         not_before=None,
         health=HEALTHY,

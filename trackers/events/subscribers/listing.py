@@ -29,7 +29,7 @@ def subscriber_json(status: SubscriberStatus) -> dict[str, Any]:
         "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
         "headers": sorted(subscriber.secrets.get("headers") or ()),
         "state": status.state,
-        "reason": subscriber.state.disabled_because,
+        "reason": subscriber.state.disabled_reason,
         "next_at": iso(status.next_at),
         "health": subscriber.state.health,
         "added": books.added,

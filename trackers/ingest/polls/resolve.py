@@ -95,15 +95,15 @@ def _store_account(batch: Batch, source: Source, named: Named, *, now: datetime)
                 begin_anew(row, was_of=row.was_of, now=now)
             row.was_account_id, row.was_of = None, ""
             row.account_id, row.username = named.account.id, named.account.username
-            publish_hidden(row.pk, row.hidden_because, "")
-            row.hidden_because = row.problem = ""
+            publish_hidden(row.pk, row.hidden_reason, "")
+            row.hidden_reason = row.problem = ""
             row.failures = 0
             end_claim(batch, row, NO_DELAY)
             return f"is account {named.account.id}"
-        publish_hidden(row.pk, row.hidden_because, named.missing or "")
-        row.hidden_because = named.missing or ""
+        publish_hidden(row.pk, row.hidden_reason, named.missing or "")
+        row.hidden_reason = named.missing or ""
         row.problem = _UNKNOWN_ACCOUNT_REASONS.get(
-            row.hidden_because, "X does not show the account with this name."
+            row.hidden_reason, "X does not show the account with this name."
         )
         row.poll_at = now + _UNKNOWN_WAIT
         end_claim(batch, row, _UNKNOWN_WAIT)

@@ -79,8 +79,8 @@ def store(
             end_claim(batch, row, _hide(row, step, now=now))
             return StoredPage()
         new, late, measured = _take_in(row, brought, plan)
-        publish_hidden(row.pk, row.hidden_because, "")
-        row.hidden_because = row.problem = ""
+        publish_hidden(row.pk, row.hidden_reason, "")
+        row.hidden_reason = row.problem = ""
         row.failures = 0
         end_claim(batch, row, _store_next_step(row, sweep, step, polling, now=now))
         return StoredPage(new, late, measured, is_over=not isinstance(step, More))
@@ -88,8 +88,8 @@ def store(
 
 def _hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
     """Nothing moves; returns when to look again."""
-    publish_hidden(source.pk, source.hidden_because, step.why)
-    source.hidden_because = step.why
+    publish_hidden(source.pk, source.hidden_reason, step.why)
+    source.hidden_reason = step.why
     source.problem = _HIDDEN_REASONS.get(step.why, "X does not show it to our credentials.")
     wait = max(source.every, min(4 * source.every, HIDDEN_AT_MOST))
     source.poll_at = now + wait

@@ -19,7 +19,7 @@ READ_SO_FAR = (
     "overlapped_at", "deep_overlapped_at",
 )  # fmt: skip
 # Whom the name belongs to at X, and how reading it went.
-NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_because", "problem", "failures")
+NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_reason", "problem", "failures")
 # The longest default of `late_by`.
 _LATE = timedelta(minutes=1)
 _MILLISECOND = timedelta(milliseconds=1)

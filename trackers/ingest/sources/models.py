@@ -42,7 +42,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
         gaps = Gap.objects.filter(source=OuterRef("pk"), closed_at=None)
         trouble = Case(
             When(paused_at__isnull=False, then=2),
-            When(~Q(hidden_because="") | ~Q(problem="") | Exists(isolated), then=0),
+            When(~Q(hidden_reason="") | ~Q(problem="") | Exists(isolated), then=0),
             When(Exists(gaps), then=1),
             default=3,
         )
@@ -151,7 +151,7 @@ class Source(models.Model):
     yielded = models.BigIntegerField(default=0, editable=False)
     again = models.BigIntegerField(default=0, editable=False)
     leaked = models.BigIntegerField(default=0, editable=False)
-    hidden_because = models.CharField(max_length=12, blank=True, editable=False)
+    hidden_reason = models.CharField(max_length=12, blank=True, editable=False)
     problem = models.CharField(max_length=300, blank=True, editable=False)
     failures = models.PositiveIntegerField(default=0, editable=False)
 

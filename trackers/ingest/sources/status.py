@@ -106,10 +106,10 @@ def _state_of(
         return "paused", ""
     if source.kind == Source.Kind.IMPORT:
         return _of_file(report)
-    if source.hidden_because == "not_found":
+    if source.hidden_reason == "not_found":
         return "not_found", source.problem
-    if source.hidden_because:
-        return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
+    if source.hidden_reason:
+        return "hidden", HIDDEN.get(source.hidden_reason, source.hidden_reason)
     if source.problem:
         return ("no_money" if sentences.is_spent(source.problem) else "problem"), source.problem
     if job is not None and job.strikes >= MAX_STRIKES:

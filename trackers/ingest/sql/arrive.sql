@@ -1,6 +1,6 @@
 -- In the order of ids, as everywhere that many are inserted or locked.
 WITH arrived AS (
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason,
                                 measurements)
     SELECT id, now(), %(came_from)s, false, '', 0
     FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id

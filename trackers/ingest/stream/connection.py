@@ -49,7 +49,7 @@ class Pause:
 
     because: str
     wait: timedelta  # for how long
-    looks: bool = False  # less if a person acts, seen without asking X
+    may_end_early: bool = False  # if a person acts, which our tables show
 
 
 # `stored_until`: whatever came before is in the gaps that the same transaction opens.
@@ -186,12 +186,12 @@ class OpenStream:
             if self.rules.look():
                 self._listeners = self.rules.listeners
         except NoTurnError as none:
-            return Pause(none.why, none.wait, looks=none.looks)
+            return Pause(none.why, none.wait, may_end_early=none.may_end_early)
         except DATABASE_AWAY as error:
             logger.warning("the database failed: %s", why_lost(error))
             connection.close()
         if not self.rules.synced.rules:
-            return Pause("No active source has a rule.", NO_TIME, looks=True)
+            return Pause("No active source has a rule.", NO_TIME, may_end_early=True)
         return None
 
 

@@ -23,7 +23,7 @@ from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
-from trackers.ingest.stream.requests import LOOKS_AGAIN, Asker, NoTurnError, ask_in_turn, payer
+from trackers.ingest.stream.requests import RECHECK_INTERVAL, Asker, NoTurnError, ask_in_turn, payer
 from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Settings
@@ -101,7 +101,9 @@ class Listening:
         """Connect, and listen until it ends; returns what to do next."""
         wanted = wanted_now()
         if not wanted:
-            return Pause("There is no active source of this kind.", LOOKS_AGAIN, looks=True)
+            return Pause(
+                "There is no active source of this kind.", RECHECK_INTERVAL, may_end_early=True
+            )
         try:
             who = payer()
             stream_lease.say(lease, Stream.State.CONNECTING, credential=who.name)
@@ -114,7 +116,7 @@ class Listening:
             stream_lease.renew(lease)
             opened = ask_in_turn(STREAM, who, self._connect)
         except NoTurnError as none:
-            return Pause(none.why, none.wait, looks=none.looks)
+            return Pause(none.why, none.wait, may_end_early=none.may_end_early)
         except XError as error:
             return self._failed(error)
         return self._listen(asker, wanted, opened)
@@ -135,7 +137,7 @@ class Listening:
         """When to try again after X or the network failed."""
         if isinstance(error, Depleted):
             # The project has been stopped; the next look says so.
-            return Pause(error.reason, NO_TIME, looks=True)
+            return Pause(error.reason, NO_TIME, may_end_early=True)
         wait = self._backoff.next(trouble_of(error))
         if isinstance(error, RateLimited) and error.resets_at is not None:
             wait = max(wait, at_most_a_window(error.resets_at - datetime.now(UTC)))
@@ -156,11 +158,11 @@ class Listening:
         if self.stop.is_set():
             return
         since = time.monotonic()
-        wait = LOOKS_AGAIN if pause.looks else max(pause.wait, self._spare())
+        wait = RECHECK_INTERVAL if pause.may_end_early else max(pause.wait, self._spare())
         self._say_waiting(lease, pause, wait)
         ends = since + wait.total_seconds()
         while (left := ends - time.monotonic()) > 0:
-            if self.stop.wait(min(left, LOOKS_AGAIN.total_seconds())):
+            if self.stop.wait(min(left, RECHECK_INTERVAL.total_seconds())):
                 return
             stream_lease.renew(lease)
 

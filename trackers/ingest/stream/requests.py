@@ -22,7 +22,8 @@ from trackers.xapi.results import WindowSeen
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-LOOKS_AGAIN = timedelta(seconds=5)
+# How often our tables are read for what a person changed.
+RECHECK_INTERVAL = timedelta(seconds=5)
 
 
 class Windowed(Protocol):
@@ -34,12 +35,14 @@ Answer = TypeVar("Answer", bound=Windowed)
 
 
 class NoTurnError(Exception):
-    """No request is allowed for `wait`, and why. `looks`: unless a person acts, which can be seen
-    without asking X."""
+    """No request is allowed for `wait`, and why.
 
-    def __init__(self, why: str, wait: timedelta, *, looks: bool = True) -> None:
+    `may_end_early`: if a person acts, which our tables show without a request to X.
+    """
+
+    def __init__(self, why: str, wait: timedelta, *, may_end_early: bool = True) -> None:
         super().__init__(why)
-        self.why, self.wait, self.looks = why, wait, looks
+        self.why, self.wait, self.may_end_early = why, wait, may_end_early
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,10 @@ def payer() -> Payer:
     with cursor() as db:
         row = db.execute(_WHO).fetchone()
     if row is None:
-        raise NoTurnError(sentences.none_enabled() or sentences.NO_BEARER, LOOKS_AGAIN)
+        raise NoTurnError(sentences.none_enabled() or sentences.NO_BEARER, RECHECK_INTERVAL)
     id, name, project, stopped_for, because, project_name = row
     if stopped_for is not None:
-        raise NoTurnError(sentences.depleted(project_name, because), LOOKS_AGAIN)
+        raise NoTurnError(sentences.depleted(project_name, because), RECHECK_INTERVAL)
     found = Payer(id, name, project)
     _check_money(found)
     return found
@@ -80,14 +83,14 @@ def check_payer(who: Payer) -> None:
         is_enabled = db.execute(_IS_ENABLED, {"id": who.credential}).fetchone() is not None
     if not is_enabled:
         # Another one may continue: the next look finds it, or says that there is none.
-        raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
+        raise NoTurnError(f"{who.name} is disabled.", RECHECK_INTERVAL)
     _check_money(who)
 
 
 def _check_pause() -> None:
     """NoTurnError while a person has paused everything."""
     if pausing.paused_all():
-        raise NoTurnError(pausing.ALL_PAUSED, LOOKS_AGAIN)
+        raise NoTurnError(pausing.ALL_PAUSED, RECHECK_INTERVAL)
 
 
 def _check_money(who: Payer) -> None:
@@ -113,9 +116,9 @@ def ask_in_turn(
     if isinstance(selected, selection.NoRoom):
         left = at_most_a_window(selected.until - datetime.now(UTC))
         wait = max(left, timedelta(seconds=1))
-        raise NoTurnError(selected.why, wait, looks=False)
+        raise NoTurnError(selected.why, wait, may_end_early=False)
     if isinstance(selected, selection.NoCredential):
-        raise NoTurnError(selected.why, LOOKS_AGAIN)
+        raise NoTurnError(selected.why, RECHECK_INTERVAL)
     try:
         answer = send(selected.credential)
     except XError as error:

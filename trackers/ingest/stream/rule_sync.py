@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from trackers.ingest.stream.backoff import Backoff, trouble_of
 from trackers.ingest.stream.listeners import Listeners, WantedRule, wanted_now
-from trackers.ingest.stream.requests import LOOKS_AGAIN, Asker, NoTurnError
+from trackers.ingest.stream.requests import RECHECK_INTERVAL, Asker, NoTurnError
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.synced import Synced
 from trackers.xapi.errors import XError
@@ -38,7 +38,7 @@ class RuleSync:
 
     @property
     def looked_at_every(self) -> timedelta:
-        return min(LOOKS_AGAIN, self.asker.settings.asking.rules_every)
+        return min(RECHECK_INTERVAL, self.asker.settings.asking.rules_every)
 
     def look(self) -> bool:
         """When it is time, make X's rules match the sources; returns whether they were read.
@@ -52,7 +52,7 @@ class RuleSync:
         try:
             self.synced = synchronise(wanted, self.asker, self.synced)
         except (XError, NoTurnError) as trouble:
-            if isinstance(trouble, NoTurnError) and trouble.looks:
+            if isinstance(trouble, NoTurnError) and trouble.may_end_early:
                 raise
             logger.warning("the rules of the stream could not be read: %s", trouble)
             self._put_off(trouble)
@@ -68,7 +68,7 @@ class RuleSync:
             return
         self._backoff.reset()
         is_behind = any(not self.synced.has_verdict(source) for source in self.wanted)
-        wait = LOOKS_AGAIN if is_behind else self.asker.settings.asking.rules_every
+        wait = RECHECK_INTERVAL if is_behind else self.asker.settings.asking.rules_every
         self._due = time.monotonic() + wait.total_seconds()
 
     def _put_off(self, trouble: XError | NoTurnError) -> None:

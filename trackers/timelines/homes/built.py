@@ -127,31 +127,31 @@ class Built(ABC):
         return self.with_embedded(follower_id, self.page_of(ask))
 
     def page_of(self, ask: Ask) -> Page:
-        stands = self.stands(ask.follower_id, anchor=ask.anchor)
-        if stands.state is None:
+        progress = self.progress(ask.follower_id, anchor=ask.anchor)
+        if progress.state is None:
             if not self.builds_at_once(ask.follower_id):
                 self.want(ask.follower_id)
-                return self.on_read(ask, stands, served_by="read(rebuilding)", complete=False)
-            stands = self.stands(ask.follower_id, anchor=ask.anchor)
-        state = stands.state
+                return self.on_read(ask, progress, served_by="read(rebuilding)", complete=False)
+            progress = self.progress(ask.follower_id, anchor=ask.anchor)
+        state = progress.state
         if state is None or ask.anchor < state.floor:
-            return self.on_read(ask, stands)
-        reading = HomeReading(self, ask, state, stands.undelivered)
-        page = build_page(ask, reading.candidates, served_by=self.served_by, clock=stands.clock)
-        return page if reading.is_unchanged else self.on_read(ask, stands)
+            return self.on_read(ask, progress)
+        reading = HomeReading(self, ask, state, progress.undelivered)
+        page = build_page(ask, reading.candidates, served_by=self.served_by, clock=progress.clock)
+        return page if reading.is_unchanged else self.on_read(ask, progress)
 
     def on_read(
         self,
         ask: Ask,
-        stands: HomeProgress,
+        progress: HomeProgress,
         *,
         served_by: str = "read(fallback)",
         complete: bool = True,
     ) -> Page:
-        """Read from the sources, and only after `stands`, whose clock the page gets."""
-        candidates = on_read.candidates(ask.follower_id, ask.way, followed=stands.followed)
+        """Read from the sources, and only after `progress`, whose clock the page gets."""
+        candidates = on_read.candidates(ask.follower_id, ask.way, followed=progress.followed)
         return build_page(
-            ask, candidates, served_by=served_by, complete=complete, clock=stands.clock
+            ask, candidates, served_by=served_by, complete=complete, clock=progress.clock
         )
 
     def since(self, follower_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
@@ -165,17 +165,17 @@ class Built(ABC):
         """What the home stores of these tweets besides their ids."""
         return {}
 
-    def stands(self, follower_id: int, *, anchor: int = LARGEST_ID) -> HomeProgress:
+    def progress(self, follower_id: int, *, anchor: int = LARGEST_ID) -> HomeProgress:
         """How far the home is built, for a read from that anchor on, in one round trip. Call it
         before reading what is built: what is delivered in between is then read twice, rather than
         not at all."""
         params = {**self.named(follower_id), "anchor": anchor}
-        stands = parse_progress(
+        progress = parse_progress(
             *ask_all((moment.NUMBER, {}), (select_progress(self.STATE), params))
         )
-        if stands.is_due:
+        if progress.is_due:
             self.touch(follower_id)
-        return stands
+        return progress
 
     def named(self, follower_id: int) -> Mapping[str, object]:
         return {"follower": follower_id, "strategy": self.key, "shape": self.shape}

@@ -147,18 +147,18 @@ missing AS (
     UPDATE trackers_tweet t
     SET missing_since = coalesce(t.missing_since, a.at),
         -- What the users endpoint told is more than the tweets' endpoint ever says.
-        missing_because = CASE
-            WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
-            THEN t.missing_because ELSE a.kind END,
+        missing_reason = CASE
+            WHEN a.kind = 'unauthorized' AND t.missing_reason IN ('protected', 'suspended')
+            THEN t.missing_reason ELSE a.kind END,
         gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, a.at) END,
-        unreadable_since = NULL, unreadable_because = ''
+        unreadable_since = NULL, unreadable_reason = ''
     FROM unseen a WHERE t.id = ANY(ARRAY[a.id])
 ),
 -- X showed the broken ones too, and bills them once a day, as those that were measured.
 unreadable AS (
     UPDATE trackers_tweet t
     SET unreadable_since = coalesce(t.unreadable_since, h.at),
-        unreadable_because = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
+        unreadable_reason = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
         paid_on = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_on, t.paid_on)
                        ELSE t.paid_on END,
         paid_by = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_by, t.paid_by)

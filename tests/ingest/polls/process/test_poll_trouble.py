@@ -130,7 +130,7 @@ def test_an_unknown_username_is_reported_and_retried_within_the_hour(x):
 
     step(source)
 
-    assert source.hidden_because == "not_found"
+    assert source.hidden_reason == "not_found"
     assert "no account with this name" in source.problem
     assert timedelta(minutes=59) < due_in(source) <= timedelta(hours=1)
     assert Spending.objects.filter(users_reserved=0).count() == Spending.objects.count()
@@ -143,13 +143,13 @@ def test_a_hidden_account_is_reported_and_polled_less_often(x, account, source):
     step(source)
     step(source)
 
-    assert (source.hidden_because, source.failures) == ("unauthorized", 0)
+    assert (source.hidden_reason, source.failures) == ("unauthorized", 0)
     assert source.problem
     assert about(4 * source.every)(due_in(source))
     assert not source.gaps.exists()
     x.delete("authors")
     poll(source)
-    assert (source.hidden_because, source.problem) == ("", "")
+    assert (source.hidden_reason, source.problem) == ("", "")
     assert visible(x, author=account[0]) <= yielded(source)
     assert [one.data for one in events_of("sources")] == [
         {"source": source.pk, "what": "hidden", "why": "unauthorized"},

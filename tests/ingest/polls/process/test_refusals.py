@@ -130,7 +130,7 @@ def test_rejected_keys_are_still_disabled(x):
 
     refused_for_hours(add("search", "#anything"))
 
-    assert "401" in Credential.objects.get().disabled_because
+    assert "401" in Credential.objects.get().disabled_reason
 
 
 def test_a_refused_look_up_does_not_affect_sources(x):

@@ -55,7 +55,7 @@ def three(bob):
 
 
 def delete(id):
-    Tweet.objects.filter(pk=id).update(gone_at=timezone.now(), missing_because="not_found")
+    Tweet.objects.filter(pk=id).update(gone_at=timezone.now(), missing_reason="not_found")
 
 
 def ids_of(answer):

@@ -38,7 +38,7 @@ def test_a_running_source_shows_its_interval_and_next_poll(staff):
     ("given", "said"),
     [
         ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused not read until it is resumed"),
-        ({"hidden_because": "protected"}, "Hidden X does not show it: protected"),
+        ({"hidden_reason": "protected"}, "Hidden X does not show it: protected"),
         ({"problem": "X takes no such <query>."}, "X takes no such &lt;query&gt;."),
         ({"polled_at": None}, "New the first poll is due, then every 5 minutes"),
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),

@@ -18,7 +18,7 @@ from tweetwatch.database import cursor
 MANY = 50_000
 TABLES = ("trackers_tweet", "trackers_tweetupdate", "trackers_tweetbucket")
 TWEETS = """
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason, measurements)
     SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
 """
 JOBS = """

@@ -167,7 +167,7 @@ def test_an_outdated_forecast_is_not_shown_as_current(staff):
 
 def test_a_depleted_project_says_until_when_and_what_x_said(staff):
     sentence = "402 Payment Required: credits depleted"
-    project(depleted_until=now() + HOUR, depleted_because=sentence, depletions=1)
+    project(depleted_until=now() + HOUR, depleted_reason=sentence, depletions=1)
 
     words, html = page(staff)
 
@@ -181,7 +181,7 @@ def test_a_depleted_project_says_until_when_and_what_x_said(staff):
 
 
 def test_a_button_retries_a_depleted_project(staff, client):
-    made = project(depleted_until=now() + HOUR, depleted_because="402", depletions=1)
+    made = project(depleted_until=now() + HOUR, depleted_reason="402", depletions=1)
     Queue.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
     address = f"/operations/projects/{made.pk}/ask"
     assert f'action="{address}"' in staff.get("/operations/?part=figures").content.decode()

@@ -88,7 +88,7 @@ def test_without_any_credential_every_page_says_to_add_one(staff):
 def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     CredentialFactory(name="main")
     Project.objects.update(
-        depleted_until=now() + HOUR, depleted_because="402 depleted", depletions=1
+        depleted_until=now() + HOUR, depleted_reason="402 depleted", depletions=1
     )
     sentence = sentences.depleted("main", "402 depleted")
     hold(selection.select_credential().why)
@@ -138,7 +138,7 @@ def test_a_source_without_money_waits_only_for_money(staff):
     assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/?part=detail").content.decode()
 
     # Nor is one under way at X's locked door.
-    made.hidden_because, made.problem, made.polled_at = "protected", "", None
+    made.hidden_reason, made.problem, made.polled_at = "protected", "", None
     made.save()
     locked = read(staff, f"/sources/{made.pk}/?part=detail")
     assert "A poll is waiting to continue: 4 pages read" in locked
@@ -154,7 +154,7 @@ def test_a_stream_without_money_waits_for_money(staff):
 
 
 def test_a_source_missing_at_x_is_reported_as_not_found(staff):
-    made = source(due_in=60, hidden_because="not_found", problem="X has no such account or list.")
+    made = source(due_in=60, hidden_reason="not_found", problem="X has no such account or list.")
 
     page = read(staff, f"/sources/{made.pk}/?part=detail")
 

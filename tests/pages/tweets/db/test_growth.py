@@ -172,7 +172,7 @@ def test_events_of_a_tweet_are_listed_and_marked_on_the_curve(staff):
 
 
 def test_metrics_that_x_never_showed_are_not_called_missing(staff):
-    page = page_of(staff, watched(missing_since=born(), missing_because="protected"))
+    page = page_of(staff, watched(missing_since=born(), missing_reason="protected"))
 
     assert "X did not show it" in page
     assert "marks on the curve" not in page

@@ -148,4 +148,4 @@ def test_the_explanation_uses_the_stretch_of_its_planning(staff):
 def test_a_missing_tweet_has_no_such_explanation(staff):
     now, _ = current()
 
-    assert "Why then" not in page(staff, wait=60, missing_since=now, missing_because="not_found")
+    assert "Why then" not in page(staff, wait=60, missing_since=now, missing_reason="not_found")

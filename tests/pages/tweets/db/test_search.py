@@ -81,8 +81,8 @@ def test_every_state_filter_has_its_tweets_only(staff):
     ids["paused"] = TweetFactory(paused=True).id
     ids["resting"] = TweetFactory(measured=True).id
     ids["isolated"] = watched(9).id
-    Tweet.objects.filter(pk=ids["missing"]).update(missing_since=now, missing_because="protected")
-    ids["not_found"] = watched(11, missing_since=now, missing_because="not_found").id
+    Tweet.objects.filter(pk=ids["missing"]).update(missing_since=now, missing_reason="protected")
+    ids["not_found"] = watched(11, missing_since=now, missing_reason="not_found").id
     ids["no_money"] = watched(12).id
     TweetUpdate.objects.filter(pk=ids["no_money"]).update(for_money_until=F("due_at"))
     # One that was put off once, and moved since.

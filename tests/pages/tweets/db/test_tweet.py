@@ -70,7 +70,7 @@ def test_the_table_and_the_caption_describe_the_curve(staff):
     ],
 )
 def test_an_unreadable_tweet_says_since_when_and_why(staff, because, sentence):
-    tweet = watched(unreadable_since=born(), unreadable_because=because)
+    tweet = watched(unreadable_since=born(), unreadable_reason=because)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 

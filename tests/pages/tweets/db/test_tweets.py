@@ -148,7 +148,7 @@ def test_every_tweet_is_in_one_state(staff):
     paused = TweetFactory(paused=True)
     gone = watched(2)
     Tweet.objects.filter(pk=gone.id).update(
-        missing_since=now, missing_because="suspended", gone_at=now
+        missing_since=now, missing_reason="suspended", gone_at=now
     )
 
     collected = {
@@ -168,7 +168,7 @@ def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
     tweet = watched(text="Regretted words")
     now = datetime.now(UTC)
     Tweet.objects.filter(pk=tweet.id).update(
-        missing_since=now, missing_because="not_found", gone_at=now
+        missing_since=now, missing_reason="not_found", gone_at=now
     )
     # As if the removal of the text had been missed.
     assert TweetText.objects.filter(pk=tweet.id).exists()

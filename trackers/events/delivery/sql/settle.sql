@@ -57,8 +57,8 @@ kept AS (
             ELSE st.not_before END,
         disabled_at = CASE WHEN r.is_gone THEN coalesce(st.disabled_at, clock_timestamp())
                            ELSE st.disabled_at END,
-        disabled_because = CASE WHEN r.is_gone AND st.disabled_at IS NULL
-            THEN 'It answered 410 Gone: it wants no more.' ELSE st.disabled_because END
+        disabled_reason = CASE WHEN r.is_gone AND st.disabled_at IS NULL
+            THEN 'It answered 410 Gone: it wants no more.' ELSE st.disabled_reason END
     FROM result r WHERE st.subscriber_id = r.subscriber_id
 ),
 minute AS (

@@ -3,7 +3,7 @@
 SELECT c.id, c.name, p.id,
        CASE WHEN p.depleted_until > statement_timestamp()
             THEN p.depleted_until - statement_timestamp() END,
-       p.depleted_because, p.name
+       p.depleted_reason, p.name
 FROM trackers_credential c
 JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
 LEFT JOIN trackers_window w ON w.app_id = a.id AND w.credential_id IS NULL
