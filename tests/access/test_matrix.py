@@ -3,9 +3,13 @@
 The addresses are those of the URL conf, so a new one fails until somebody decides who gets in. For
 each method the matrix names the least of LADDER that does; `nobody` of it is let in by an account,
 but by a token or a key, or there is no such method.
+
+Each address is asked by the least that it lets in and by the rung below. These two decide for all,
+since an account's rights alone do, and each rung has those of the rung below.
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,9 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 from tests.api.conftest import end
+from tests.conftest import PROJECT
 from trackers import roles
+from trackers.dashboards import urls
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +41,13 @@ ACTS = {
     "subscribers/<int:id>/<str:act>": ["pause", "resume", "test", "remove", "redeliver"],
     "following/<str:act>": ["follow", "unfollow"],
     "columns/<int:id>/<str:act>": ["left", "right", "remove"],
+}
+# These give and show roles; they decide by rights as all others do.
+NAME_ROLES = {
+    "trackers/admin/people.py",
+    "trackers/dashboards/account.py",
+    "trackers/management/commands/user.py",
+    "trackers/roles.py",
 }
 
 
@@ -108,17 +121,66 @@ def seen(found, client, method):
     return {route for route, address in found.items() if lets_in(client, method, address)}
 
 
+def rung_below(least):
+    """The highest that does not get in where `least` is the least that does."""
+    return LADDER[-1] if least == NOBODY else LADDER[LADDER.index(least) - 1]
+
+
 @pytest.mark.parametrize("rung", LADDER)
-def test_each_role_opens_what_the_matrix_allows(rung):
+def test_the_least_role_of_the_matrix_gets_in_and_the_one_below_does_not(rung):
     results, decided, client = addresses(), matrix(), client_of(rung)
 
     for place, method in enumerate(METHODS):
-        may = {
+        may = {route for route, least in decided.items() if least[place] == rung}
+        may_not = {
             route
             for route, least in decided.items()
-            if least[place] in LADDER[: LADDER.index(rung) + 1]
+            if least[place] != ANYBODY and rung_below(least[place]) == rung
         }
-        assert seen(results, client, method) == may & results.keys(), (rung, method)
+        asked = {route: results[route] for route in results if route in may | may_not}
+        assert seen(asked, client, method) == may & results.keys(), (rung, method)
+
+
+def rights(rung):
+    """What views read of an account: its being one, and of the admin, and what it may do."""
+    user = client_of(rung).get("/account/", secure=True).wsgi_request.user
+    flags = {name for name in ("is_active", "is_staff", "is_superuser") if getattr(user, name)}
+    return flags | user.get_all_permissions()
+
+
+def test_each_rung_has_the_rights_of_the_rung_below():
+    of_rungs = list(map(rights, LADDER))
+
+    assert of_rungs[0] == set()
+    for lower, higher in pairwise(of_rungs):
+        assert lower < higher
+
+
+def test_no_view_asks_for_a_role_by_its_name():
+    """Whoever asks for a right instead lets in all who have it."""
+    roles_by_name = re.compile(r"\b(?:OWNER|OPERATOR|VIEWER|roles_of|IN_THE_ADMIN)\b")
+    asking = {
+        str(path.relative_to(PROJECT))
+        for path in (PROJECT / "trackers").rglob("*.py")
+        if roles_by_name.search(path.read_text())
+    }
+
+    assert asking == NAME_ROLES
+
+
+def test_no_page_opens_to_a_role_without_its_permission():
+    """What the page does may take more."""
+    decided = matrix()
+    permissions = {
+        f"/{page.pattern}": page.callback.permission
+        for page in urls.urlpatterns
+        if hasattr(page.callback, "permission")
+    }
+
+    for route in permissions.keys() & decided.keys():
+        least = LADDER.index(roles.least_with(permissions[route]))
+        for decision in decided[route]:
+            assert decision == NOBODY or LADDER.index(decision) >= least, route
 
 
 def test_the_matrix_covers_every_address():
