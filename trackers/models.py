@@ -33,6 +33,7 @@ from trackers.ingest.sources.models import (
     Stream,
 )
 from trackers.jobs.models import (
+    ClockReading,
     DatabaseMinute,
     NotedTask,
     PausedAll,
@@ -105,6 +106,7 @@ __all__ = [
     "BulkAct",
     "BulkPiece",
     "Changed",
+    "ClockReading",
     "Column",
     "Credential",
     "Crossing",

@@ -481,6 +481,18 @@ class DatabaseMinute(models.Model):
         return f"{self.minute:%Y-%m-%d %H:%M}"
 
 
+class ClockReading(models.Model):
+    """The database's time when a task that deletes what is old last ran (`clock_jumps`)."""
+
+    task = models.CharField(max_length=60, primary_key=True)
+    read_at = models.DateTimeField()
+    # Since when its clock is doubted, and nothing is deleted; null: it is believed.
+    doubted_since = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.task} at {self.read_at:%Y-%m-%d %H:%M}"
+
+
 class NotedTask(models.Model):
     """A batch, or an ordinary task, that failed or took longer than SLOW_AFTER."""
 

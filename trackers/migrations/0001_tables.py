@@ -1007,6 +1007,11 @@ class Migration(migrations.Migration):
             ('size', models.BigIntegerField()),
             ('connections', models.IntegerField()),
         ]),
+        migrations.CreateModel('ClockReading', [
+            ('task', models.CharField(max_length=60, primary_key=True, serialize=False)),
+            ('read_at', models.DateTimeField()),
+            ('doubted_since', models.DateTimeField(null=True)),
+        ]),
         migrations.CreateModel('NotedTask', [
             ID,
             ('queue', models.CharField(blank=True, max_length=60)),

@@ -22,6 +22,7 @@ from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources.prune import prune_closed_gaps, prune_old_yields
 from trackers.jobs import begun, pausing, queue, statistics, upkeep
 from trackers.jobs.audit import mend_queue
+from trackers.jobs.clock_jumps import is_clock_believed, while_clock_is_believed
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.ordinary import log_pruned
@@ -56,6 +57,7 @@ def compare_usage() -> None:
     ask_all_usage(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 
+@while_clock_is_believed
 def retire_samples() -> None:
     """Every hour: drop months of samples past SAMPLE_RETENTION_DAYS, if that is set."""
     if not settings.SAMPLE_RETENTION_DAYS:
@@ -70,6 +72,8 @@ def prune_counters() -> None:
     """Every hour: sum up the hours that are over; prune the counters of the day before yesterday,
     acts that ended a month ago, and forecasts of more than a year ago."""
     minutes.sum_up_hours()
+    if not is_clock_believed("prune_counters"):
+        return
     statistics.prune_counters()
     noted.prune_noted_tasks()
     database.prune_database_minutes()
@@ -86,12 +90,14 @@ def prune_silent_workers() -> None:
     begun.prune_marks()
 
 
+@while_clock_is_believed
 def prune_uploads() -> None:
     """Every hour: delete uploads that broke off, or that nobody started."""
     now, _ = intervals.current()
     prune_unstarted_uploads(now)
 
 
+@while_clock_is_believed
 def prune_failed_tasks() -> None:
     """Every hour: delete django-q2's records of failures after two weeks."""
     now, _ = intervals.current()
@@ -99,6 +105,7 @@ def prune_failed_tasks() -> None:
     log_pruned(worked, "failed tasks", task="trackers.tasks.prune_failed_tasks")
 
 
+@while_clock_is_believed
 def prune_sessions() -> None:
     """Every hour: delete people's expired sessions."""
     now, _ = intervals.current()
@@ -113,6 +120,7 @@ def audit_queues() -> None:
         mend_queue(name, deadline=deadline)
 
 
+@while_clock_is_believed
 def prune_gaps() -> None:
     """Every hour: delete gaps that were closed a month ago."""
     now, _ = intervals.current()
@@ -120,6 +128,7 @@ def prune_gaps() -> None:
     log_pruned(worked, "closed gaps", task="trackers.tasks.prune_gaps")
 
 
+@while_clock_is_believed
 def prune_yields() -> None:
     """Every hour: delete yields after three months, unless they are needed."""
     now, _ = intervals.current()
@@ -134,6 +143,7 @@ def prune_crossings() -> None:
     log_pruned(worked, "crossings", task="trackers.tasks.prune_crossings")
 
 
+@while_clock_is_believed
 def drop_idle_homes() -> None:
     """Every hour: drop the stored homes of those who have not looked for long, what deleted
     followers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
@@ -154,6 +164,7 @@ def audit_books() -> None:
     books.mend()
 
 
+@while_clock_is_believed
 def prune_alerts() -> None:
     """Every hour: delete logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
@@ -162,6 +173,7 @@ def prune_alerts() -> None:
     log_pruned(worked, "alerts", task="trackers.tasks.prune_alerts")
 
 
+@while_clock_is_believed
 def prune_events() -> None:
     """Every hour: delete days of events and attempts a week after they end, and old keys."""
     now, _ = intervals.current()
@@ -174,6 +186,7 @@ def prune_events() -> None:
         log_pruned(pruned, retention.what, task="trackers.tasks.prune_events")
 
 
+@while_clock_is_believed
 def expire_timelines() -> None:
     """Every hour: delete timelines that nobody has read for long, and old tombstones."""
     unread = timedelta(days=settings.TIMELINE_IDLE_DAYS)

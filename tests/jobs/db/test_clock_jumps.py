@@ -1,0 +1,72 @@
+"""A clock that has jumped deletes nothing, until an hour later it has gone on as it should."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db.models import F
+from django.utils import timezone
+
+from trackers.jobs.models import ClockReading
+from trackers.tasks import prune_sessions
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def session():
+    """One that is over, and a task that has run before."""
+    prune_sessions()
+    return Session.objects.create(
+        session_key="s", session_data="", expire_date=timezone.now() - MINUTE
+    )
+
+
+def let_pass(time):
+    """As seen by a clock that moves on by so much: all that was is longer ago."""
+    ClockReading.objects.update(read_at=F("read_at") - time)
+    ClockReading.objects.update(doubted_since=F("doubted_since") - time)
+
+
+def is_kept():
+    return Session.objects.exists()
+
+
+def test_an_hourly_run_deletes():
+    let_pass(HOUR)
+    prune_sessions()
+    assert not is_kept()
+
+
+@pytest.mark.parametrize("jump", [3 * HOUR, timedelta(days=400), -3 * HOUR])
+def test_nothing_is_deleted_after_a_jump_until_a_run_an_hour_later_agrees(jump, caplog):
+    let_pass(jump)
+    for _ in range(3):
+        prune_sessions()
+        let_pass(MINUTE)
+    assert is_kept()
+    assert "prune_sessions deletes nothing" in caplog.text
+
+    let_pass(HOUR)
+    prune_sessions()
+    assert not is_kept()
+
+
+def test_nothing_is_deleted_while_a_clock_is_ahead_for_an_hour():
+    let_pass(timedelta(days=400))
+    prune_sessions()
+    # Right again: an hour has passed.
+    let_pass(HOUR - timedelta(days=400))
+    prune_sessions()
+    assert is_kept()
+
+    let_pass(HOUR)
+    prune_sessions()
+    assert not is_kept()
+
+
+def test_a_task_that_runs_again_at_once_goes_on():
+    for _ in range(3):
+        let_pass(MINUTE)
+        prune_sessions()
+    assert not is_kept()
