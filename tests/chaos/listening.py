@@ -94,8 +94,8 @@ class Listener:
         self.x.put("limits", LIMITS)
         self.x.put("stream", {"rule_delay_s": 0.5, "keepalive_s": 0.5})
 
-    def manage(self, *arguments, given=""):
-        self.ground.manage(*arguments, stdin=given, database=DATABASE)
+    def manage(self, *arguments, stdin=""):
+        self.ground.manage(*arguments, stdin=stdin, database=DATABASE)
 
     def start(self):
         self.wanted = True

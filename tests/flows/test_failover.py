@@ -129,7 +129,7 @@ def test_programs_go_on_at_the_standby_and_no_answer_is_lost(pair, own_fakex, tm
             LEASE,
         )
         ids = product.x.ids(COUNT)
-        assert product.manage_json("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+        assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
         # Long enough that some request is always under way.
         product.x.put("latency", {"ms": 600})
         product.environment["DATABASE_URL"] = product.url = url

@@ -69,10 +69,10 @@ def environment(server):
     }
 
 
-def manage(server, *arguments, given=""):
+def manage(server, *arguments, stdin=""):
     subprocess.run(
         [sys.executable, "manage.py", *arguments],
-        **{"cwd": PROJECT, "env": environment(server), "input": given},
+        **{"cwd": PROJECT, "env": environment(server), "input": stdin},
         text=True,
         check=True,
         capture_output=True,
