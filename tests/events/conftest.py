@@ -44,7 +44,7 @@ def numbers(events):
 
 def line(one):
     """The batches of a subscriber: the state of each, and what is in it."""
-    rows = EventBatch.objects.filter(subscriber=one).order_by("place")
+    rows = EventBatch.objects.filter(subscriber=one).order_by("place", "id")
     return [("current" if row.is_current else str(row.state), *numbers(row.events)) for row in rows]
 
 

@@ -124,13 +124,31 @@ class EventsOut(Schema):
     events: int
 
 
+class BatchOut(Schema):
+    """`batch`: its webhook-id. `response`: the first kilobyte of what it was refused with."""
+
+    batch: UUID
+    state: Literal["early", "ready", "pending", "set aside"]
+    events: int
+    oldest: TimeOut
+    attempts: int
+    status: int | None
+    error: str
+    response: str
+
+
+class BatchesOut(Schema):
+    set_aside: list[BatchOut]
+    waiting: list[BatchOut]
+
+
 class AttemptOut(Schema):
     """`batch`: its webhook-id. `response`: its first kilobyte."""
 
     at: str
     batch: UUID
     number: int
-    outcome: Literal["delivered", "failed", "lost", "late"]
+    outcome: Literal["delivered", "failed", "throttled", "lost", "late"]
     events: int
     status: int | None
     took_ms: int | None

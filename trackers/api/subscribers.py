@@ -16,6 +16,7 @@ from ninja import Query, Router, Status
 from trackers.api.subscriber_bodies import (
     AddedOut,
     AttemptsOut,
+    BatchesOut,
     BatchIn,
     Change,
     DroppedOut,
@@ -32,6 +33,7 @@ from trackers.api.wire.fields import NO_CONTENT, Id
 from trackers.events import redelivery
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Attempt, Subscriber
+from trackers.events.set_aside import batch_json
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
 from trackers.events.subscribers.rules import NAME
@@ -149,6 +151,38 @@ def redeliver(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
     still kept."""
     done = act_on(request, acts.ACTS["redeliver"], _find_subscriber, name, batch=body.batch)
     return {"events": done.count}
+
+
+@router.get("/{name}/batches", response=BatchesOut)
+def batches(
+    request: HttpRequest, name: str, limit: int = Query(50, ge=1, le=_MAX_ATTEMPTS)
+) -> dict[str, Any]:
+    """What is set aside, and the head of the line; `limit` of each."""
+    require_permission(request, "trackers.view_subscriber")
+    subscriber = _find_subscriber(name)
+    return {
+        "set_aside": [batch_json(batch) for batch in subscriber.batches_set_aside()[:limit]],
+        "waiting": [batch_json(batch) for batch in subscriber.batches_in_line()[:limit]],
+    }
+
+
+@router.post("/{name}/set_aside", response=NO_CONTENT)
+def set_aside(request: HttpRequest, name: str, body: BatchIn) -> Status:
+    """Takes a batch that failed out of the line, so that the next ones are sent."""
+    return acted(request, acts.ACTS["set_aside"], _find_subscriber, name, batch=body.batch)
+
+
+@router.post("/{name}/send_again", response=NO_CONTENT)
+def send_again(request: HttpRequest, name: str, body: BatchIn) -> Status:
+    """Delivers a batch that is set aside."""
+    return acted(request, acts.ACTS["send_again"], _find_subscriber, name, batch=body.batch)
+
+
+@router.post("/{name}/drop_batch", response=DroppedOut)
+def drop_batch(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
+    """Drops a batch that is set aside; `dropped` is the number of its events."""
+    done = act_on(request, acts.ACTS["drop_batch"], _find_subscriber, name, batch=body.batch)
+    return {"dropped": done.count}
 
 
 def _find_subscriber(name: str) -> Subscriber:

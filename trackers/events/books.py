@@ -13,9 +13,10 @@ _BOOKS = """
     FROM trackers_subscriber s
     JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
     LEFT JOIN LATERAL (
-        SELECT first_at FROM trackers_eventbatch WHERE subscriber_id = s.id ORDER BY place LIMIT 1
+        SELECT first_at FROM trackers_eventbatch WHERE subscriber_id = s.id AND place >= 0
+        ORDER BY place, id LIMIT 1
     ) head ON true
-    WHERE (s.removed_at IS NULL OR head.first_at IS NOT NULL)
+    WHERE (s.removed_at IS NULL OR st.waiting_batches > 0)
       AND (%(id)s::bigint IS NULL OR s.id = %(id)s)
     ORDER BY s.name
 """

@@ -1,8 +1,9 @@
 """Who subscribes to which topics, their batches of events, and each attempt to deliver one.
 
 Topic ─ Subscription ─ Subscriber ─ EventBatch ─> Attempt
-A batch is early (waiting for more events, or for its next try), ready, or pending (on its way,
-under a lease). Once delivered it is deleted, and only its attempt is left. At most one batch of a
+A batch is early (waiting for more events, or for its next try), ready, pending (on its way, under
+a lease), or set aside (refused for what it contains, until a person decides). Once delivered it is
+deleted, and only its attempt is left. At most one batch of a
 subscriber is `current` and takes new events. The others never change their events, or their `uid`.
 """
 
@@ -130,6 +131,13 @@ class Subscriber(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def batches_set_aside(self) -> models.QuerySet[EventBatch]:
+        """Those that were first in line come first."""
+        return self.batches.filter(place__lt=0).order_by("-place", "id")
+
+    def batches_in_line(self) -> models.QuerySet[EventBatch]:
+        return self.batches.filter(place__gte=0).order_by("place", "id")
+
     def newest_attempts(
         self, *, limit: int, outcome: str = "", before: int | None = None
     ) -> list[Attempt]:
@@ -161,6 +169,8 @@ class SubscriberState(models.Model):
     attempted_at = models.DateTimeField(null=True)
     # With a rate: what was sent so far uses it up until then.
     paced_until = models.DateTimeField(null=True)
+    # Shows that it takes batches, so that one which it refuses is refused for what it contains.
+    delivered_at = models.DateTimeField(null=True)
     # Since when all deliveries have failed; null: the last one did not.
     failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
@@ -205,6 +215,7 @@ class EventBatch(models.Model):
         EARLY = "early"
         READY = "ready"
         PENDING = "pending"
+        SET_ASIDE = "aside"
 
     id = models.BigAutoField(primary_key=True)
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
@@ -213,7 +224,8 @@ class EventBatch(models.Model):
     )
     state = models.CharField(max_length=7, choices=State, default=State.EARLY)
     is_current = models.BooleanField(default=False, db_default=False)
-    # In the subscriber's line.
+    # In the subscriber's line; parts of one batch have its place, in the order of their ids. Below
+    # 0: set aside from that place, so that however many are set aside, nobody passes over them.
     place = models.BigIntegerField()
     events = ArrayField(models.BigIntegerField())
     # Parallel to `events`: the tweet that each is a change of, or 0 if a newer event must not
@@ -232,6 +244,11 @@ class EventBatch(models.Model):
     leased_until = models.DateTimeField(null=True)
     last_status = models.PositiveSmallIntegerField(null=True)
     last_error = models.CharField(max_length=300, blank=True, default="", db_default="")
+    # What the receiver said about its content: when for the first time, how often so that it counts
+    # (settle.sql), and the first kilobyte of its last answer.
+    refused_at = models.DateTimeField(null=True)
+    refusals = models.PositiveSmallIntegerField(default=0, db_default=0)
+    refusal = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -246,20 +263,24 @@ class EventBatch(models.Model):
                 | (~Q(state="pending") & Q(lease=None)),
                 name="eventbatch_pending_has_a_lease",
             ),
+            models.CheckConstraint(
+                condition=Q(state="aside", place__lt=0) | (~Q(state="aside") & Q(place__gte=0)),
+                name="eventbatch_aside_is_out_of_line",
+            ),
         ]
         indexes = [
             # "which early batches are due to become ready?"
             models.Index(fields=["deadline"], name="eventbatch_early", condition=Q(state="early")),
-            # A subscriber's line, for its page; and the ready batches in it: those that were never
-            # tried, and those that wait for another try.
-            models.Index(fields=["subscriber", "place"], name="eventbatch_line"),
+            # A subscriber's line, for its page; and the ready batches in it, which were never
+            # tried, or wait for another try.
+            models.Index(fields=["subscriber", "place", "id"], name="eventbatch_line"),
             models.Index(
-                fields=["subscriber", "place"],
+                fields=["subscriber", "place", "id"],
                 name="eventbatch_first",
                 condition=Q(state="ready", attempts=0),
             ),
             models.Index(
-                fields=["subscriber", "place"],
+                fields=["subscriber", "place", "id"],
                 name="eventbatch_retry",
                 condition=Q(state="ready", attempts__gt=0),
             ),
@@ -308,6 +329,8 @@ class Attempt(models.Model):
     class Outcome(models.TextChoices):
         DELIVERED = "delivered"
         FAILED = "failed"
+        # 429 with the time to wait: it takes no harm from it.
+        THROTTLED = "throttled"
         # The process that sent it never settled it.
         LOST = "lost"
         # The answer came after the lease had ended, and does not count.

@@ -51,3 +51,15 @@ def describe_attempt(attempt: Mapping[str, Any]) -> str:
         attempt["error"],
     ]
     return "  ".join(word for word in words if word)
+
+
+def describe_batch(batch: Mapping[str, Any]) -> str:
+    words = [
+        batch["batch"],
+        batch["state"],
+        f"{batch['events']} events",
+        f"{batch['attempts']} attempts",
+        batch["error"],
+        batch["response"],
+    ]
+    return "  ".join(word for word in words if word)

@@ -15,6 +15,7 @@ from trackers.events.fan_out import fan_out
 from trackers.events.live.open import prune_silent_places
 from trackers.events.live.watch import prune_feed
 from trackers.events.minutes import prune_event_minutes
+from trackers.events.set_aside import refusal_findings
 from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.findings import stream_findings
@@ -110,7 +111,7 @@ def alert_people() -> None:
     """Every minute: what has been wrong for a minute is an alert, and its end another; and what
     people's rules find."""
     now, _ = intervals.current()
-    built_in = [*queue_findings(), *stream_findings(now=now)]
+    built_in = [*queue_findings(), *stream_findings(now=now), *refusal_findings()]
     for news in judge(built_in, now=now, deadline=periodic_task_deadline().halfway()):
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from uuid import UUID
 
 from django.contrib.auth.models import Permission
 from django.utils import timezone
@@ -14,7 +15,8 @@ from trackers.api.urls import api
 from trackers.events.delivery.claim import claim_batches, promote
 from trackers.events.delivery.settle import Outcome, settle_deliveries
 from trackers.events.fan_out import fan_out
-from trackers.events.models import EventBatch
+from trackers.events.models import EventBatch, Subscriber
+from trackers.events.set_aside import put_aside
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Queue
 from trackers.timelines import homes
@@ -83,6 +85,10 @@ def test_each_documented_example_gets_its_documented_answer(program):
         given = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:
             deliver_the_test()
+        if path.endswith("/set_aside"):
+            refuse_the_batch()
+        if path.endswith("/drop_batch"):
+            put_aside(Subscriber.objects.get(), UUID(BATCH))
         program.ask(method, path, given)
         answer = program.body
         assert program.status == int(status), (method, path, answer)
@@ -90,16 +96,28 @@ def test_each_documented_example_gets_its_documented_answer(program):
         assert without_what_varies(answer) == without_what_varies(wanted), (method, path)
 
 
+BATCH = "5f0c7a52-6f0e-4a39-9f67-0d0a1b9f2c11"
+
+
 def deliver_the_test():
     """It was sent, and its receiver answered 204."""
+    end_delivery(delivered=True, status=204)
+
+
+def refuse_the_batch():
+    error = "It answered 422 Unprocessable Content."
+    end_delivery(delivered=False, status=422, error=error, answer="Unknown tweet")
+
+
+def end_delivery(**outcome):
     fan_out()
-    EventBatch.objects.update(
-        uid="5f0c7a52-6f0e-4a39-9f67-0d0a1b9f2c11", deadline=timezone.now() - timedelta(hours=1)
-    )
+    EventBatch.objects.update(uid=BATCH, deadline=timezone.now() - timedelta(hours=1))
     promote()
     took = timedelta(milliseconds=31)
-    ended = [Outcome(one, True, took, status=204) for one in claim_batches(1, timedelta(minutes=1))]
-    settle_deliveries(ended, most=timedelta(minutes=1))
+    claimed = claim_batches(1, timedelta(minutes=1))
+    settle_deliveries(
+        [Outcome(one, took=took, **outcome) for one in claimed], most=timedelta(minutes=1)
+    )
 
 
 def same(path):

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -308,6 +309,30 @@ def test_test_events_replays_and_redeliveries_are_sent():
     [again] = taken()
     assert again.events[:2] == only.events * 2
     assert len(again.events) == 3
+
+
+def test_a_refused_batch_is_set_aside_shown_sent_again_and_dropped():
+    add()
+    publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
+    [one] = taken()
+    refused = Outcome(one, False, timedelta(0), status=422, answer="What is it?")
+    settle_deliveries([refused], most=timedelta(minutes=1))
+    batch = "shop", str(one.uid)
+
+    manage("subscriber", "set-aside", *batch)
+    [row] = printed_rows("subscriber", "batches", "shop")
+    assert (row["state"], row["response"]) == ("set aside", "What is it?")
+    assert taken() == []
+    manage("subscriber", "send-again", *batch)
+    [again] = taken()
+    assert again.uid == one.uid
+    settle_deliveries([replace(refused, batch=again)], most=timedelta(minutes=1))
+    manage("subscriber", "set-aside", *batch)
+    manage("subscriber", "drop", *batch)
+
+    assert printed_rows("subscriber", "batches", "shop") == []
+    with pytest.raises(CommandError, match="is set aside"):
+        manage("subscriber", "drop", *batch)
 
 
 def test_a_batch_that_cannot_be_redelivered_is_refused():

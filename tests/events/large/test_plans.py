@@ -11,6 +11,7 @@ from trackers.events.delivery.claim import claim_batches, give_back, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.drop import drop_some, used_bytes
 from trackers.events.fan_out import fan_out
+from trackers.events.set_aside import refusal_findings
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,6 +66,7 @@ def test_a_claim_reads_a_bounded_part_of_the_waiting_batches(monkeypatch, capsys
         "recover": recover,
         "drop": drop_some,
         "books": read_books,
+        "findings": lambda: list(refusal_findings()),
         "used": used_bytes,
         "give back": lambda: give_back(claim_batches(20, A_MINUTE)),
     }

@@ -133,9 +133,10 @@ def acted(
     key: object,
     *,
     idempotent: bool = True,
+    **also: Any,
 ) -> Status:
     """The empty answer of an act; 409 if nothing was done and that is not as good."""
-    done = act_on(request, act, find, key)
+    done = act_on(request, act, find, key, **also)
     if not (done.is_done or idempotent):
         raise Refused(409, done.message)
     return Status(204, None)

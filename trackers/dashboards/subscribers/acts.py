@@ -23,8 +23,9 @@ from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber
 from trackers.events.redelivery import NoSuchBatchError
+from trackers.events.set_aside import NotSetAsideError
 from trackers.events.subscribers import acts
-from trackers.events.subscribers.acts import ACTS, ADD, CHANGE, rotate_key
+from trackers.events.subscribers.acts import ACTS, ACTS_ON_BATCHES, ADD, CHANGE, rotate_key
 from trackers.events.subscribers.forms import SubscriberForm
 from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.history import on_page
@@ -37,11 +38,11 @@ _MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 @needs(VIEW_SUBSCRIBERS)
 def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponse:
     def also() -> dict[str, UUID]:
-        return {"batch": _batch_of(request)} if act == "redeliver" else {}
+        return {"batch": _batch_of(request)} if act in ACTS_ON_BATCHES else {}
 
     try:
         return act_on(request, ACTS, act, find=get_subscriber, id=id, page="subscriber", also=also)
-    except NoSuchBatchError as error:
+    except (NoSuchBatchError, NotSetAsideError) as error:
         messages.error(request, str(error))
         return redirect("subscriber", id=id)
 

@@ -17,6 +17,7 @@ from trackers.dashboards.parts import render_parts
 from trackers.dashboards.words import commas
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
+from trackers.events.set_aside import head_that_stands
 from trackers.events.subscribers.status import (
     SubscriberStatus,
     staged,
@@ -29,7 +30,13 @@ from trackers.schedule.intervals import current
 # How many batches at the head of the line, and how many of the newest attempts.
 _MAX_BATCHES, _MAX_ATTEMPTS = 20, 50
 
-_OUTCOME_MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
+_OUTCOME_MOODS = {
+    "delivered": "",
+    "failed": "bad",
+    "throttled": "warn",
+    "lost": "warn",
+    "late": "warn",
+}
 _BATCH_STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
 # If something waits longer than this for no reason, a person should look.
 _WAITS_TOO_LONG = timedelta(minutes=5)
@@ -92,7 +99,8 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
 
 def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
     attempts = subscriber.newest_attempts(limit=_MAX_ATTEMPTS, outcome=outcome)
-    batches = subscriber.batches.order_by("place")[: _MAX_BATCHES + 1]
+    batches = subscriber.batches_in_line()[: _MAX_BATCHES + 1]
+    set_aside = subscriber.batches_set_aside()[: _MAX_BATCHES + 1]
     row = _subscriber_row(
         status_of(subscriber, now=now),
         hours_of_subscribers(subscriber.pk).get(subscriber.pk, Hour()),
@@ -108,6 +116,9 @@ def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) 
             for batch in batches[:_MAX_BATCHES]
         ],
         "more_batches": len(batches) > _MAX_BATCHES,
+        "set_aside": set_aside[:_MAX_BATCHES],
+        "more_set_aside": len(set_aside) > _MAX_BATCHES,
+        "stands": head_that_stands(subscriber),
         "attempts": [(attempt, _OUTCOME_MOODS[attempt.outcome]) for attempt in attempts],
         "more_attempts": len(attempts) == _MAX_ATTEMPTS,
         "outcome": outcome,

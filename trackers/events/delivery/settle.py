@@ -3,6 +3,10 @@
 One statement settles many batches, fenced by their leases: a late result changes nothing, and only
 shows in the log of attempts. So a batch may arrive twice, but is counted once.
 
+A batch that is refused for what it contains, while others are delivered, costs its subscriber no
+health, and gates nothing. One of several events is divided into batches of one, and what is refused
+by itself so often that nothing else explains it is set aside (settle.sql).
+
 After a failure two waits apply together. The subscriber's gate (settle.sql) keeps back all its
 batches once its health is nearly gone. The batch's own floor doubles with each attempt, so that
 until then a batch that always fails is not sent at full speed.
@@ -36,6 +40,13 @@ def _asked_for(retry_after: timedelta | None) -> timedelta | None:
     return min(max(retry_after, timedelta(0)), RETRY_AFTER_MOST)
 
 
+# By these answers a receiver can refuse what a batch contains. All others are about the receiver.
+_ABOUT_CONTENT = frozenset((400, 413, 415, 422))
+_THROTTLED = 429
+# Refusals after which a batch of several events is divided, and one of a single event is set aside.
+_REFUSALS_UNTIL_DIVIDED = 3
+REFUSALS_UNTIL_SET_ASIDE = 8
+
 # Longer ones are cut.
 _MOST_ERROR, MOST_ANSWER = 300, 1024
 
@@ -57,6 +68,15 @@ class Outcome:
     error: str = ""
     answer: str = ""
     retry_after: timedelta | None = None
+
+    @property
+    def may_refuse_content(self) -> bool:
+        return self.status in _ABOUT_CONTENT
+
+    @property
+    def is_throttled(self) -> bool:
+        """It says when it takes more: that is no failure."""
+        return self.status == _THROTTLED and self.retry_after is not None
 
 
 def settle_deliveries(ended: Sequence[Outcome], *, most: timedelta) -> frozenset[int]:
@@ -80,6 +100,10 @@ def settle_deliveries(ended: Sequence[Outcome], *, most: timedelta) -> frozenset
         "answers": [one.answer.replace("\0", "")[:MOST_ANSWER] for one in ended],
         "waits": [_batch_floor(batch.attempt, most=most) for batch in batches],
         "asked": [_asked_for(one.retry_after) for one in ended],
+        "refused": [one.may_refuse_content for one in ended],
+        "throttled": [one.is_throttled for one in ended],
+        "divided_at": _REFUSALS_UNTIL_DIVIDED,
+        "aside_at": REFUSALS_UNTIL_SET_ASIDE,
         "most": most,
     }
     with cursor() as db:

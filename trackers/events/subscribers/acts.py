@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Act, Done
-from trackers.events import redelivery
+from trackers.events import redelivery, set_aside
 from trackers.events.drop import drop_waiting
 from trackers.events.fan_out import fan_out_all
 from trackers.events.models import Subscriber
@@ -158,6 +158,27 @@ def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
     )
 
 
+def put_aside(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
+    """Take a batch out of the line, so that the next ones are sent. Raises NotSetAsideError."""
+    set_aside.put_aside(subscriber, batch)
+    history.record(actor, [subscriber], f"Set aside the batch {batch}")
+    return Done(f"{subscriber}: The batch is set aside.")
+
+
+def send_again(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
+    """Deliver a batch that was set aside. Raises NotSetAsideError."""
+    set_aside.send_again(subscriber, batch)
+    history.record(actor, [subscriber], f"Sent again the batch {batch}")
+    return Done(f"{subscriber}: The batch is being sent again.")
+
+
+def drop_batch(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
+    """Drop a batch that was set aside; `count`: how many events. Raises NotSetAsideError."""
+    events = set_aside.drop_batch(subscriber, batch)
+    history.record(actor, [subscriber], f"Dropped the batch {batch}")
+    return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
+
+
 def _queued(subscriber: Subscriber) -> str:
     return f"{status_of(subscriber, now=timezone.now()).books.queued:,}"
 
@@ -167,6 +188,14 @@ ACTS = {
     "resume": Act(resume, CHANGE),
     "test": Act(test, CHANGE),
     "redeliver": Act(redeliver, CHANGE),
+    "set_aside": Act(put_aside, CHANGE),
+    "send_again": Act(send_again, CHANGE),
+    "drop_batch": Act(
+        drop_batch,
+        CHANGE,
+        asks=lambda of: f"Drop this batch? {of} will never get its events.",
+        button="Drop",
+    ),
     "drop": Act(
         _drop,
         CHANGE,
@@ -183,3 +212,5 @@ ACTS = {
         leaves=True,
     ),
 }
+# They also take the `batch` that they are about, by its webhook-id.
+ACTS_ON_BATCHES = frozenset(("redeliver", "set_aside", "send_again", "drop_batch"))

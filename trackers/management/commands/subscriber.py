@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -14,8 +14,10 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
+from trackers.acts import Done
 from trackers.events import redelivery
 from trackers.events.models import Attempt, Subscriber
+from trackers.events.set_aside import NotSetAsideError, batch_json
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
@@ -24,6 +26,7 @@ from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.subscribers import (
     describe_attempt,
+    describe_batch,
     describe_subscriber,
     find_subscriber,
     terms_of,
@@ -67,6 +70,17 @@ class Command(ActionsCommand):
         redeliver = add_action("redeliver", help="deliver a batch again")
         redeliver.add_argument("name")
         redeliver.add_argument("batch", type=UUID, help="its webhook-id")
+        batches = add_action("batches", help="show what is set aside, and the head of the line")
+        batches.add_argument("name")
+        batches.add_argument("--limit", type=int, default=20, metavar="N")
+        for name, what in (
+            ("set-aside", "take a batch that failed out of the line, so that the next are sent"),
+            ("send-again", "deliver a batch that is set aside"),
+            ("drop", "drop a batch that is set aside"),
+        ):
+            action = add_action(name, help=what)
+            action.add_argument("name")
+            action.add_argument("batch", type=UUID, help="its webhook-id")
         attempts = add_action("attempts", help="show the latest delivery attempts")
         attempts.add_argument("name")
         attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
@@ -138,6 +152,32 @@ class Command(ActionsCommand):
         except redelivery.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
         self.show({"name": subscriber.name, "events": done.count}, done.message)
+
+    def do_batches(self, options: Mapping[str, Any]) -> None:
+        subscriber, limit = find_subscriber(options["name"]), options["limit"]
+        batches = [*subscriber.batches_set_aside()[:limit], *subscriber.batches_in_line()[:limit]]
+        for row in batches:
+            batch = batch_json(row)
+            self.show(batch, describe_batch(batch))
+        if not batches:
+            self.say(f"Nothing waits for {subscriber}.")
+
+    def do_set_aside(self, options: Mapping[str, Any]) -> None:
+        self._act_on_batch(acts.put_aside, options)
+
+    def do_send_again(self, options: Mapping[str, Any]) -> None:
+        self._act_on_batch(acts.send_again, options)
+
+    def do_drop(self, options: Mapping[str, Any]) -> None:
+        self._act_on_batch(acts.drop_batch, options)
+
+    def _act_on_batch(self, act: Callable[..., Done], options: Mapping[str, Any]) -> None:
+        subscriber = find_subscriber(options["name"])
+        try:
+            done = act(subscriber, by_command(), batch=options["batch"])
+        except NotSetAsideError as error:
+            raise CommandError(str(error)) from None
+        self.show({"name": subscriber.name, "batch": str(options["batch"])}, done.message)
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])

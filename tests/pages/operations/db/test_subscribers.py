@@ -106,6 +106,30 @@ def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
     assert staff.get("/subscribers/999/").status_code == 404
 
 
+def test_a_batch_is_set_aside_sent_again_and_dropped_by_its_buttons(staff):
+    one = subscriber()
+    fanned_out(1, 2)
+    [batch] = take()
+    error, answer = "It answered 422 Unprocessable Content.", "No such <b>tweet</b>"
+    deliver([batch], delivered=False, status=422, error=error, answer=answer)
+    assert "Set aside" in words(staff.get(f"/subscribers/{one.pk}/"))
+
+    page = act(staff, one, "set_aside", batch=batch.uid)
+
+    assert "refused for what they contain" in page
+    assert (
+        "422 Unprocessable Content. Body No such &lt;b&gt;tweet&lt;/b&gt; Send again Drop" in page
+    )
+    assert "Nothing is waiting." in page
+    assert "is being sent again" in act(staff, one, "send_again", batch=batch.uid)
+    assert "No batch" in act(staff, one, "send_again", batch=batch.uid)
+    act(staff, one, "set_aside", batch=batch.uid)
+    assert books() == (2, 0, 0, 2)
+    assert "will never get its events" in act(staff, one, "drop_batch", batch=batch.uid)
+    assert "2 events dropped" in act(staff, one, "drop_batch", batch=batch.uid, sure="yes")
+    assert books() == (2, 0, 2, 0)
+
+
 def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     shop = subscriber()
     fanned_out(1, 2)

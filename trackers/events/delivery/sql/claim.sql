@@ -27,7 +27,8 @@ turn AS MATERIALIZED (
                END AS has_some,
                CASE WHEN s.ordered THEN (
                    SELECT CASE WHEN b.state = 'ready' THEN b.id END FROM trackers_eventbatch b
-                   WHERE b.subscriber_id = s.id ORDER BY b.place LIMIT 1)
+                   WHERE b.subscriber_id = s.id AND b.place >= 0
+                   ORDER BY b.place, b.id LIMIT 1)
                END AS head
     ) its
     WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
@@ -48,13 +49,13 @@ chosen AS MATERIALIZED (
                 SELECT ctid AS spot FROM trackers_eventbatch
                 WHERE subscriber_id = turn.subscriber_id AND NOT turn.ordered
                   AND state = 'ready' AND attempts = 0
-                ORDER BY place LIMIT turn.room FOR UPDATE SKIP LOCKED) first
+                ORDER BY place, id LIMIT turn.room FOR UPDATE SKIP LOCKED) first
             UNION ALL
             SELECT spot FROM (
                 SELECT ctid AS spot FROM trackers_eventbatch
                 WHERE subscriber_id = turn.subscriber_id AND NOT turn.ordered
                   AND state = 'ready' AND attempts > 0
-                ORDER BY place LIMIT turn.room FOR UPDATE SKIP LOCKED) again
+                ORDER BY place, id LIMIT turn.room FOR UPDATE SKIP LOCKED) again
             UNION ALL
             SELECT spot FROM (
                 SELECT ctid AS spot FROM trackers_eventbatch

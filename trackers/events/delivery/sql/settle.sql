@@ -1,41 +1,83 @@
 -- Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does. A
 -- subscriber's minute is written only under the lock of its state.
 WITH told AS MATERIALIZED (
-    SELECT * FROM unnest(
+    SELECT *, clock_timestamp() AS at FROM unnest(
         %(ids)s::bigint[], %(leases)s::bigint[], %(subscribers)s::bigint[],
         %(numbers)s::int[], %(uids)s::uuid[], %(delivered)s::bool[], %(took)s::int[],
         %(statuses)s::int[], %(errors)s::text[], %(answers)s::text[], %(waits)s::interval[],
-        %(asked)s::interval[]
+        %(asked)s::interval[], %(refused)s::bool[], %(throttled)s::bool[]
     ) AS told(id, lease, subscriber_id, number, uid, delivered, took, status, error, answer,
-              wait, asked)
+              wait, asked, refused, throttled)
 ),
 state AS MATERIALIZED (
-    SELECT subscriber_id, health FROM trackers_subscriberstate
-    WHERE subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM told))
-    ORDER BY subscriber_id FOR UPDATE
+    SELECT st.subscriber_id, st.health, st.delivered_at, (
+               SELECT ordered FROM trackers_subscriber WHERE id = st.subscriber_id) AS ordered
+    FROM trackers_subscriberstate st
+    WHERE st.subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM told))
+    ORDER BY st.subscriber_id FOR UPDATE
 ),
 -- The fence: batches that still carry the lease they were claimed with.
 held AS MATERIALIZED (
-    SELECT told.*, b.spot, b.events, b.bytes, b.first_at, b.last_at
+    SELECT told.*, b.*
     FROM (SELECT * FROM told ORDER BY id) told CROSS JOIN LATERAL (
-        SELECT ctid AS spot, events, bytes, first_at, last_at FROM trackers_eventbatch
-        WHERE id = told.id AND lease = told.lease FOR UPDATE
+        SELECT ctid AS spot, events, keys, bytes, first_at, last_at, place, made_at, refused_at,
+               refusals
+        FROM trackers_eventbatch WHERE id = told.id AND lease = told.lease FOR UPDATE
     ) b
+),
+-- `by_content`: it is refused for what it contains, since another batch was delivered after its
+-- first refusal. Only such refusals count, and the first; in an ordered line, where no other can be
+-- delivered meanwhile, each one does.
+judged AS MATERIALIZED (
+    SELECT *, CASE WHEN refused THEN
+                  refusals + (refused_at IS NULL OR by_content OR ordered)::int
+              ELSE refusals END AS refusals_now
+    FROM (
+        SELECT held.*, state.ordered, cardinality(held.events) AS n,
+               held.refused AND coalesce(
+                   held.refused_at < state.delivered_at
+                   OR held.refused_at IS NOT NULL AND bool_or(held.delivered) OVER (
+                       PARTITION BY held.subscriber_id), false) AS by_content
+        FROM held JOIN state USING (subscriber_id)
+    ) h
+),
+-- `is_divided`: into batches of one event each, so that only the guilty one is refused from now on.
+-- Of an ordered line only a person sets aside: what follows may depend on it.
+verdict AS MATERIALIZED (
+    SELECT *,
+           refused AND n > 1 AND (by_content OR ordered) AND refusals_now >= %(divided_at)s
+               AS is_divided,
+           by_content AND n = 1 AND NOT ordered AND refusals_now >= %(aside_at)s AS is_aside,
+           NOT (delivered OR by_content OR throttled) AS is_failure
+    FROM judged
 ),
 gone AS (
     DELETE FROM trackers_eventbatch
-    WHERE ctid = ANY(ARRAY(SELECT spot FROM held WHERE delivered))
+    WHERE ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE delivered OR is_divided))
+),
+-- They stand where the batch stood, and have been refused once, with it. Their bytes are its bytes.
+piece AS (
+    INSERT INTO trackers_eventbatch (uid, subscriber_id, state, is_current, place, events, keys,
+                                     bytes, first_at, last_at, made_at, deadline, attempts,
+                                     last_status, last_error, refused_at, refusals, refusal)
+    SELECT gen_random_uuid(), subscriber_id, 'early', false, place, ARRAY[event], ARRAY[key],
+           bytes * nth / n - bytes * (nth - 1) / n, first_at, last_at, made_at, at, 1,
+           status, left(error, 300), refused_at, 1, answer
+    FROM verdict CROSS JOIN LATERAL
+         unnest(verdict.events, verdict.keys) WITH ORDINALITY AS one(event, key, nth)
+    WHERE is_divided
+    ORDER BY verdict.id, nth
 ),
 result AS MATERIALIZED (
-    SELECT state.subscriber_id, coalesce(sum(n) FILTER (WHERE delivered), 0) AS events,
-           count(*) FILTER (WHERE delivered) AS batches,
+    SELECT subscriber_id, coalesce(sum(n) FILTER (WHERE delivered), 0) AS events,
+           count(*) FILTER (WHERE delivered)
+               - coalesce(sum(n - 1) FILTER (WHERE is_divided), 0) AS batches,
            coalesce(sum(bytes) FILTER (WHERE delivered), 0) AS bytes,
-           greatest(0, least(100, state.health + sum(
-               CASE WHEN delivered THEN 1 ELSE -2 END)))::int AS health,
-           bool_or(delivered) AS some_went, bool_or(NOT delivered) AS some_failed,
-           bool_or(status = 410) AS is_gone, max(asked) AS asked
-    FROM state JOIN (SELECT *, cardinality(events) AS n FROM held) h USING (subscriber_id)
-    GROUP BY state.subscriber_id, state.health
+           sum(CASE WHEN delivered THEN 1 WHEN is_failure THEN -2 ELSE 0 END) AS points,
+           bool_or(delivered) AS some_went, bool_or(is_failure) AS some_failed,
+           bool_or(status = 410) AS is_gone, max(at) AS at,
+           max(asked) FILTER (WHERE NOT by_content) AS asked
+    FROM verdict GROUP BY subscriber_id
 ),
 -- The gate, as in Routemaster: the longest wait at a health of 0, halved for each point more, so
 -- that there is none until the health is nearly gone; or what the subscriber asks for. A success
@@ -49,17 +91,23 @@ kept AS (
         delivered = st.delivered + r.events,
         waiting_batches = st.waiting_batches - r.batches,
         waiting_bytes = st.waiting_bytes - r.bytes,
-        failing_since = CASE WHEN NOT r.some_went
-                             THEN coalesce(st.failing_since, clock_timestamp()) END,
-        not_before = CASE WHEN r.some_failed THEN greatest(
+        delivered_at = CASE WHEN r.some_went THEN r.at ELSE st.delivered_at END,
+        failing_since = CASE WHEN r.some_went THEN NULL
+                             WHEN r.some_failed THEN coalesce(st.failing_since, r.at)
+                             ELSE st.failing_since END,
+        not_before = greatest(
             st.not_before, clock_timestamp() + r.asked,
-            clock_timestamp() + (1 + random() / 2) * power(2, -r.health) * %(most)s::interval)
-            ELSE st.not_before END,
+            CASE WHEN r.some_failed THEN clock_timestamp()
+                + (1 + random() / 2) * power(2, -r.health) * %(most)s::interval END),
         disabled_at = CASE WHEN r.is_gone THEN coalesce(st.disabled_at, clock_timestamp())
                            ELSE st.disabled_at END,
         disabled_reason = CASE WHEN r.is_gone AND st.disabled_at IS NULL
             THEN 'It answered 410 Gone: it wants no more.' ELSE st.disabled_reason END
-    FROM result r WHERE st.subscriber_id = r.subscriber_id
+    FROM (
+        SELECT result.*, greatest(0, least(100, state.health + points))::int AS health
+        FROM result JOIN state USING (subscriber_id)
+    ) r
+    WHERE st.subscriber_id = r.subscriber_id
 ),
 minute AS (
     INSERT INTO trackers_subscriberminute AS of (subscriber_id, minute, events)
@@ -68,19 +116,24 @@ minute AS (
 ),
 back AS (
     UPDATE trackers_eventbatch b
-    SET state = 'early', lease = NULL, leased_until = NULL,
-        deadline = clock_timestamp() + held.wait * (1 + random() / 2),
-        last_status = held.status, last_error = left(held.error, 300)
-    FROM held
-    WHERE b.ctid = ANY(ARRAY(SELECT spot FROM held WHERE NOT delivered))
-      AND b.ctid = held.spot
+    SET state = CASE WHEN v.is_aside THEN 'aside' ELSE 'early' END,
+        place = CASE WHEN v.is_aside THEN -b.place ELSE b.place END,
+        lease = NULL, leased_until = NULL,
+        deadline = clock_timestamp() + v.wait * (1 + random() / 2),
+        last_status = v.status, last_error = left(v.error, 300),
+        refused_at = CASE WHEN v.refused THEN coalesce(v.refused_at, v.at) ELSE v.refused_at END,
+        refusals = v.refusals_now,
+        refusal = CASE WHEN v.refused THEN v.answer ELSE b.refusal END
+    FROM verdict v
+    WHERE b.ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE NOT delivered AND NOT is_divided))
+      AND b.ctid = v.spot
 ),
 logged AS (
     INSERT INTO trackers_attempt (subscriber_id, uid, number, outcome, took_ms, status, error,
                                   answer, events, first_at, last_at)
     SELECT told.subscriber_id, told.uid, told.number,
            CASE WHEN held.id IS NULL THEN 'late' WHEN told.delivered THEN 'delivered'
-                ELSE 'failed' END,
+                WHEN told.throttled THEN 'throttled' ELSE 'failed' END,
            told.took, told.status, told.error, told.answer,
            coalesce(held.events, '{}'), coalesce(held.first_at, now()),
            coalesce(held.last_at, now())
