@@ -82,14 +82,14 @@ def test_each_documented_example_gets_its_documented_answer(program):
             follower="me", source=came_from, account=42, name="news", id=number, new=new,
             queue="tweet:update",
         )  # fmt: skip
-        given = json.loads(body) if body.strip() else None
+        sent = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:
             deliver_the_test()
         if path.endswith("/set_aside"):
             refuse_the_batch()
         if path.endswith("/drop_batch"):
             put_aside(Subscriber.objects.get(), UUID(BATCH))
-        program.ask(method, path, given)
+        program.ask(method, path, sent)
         answer = program.body
         assert program.status == int(status), (method, path, answer)
         wanted = json.loads(expected) if expected.strip() else None

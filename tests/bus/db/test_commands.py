@@ -314,10 +314,10 @@ def test_test_events_replays_and_redeliveries_are_sent():
 def test_a_refused_batch_is_set_aside_shown_sent_again_and_dropped():
     add()
     publish_events([NewEvent("orders", "create", url="https://shop.example/1")])
-    [one] = taken()
-    refused = Outcome(one, False, timedelta(0), status=422, answer="What is it?")
+    [taken_batch] = taken()
+    refused = Outcome(taken_batch, False, timedelta(0), status=422, answer="What is it?")
     settle_deliveries([refused], most=timedelta(minutes=1))
-    batch = "shop", str(one.uid)
+    batch = "shop", str(taken_batch.uid)
 
     manage("subscriber", "set-aside", *batch)
     [row] = printed_rows("subscriber", "batches", "shop")
@@ -325,7 +325,7 @@ def test_a_refused_batch_is_set_aside_shown_sent_again_and_dropped():
     assert taken() == []
     manage("subscriber", "send-again", *batch)
     [again] = taken()
-    assert again.uid == one.uid
+    assert again.uid == taken_batch.uid
     settle_deliveries([replace(refused, batch=again)], most=timedelta(minutes=1))
     manage("subscriber", "set-aside", *batch)
     manage("subscriber", "drop", *batch)

@@ -52,42 +52,42 @@ def alerts():
 
 def test_refused_tweets_starve_no_others_and_are_set_aside_with_their_answer():
     receiver = Picky(1, 2, 3)
-    one = subscriber("one", receiver, max_events=1, concurrency=2)
+    shop = subscriber("one", receiver, max_events=1, concurrency=2)
 
     with delivering():
         publish(60)
-        wait_until(lambda: one.batches_set_aside().count() == 3)
+        wait_until(lambda: shop.batches_set_aside().count() == 3)
 
     assert sorted(receiver.taken) == [*range(4, 61)]
-    assert books(one) == (60, 57, 0, 3)
-    assert set_aside(one) == [8, 8, 8]
-    batch = one.batches_set_aside().first()
+    assert books(shop) == (60, 57, 0, 3)
+    assert set_aside(shop) == [8, 8, 8]
+    batch = shop.batches_set_aside().first()
     assert (batch.last_status, batch.refusal) == (422, "I know no such tweet")
-    state = SubscriberState.objects.get(subscriber=one)
+    state = SubscriberState.objects.get(subscriber=shop)
     assert (state.health, state.failing_since) == (100, None)
     [alert] = alerts()
     assert "refused 3 batches" in alert
     assert "422" in alert
 
     receiver.refused.clear()
-    acts.drop_batch(one, by_command(), batch=batch.uid)
-    acts.send_again(one, by_command(), batch=one.batches_set_aside().first().uid)
+    acts.drop_batch(shop, by_command(), batch=batch.uid)
+    acts.send_again(shop, by_command(), batch=shop.batches_set_aside().first().uid)
     with delivering():
-        wait_until(lambda: books(one)[1] == 58)
+        wait_until(lambda: books(shop)[1] == 58)
 
-    assert books(one) == (60, 58, 1, 1)
+    assert books(shop) == (60, 58, 1, 1)
 
 
 def test_a_batch_of_several_is_divided_and_only_the_guilty_event_set_aside():
     receiver = Picky(2)
-    one = subscriber("one", receiver, max_events=3)
+    shop = subscriber("one", receiver, max_events=3)
 
     with delivering():
         publish(6)
-        wait_until(lambda: one.batches_set_aside().count() == 1)
+        wait_until(lambda: shop.batches_set_aside().count() == 1)
 
     assert sorted(receiver.taken) == [1, 3, 4, 5, 6]
-    assert books(one) == (6, 5, 0, 1)
+    assert books(shop) == (6, 5, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -97,34 +97,34 @@ def test_a_fault_of_the_receiver_itself_sets_nothing_aside(status):
     """A receiver that refuses everything; or one tweet, with a status that is not about it."""
     about_all = status.startswith("422")
     receiver = Picky(*(range(1, 9) if about_all else (1,)), status=status)
-    one = subscriber("one", receiver, max_events=1)
+    shop = subscriber("one", receiver, max_events=1)
 
     with delivering():
         publish(8)
         wait_until(lambda: Attempt.objects.filter(number=10).exists())
 
-    assert not one.batches_set_aside().exists()
+    assert not shop.batches_set_aside().exists()
     assert not alerts()
-    assert SubscriberState.objects.get(subscriber=one).health < 100
+    assert SubscriberState.objects.get(subscriber=shop).health < 100
 
 
 def test_an_ordered_line_stands_until_a_person_sets_its_head_aside():
     receiver = Picky(2)
-    one = subscriber("one", receiver, max_events=3, ordered=True)
+    shop = subscriber("one", receiver, max_events=3, ordered=True)
 
     with delivering():
         publish(5)
         wait_until(lambda: EventBatch.objects.filter(refusals=8).exists())
         assert receiver.taken == [1]
-        assert not one.batches_set_aside().exists()
+        assert not shop.batches_set_aside().exists()
         [alert] = alerts()
         assert "is ordered and stands still" in alert
-        head = one.batches_in_line().first()
+        head = shop.batches_in_line().first()
         assert str(head.uid) in alert
 
         def is_put_aside():
             try:
-                return acts.put_aside(one, by_command(), batch=head.uid)
+                return acts.put_aside(shop, by_command(), batch=head.uid)
             except LookupError:
                 # On its way just now.
                 return False
@@ -133,17 +133,17 @@ def test_an_ordered_line_stands_until_a_person_sets_its_head_aside():
         wait_until(lambda: len(receiver.taken) == 4)
 
     assert receiver.taken == [1, 3, 4, 5]
-    assert books(one) == (5, 4, 0, 1)
+    assert books(shop) == (5, 4, 0, 1)
 
 
 def test_a_receiver_that_says_when_it_takes_more_loses_no_health():
     receiver = Picky(1, status="429 Too Many Requests\r\nRetry-After: 1")
-    one = subscriber("one", receiver)
+    shop = subscriber("one", receiver)
 
     with delivering():
         publish(1)
-        wait_until(lambda: len(attempts(one)) >= 2)
+        wait_until(lambda: len(attempts(shop)) >= 2)
 
-    assert {*attempts(one)} == {"throttled"}
-    state = SubscriberState.objects.get(subscriber=one)
+    assert {*attempts(shop)} == {"throttled"}
+    state = SubscriberState.objects.get(subscriber=shop)
     assert (state.health, state.failing_since) == (100, None)

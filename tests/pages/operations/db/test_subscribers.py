@@ -107,26 +107,26 @@ def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
 
 
 def test_a_batch_is_set_aside_sent_again_and_dropped_by_its_buttons(staff):
-    one = subscriber()
+    shop = subscriber()
     fanned_out(1, 2)
     [batch] = take()
     error, answer = "It answered 422 Unprocessable Content.", "No such <b>tweet</b>"
     deliver([batch], delivered=False, status=422, error=error, answer=answer)
-    assert "Set aside" in words(staff.get(f"/subscribers/{one.pk}/"))
+    assert "Set aside" in words(staff.get(f"/subscribers/{shop.pk}/"))
 
-    page = act(staff, one, "set_aside", batch=batch.uid)
+    page = act(staff, shop, "set_aside", batch=batch.uid)
 
     assert "refused for what they contain" in page
     assert (
         "422 Unprocessable Content. Body No such &lt;b&gt;tweet&lt;/b&gt; Send again Drop" in page
     )
     assert "Nothing is waiting." in page
-    assert "is being sent again" in act(staff, one, "send_again", batch=batch.uid)
-    assert "No batch" in act(staff, one, "send_again", batch=batch.uid)
-    act(staff, one, "set_aside", batch=batch.uid)
+    assert "is being sent again" in act(staff, shop, "send_again", batch=batch.uid)
+    assert "No batch" in act(staff, shop, "send_again", batch=batch.uid)
+    act(staff, shop, "set_aside", batch=batch.uid)
     assert books() == (2, 0, 0, 2)
-    assert "will never get its events" in act(staff, one, "drop_batch", batch=batch.uid)
-    assert "2 events dropped" in act(staff, one, "drop_batch", batch=batch.uid, sure="yes")
+    assert "will never get its events" in act(staff, shop, "drop_batch", batch=batch.uid)
+    assert "2 events dropped" in act(staff, shop, "drop_batch", batch=batch.uid, sure="yes")
     assert books() == (2, 0, 2, 0)
 
 
