@@ -2,17 +2,20 @@
 
 The oldest go when too much waits, measured in live bytes, since a table does not shrink when its
 rows are deleted. Between two marks: it begins above the upper and ends below the lower, so that the
-next event does not start it again.
+next event does not start it again. What is on its way cannot be dropped: if that alone is too much,
+people are alerted.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 
 from trackers.events.models import EventBatch, Subscriber
+from trackers.outbox.findings import Observation
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 from tweetwatch.statements import statement
@@ -20,7 +23,7 @@ from tweetwatch.statements import statement
 logger = logging.getLogger(__name__)
 
 # Shares of the limit: above the first it begins, below the second it ends.
-_UPPER, _LOWER = 0.9, 0.8
+_UPPER, _LOWER = 0.95, 0.9
 _BATCHES_PER_PIECE = 500
 
 # An event is stored once, however many subscribers it waits for; the size of a batch is what its
@@ -39,14 +42,16 @@ class Dropped:
 
 def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Dropped:
     """Drop the oldest batches if all together exceed `most_bytes`; return what was dropped."""
-    used, dropped = used_bytes(), Dropped()
-    if used <= most_bytes * _UPPER:
+    dropped = Dropped()
+    if used_bytes() <= most_bytes * _UPPER:
         return dropped
 
     def piece() -> int | None:
-        if used - dropped.bytes <= most_bytes * _LOWER:
+        # Deliveries free bytes meanwhile, and what they free need not be dropped.
+        excess = used_bytes() - int(most_bytes * _LOWER)
+        if excess <= 0:
             return None
-        some = drop_some()
+        some = drop_some(excess)
         dropped.events += some.events
         dropped.bytes += some.bytes
         return some.events or None
@@ -58,9 +63,10 @@ def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Dropped:
     return dropped
 
 
-def drop_some() -> Dropped:
+def drop_some(excess: int) -> Dropped:
+    """Drop the oldest batches until `excess` bytes are gone, but only some hundred at a time."""
     with cursor() as db:
-        row = db.execute(_DROP, {"most": _BATCHES_PER_PIECE}).fetchone()
+        row = db.execute(_DROP, {"most": _BATCHES_PER_PIECE, "excess": excess}).fetchone()
     assert row is not None
     return Dropped(int(row[0]), int(row[1]))
 
@@ -69,6 +75,21 @@ def used_bytes() -> int:
     with cursor() as db:
         row = db.execute(_USED).fetchone()
     return int(row[0]) if row else 0
+
+
+def storage_findings(*, most_bytes: int) -> Iterator[Observation]:
+    """More waits than may, although the oldest is dropped every minute."""
+    used = used_bytes()
+    yield Observation(
+        "storage",
+        "subscribers",
+        f"{used:,} bytes wait for subscribers, more than BUS_STORAGE_MOST ({most_bytes:,}), and "
+        "too little of it can be dropped: what is on its way never is."
+        if used > most_bytes
+        else "",
+        "No more waits for subscribers than BUS_STORAGE_MOST.",
+        "/subscribers/",
+    )
 
 
 def drop_waiting(subscriber: Subscriber) -> int:

@@ -10,7 +10,7 @@ from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.judge import judge
 from trackers.events import prune
-from trackers.events.drop import delete_removed, drop_oldest
+from trackers.events.drop import delete_removed, drop_oldest, storage_findings
 from trackers.events.fan_out import fan_out
 from trackers.events.live.open import prune_silent_places
 from trackers.events.live.watch import prune_feed
@@ -111,7 +111,12 @@ def alert_people() -> None:
     """Every minute: what has been wrong for a minute is an alert, and its end another; and what
     people's rules find."""
     now, _ = intervals.current()
-    built_in = [*queue_findings(), *stream_findings(now=now), *refusal_findings()]
+    built_in = [
+        *queue_findings(),
+        *stream_findings(now=now),
+        *refusal_findings(),
+        *storage_findings(most_bytes=settings.BUS_STORAGE_MOST),
+    ]
     for news in judge(built_in, now=now, deadline=periodic_task_deadline().halfway()):
         logger.warning("alert: %s", news.data)
     if written := make_digests(now=now):

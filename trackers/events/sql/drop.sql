@@ -1,10 +1,18 @@
 -- Locks: states of subscribers in the order of ids, then batches, as everywhere.
 WITH
--- The oldest first, along an index; batches on their way stay, and current ones go last.
+-- The oldest first, along an index; batches on their way stay, and current ones go last. No more
+-- than it takes: a batch goes only if those before it are too few bytes.
 oldest AS MATERIALIZED (
-    SELECT id, subscriber_id FROM trackers_eventbatch
-    WHERE state <> 'pending'
-    ORDER BY is_current, made_at, id LIMIT %(most)s
+    SELECT id, subscriber_id FROM (
+        SELECT id, subscriber_id,
+               sum(bytes) OVER (ORDER BY is_current, made_at, id) - bytes AS ahead
+        FROM (
+            SELECT id, subscriber_id, is_current, made_at, bytes FROM trackers_eventbatch
+            WHERE state <> 'pending'
+            ORDER BY is_current, made_at, id LIMIT %(most)s
+        ) first
+    ) waiting
+    WHERE ahead < %(excess)s
 ),
 state AS MATERIALIZED (
     SELECT subscriber_id FROM trackers_subscriberstate

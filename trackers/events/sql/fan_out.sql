@@ -31,7 +31,7 @@ event AS MATERIALIZED (
     FROM taken CROSS JOIN LATERAL unnest(taken.events) WITH ORDINALITY AS told(id, nth)
     CROSS JOIN LATERAL (
         SELECT id, received_at, topic_id, type, tweet_id, figures,
-               pg_column_size(data) + length(url) AS more
+               coalesce(pg_column_size(data), 0) + coalesce(octet_length(url), 0) AS more
         FROM trackers_event
         WHERE id = ANY(ARRAY[told.id]) AND received_at = taken.received_at OFFSET 0
     ) e
@@ -83,7 +83,7 @@ live AS (
 -- metrics, in the order of `figures`.
 fresh AS MATERIALIZED (
     SELECT s.subscriber_id, e.nth, e.id AS event_id, e.received_at,
-           200 + coalesce(e.more, 0) AS bytes,
+           200 + e.more AS bytes,
            CASE WHEN s.newest_only AND e.type = 'update' THEN coalesce(e.tweet_id, 0) ELSE 0
            END AS key
     FROM event e JOIN hearer s ON s.audience = e.audience
