@@ -44,9 +44,9 @@ def poll(condition, *, seconds=30.0):
 class User:
     """A process that asked for the database; it lives until told to leave."""
 
-    def __init__(self, directory, *, code=USE, **environment):
+    def __init__(self, directory, *, code=USE, through=(), **environment):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, str(directory)],
+            [*through, sys.executable, "-c", code, str(directory)],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -76,8 +76,8 @@ class Server:
         self.place = Place.at(directory)
         self.users = []
 
-    def user(self, *, code=USE, **environment):
-        self.users.append(User(self.directory, code=code, **environment))
+    def user(self, *, code=USE, through=(), **environment):
+        self.users.append(User(self.directory, code=code, through=through, **environment))
         return self.users[-1]
 
     def postmaster(self):

@@ -51,6 +51,31 @@ def test_after_both_postmaster_and_keeper_were_killed_a_new_user_starts_them(ser
     assert server.keeper()
 
 
+CONTAINER = ("unshare", "--pid", "--ipc", "--fork", "--kill-child", "--mount-proc")
+
+
+def test_a_keeper_in_another_container_starts_no_second_server(server):
+    if subprocess.run([*CONTAINER, "true"], capture_output=True).returncode:
+        pytest.skip("no namespace of processes can be made here")
+    url = server.user().url()
+    commit_rows(url)
+    postmaster = server.postmaster()
+    os.kill(server.keeper(), signal.SIGKILL)
+    assert poll(lambda: server.keeper() is None)
+
+    elsewhere = server.user(through=CONTAINER)
+
+    assert elsewhere.url() == url
+    log = server.place.keeper_log
+    assert poll(lambda: "such as in another container" in log.read_text()), log.read_text()
+    assert server.postmaster() == postmaster
+    assert fetch(url, "SELECT count(*) FROM kept") == [(1000,)]
+    elsewhere.die()
+    # A keeper that sees the server adopts it, and ends it with the test.
+    assert server.user().url() == url
+    assert poll(server.keeper)
+
+
 def test_a_new_keeper_adopts_the_running_server_and_ends_it(server):
     first = server.user()
     first.url()

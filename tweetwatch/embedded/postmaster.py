@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -15,7 +16,8 @@ import psutil  # type: ignore[import-untyped]
 
 from tweetwatch.embedded.account import read_own
 
-_SOCKET_LOCK = ".s.PGSQL.5432.lock"
+_SOCKET = ".s.PGSQL.5432"
+_SOCKET_LOCK = f"{_SOCKET}.lock"
 _ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
@@ -61,11 +63,32 @@ def wait_until_ended(processes: list[psutil.Process], *, seconds: float) -> bool
 
 
 def remove_stale_files(data: Path, *, socket_dir: Path) -> None:
-    """Remove pid files that do not name a running server of `data`."""
+    """Remove pid files that do not name a running server of `data`.
+
+    RuntimeError: a server listens there whose process cannot be seen from here. Containers that
+    share a folder do not see each other's processes, and two servers on the same data destroy it.
+    """
+    if any(_has_listener(folder) for folder in {data, socket_dir}):
+        raise RuntimeError(
+            f"a PostgreSQL of {data} already runs where its process cannot be seen from here, such "
+            "as in another container; stop that one first"
+        )
     for path in (data / "postmaster.pid", data / _SOCKET_LOCK, socket_dir / _SOCKET_LOCK):
         pid = _named_pid(path)
         if pid is not None and _postgres_of(pid, data) is None:
             path.unlink(missing_ok=True)
+
+
+def _has_listener(folder: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.setblocking(False)
+        try:
+            client.connect(str(folder / _SOCKET))
+        except BlockingIOError:  # It listens; its queue of connections is full.
+            return True
+        except OSError:
+            return False
+    return True
 
 
 def end_orphans(data: Path) -> None:
