@@ -150,6 +150,13 @@ def fault_of(error: BaseException) -> Fault | None:
     return next((fault for fault in Fault if state.startswith(fault.value)), None)
 
 
+def is_connection_lost(error: OperationalError) -> bool:
+    """Whether there was no connection to be had, or it broke; False: a statement failed."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    # libpq gives none when it cannot connect. 57P is a server that starts, or ended the connection.
+    return state is None or state.startswith(("08", "53300", "57P"))
+
+
 def why_lost(error: BaseException) -> str:
     """In one line: the kind of error and its first line; the others may be the statement."""
     first = (str(error).splitlines() or [""])[0]

@@ -1,5 +1,5 @@
-"""Log lines: without secrets, whatever logged them, and as JSON objects for programs that read them
-(`LOG_FORMAT=json`).
+"""Log lines: without secrets, whatever logged them; a lost database in a sentence; and as JSON
+objects for programs that read them (`LOG_FORMAT=json`).
 
 time, level, logger, process, message; what is known of the task in hand (`working_on`) and what the
 caller gave as `extra`; the traceback as `exception`.
@@ -15,6 +15,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
+
+from django.db import OperationalError
+
+from tweetwatch.database import is_connection_lost, why_lost
 
 # Secrets in the paths of URLs, and in the query with which X sends a user back
 # (trackers/admin/x_sign_in.py).
@@ -60,6 +64,20 @@ class JSONLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = _without_secrets(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)
+
+
+class LostConnection(logging.Filter):
+    """Says in a sentence that there is no connection to the database, instead of in a traceback.
+
+    Every process logs that, django-q2's scheduler included, and no code is at fault.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, OperationalError) and is_connection_lost(error):
+            record.msg = f"{record.getMessage().rstrip('.')}: {why_lost(error)}"
+            record.args, record.exc_info, record.exc_text = (), None, None
+        return True
 
 
 def _log_value(name: str, value: Any) -> Any:

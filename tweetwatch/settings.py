@@ -329,7 +329,14 @@ LOGGING: dict[str, Any] = {
         "text": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"},
         "json": {"()": "tweetwatch.log_lines.JSONLines"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"lost_connection": {"()": "tweetwatch.log_lines.LostConnection"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["lost_connection"],
+        }
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         "trackers": {"level": LOG_LEVEL},

@@ -5,7 +5,9 @@ import signal
 
 import psycopg
 import pytest
+from psycopg import sql
 
+from tests.jobs.cluster.conftest import url_of
 from tests.jobs.cluster.running import poll
 from trackers.jobs.models import job_classes
 
@@ -58,3 +60,35 @@ def test_a_temporarily_missing_table_does_not_end_the_recorder(run):
     at = now(cluster.url)
     assert poll(lambda: taken_since(cluster.url, at) == all_of_them()), cluster.log_text()
     assert cluster.does()
+
+
+WITHOUT_CONNECTION = (
+    "The figures for the pages cannot be written: ",
+    "The cluster could not write its heartbeat: ",
+    "Could not create task from schedule: ",
+)
+END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+
+
+@pytest.mark.more
+def test_while_no_connection_is_free_each_part_says_so_in_a_sentence(run):
+    # The scheduler looks every half minute.
+    cluster = run(scheduler=True).wait_until_up()
+    with psycopg.connect(cluster.url) as db:
+        name = db.info.dbname
+        if db.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()[0]:
+            pytest.skip("PostgreSQL lets a superuser connect beyond the limit")
+    limit = sql.SQL("ALTER DATABASE {} CONNECTION LIMIT {}")
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        admin.execute(limit.format(sql.Identifier(name), 0))
+        admin.execute(END_SESSIONS, [name])
+
+        assert poll(lambda: all(said in cluster.log_text() for said in WITHOUT_CONNECTION)), (
+            cluster.log_text()
+        )
+
+        admin.execute(limit.format(sql.Identifier(name), -1))
+    assert cluster.does(), cluster.log_text()
+    text = cluster.log_text()
+    assert "too many connections" in text
+    assert "Traceback" not in text, text
