@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from django.utils import timezone
 
 from tests.events.conftest import A_MINUTE, deliver, news, subscriber
 from tests.plans import watched
@@ -11,6 +12,7 @@ from trackers.events.delivery.claim import claim_batches, give_back, promote
 from trackers.events.delivery.settle import recover
 from trackers.events.drop import drop_some, used_bytes
 from trackers.events.fan_out import fan_out
+from trackers.events.models import EventBatch, SubscriberState
 from trackers.events.set_aside import refusal_findings
 from tweetwatch.database import cursor
 
@@ -19,14 +21,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SUBSCRIBERS, BATCHES, EVENTS = 100, 100, 100
 QUIET = "trackers_eventbatch", "trackers_subscriberstate"
 
-# A million in all; as many again wait for their next try.
+# A million in all wait for their first attempt, or for another one with every second subscriber; as
+# many are not due, are set aside, and were divided, as their single events were refused.
 FILL = f"""
     INSERT INTO trackers_eventbatch (uid, subscriber_id, state, is_current, place, events, keys,
-                                     bytes, first_at, last_at, deadline, last_error)
-    SELECT gen_random_uuid(), s.id, CASE WHEN n <= {BATCHES} THEN 'ready' ELSE 'early' END, false,
-           n, array_fill(n::bigint, ARRAY[{EVENTS}]), array_fill(0::bigint, ARRAY[{EVENTS}]),
-           20000, now(), now(), now() + interval '1 h', ''
-    FROM trackers_subscriber s, generate_series(1, {2 * BATCHES}) n
+                                     bytes, first_at, last_at, deadline, last_error,
+                                     attempts, refusals, refused_at, refusal)
+    SELECT gen_random_uuid(), s.id,
+           CASE kind WHEN 1 THEN 'early' WHEN 2 THEN 'aside' ELSE 'ready' END, false,
+           CASE kind WHEN 2 THEN -n WHEN 3 THEN (n - {3 * BATCHES} + 1) / 2 ELSE n END,
+           array_fill(n::bigint, ARRAY[size]), array_fill(0::bigint, ARRAY[size]),
+           20000, now(), now(), now() + interval '1 h', '',
+           CASE WHEN tried THEN 8 ELSE 0 END,
+           CASE WHEN tried THEN 7 ELSE 0 END,
+           CASE WHEN tried THEN now() - interval '1 h' END, CASE WHEN tried THEN 'What?' ELSE '' END
+    FROM trackers_subscriber s, generate_series(1, {4 * BATCHES}) n
+    CROSS JOIN LATERAL (SELECT (n - 1) / {BATCHES} AS kind) k
+    CROSS JOIN LATERAL (SELECT kind > 1 OR kind = 0 AND s.id % 2 = 0 AS tried,
+                              CASE kind WHEN 3 THEN 1 ELSE {EVENTS} END AS size) t
 """
 
 
@@ -54,15 +66,22 @@ STATISTICS = {
 def test_a_claim_reads_a_bounded_part_of_the_waiting_batches(monkeypatch, capsys, statistics):
     run("ALTER TABLE trackers_eventbatch SET (autovacuum_enabled = off)")
     for number in range(SUBSCRIBERS):
-        subscriber(f"s{number}", timeout_ms=3_600_000)
+        subscriber(f"s{number}", timeout_ms=3_600_000, ordered=number % 4 == 0)
+    # So a refusal is about the content.
+    SubscriberState.objects.update(delivered_at=timezone.now())
     for statement in STATISTICS[statistics]:
         run(statement)
+    aside = EventBatch.objects.filter(state="aside", refusals=8)
+    divided = EventBatch.objects.filter(attempts=1, refusals=1)
+    assert not aside.exists()
+    assert not divided.exists()
     news(*range(10))
     turn = {
         "spread": fan_out,
         "promote": promote,
         "claim": lambda: claim_batches(50, A_MINUTE),
         "settle": lambda: deliver(claim_batches(20, A_MINUTE)),
+        "refuse": lambda: deliver(claim_batches(20, A_MINUTE), delivered=False, status=422),
         "recover": recover,
         "drop": lambda: drop_some(10**9),
         "books": read_books,
@@ -81,6 +100,8 @@ def test_a_claim_reads_a_bounded_part_of_the_waiting_batches(monkeypatch, capsys
             print(f"\nstatistics {statistics}, {name}: {rows:,.0f} rows, again in {took:.1f} ms")
         assert rows <= 20 * SUBSCRIBERS, [one for one in seen if one.rows == rows]
     assert len(read_books()) == SUBSCRIBERS
+    assert aside.exists()
+    assert divided.exists()
 
 
 OTHERS = 30_000
