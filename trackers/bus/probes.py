@@ -21,11 +21,14 @@ router = Router()
 _DUE_WITHIN = timedelta(seconds=1)
 _SLOW_SECONDS = 1.0
 
-# Batches that could be sent now or soon, of subscribers that may be sent anything now. Counting
-# stops at the number that makes the answer slow.
+# Transactions whose events are not yet given to subscribers, and batches that could be sent now or
+# soon, of subscribers that may be sent anything now. Counting stops at the number that makes the
+# answer slow.
 _COUNT_DUE = """
     SELECT count(*) FROM (
-        SELECT FROM trackers_subscriberstate st
+        SELECT 1 FROM trackers_staged
+        UNION ALL
+        SELECT 1 FROM trackers_subscriberstate st
         JOIN trackers_subscriber s ON s.id = st.subscriber_id
         JOIN trackers_eventbatch b ON b.subscriber_id = s.id
         WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
