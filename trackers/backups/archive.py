@@ -27,7 +27,7 @@ class BackupError(RuntimeError):
 
 ENDING = ".dump"
 STAMP = "tweetwatch-%Y%m%dT%H%M%SZ"
-_FORMAT = 1
+_FORMAT = 2
 # Partitions are tables: after some years a manifest takes a few hundred kilobytes.
 _MANIFEST_MOST = 16 * 2**20
 _BLOCK = 2**20
@@ -50,8 +50,13 @@ class Manifest:
     programs: int
     # All applied migrations, as app.name.
     migrations: list[str]
-    # By schema.name.
+    # Of the tables, and these by name, partitions included.
+    schema: str
     tables: dict[str, Table]
+    # The numbers of the program's entries in pg_restore's list, in its order; descriptions of what
+    # was in the database and is not the program's.
+    entries: list[int]
+    left_out: list[str]
     # For each of FIELD_KEYS that is in use, a text that it encrypted; and the number of secrets
     # that none of them could decrypt.
     locks: list[str]
@@ -70,14 +75,17 @@ class Manifest:
 
     @classmethod
     def parsed(cls, line: bytes) -> Self | None:
-        """None if it is not a manifest; BackupError if it was written by a later version."""
+        """None if it is not a manifest; BackupError if another version wrote it differently."""
         try:
             fields: dict[str, Any] = json.loads(line)
             form = fields.pop("tweetwatch_backup")
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
         if form != _FORMAT:
-            raise BackupError(f"It was made by a newer tweetwatch ({fields.get('version')}).")
+            raise BackupError(
+                f"It was made by tweetwatch {fields.get('version')}, whose backups this version "
+                "cannot read: restore it with that version."
+            )
         fields["made_at"] = datetime.fromisoformat(fields["made_at"])
         fields["tables"] = {name: Table(**one) for name, one in fields["tables"].items()}
         return cls(**fields)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from django.db import connection as django_connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
@@ -18,6 +19,10 @@ from trackers.jobs.processes.mortality import die_with
 # `options` has our own timeouts, which would end a long dump.
 _OURS = {"password", "options", "application_name"}
 _NAME = "tweetwatch backup"
+_SCHEMA_OF_TABLES = """
+    SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = to_regclass('trackers_tweet')
+"""
 _PATIENT = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 
 
@@ -34,6 +39,10 @@ class Server:
         known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()} - _OURS
         words = {name: value for name, value in settings.items() if name in known and value}
         return cls(make_conninfo(**words), str(settings.get("password") or ""))
+
+    def beside(self, database: str) -> Server:
+        """Another database of the same server."""
+        return Server(make_conninfo(self.conninfo, dbname=database), self.password)
 
     def connect(self) -> psycopg.Connection[Any]:
         words = {"application_name": _NAME, "options": _PATIENT}
@@ -61,3 +70,20 @@ def major(connection: psycopg.Connection[Any]) -> int:
 def is_standby(connection: psycopg.Connection[Any]) -> bool:
     [(answer,)] = connection.execute("SELECT pg_is_in_recovery()").fetchall()
     return bool(answer)
+
+
+def schema_of_tables() -> str | None:
+    """The schema in which Django finds our tables; None: nowhere."""
+    return _ask(_SCHEMA_OF_TABLES)
+
+
+def schema_of_new_tables() -> str | None:
+    """The schema in which `migrate` makes tables; None: those of the search path do not exist."""
+    return _ask("SELECT current_schema()")
+
+
+def _ask(query: str) -> str | None:
+    with django_connection.cursor() as db:
+        db.execute(query)
+        row = db.fetchone()
+    return None if row is None or row[0] is None else str(row[0])

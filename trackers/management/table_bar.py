@@ -35,5 +35,5 @@ class TableBar:
 
     def reach(self, table: str) -> None:
         self.bar.update(self.sizes.get(self.reached, 0))
-        self.bar.set_postfix_str(table.partition(".")[2])
+        self.bar.set_postfix_str(table)
         self.reached = table

@@ -95,8 +95,9 @@ def unfit_database(request):
 def test_a_database_that_cannot_keep_every_text_is_refused(unfit_database, tmp_path):
     url, fault = unfit_database
     manifest = Manifest(
-        timezone.now(), "1.0.0", 15, 15, [], {}, [], 0, 5, sha256(b"PGDMP").hexdigest()
-    )
+        timezone.now(), "1.0.0", 15, 15, [], "public", {}, [], [], [],
+        0, 5, sha256(b"PGDMP").hexdigest(),
+    )  # fmt: skip
     file = tmp_path / "a.dump"
     file.write_bytes(b"PGDMP\n" + manifest.line() + b"\n")
 

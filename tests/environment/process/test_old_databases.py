@@ -66,8 +66,8 @@ def test_no_command_starts_on_a_database_of_before_1_0(old_database):
 def test_no_backup_of_before_1_0_is_restored(tmp_path):
     content = b"PGDMP"
     manifest = Manifest(
-        timezone.now(), "1.0.0", 18, 18, [".".join(OLD_MIGRATION)], {}, [], 0, len(content),
-        sha256(content).hexdigest(),
+        timezone.now(), "1.0.0", 18, 18, [".".join(OLD_MIGRATION)], "public", {}, [], [], [],
+        0, len(content), sha256(content).hexdigest(),
     )  # fmt: skip
     file = tmp_path / "old.dump"
     file.write_bytes(content + b"\n" + manifest.line() + b"\n")

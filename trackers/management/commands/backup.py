@@ -20,6 +20,13 @@ KEYS_REMINDER = (
     "It does not contain FIELD_KEYS or SECRET_KEY. Keep a copy of .env away from the "
     "backups: without FIELD_KEYS the credentials in them are lost."
 )
+_MAX_NAMED = 20
+
+
+def _shortened(names: list[str]) -> str:
+    named = names[:_MAX_NAMED]
+    rest = len(names) - len(named)
+    return ", ".join([*named, f"and {rest:,} more (--json names all)"] if rest else named)
 
 
 class Command(PagelessCommand):
@@ -58,6 +65,7 @@ class Command(PagelessCommand):
         removed = remove_older(where, keep=options["keep"]) if options["keep"] else []
         if options["json"]:
             result = {"file": str(target), "removed": len(removed), "rows": manifest.rows}
+            result["left_out"] = manifest.left_out
             self.stdout.write(json.dumps({**result, "bytes": os.stat(target).st_size}))
             return
         self.report(target, manifest)
@@ -65,12 +73,17 @@ class Command(PagelessCommand):
             self.stdout.write(f"Removed {path}.")
 
     def report(self, target: Path, manifest: Manifest) -> None:
-        tweets = manifest.tables["public.trackers_tweet"].rows
+        tweets = manifest.tables["trackers_tweet"].rows
         self.stdout.write(
             f"{target}: {filesizeformat(os.stat(target).st_size)}, {tweets:,} "
             f"tweet{pluralize(tweets)}, {manifest.rows:,} rows in {len(manifest.tables)} tables.\n"
             f"{KEYS_REMINDER}"
         )
+        if manifest.left_out:
+            self.stdout.write(
+                "It does not contain what is not tweetwatch's: "
+                f"{_shortened(manifest.left_out)}. Back that up by other means."
+            )
         if count := manifest.unreadable:
             self.stderr.write(
                 f"{count} secret{pluralize(count)} in the database cannot be decrypted with any "

@@ -12,7 +12,7 @@ from django.template.defaultfilters import pluralize
 
 from trackers import history
 from trackers.backups.archive import BackupError, Manifest, read_manifest, verify
-from trackers.backups.load import Existing, existing, load, refuse_unfit
+from trackers.backups.load import Existing, check, existing, load, refuse_unfit
 from trackers.checks import database_keeps_every_text
 from trackers.history import by_command
 from trackers.management.table_bar import TableBar
@@ -33,10 +33,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--check", action="store_true", help="only check whether it could be restored"
+            "--check",
+            action="store_true",
+            help="only restore it on trial, into a scratch database that is removed again",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="first remove everything in the database"
+            "--replace", action="store_true", help="first remove the tables of tweetwatch"
         )
         parser.add_argument("--no-input", action="store_true", help="do not ask for confirmation")
         parser.add_argument(
@@ -56,13 +58,11 @@ class Command(BaseCommand):
             manifest = read_manifest(options["file"])
             refuse_unfit(manifest, without_keys=options["without_keys"])
             verify(options["file"], manifest)
-            if options["check"]:
-                self.report(
-                    options, manifest, f"{options['file']} is complete and can be restored."
-                )
-                return
             for fault in database_keeps_every_text():
                 raise CommandError(f"{fault.msg} {fault.hint}")
+            if options["check"]:
+                self.try_out(options, manifest)
+                return
             self.make_sure(options, existing())
             with TableBar("Restoring") as bar:
                 load(
@@ -79,19 +79,32 @@ class Command(BaseCommand):
         if not options["json"]:
             self.stdout.write(NEXT_STEPS)
 
+    def try_out(self, options: dict[str, Any], manifest: Manifest) -> None:
+        path = options["file"]
+        with TableBar("Checking") as bar:
+            why = check(path, manifest, folder=options["programs"], progress=bar)
+        said = f"{path} can be restored: it was, into a scratch database, with all its rows."
+        if why is not None:
+            said = (
+                f"{path} is complete: its checksum is right, and pg_restore reads all of its "
+                f"{len(manifest.entries):,} entries. It was not restored on trial, because no "
+                f"scratch database could be made here ({why})."
+            )
+        self.report(options, manifest, said, restored=why is None)
+
     def make_sure(self, options: dict[str, Any], there: Existing) -> None:
         if not there.tables:
             return
-        contents = f"{there.tables} tables with about {there.rows:,} rows"
+        contents = f"{there.tables} tables of tweetwatch with about {there.rows:,} rows"
         if not options["replace"]:
             raise CommandError(
                 f"The database is not empty: it has {contents}. Restore into an empty one, or give "
-                "--replace to remove all that is in it."
+                "--replace to remove these."
             )
         if not options["no_input"]:
             # Not on standard output, which is for the result.
             self.stderr.write(
-                f"Remove all that is in the database ({contents})? Type “replace”: ",
+                f"Remove what is in the database ({contents})? Type “replace”: ",
                 lambda text: text,
                 ending="",
             )
@@ -103,16 +116,18 @@ class Command(BaseCommand):
         """Migrate the tables to this version, and put every waiting key into one bucket."""
         call_command("migrate", verbosity=0, interactive=False)
         call_command("queue", "check", "--mend", stdout=self.stderr)
-        tweets = manifest.tables["public.trackers_tweet"].rows
+        tweets = manifest.tables["trackers_tweet"].rows
         what = f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC"
         history.record_many(by_command(), Tweet, tweets, what)
 
-    def report(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
+    def report(
+        self, options: dict[str, Any], manifest: Manifest, what: str, *, restored: bool = True
+    ) -> None:
         if options["json"]:
             result = {"made_at": manifest.made_at.isoformat(), "version": manifest.version}
-            self.stdout.write(json.dumps({**result, "rows": manifest.rows}))
+            self.stdout.write(json.dumps({**result, "rows": manifest.rows, "restored": restored}))
             return
-        tweets = manifest.tables["public.trackers_tweet"].rows
+        tweets = manifest.tables["trackers_tweet"].rows
         self.stdout.write(
             f"{what} It was made on {manifest.made_at:%Y-%m-%d at %H:%M:%S} UTC by tweetwatch "
             f"{manifest.version} and has {tweets:,} tweet{pluralize(tweets)}, "
