@@ -148,7 +148,10 @@ def dry(summary: MoneySummary, *, now: datetime) -> str:
     """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
     project, name = summary.project, summary.project.name
     if project.is_depleted(now=now):
-        return f"X says that project {name} has used up its credits or its monthly cap."
+        return (
+            f"X says that project {name} has used up its credits, its spending limit or its "
+            "monthly cap."
+        )
     # Where it cannot pay, others pay for its tweets, or nobody does: then that is the trouble.
     if summary.left is None or not summary.can_pay or not summary.is_estimated(now=now):
         return ""

@@ -31,10 +31,11 @@ def disabled(name: str, because: str) -> str:
 
 
 def depleted(project: str, because: str) -> str:
-    """X refuses to continue without credits, or beyond the month's cap."""
+    """X refuses to continue without credits, or beyond the spending limit or the month's cap."""
     return (
-        f"X says that project {project} has used up its credits or its monthly cap. Buy more from "
-        f"X, then resume the project in the admin. X said: {because}"
+        f"X says that project {project} has used up its credits, its spending limit or its monthly "
+        f"cap. Buy more from X or raise the limit, then resume the project in the admin. "
+        f"X said: {because}"
     )
 
 

@@ -290,6 +290,7 @@ class Migration(migrations.Migration):
             ('depleted_until', models.DateTimeField(editable=False, null=True)),
             ('depleted_reason', models.CharField(blank=True, editable=False, max_length=300)),
             ('depletions', models.PositiveSmallIntegerField(default=0, editable=False)),
+            ('account', models.BigIntegerField(editable=False, null=True)),
             ('usage_read_at', models.DateTimeField(editable=False, null=True)),
             ('usage_of_month', models.BigIntegerField(editable=False, null=True)),
             ('ours_of_month', models.BigIntegerField(editable=False, null=True)),

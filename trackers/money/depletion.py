@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 # with each further refusal.
 _FIRST_WAIT = timedelta(minutes=10)
 _MAX_WAIT = timedelta(hours=6)
+# Where X names the day, that is how often a person's new limit is looked for.
+_PROBE_EVERY = timedelta(hours=1)
 
 # Only the first of several refusals in a row is announced: the others have the same cause.
 _DEPLETED = """
@@ -31,18 +33,25 @@ _GO_ON = """
 
 
 def mark_depleted(app: int, error: Depleted, *, now: datetime) -> None:
-    """Stop all requests of the app's project for a while."""
+    """Stop all requests of the app's project for a while, and of all that the same account pays.
+
+    Until the day that X names begins, it is asked once an hour.
+    """
+    resets_on = error.resets_on if error.resets_on and error.resets_on > now.date() else None
+    again = f" Until {resets_on}, 00:00 UTC, X is asked once an hour." if resets_on else ""
     params = {
         "app": app,
-        "because": error.reason[:300],
+        "because": f"{error.reason}{again}"[:300],
         "now": now,
         "first": _FIRST_WAIT,
         "most": _MAX_WAIT,
+        "account": error.account,
+        "resets_on": resets_on,
+        "probe_every": _PROBE_EVERY,
     }
     with cursor() as db:
-        found = db.execute(_MARK_DEPLETED, params).fetchone()
-    if found:
-        name, until = found
+        depleted = db.execute(_MARK_DEPLETED, params).fetchall()
+    for name, until in depleted:
         logger.warning(
             "project %s is depleted until %s: %s",
             name,

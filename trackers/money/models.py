@@ -61,6 +61,8 @@ class Project(models.Model):
     depleted_until = models.DateTimeField(null=True, editable=False)
     depleted_reason = models.CharField(max_length=300, blank=True, editable=False)
     depletions = models.PositiveSmallIntegerField(default=0, editable=False)
+    # The account at X that pays, once X has named it: its money is that of all its projects.
+    account = models.BigIntegerField(null=True, editable=False)
 
     # GET /2/usage/tweets as last read, with our own count of the month at that moment.
     usage_read_at = models.DateTimeField(null=True, editable=False)

@@ -3,16 +3,19 @@
     XError
     ├── RateLimited   429: the window is used up, or X wants fewer requests; `resets_at` and
     │                 `retry_after` when X gave them
-    ├── Depleted      402, or 429 for a cap: the credits or the month's posts are used up
+    ├── Depleted      the credits, the spending limit or the month's posts are used up: mostly 402
+    │                 or 403; `resets_on` when X gave it
     ├── Refused       401: X does not accept these keys (one alone proves nothing)
     │   ├── Forbidden     403: not at this endpoint, whatever is asked for
     │   └── SignInAgain   the refresh token is spent or withdrawn: a person has to act
     ├── NotShown      403, 404 of one account or list: gone or hidden, or X is failing
     ├── NotReady      its tokens are being renewed, or must be: try another credential
-    ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X gave it
+    ├── Unavailable   5xx, 404, somebody else's reply, no connection, no answer in time;
+    │                 `retry_after` when X gave it
     ├── Garbage       200 with something that is not an answer
     └── BadRequest    400 and the like: the fault is ours; asking again will not help
-        └── StaleSinceId  search reaches back seven days, and `since_id` is older
+        ├── StaleSinceId  search reaches back seven days, and `since_id` is older
+        └── RuleCap       the app has as many rules as its plan allows
 
 A message holds no secret and no list of ids. `window` is what the reply's headers said, if any.
 """
@@ -20,7 +23,7 @@ A message holds no secret and no list of ids. `window` is what the reply's heade
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,7 +71,22 @@ class RateLimited(XError):
 
 
 class Depleted(XError):
-    """The credits or the month's cap are used up; no reset of a window helps."""
+    """The credits, the spending limit or the month's cap are used up; no reset of a window helps.
+
+    `resets_on`: the day, which X gives without a zone, on which it goes on; None when X named none.
+    `account`: the account at X whose money it is; None for the cap of one project.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        resets_on: date | None = None,
+        account: int | None = None,
+        window: WindowSeen | None = None,
+    ) -> None:
+        super().__init__(reason, window=window)
+        self.resets_on, self.account = resets_on, account
 
 
 class Refused(XError):
@@ -128,6 +146,10 @@ class Garbage(XError):
 
 class BadRequest(XError):
     """X did not understand the request."""
+
+
+class RuleCap(BadRequest):
+    """X takes no more rules: it is not about any single one."""
 
 
 class StaleSinceId(BadRequest):

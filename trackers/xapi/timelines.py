@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from trackers.xapi.endpoints import (
     USER_FIELDS,
     USERNAMES,
 )
-from trackers.xapi.errors import BadRequest, StaleSinceId
+from trackers.xapi.errors import BadRequest, Garbage, StaleSinceId, Unavailable
 from trackers.xapi.keys import V2, Keys
 from trackers.xapi.page import Ask, Page, PageKind
 from trackers.xapi.parse.timeline import page_of, read_named, stale_since_id
@@ -57,7 +58,7 @@ def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Pag
     search.
     """
     client = client_for(keys, base_url, timeout)
-    exchange = Exchange(lambda: _SEND[ask.kind](client, ask))
+    exchange = Exchange(lambda: _SEND[ask.kind](client, ask), ask.of)
     try:
         return client.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
     except BadRequest as error:
@@ -75,7 +76,17 @@ def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timed
         return Named(*read_named(body, username), window)
 
     client = client_for(keys, base_url, timeout)
-    return client.ask(USERNAMES[V2], lambda: _ask_username(client, username), read, ())
+    exchange = Exchange(lambda: _ask_username(client, username), username)
+    try:
+        return client.ask(USERNAMES[V2], exchange.send, read, ())
+    except Unavailable as error:
+        failure = error
+    # A 404 that names the username is an answer (seen in October 2026).
+    with suppress(Garbage):
+        named = read(exchange.rejected, (), window=failure.window)
+        if named.missing:
+            return named
+    raise failure
 
 
 @dataclass(slots=True)
@@ -83,6 +94,7 @@ class Exchange:
     """One request and its reply, with both clocks."""
 
     ask: Send
+    of: int | str  # what was asked for
     began: float = 0.0
     took: timedelta = timedelta(0)
     date: datetime | None = None
@@ -104,7 +116,7 @@ class Exchange:
         believed = skew is not None and abs(skew) <= MOST_SKEW
         # X truncates its Date to seconds, so this is never later than the request.
         asked_at = self.date - self.took if self.date is not None and believed else None
-        return replace(page_of(body), asked_at=asked_at, skew=skew, window=window)
+        return replace(page_of(body, self.of), asked_at=asked_at, skew=skew, window=window)
 
 
 def _skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:

@@ -167,7 +167,7 @@ def row_of(kind, x):
 def with_row(page, kind, row):
     """The page with the row of this kind as the last of its table."""
     lines = [line for line in page.splitlines() if not line.startswith(f"| `{kind}` |")]
-    last = max(place for place, line in enumerate(lines) if line.startswith("| `"))
+    last = max(place for place, line in enumerate(lines) if re.match(r"\| `\w+` \|", line))
     return "\n".join([*lines[: last + 1], row, *lines[last + 1 :]]) + "\n"
 
 

@@ -90,7 +90,7 @@ def test_a_problem_in_place_of_a_line_is_a_disconnect_message(problem):
         b'{"data":{"id":"1"}}',
         b'{"data":{"id":"x"},"matching_rules":[{"id":"1"}]}',
         b'{"data":{"id":"1"},"matching_rules":[]}',
-        b'{"data":{"id":"1"},"matching_rules":[{"id":1}]}',
+        b'{"data":{"id":"1"},"matching_rules":[{"id":true}]}',
         b'{"data":[],"matching_rules":[{"id":"1"}]}',
         b"[" * 100_000,
         b'{"a":' * 100_000,

@@ -15,7 +15,6 @@ from trackers.xapi.client import look_up, look_up_accounts
 from trackers.xapi.errors import (
     BadRequest,
     Garbage,
-    NotShown,
     RateLimited,
     StaleSinceId,
     Unavailable,
@@ -208,10 +207,10 @@ def test_a_400_is_parsed_for_a_stale_since_id(message, parameters, verdict):
     ("status", "body", "error"),
     [
         ("200 OK", b"<html></html>", Garbage),
-        ("200 OK", b"{}", Garbage),
+        ("200 OK", b'{"posts":[]}', Garbage),
         ("200 OK", b'{"data":[],"meta":{"next_token":5}}', Garbage),
         ("200 OK", b'{"title":"CreditsDepleted","type":"x/credits"}', Garbage),
-        ("404 Not Found", b"", NotShown),
+        ("404 Not Found", b"", Unavailable),
         ("503 Service Unavailable", b"", Unavailable),
         ("429 Too Many Requests", b"{}", RateLimited),
     ],

@@ -69,7 +69,7 @@ def test_a_body_without_data_has_only_missing_tweets():
     assert (answer.posts, answer.missing) == ({}, {24: "not_found"})
 
 
-@pytest.mark.parametrize("parameter", ["referenced_tweets.id", "id", "pinned_tweet_id", "IDS"])
+@pytest.mark.parametrize("parameter", ["referenced_tweets.id", "pinned_tweet_id", "IDS"])
 def test_errors_about_something_else_than_ids_do_not_count(parameter):
     body = LOOKUP.replace(b'"parameter":"ids"', b'"parameter":"%s"' % parameter.encode())
 
@@ -229,7 +229,7 @@ BARE = b'{"title":"Forbidden","type":"about:blank","status":403,"detail":"Forbid
         (403, OF_A_LIST, NotShown, Forbidden),
         (403, BARE, NotShown, Forbidden),
         (403, NOT_ENROLLED, Forbidden, Forbidden),
-        (404, b"", NotShown, Unavailable),
+        (404, b"", Unavailable, Unavailable),
         (401, BARE, Refused, Refused),
         (403, b'{"errors":[{"code":64,"message":"Your account is suspended"}]}', Refused, Refused),
     ],

@@ -129,10 +129,10 @@ def short_text(fields: Mapping[str, Any], name: str, *, most: int) -> str:
 
 
 def iso_time(post: Mapping[str, Any], name: str) -> datetime | None:
-    """v2: `2026-08-19T08:41:37.000Z`, aware; None when absent."""
-    if name not in post:
+    """v2: `2026-08-19T08:41:37.000Z`, aware; None when absent or null."""
+    value = post.get(name)
+    if value is None:
         return None
-    value = post[name]
     try:
         time = datetime.fromisoformat(value)
         if time.utcoffset() == timedelta(0):

@@ -14,6 +14,7 @@ _LONGEST_REASON = 200
 # A 400 echoes every id that it was sent.
 _LISTS = re.compile(r"\[[^\]]{40,}\]?")
 
+_SUBJECTS = ("", "id", "ids")
 _REASONS: Mapping[str, Missing] = {
     "resource-not-found": "not_found",
     "not-authorized-for-resource": "unauthorized",
@@ -33,16 +34,17 @@ def hidden(
 ) -> Iterator[tuple[int, Missing]]:
     """Ids that X does not show, and why, from the partial errors of a 200.
 
-    Only entries whose parameter is `ids` are about what was asked: others are about a quoted tweet,
-    an author or a field. `kinds` are the resource types that fit what was asked.
+    Entries of other parameters are about a quoted tweet, an author or a field. X has left the
+    parameter out (OpenAPI 2.167): then the resource's type must fit. `kinds` are those that do.
     """
     problems = answer.get("errors")
     if type(problems) is not list:
         return
     for problem in problems:
-        if type(problem) is not dict or problem.get("parameter") != "ids":
+        if type(problem) is not dict or problem.get("parameter", "") not in _SUBJECTS:
             continue
-        if problem.get("resource_type", "") not in ("", *kinds):
+        fitting = (*kinds, "") if "parameter" in problem else tuple(kinds)
+        if problem.get("resource_type", "") not in fitting:
             continue
         id = _asked_id(problem, asked)
         reason = reason_of(problem)

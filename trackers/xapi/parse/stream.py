@@ -17,6 +17,8 @@ from trackers.xapi.parse.v2 import read_post
 from trackers.xapi.results import Post, WindowSeen
 
 _LONGEST_VALUE = 4096
+# Besides a list of errors and a problem's type: X's problems, and its plain `Error`.
+_FAREWELLS = frozenset({"title", "code"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def read_line(line: bytes) -> Event | Farewell | Garbled:
     data = message.get("data")
     if type(data) is dict:
         return _read_event(message, data)
-    if entries(message) or "title" in message or kind_of(message):
+    if entries(message) or not _FAREWELLS.isdisjoint(message) or kind_of(message):
         return Farewell(_farewell_text(message))
     return Garbled("neither a post nor a farewell")
 
@@ -115,7 +117,12 @@ def _matched(rules: Any) -> Iterator[Matched]:
     for rule in rules:
         if type(rule) is not dict:
             raise Broken(f"a rule is {json_type_name(rule)} instead of an object")
-        yield Matched(id_of(rule.get("id"), "a rule's id"), _tag_of(rule))
+        yield Matched(id_of(_as_text(rule.get("id")), "a rule's id"), _tag_of(rule))
+
+
+def _as_text(id: Any) -> Any:
+    """X has written the ids of rules as numbers."""
+    return str(id) if type(id) is int else id
 
 
 def _tag_of(rule: Mapping[str, Any]) -> str:
@@ -153,7 +160,7 @@ def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
         value = problem.get("value")
         if type(value) is not str or value in added:
             continue
-        existing = id_or_none(problem.get("id"))
+        existing = id_or_none(_as_text(problem.get("id")))
         if existing is not None and _is_duplicate(problem):
             known[value] = existing
         else:
@@ -171,7 +178,7 @@ def _readable(data: Sequence[Any]) -> Iterator[Rule]:
     for item in data:
         if type(item) is not dict:
             continue
-        id, value = id_or_none(item.get("id")), item.get("value")
+        id, value = id_or_none(_as_text(item.get("id"))), item.get("value")
         if id is not None and type(value) is str and len(value) <= _LONGEST_VALUE:
             yield Rule(id, value, _tag_of(item))
 

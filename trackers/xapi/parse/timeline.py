@@ -23,15 +23,18 @@ _SUBJECTS = ("id", "list_id")
 _LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
 
 
-def page_of(body: bytes) -> Page:
-    """What the body alone tells; Garbage when it is not a page of posts."""
+def page_of(body: bytes, of: int | str | None = None) -> Page:
+    """What the body alone tells; Garbage when it is not a page of posts.
+
+    `of`: the account or list that was asked for, or the query.
+    """
     answer = read_object(body)
     posts: dict[int, Post] = {}
     broken: dict[int, str] = {}
     kinds: dict[str, set[int]] = {"replied_to": set(), "retweeted": set(), "reposted": set()}
     ids: dict[int, None] = {}
     unreadable = 0
-    for item in _items(answer):
+    for item in _items(answer, of):
         id = id_or_none(item.get("id")) if type(item) is dict else None
         if id is None:
             unreadable += 1
@@ -53,31 +56,39 @@ def page_of(body: bytes) -> Page:
         unreadable,
         frozenset(kinds["replied_to"]),
         frozenset(kinds["retweeted"] | kinds["reposted"]),
-        _why_nothing(answer) if not ids else None,
+        _why_nothing(answer, of) if not ids else None,
         _next_token(answer),
     )
 
 
-def _items(answer: Mapping[str, Any]) -> list[Any]:
+def _items(answer: Mapping[str, Any], of: int | str | None) -> list[Any]:
     """The entries of `data`, which X leaves out when there are none."""
     data = answer.get("data")
     if data is not None:
         if type(data) is not list:
             raise Garbage(f"X's data is {json_type_name(data)} instead of a list.")
         return data
-    # Even an empty page has its meta; a body with neither proves nothing about the posts.
-    if "meta" not in answer and _why_nothing(answer) is None:
+    # An empty page has its meta or, as X's document allows, nothing at all (OpenAPI 2.167); what
+    # has something else instead proves nothing about the posts.
+    if answer and "meta" not in answer and _why_nothing(answer, of) is None:
         what = kind_of(answer)[:60] or "neither data nor meta"
         raise Garbage(f"X answered 200 with no page of posts ({what}).")
     return []
 
 
-def _why_nothing(answer: Mapping[str, Any]) -> Missing | None:
+def _why_nothing(answer: Mapping[str, Any], of: int | str | None) -> Missing | None:
     for problem in entries(answer):
         reason = reason_of(problem)
-        if reason is not None and problem.get("parameter") in _SUBJECTS:
+        if reason is not None and _is_about(problem, of):
             return reason
     return None
+
+
+def _is_about(problem: Mapping[str, Any], of: int | str | None) -> bool:
+    if "parameter" in problem:
+        return problem["parameter"] in _SUBJECTS
+    fits = problem.get("resource_type") in ("user", "list") and type(of) is int
+    return fits and str(of) in (problem.get("resource_id"), problem.get("value"))
 
 
 def _next_token(answer: Mapping[str, Any]) -> str | None:
@@ -106,7 +117,9 @@ def read_named(body: bytes, username: str) -> tuple[Account | None, Missing | No
             except Broken as error:
                 raise Garbage(f"X's account is broken: {error}.") from None
     for problem in entries(answer):
-        if problem.get("parameter") == "usernames" and _same_name(problem.get("value"), username):
+        if problem.get("parameter", "usernames") == "usernames" and _same_name(
+            problem.get("value"), username
+        ):
             return None, reason_of(problem)
     return None, None
 

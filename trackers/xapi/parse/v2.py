@@ -224,7 +224,8 @@ def _read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
         raise Broken(f"{name} is {json_type_name(history)} instead of a list")
     if history == [item["id"]]:
         return (id,)
-    return tuple(id_of(version, name) for version in history)
+    # X has named one empty id for a post that was never edited.
+    return tuple(id_of(version, name) for version in history if version != "")
 
 
 def _read_figures(metrics: Any, unread: list[str]) -> Figures:
