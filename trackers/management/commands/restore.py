@@ -83,14 +83,14 @@ class Command(BaseCommand):
         path = options["file"]
         with TableBar("Checking") as bar:
             why = check(path, manifest, folder=options["programs"], progress=bar)
-        said = f"{path} can be restored: it was, into a scratch database, with all its rows."
+        sentence = f"{path} can be restored: it was, into a scratch database, with all its rows."
         if why is not None:
-            said = (
+            sentence = (
                 f"{path} is complete: its checksum is right, and pg_restore reads all of its "
                 f"{len(manifest.entries):,} entries. It was not restored on trial, because no "
                 f"scratch database could be made here ({why})."
             )
-        self.report(options, manifest, said, restored=why is None)
+        self.report(options, manifest, sentence, restored=why is None)
 
     def make_sure(self, options: dict[str, Any], there: Existing) -> None:
         if not there.tables:
