@@ -259,7 +259,7 @@ def test_a_check_that_is_killed_leaves_a_scratch_database_that_the_next_one_remo
     )
     [(name,)] = wait_until(
         lambda: bulky.sql(
-            "SELECT datname FROM pg_stat_progress_copy WHERE datname ~ '^tweetwatch_check_'"
+            "SELECT datname FROM pg_stat_progress_copy WHERE datname ~ '^restore_check_'"
         ),
         what="rows are copied into a scratch database",
     )

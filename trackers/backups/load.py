@@ -37,7 +37,7 @@ _ROWS = """
 """
 # Its name says whose it is, and a check that was killed leaves one of the same name to the next.
 _SCRATCH = """
-    SELECT 'tweetwatch_check_' || md5(current_database()),
+    SELECT 'restore_check_' || md5(current_database()),
         pg_try_advisory_lock(hashtextextended('tweetwatch restore --check', 0))
 """
 _DROP_SCRATCH = "DROP DATABASE IF EXISTS {} WITH (FORCE)"
