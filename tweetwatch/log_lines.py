@@ -16,10 +16,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import OperationalError
-
-from tweetwatch.database import is_connection_lost, why_lost
-
 # Secrets in the paths of URLs, and in the query with which X sends a user back
 # (trackers/admin/x_sign_in.py).
 _SECRET_IN_URL = re.compile(
@@ -74,6 +70,13 @@ class LostConnection(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return True
+        # Not before: the settings import this module, before they know that the system will do.
+        from django.db import OperationalError
+
+        from tweetwatch.database import is_connection_lost, why_lost
+
         if isinstance(error, OperationalError) and is_connection_lost(error):
             record.msg = f"{record.getMessage().rstrip('.')}: {why_lost(error)}"
             record.args, record.exc_info, record.exc_text = (), None, None
