@@ -156,7 +156,8 @@ def _is_of_the_network(reply: Reply, problem: Mapping[str, Any]) -> bool:
 def _reason_of_network(problem: Mapping[str, Any], reply: Reply) -> str:
     body = reply.body.strip()
     what = "HTML" if body[:1] == b"<" else "nothing" if not body else "no reply of X's kind"
-    said = _words_of(problem) or ("" if body[:1] == b"<" else body[:80].decode(errors="replace"))
+    # Nothing of a body that is not X's: it may repeat the keys that it was sent.
+    said = _words_of(problem)
     return (
         f"{reply.status_code}: something between us and X answered ({what}), or X itself is "
         f"failing. If it lasts, check what stands between this machine and X."
