@@ -22,8 +22,9 @@ from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 _DROP_BATCH = statement(__file__, "drop_batch")
-# A finding counts no further.
-_MOST_COUNTED = 1000
+_REFUSALS = statement(__file__, "refusals")
+# An alert counts no further: it reads this many batches of each subscriber in a minute.
+_MOST_COUNTED = 10
 
 
 class NotSetAsideError(LookupError):
@@ -86,28 +87,28 @@ def batch_json(batch: EventBatch) -> dict[str, Any]:
 
 def refusal_findings() -> Iterator[Observation]:
     """Of each subscriber: a batch is set aside, or an ordered line stands still."""
-    for subscriber in Subscriber.objects.filter(removed_at=None):
+    params = {"aside_at": REFUSALS_UNTIL_SET_ASIDE, "most": _MOST_COUNTED + 1}
+    with cursor() as db:
+        rows = db.execute(_REFUSALS, params).fetchall()
+    for id, name, head, head_error, count, error in rows:
+        if head:
+            wrong = (
+                f"{name} is ordered and stands still: it refuses the batch {head} for what it "
+                f"contains. {head_error} Set the batch aside, or mend the receiver."
+            )
+        elif count:
+            many = f"more than {_MOST_COUNTED}" if count > _MOST_COUNTED else f"{count}"
+            wrong = (
+                f"{name} refused {many} batch{pluralize(count, 'es')} for what "
+                f"{pluralize(count, 'it contains,they contain')}. {error} "
+                f"Send {pluralize(count, 'it,them')} again, or drop {pluralize(count, 'it,them')}."
+            )
+        else:
+            wrong = ""
         yield Observation(
             "refused",
-            subscriber.name,
-            _describe_refused(subscriber),
+            name,
+            wrong,
             "Nothing is set aside, and its line moves.",
-            f"/subscribers/{subscriber.pk}/",
+            f"/subscribers/{id}/",
         )
-
-
-def _describe_refused(subscriber: Subscriber) -> str:
-    if head := head_that_stands(subscriber):
-        return (
-            f"{subscriber} is ordered and stands still: it refuses the batch {head.uid} for what "
-            f"it contains. {head.last_error} Set the batch aside, or mend the receiver."
-        )
-    count = subscriber.batches_set_aside()[:_MOST_COUNTED].count()
-    if not count:
-        return ""
-    last = subscriber.batches_set_aside().first()
-    answer = f" {last.last_error}" if last else ""
-    return (
-        f"{subscriber} refused {count:,} batch{pluralize(count, 'es')} for what they contain."
-        f"{answer} Send them again, or drop them."
-    )

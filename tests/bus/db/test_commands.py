@@ -328,11 +328,11 @@ def test_a_refused_batch_is_set_aside_shown_sent_again_and_dropped():
     assert again.uid == taken_batch.uid
     settle_deliveries([replace(refused, batch=again)], most=timedelta(minutes=1))
     manage("subscriber", "set-aside", *batch)
-    manage("subscriber", "drop", *batch)
+    manage("subscriber", "drop-batch", *batch)
 
     assert printed_rows("subscriber", "batches", "shop") == []
     with pytest.raises(CommandError, match="is set aside"):
-        manage("subscriber", "drop", *batch)
+        manage("subscriber", "drop-batch", *batch)
 
 
 def test_a_batch_that_cannot_be_redelivered_is_refused():

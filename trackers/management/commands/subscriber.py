@@ -76,7 +76,7 @@ class Command(ActionsCommand):
         for name, what in (
             ("set-aside", "take a batch that failed out of the line, so that the next are sent"),
             ("send-again", "deliver a batch that is set aside"),
-            ("drop", "drop a batch that is set aside"),
+            ("drop-batch", "drop a batch that is set aside"),
         ):
             action = add_action(name, help=what)
             action.add_argument("name")
@@ -168,7 +168,7 @@ class Command(ActionsCommand):
     def do_send_again(self, options: Mapping[str, Any]) -> None:
         self._act_on_batch(acts.send_again, options)
 
-    def do_drop(self, options: Mapping[str, Any]) -> None:
+    def do_drop_batch(self, options: Mapping[str, Any]) -> None:
         self._act_on_batch(acts.drop_batch, options)
 
     def _act_on_batch(self, act: Callable[..., Done], options: Mapping[str, Any]) -> None:
