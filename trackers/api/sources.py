@@ -132,7 +132,7 @@ def add_source(request: HttpRequest, body: SourceIn) -> Status:
     """It is polled at once. 422 if the same account, search, list or rule is already a source."""
     actor = actor_of(request, acts.ADD)
     try:
-        source = by_form.add(body.kind, body.of, body.fields(), actor)
+        source = by_form.add_source(body.kind, body.of, body.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
     return Status(201, _read_source_json(source.pk))

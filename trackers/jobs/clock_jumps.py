@@ -1,6 +1,6 @@
 """Nothing is deleted for its age by a clock that has just jumped.
 
-A database's clock that is a year ahead for an hour would else make everything old. So each hourly
+To a database whose clock is a year ahead for an hour, everything is old. So each hourly
 task that deletes by age compares the time with that of its last run. If the clock has moved by more
 than an hour too much, or back, the task deletes nothing until a run an hour later finds that the
 clock has gone on as it should. The same happens after a pause of some hours, and does no harm then.

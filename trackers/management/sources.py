@@ -43,7 +43,7 @@ _OPTIONS = {
 def add_source(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     """A new source; CommandError with what is wrong, by the names of the options."""
     try:
-        return by_form.add(kind, of, fields, by_command())
+        return by_form.add_source(kind, of, fields, by_command())
     except RefusedFieldsError as refused:
         raise _refused_options(refused) from None
 

@@ -11,15 +11,11 @@ from psycopg import sql
 
 from tests.api.server import serving
 from tests.chaos.ground import wait_until
+from tests.databases import END_OTHERS
 
 pytestmark = pytest.mark.django_db
 
 READ_ONLY = "The database can only be read"
-END_SESSIONS = """
-    SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()
-      AND backend_type = 'client backend'
-"""
 
 
 class Pages:
@@ -53,7 +49,7 @@ def test_pages_find_the_database_that_can_be_written_again(pages, fresh_database
         name = sql.Identifier(db.info.dbname)
         db.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
         # Of those that connect from now on.
-        db.execute(END_SESSIONS)
+        db.execute(END_OTHERS)
 
         wait_until(
             lambda: READ_ONLY in pages.sign_in().text, within=60, what="a page says that it is so"
@@ -75,7 +71,7 @@ def test_readyz_leaves_a_database_that_can_only_be_read(pages, fresh_database):
     with psycopg.connect(fresh_database, autocommit=True) as db:
         name = sql.Identifier(db.info.dbname)
         db.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
-        db.execute(END_SESSIONS)
+        db.execute(END_OTHERS)
         wait_until(lambda: READ_ONLY in pages.readiness()[1], within=60, what="/readyz says so")
         db.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
 

@@ -26,7 +26,8 @@ _KIND_HELP = {
     RuleKind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
     RuleKind.SOURCE: "Its polls miss posts, or X does not show it.",
     RuleKind.BUDGET: "The money for look-ups runs out today or tomorrow.",
-    RuleKind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
+    RuleKind.TROUBLE: "Requests to X keep failing, tweets are isolated, the stream is down, a "
+    "subscriber refuses what it is sent, or too much waits for subscribers.",
 }
 
 

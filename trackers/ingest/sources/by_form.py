@@ -27,7 +27,7 @@ class RefusedFieldsError(Exception):
         self.faults = faults
 
 
-def add(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
+def add_source(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
     form = SourceForm({"kind": kind, "of": of, **_as_typed(fields)})
     _refuse_faults(form)
     if not acts.add(form, actor):
