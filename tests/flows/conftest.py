@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.conftest import PROJECT, FakeX
+from tests.flows.backups import empty_database
 
 LINES_SHOWN = 200
 BEARER = "planted-Bearer+Token/0123456789="
@@ -224,3 +225,9 @@ def scheduling(product):
     for process in started:
         process.kill()
         process.wait(10)
+
+
+@pytest.fixture
+def elsewhere(django_db_setup, django_db_blocker):
+    with empty_database(django_db_blocker) as url:
+        yield url
