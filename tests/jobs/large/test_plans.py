@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from tests.jobs.plans import buffers, explain, nodes, scans
+from tests.plans import watched
 from tests.queues import fill_buckets
 from trackers.jobs import queue
 from trackers.jobs.claim import CLAIM_BATCH, READY_IN
@@ -152,6 +153,23 @@ def test_the_query_of_the_watchdog_probes_the_due_index(prepare):
     assert scans(plan, TABLE) == []
     assert scans(plan, BUCKETS) == [("Index Only Scan", "tweetbucket_due")]
     assert buffers(plan) < 100
+
+
+@pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_an_empty_table])
+def test_isolated_keys_are_found_by_their_index(prepare, monkeypatch):
+    with cursor() as db:
+        for table in (TABLE, BUCKETS):
+            db.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+        prepare(db)
+        db.execute(f"UPDATE {TABLE} SET strikes = 4, stamp = NULL WHERE key % 40 = 0")
+
+    with watched(monkeypatch) as watch:
+        assert queue.retry_isolated(NAME) == FUTURE / 40
+
+    reached = [one for one in watch.reached if one.table == TABLE]
+    assert reached
+    assert "Seq Scan" not in {one.how for one in reached}
+    assert max(one.rows for one in reached) <= 1000
 
 
 def told_of(query, **those):
