@@ -19,13 +19,14 @@ MAX_TWEETS_COUNTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Tweets in the requested order."""
+    """Tweets, in the requested order where that can be had."""
 
     tweets: list[Tweet]
     older: str = ""  # the next page's query, or empty
     newer: str = ""  # the previous page's query, or empty
     further: bool = False  # the search is not finished, and the next page continues it
     note: str = ""
+    is_sorted: bool = True  # in the requested order; if not, the newest first
     # What the tweets gained, if that is the order.
     grown: dict[int, Gain] = field(default_factory=dict)
     known: int | None = None  # how many there are in all, if that is known

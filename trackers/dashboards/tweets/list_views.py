@@ -100,7 +100,7 @@ def sorted_or_newest(asked: TweetQuery, *, now: datetime) -> Page:
     if not isinstance(page, Unsorted):
         return page
     newest = newest_page(replace(asked, sort=NEWEST_FIRST), now=now)
-    return replace(newest, note=page.newest_note)
+    return replace(newest, note=page.newest_note, is_sorted=False)
 
 
 def _rows_context(asked: TweetQuery, page: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _frame_context(asked: TweetQuery, page: Page) -> dict[str, object]:
         known = count_tweets()
     return {
         "page": page,
-        "headings": _headings(asked),
+        "headings": _headings(asked, is_sorted=page.is_sorted),
         "tag": find_tag(asked.tag) if asked.tag else None,
         "known": _number_of_tweets(known, are_matches=asked.narrowed),
         # Nothing is tracked at all: then the box to paste into is open.
@@ -221,11 +221,11 @@ class Heading:
         return next((direction for *_, direction in self.links if direction), "")
 
 
-def _headings(asked: TweetQuery) -> list[Heading]:
+def _headings(asked: TweetQuery, *, is_sorted: bool) -> list[Heading]:
     """Of the columns that are shown, after that of the tweet itself."""
 
     def link(words: str, by: str) -> tuple[str, str, Direction]:
-        is_on = asked.sort.by == by and not asked.sort.window
+        is_on = is_sorted and asked.sort.by == by and not asked.sort.window
         direction: Direction = ("ascending" if asked.sort.up else "descending") if is_on else ""
         return words, asked.sorted_by(by).address(), direction
 

@@ -112,6 +112,8 @@ def test_of_many_tweets_the_highest_are_listed_and_the_page_says_so(staff, three
     checked = staff.get(LIST, {"sort": "checked"})
     assert row_ids(checked) == three[::-1]
     assert "tweets match, so they are not sorted by this column" in flat(checked)
+    assert "aria-sort" not in flat(checked)
+    assert "the newest first</caption>" in flat(checked)
     assert row_ids(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
 
 
