@@ -38,7 +38,7 @@ class AlertRule(models.Model):
         CREDENTIAL = "credential", "A credential fails"
         SOURCE = "source", "A source leaks or is hidden"
         BUDGET = "budget", "A budget runs dry today or tomorrow"
-        TROUBLE = "trouble", "Requests keep failing, or the stream is down"
+        TROUBLE = "trouble", "Requests, the stream or deliveries keep failing"
 
     class About(models.TextChoices):
         ANY = "any", "all"

@@ -1111,7 +1111,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel('AlertRule', [
             ID,
             ('name', models.CharField(help_text='The subject of the e-mails.', max_length=80)),
-            ('kind', models.CharField(choices=[('velocity', 'It grows fast'), ('milestone', 'It reaches a milestone'), ('usual', 'It does far better than usual'), ('lateness', 'Checks are late'), ('credential', 'A credential fails'), ('source', 'A source leaks or is hidden'), ('budget', 'A budget runs dry today or tomorrow'), ('trouble', 'Requests keep failing, or the stream is down')], max_length=10)),
+            ('kind', models.CharField(choices=[('velocity', 'It grows fast'), ('milestone', 'It reaches a milestone'), ('usual', 'It does far better than usual'), ('lateness', 'Checks are late'), ('credential', 'A credential fails'), ('source', 'A source leaks or is hidden'), ('budget', 'A budget runs dry today or tomorrow'), ('trouble', 'Requests, the stream or deliveries keep failing')], max_length=10)),
             ('about', models.CharField(choices=[('any', 'all'), ('tweet', 'one tweet'), ('author', "one author's tweets"), ('source', 'one source')], default='any', max_length=6)),
             ('of', models.BigIntegerField(blank=True, help_text='The number of the tweet, author or source.', null=True, verbose_name='id')),
             ('metric', models.CharField(blank=True, choices=METRICS, default='', max_length=11)),
