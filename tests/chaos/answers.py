@@ -99,9 +99,13 @@ def explain(evidence, answers, missing, figures):
                 f"by {host_of(evidence, evidence.lines[place])}"
                 for place in answers[id]
             )
+            series = ", ".join(
+                f"{taken_at - evidence.calm_from:+.2f} s ({measurements})"
+                for taken_at, measurements in evidence.rows.series.get(id, ())
+            )
             figures.unexplained.append(
                 f"tweet {id}: {count} answers not saved, {len(excused)} explained; answered "
-                f"(from the end of the faults) {times}"
+                f"(from the end of the faults) {times}; in its series since {series}"
             )
     for why, places in missing_by_place.items():
         figures.batches[why] = len(places)
@@ -135,15 +139,10 @@ def reason(evidence, line):
 
 
 def ended_by_alarm(evidence, exchange):
-    """Whether a task of its host that may have asked for it was too slow.
-
-    The host's clock, by which it logs, may be an hour ahead or behind.
-    """
-    longest = evidence.pace.task_timeout + MARGIN
+    """Whether a task of its host that may have asked for it was too slow."""
     return any(
-        exchange.asked_at <= at + hours * 3600 <= exchange.asked_at + longest
-        for at in evidence.alarms.get(exchange.host, ())
-        for hours in (-1, 0, 1)
+        began - MARGIN <= exchange.asked_at <= ended
+        for began, ended in evidence.alarms.get(exchange.host, ())
     )
 
 

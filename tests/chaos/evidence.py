@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,27 +21,52 @@ QUEUE = """
         SELECT strikes, lease FROM trackers_tweetbucket WHERE stamp = j.stamp AND j.key = ANY(keys)
     ) b ON true
 """
-MEASURED = """
-    SELECT id, sum(measurements)::int FROM (
-        SELECT id, measurements FROM trackers_tweet
-        UNION ALL SELECT tweet_id, measurements FROM trackers_sample
-        UNION ALL SELECT tweet_id, unnest(measurements) FROM trackers_packedsamples
-    ) AS series (id, measurements) GROUP BY id
+SERIES = """
+    SELECT id, array_agg(extract(epoch FROM taken_at)::float8 ORDER BY taken_at),
+           array_agg(measurements ORDER BY taken_at)
+    FROM (
+        SELECT id, taken_at, measurements FROM trackers_tweet WHERE measurements > 0
+        UNION ALL SELECT tweet_id, taken_at, measurements FROM trackers_sample
+        UNION ALL SELECT tweet_id, unnest(taken_at), unnest(measurements)
+        FROM trackers_packedsamples
+    ) AS series (id, taken_at, measurements) GROUP BY id
+"""
+
+# A worker writes it as soon as the alarm has ended its task; the cluster's log may come seconds
+# later on a busy machine.
+ALARMS = """
+    SELECT pid, extract(epoch FROM ended_at - took)::float8, extract(epoch FROM ended_at)::float8
+    FROM trackers_notedtask
+    WHERE queue = 'tweet:update' AND failed AND reason LIKE '%Task exceeded maximum timeout%'
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """`tweets`: id, birth, gone. `queue`: key, strikes, claimed. `measured`: by tweet, the sum of
-    its series: newest, closed and packed samples."""
+    its series: newest, closed and packed samples. `series`: by tweet, since when each of these
+    held, and of how many measurements."""
 
     tweets: list[tuple[int, datetime | None, bool]]
     queue: list[tuple[int, int, bool]]
     measured: dict[int, int]
+    series: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
 
 
 def read_rows(postgres) -> Rows:
-    return Rows(postgres.rows(TWEETS), postgres.rows(QUEUE), dict(postgres.rows(MEASURED)))
+    series = {id: list(zip(*samples, strict=True)) for id, *samples in postgres.rows(SERIES)}
+    measured = {id: sum(count for _, count in samples) for id, samples in series.items()}
+    return Rows(postgres.rows(TWEETS), postgres.rows(QUEUE), measured, series)
+
+
+def read_alarms(postgres, hosts) -> dict[str, list[tuple[float, float]]]:
+    """When look-ups that their alarm ended began and ended, by host."""
+    host_of = {pid: host.name for host in hosts for pid in host.pids()}
+    alarms: dict[str, list[tuple[float, float]]] = {host.name: [] for host in hosts}
+    for pid, began, ended in postgres.rows(ALARMS):
+        if pid in host_of:
+            alarms[host_of[pid]].append((began, ended))
+    return alarms
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +91,9 @@ class Evidence:
     stops: dict[str, int | None]
     unasked: dict[str, list[int]]
     told: list[int]
-    # When a look-up's task was ended by its alarm, by host: on a busy machine they are too slow.
-    alarms: dict[str, list[float]]
+    # When look-ups began and ended that their alarm ended, by host: on a busy machine some are too
+    # slow.
+    alarms: dict[str, list[tuple[float, float]]]
     lines: list[dict[str, Any]]
     totals: dict[str, Any]
     busy: tuple[float, float]

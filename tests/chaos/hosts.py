@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
-from datetime import datetime
 
 import psutil
 
@@ -18,6 +18,8 @@ from tests.chaos.ground import ROLE
 from tests.conftest import PROJECT
 
 RESTART_AFTER = 0.5
+# "2026-11-27 09:02:28,486 WARNING 31570 trackers.updater.settle: …"
+LOGGED_BY = re.compile(r"[-\d]+ [\d:,]+ [A-Z]+ (\d+) ")
 
 
 def title(pid):
@@ -64,13 +66,10 @@ class Host:
             **self.clock.environment(),
         }
 
-    def alarms(self):
-        """When tasks of look-ups were ended by their alarm, by this host's own clock."""
-        return [
-            datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f").timestamp()
-            for line in self.log.read_text(errors="replace").splitlines()
-            if "update_tweets" in line and "Task exceeded maximum timeout" in line
-        ]
+    def pids(self):
+        """Of its processes that logged anything."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return {int(found[1]) for found in map(LOGGED_BY.match, lines) if found}
 
     def start(self):
         self.wanted = True

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 import psutil
 
 from tests.chaos import clock
-from tests.chaos.evidence import Evidence, read_rows
+from tests.chaos.evidence import Evidence, read_alarms, read_rows
 from tests.chaos.exchanges import Exchanges
 from tests.chaos.faults import kinds
 from tests.chaos.ground import JITTER, Ground, Pace, fake_x, wait_until
@@ -205,7 +205,7 @@ class Run:
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
-            alarms={host.name: host.alarms() for host in self.hosts},
+            alarms=read_alarms(self.ground.postgres, self.hosts),
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
             busy=busy,
