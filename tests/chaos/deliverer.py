@@ -7,12 +7,23 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from tests.chaos.ground import ROLE
 from tests.chaos.hosts import RESTART_AFTER, send
 from tests.conftest import PROJECT
 
 TOTAL, BACKOFF_MOST = 2, 2
+
+
+def handles(pid, number):
+    """Whether the process has a handler of its own for the signal."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 class Deliverer:
@@ -80,9 +91,11 @@ class Deliverer:
         return process is not None and send(process.pid, signal.SIGSTOP)
 
     def at_work(self):
-        """The process, once it has a connection of the database: one that is still loading its
-        code ends by SIGTERM as any program does, and has nothing to finish."""
-        return self.process if self.database.sides else None
+        """The process, once it has a connection of the database and handles SIGTERM: one that is
+        still loading its code ends by it as any program does, and has nothing to finish."""
+        process = self.process
+        ready = process is not None and self.database.sides and handles(process.pid, signal.SIGTERM)
+        return process if ready else None
 
     def thaw(self):
         if (process := self.process) is not None:
