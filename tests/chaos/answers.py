@@ -130,12 +130,29 @@ def reason(evidence, line):
             return "came too late"
         struck = first_strike(evidence, exchange.host, exchange.asked_at, gone, way_too=True)
         return f"never came: {struck}" if struck else ""
-    if exchange.delivered_at - exchange.asked_at >= patience:
+    if exchange.delivered_at - exchange.asked_at >= patience or was_given_up(evidence, exchange):
         return "came too late"
     if ended_by_alarm(evidence, exchange):
         return "never saved: its task was ended by its alarm"
     until = exchange.delivered_at + evidence.pace.lease
     return first_strike(evidence, exchange.host, exchange.asked_at, until, way_too=False)
+
+
+def was_given_up(evidence, exchange):
+    """Whether its host says that the answer came too late, though the relay wrote it in time: on a
+    busy machine a process reads later. Only for answers that were slow.
+
+    The host's clock, by which it logs, may be an hour ahead or behind.
+    """
+    if exchange.delivered_at - exchange.asked_at < evidence.pace.request_timeout / 2:
+        return False
+    first = exchange.asked_at + evidence.pace.request_timeout / 2
+    last = exchange.asked_at + evidence.pace.task_timeout + MARGIN
+    return any(
+        first <= at + hours * 3600 <= last
+        for at in evidence.timeouts.get(exchange.host, ())
+        for hours in (-1, 0, 1)
+    )
 
 
 def ended_by_alarm(evidence, exchange):

@@ -94,6 +94,8 @@ class Evidence:
     # When look-ups began and ended that their alarm ended, by host: on a busy machine some are too
     # slow.
     alarms: dict[str, list[tuple[float, float]]]
+    # When a host gave up requests whose answer was late, by its own clock.
+    timeouts: dict[str, list[float]]
     lines: list[dict[str, Any]]
     totals: dict[str, Any]
     busy: tuple[float, float]

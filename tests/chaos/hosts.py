@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime
 
 import psutil
 
@@ -20,6 +21,7 @@ from tests.conftest import PROJECT
 RESTART_AFTER = 0.5
 # "2026-11-27 09:02:28,486 WARNING 31570 trackers.updater.settle: …"
 LOGGED_BY = re.compile(r"[-\d]+ [\d:,]+ [A-Z]+ (\d+) ")
+TIMED_OUT = re.compile(r"([-\d]+ [\d:,]+) WARNING .* X did not answer within ")
 
 
 def title(pid):
@@ -70,6 +72,15 @@ class Host:
         """Of its processes that logged anything."""
         lines = self.log.read_text(errors="replace").splitlines()
         return {int(found[1]) for found in map(LOGGED_BY.match, lines) if found}
+
+    def timeouts(self):
+        """When it gave up requests whose answer was late, by its own clock."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [
+            datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S,%f").timestamp()
+            for found in map(TIMED_OUT.match, lines)
+            if found
+        ]
 
     def start(self):
         self.wanted = True

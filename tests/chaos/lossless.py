@@ -135,6 +135,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         unasked={"host0": []},
         told=[],
         alarms={},
+        timeouts={},
         lines=lines,
         totals={
             "max_ids_a_request": 100,

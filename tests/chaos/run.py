@@ -206,6 +206,7 @@ class Run:
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
             alarms=read_alarms(self.ground.postgres, self.hosts),
+            timeouts={host.name: host.timeouts() for host in self.hosts},
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
             busy=busy,

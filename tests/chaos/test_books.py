@@ -46,6 +46,23 @@ def test_the_answers_of_a_unit_that_a_killed_worker_took_along_are_explained():
     assert wrong(found) == []
 
 
+@pytest.mark.parametrize(
+    "ahead", [-3600, 0, 3600], ids=["an hour behind", "right", "an hour ahead"]
+)
+def test_a_slow_answer_that_its_host_gave_up_is_explained(ahead):
+    lost = evidence(at=(10, 55, 65, 75), measured=3)
+    given_up = START + 10 + lost.pace.request_timeout + ahead
+    quick = replace(lost, timeouts={"host0": [given_up]})
+
+    assert wrong(quick), "it came at once"
+    slow = lost.exchanges.answers["host0"][0]
+    slow.delivered_at = slow.asked_at + 1.7
+    assert wrong(lost)
+    assert wrong(quick) == []
+    assert wrong(replace(lost, timeouts={"host1": [given_up]})), "another host's"
+    assert wrong(replace(lost, timeouts={"host0": [given_up + 30]})), "a later one"
+
+
 def test_an_answer_whose_task_was_ended_by_its_alarm_is_explained():
     lost = evidence(at=(10, 55, 65, 75), measured=3)
     began = START + 9
