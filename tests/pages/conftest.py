@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from tests.conftest import CHROMIUM
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
+from trackers.listing import search, sorts
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
@@ -41,6 +42,14 @@ def _begin():
     """A run may be long, and what grew in the last 15 minutes is asked for."""
     global began_at
     began_at = datetime.now(UTC)
+
+
+@pytest.fixture(autouse=True)
+def _patient_searches(monkeypatch):
+    """On a busy machine a search may be stopped at its limit, whose tests have real processes."""
+    for module in (search, sorts):
+        monkeypatch.setattr(module, "SEARCH_TIMEOUT", timedelta(minutes=1))
+    monkeypatch.setattr(sorts, "_SEARCH_TIME", 60)
 
 
 @pytest.fixture
