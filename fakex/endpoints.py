@@ -13,6 +13,11 @@ USER_TWEETS, MENTIONS = "GET /2/users/:id/tweets", "GET /2/users/:id/mentions"
 SEARCH, LIST_TWEETS = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
 STREAM, RULES = "GET /2/tweets/search/stream", "GET /2/tweets/search/stream/rules"
 CHANGE_RULES = "POST /2/tweets/search/stream/rules"
+# What a user must have allowed: `OAuth2UserToken` of OpenAPI 2.167 (2026-08-22).
+_READING = frozenset({"tweet.read", "users.read"})
+SCOPES = dict.fromkeys(
+    (TWEETS, USERS, USERS_BY, USERNAME, USER_TWEETS, MENTIONS, SEARCH), _READING
+) | {LIST_TWEETS: _READING | {"list.read"}}
 _ROUTES = {
     ("GET", "/2/tweets"): TWEETS,
     ("GET", "/2/users"): USERS,

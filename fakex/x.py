@@ -18,6 +18,7 @@ from fakex.endpoints import (
     CHANGE_RULES,
     LOOKUP,
     RULES,
+    SCOPES,
     STREAM,
     TOKEN,
     TWEETS,
@@ -140,6 +141,9 @@ class X:
             reply = self._invalid(request.endpoint, ask)
         elif request.endpoint in _APP_ONLY and caller.kind != "bearer":
             reply = self._user_context(caller)
+        elif not caller.may_ask(SCOPES.get(request.endpoint, ())):
+            # Without a word about scopes: seen for a user's token that lacks one.
+            reply = problem(403, problems.FORBIDDEN)
         elif isinstance(ask, UsageAsk):
             reply = self._usage(ask, caller, now_ms)
         elif isinstance(ask, StreamAsk):

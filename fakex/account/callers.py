@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,11 @@ class Caller:
     kind: CredentialKind = "bearer"
     # The id of the account whose own posts are read at the lower price of owned posts.
     user: str = ""
+    # What an OAuth 2.0 user allowed; None for tokens without scopes.
+    scopes: tuple[str, ...] | None = None
+
+    def may_ask(self, needed: Collection[str]) -> bool:
+        return self.scopes is None or {*needed} <= {*self.scopes}
 
 
 def fingerprint(secret: str) -> str:

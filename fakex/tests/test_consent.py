@@ -13,7 +13,7 @@ VERIFIER = "a-verifier-of-enough-letters-to-be-one-4711"
 BACK = "http://127.0.0.1/back"
 ASKED = {
     "response_type": "code", "client_id": "client", "redirect_uri": BACK, "state": "s",
-    "scope": "tweet.read offline.access", "code_challenge": challenge_of(VERIFIER),
+    "scope": "tweet.read users.read offline.access", "code_challenge": challenge_of(VERIFIER),
     "code_challenge_method": "S256",
 }  # fmt: skip
 
@@ -75,6 +75,14 @@ def test_a_code_is_bound_to_its_verifier_and_redirect_address(x, wrong):
 
 def test_without_offline_access_there_is_no_refresh_token(x):
     assert "refresh_token" not in exchange(x, code_of(x, scope="tweet.read")).json()
+
+
+def test_a_user_token_reads_what_its_scopes_allow(x):
+    token = exchange(x, code_of(x)).json()["access_token"]
+    refused = x.get("/2/lists/1/tweets", token=token)
+    assert (refused.status_code, refused.json()["detail"]) == (403, "Forbidden")
+    more = exchange(x, code_of(x, scope=f"{ASKED['scope']} list.read")).json()["access_token"]
+    assert x.get("/2/lists/1/tweets", token=more).status_code == 200
 
 
 def test_a_client_with_a_secret_must_send_it(x):

@@ -11,7 +11,7 @@ import base64
 import binascii
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -22,7 +22,7 @@ from fakex.wire.consent import OFFLINE, Consents
 from fakex.wire.replies import Reply
 
 _EXPIRES_IN_S = 7200
-_SCOPE = "users.read tweet.read offline.access"
+_SCOPE = "users.read tweet.read list.read offline.access"
 
 
 @dataclass(slots=True)
@@ -32,6 +32,7 @@ class Grant:
     caller: Caller
     client_id: str
     client_secret: str | None
+    scope: str
     access_token: str
     refresh_token: str
     expires_in: int | None  # None: it never expires, though X says 2 h
@@ -58,8 +59,10 @@ class Grants:
 
     def register(self, body: Mapping[str, Any], *, now_ms: int) -> Grant:
         expires_in = body.get("expires_in", _EXPIRES_IN_S)
+        scope = body.get("scope", _SCOPE)
         grant = Grant(
-            caller=read_caller(body, "oauth2", secret=body["refresh_token"], app=body["client_id"]),
+            caller=_as_user(body, body["client_id"], body["refresh_token"], scope=scope),
+            scope=scope,
             client_id=body["client_id"],
             client_secret=body.get("client_secret") or None,
             access_token=body["access_token"],
@@ -123,7 +126,7 @@ class Grants:
         grant.expires_at_ms = _end(grant.expires_in, now_ms)
         grant.rotations += 1
         self._keep(grant)
-        return _tokens(grant, _SCOPE)
+        return _tokens(grant)
 
     def _holder_of_code(
         self, params: Mapping[str, str], authorization: str | None
@@ -154,7 +157,8 @@ class Grants:
             )
         refresh = _new_token()
         grant = Grant(
-            caller=read_caller({}, "oauth2", secret=refresh, app=consent.client_id),
+            caller=_as_user({}, consent.client_id, refresh, scope=consent.scope),
+            scope=consent.scope,
             client_id=consent.client_id,
             client_secret=self.consents.secrets.get(consent.client_id),
             access_token=_new_token(),
@@ -163,21 +167,26 @@ class Grants:
             expires_at_ms=_end(_EXPIRES_IN_S, now_ms),
         )
         self._keep(grant)
-        return _tokens(grant, consent.scope)
+        return _tokens(grant)
 
     def _keep(self, grant: Grant) -> None:
         self._by_access["Bearer " + grant.access_token] = grant
         self._by_refresh[grant.refresh_token] = grant
 
 
-def _tokens(grant: Grant, scope: str) -> Reply:
+def _as_user(body: Mapping[str, Any], client: str, secret: str, *, scope: str) -> Caller:
+    caller = read_caller(body, "oauth2", secret=secret, app=client)
+    return replace(caller, scopes=tuple(scope.split()))
+
+
+def _tokens(grant: Grant) -> Reply:
     body = {
         "token_type": "bearer",
         "expires_in": _EXPIRES_IN_S if grant.expires_in is None else grant.expires_in,
         "access_token": grant.access_token,
-        "scope": scope,
+        "scope": grant.scope,
     }
-    if OFFLINE in scope.split():
+    if OFFLINE in grant.scope.split():
         body["refresh_token"] = grant.refresh_token
     return Reply(200, orjson.dumps(body))
 

@@ -9,14 +9,16 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 
+from trackers.credentials import sentences
 from trackers.credentials.secrets import EncryptedJSONField
 from trackers.money.models import App, Project
 from trackers.outbox.models import ALERTS_TOPIC
 from trackers.outbox.publish import NewEvent, publish_events
+from trackers.xapi.endpoints import endpoints_closed_to
 from trackers.xapi.results import WindowSeen
 
 # The fields that describe a credential's renewal, saved together with its secrets.
-RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem"]
+RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem", "scopes"]
 
 
 class CredentialQuerySet(models.QuerySet["Credential"]):
@@ -80,6 +82,14 @@ class Credential(models.Model):
     )
     renewals_failed = models.PositiveSmallIntegerField(default=0, editable=False)
     renewal_problem = models.CharField(max_length=300, blank=True, editable=False)
+    scopes = ArrayField(
+        models.CharField(max_length=40),
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="What the user allowed at sign-in, as X named it with the last tokens; null: "
+        "not known until the next renewal.",
+    )
 
     objects = CredentialQuerySet.as_manager()
 
@@ -113,7 +123,7 @@ class Credential(models.Model):
     def reason(self) -> str:
         """Why it is unusable, or is in places, or soon may be; empty when all is well."""
         because = self.disabled_reason or self.renewal_problem or self.project.depleted_reason
-        return because or self.refused_keys or self.refused_at
+        return because or self.refused_keys or self.refused_at or self.not_allowed
 
     @property
     def refused_keys(self) -> str:
@@ -130,6 +140,14 @@ class Credential(models.Model):
             f"refused at {window.endpoint}: {window.refused_reason}" for window in refusals
         )
 
+    @property
+    def not_allowed(self) -> str:
+        """What its user did not allow, and what cannot be read with it; empty if nothing."""
+        if self.scopes is None:
+            return ""
+        closed = endpoints_closed_to(self.scopes)
+        return sentences.not_allowed(closed) if closed else ""
+
     def own_windows(self) -> list[Window]:
         """Its windows by endpoint; those of its app for a bearer token."""
         if self.kind == self.Kind.BEARER:
@@ -144,7 +162,7 @@ class Credential(models.Model):
 
     def clear_renewals(self) -> None:
         """Reset the renewal state, as new tokens do; saves nothing."""
-        self.expires_at = self.refreshing_until = None
+        self.expires_at = self.refreshing_until = self.scopes = None
         self.renewals_failed, self.renewal_problem = 0, ""
 
     def disable(self, reason: str, *, now: datetime) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -150,7 +150,9 @@ def store_renewed(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
         if current.secrets.get("refresh_token") != mark.spends:
             return current
         secrets = Secrets({**current.secrets, **tokens.secrets})
-        store_tokens(current, secrets, lives=tokens.lives, since=mark.begun_at)
+        # Where X names none, they are as before (RFC 6749 §6).
+        scopes = current.scopes if tokens.scopes is None else tokens.scopes
+        store_tokens(current, secrets, lives=tokens.lives, since=mark.begun_at, scopes=scopes)
     logger.info(
         "credential %s has new tokens until %s",
         current,
@@ -161,11 +163,17 @@ def store_renewed(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
 
 
 def store_tokens(
-    credential: Credential, secrets: Secrets, *, lives: timedelta | None, since: datetime
+    credential: Credential,
+    secrets: Secrets,
+    *,
+    lives: timedelta | None,
+    since: datetime,
+    scopes: Sequence[str] | None,
 ) -> None:
     """New tokens, in place of any older ones. Where only those were missing, it is used again."""
     credential.secrets = secrets
     credential.clear_renewals()
+    credential.scopes = None if scopes is None else list(scopes)
     credential.expires_at = None if lives is None else since + lives
     if credential.pk is None:
         credential.full_clean()

@@ -5,7 +5,7 @@ Queues, sources, the stream, the forecast and every page say these, so that no t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tweetwatch.clock_times import clock_time
@@ -28,6 +28,22 @@ def disabled(name: str, because: str) -> str:
         f"No credential is enabled ({name}: {because or 'disabled by hand'}). Enable one in the "
         f"admin, or with `manage.py credential enable {name}`."
     )
+
+
+def not_allowed(missing: Mapping[str, Sequence[str]]) -> str:
+    """The endpoints that a user's tokens may not ask, each with the scopes that it needs."""
+    scopes = sorted({scope for names in missing.values() for scope in names})
+    were = "was" if len(scopes) == 1 else "were"
+    needs = "needs" if len(missing) == 1 else "need"
+    return (
+        f"{_listed(scopes)} {were} not allowed at sign-in, and {_listed(list(missing))} {needs} "
+        f"{'it' if len(scopes) == 1 else 'them'}. Sign in with X again."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def depleted(project: str, because: str) -> str:

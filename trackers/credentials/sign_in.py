@@ -28,14 +28,13 @@ from trackers.credentials.secrets import (
     encrypt,
 )
 from trackers.money.models import App
+from trackers.xapi.endpoints import SIGN_IN_SCOPES
 from trackers.xapi.errors import Refused, SignInAgain, XError
 from trackers.xapi.keys import Secrets
 from trackers.xapi.tokens import Tokens, first_tokens
 
 _AUTHORIZE = "/i/oauth2/authorize"
 _X_PAGES = "https://x.com"
-# Reading tweets, who the user is, and a refresh token to keep reading.
-_SCOPE = "tweet.read users.read offline.access"
 _LASTS = timedelta(minutes=10)
 
 NOT_BEGUN = "No sign-in was started in this browser, or it has already ended. Start again."
@@ -91,7 +90,7 @@ class Pending:
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": self.redirect_uri,
-            "scope": _SCOPE,
+            "scope": " ".join(SIGN_IN_SCOPES),
             "state": self.state,
             "code_challenge": self.challenge,
             "code_challenge_method": "S256",
@@ -161,7 +160,14 @@ def _store_signed_in(pending: Pending, tokens: Tokens, *, now: datetime) -> Cred
         check_secrets(Credential.Kind.OAUTH2, secrets)
         with transaction.atomic():
             credential = _target(pending)
-            store_tokens(credential, secrets, lives=tokens.lives, since=now)
+            store_tokens(
+                credential,
+                secrets,
+                lives=tokens.lives,
+                since=now,
+                # Where X names none, it is what was asked for (RFC 6749 §5.1).
+                scopes=tokens.scopes or SIGN_IN_SCOPES,
+            )
     except (ValidationError, IntegrityError) as error:
         if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
             raise SignInError(_NAME_TAKEN) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from trackers.credentials.windows import (
     USABLE,
     WHICH,
 )
+from trackers.xapi.endpoints import endpoints_closed_to
 from tweetwatch.clock_times import clock_time
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
@@ -94,6 +96,17 @@ _WHO_IS_DISABLED = """
     ORDER BY disabled_at DESC LIMIT 1
 """
 
+# Only what it did not allow keeps it from asking: it is not disabled.
+_WHO_WAS_NOT_ALLOWED = """
+    SELECT name, scopes FROM trackers_credential
+    WHERE %(endpoints)s::jsonb ? api AND NOT scopes @> %(scopes)s::varchar[]
+      AND (disabled_at IS NULL OR %(by_hand)s)
+      AND (%(only)s::bigint IS NULL OR id = %(only)s::bigint)
+      AND (%(project)s::bigint IS NULL OR app_id IN (
+          SELECT id FROM trackers_app WHERE project_id = %(project)s::bigint))
+    ORDER BY id LIMIT 1
+"""
+
 
 def why_unavailable(
     params: Mapping[str, Any], unreadable: Mapping[int, str]
@@ -101,6 +114,8 @@ def why_unavailable(
     """Why none was taken; None when one has room after all."""
     candidates = _room_again(params)
     if not candidates:
+        if row := _first_row(_WHO_WAS_NOT_ALLOWED, params):
+            return NoCredential(_not_allowed(*row, endpoints=json.loads(params["endpoints"])))
         return NoCredential(advice(_first_row(_WHO_IS_DISABLED, params), unreadable))
     if any(candidate.may_ask for candidate in candidates):
         return None
@@ -142,6 +157,12 @@ def _opening_time(candidate: Candidate) -> str:
     if opens <= candidate.at:
         return time
     return f"{time}, unless X says otherwise at {clock_time(candidate.at, now=candidate.now)}"
+
+
+def _not_allowed(name: str, scopes: Sequence[str], *, endpoints: Mapping[str, str]) -> str:
+    closed = endpoints_closed_to(scopes)
+    wanted = {at: closed[at] for at in endpoints.values() if at in closed}
+    return f"{name}: {sentences.not_allowed(wanted)}"
 
 
 def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> str:

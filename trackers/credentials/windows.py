@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from trackers.xapi.endpoints import scopes_for
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -112,6 +113,8 @@ WHICH = """
     AND (%(only)s::bigint IS NULL OR c.id = %(only)s::bigint)
     -- Only a person who tries it asks with one that is disabled.
     AND (c.disabled_at IS NULL OR %(by_hand)s)
+    -- What its user allowed; not known of old sign-ins until their tokens are renewed.
+    AND (c.scopes IS NULL OR c.scopes @> %(scopes)s::varchar[])
 """
 # Not while X says that its project's credits or cap are used up (trackers.money.depletion).
 HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.depleted_until IS NULL
@@ -177,6 +180,7 @@ def reservation_params(
     """`trusted`: only with credentials that X did not refuse last time."""
     return {
         "endpoints": json.dumps(dict(endpoint_of)),
+        "scopes": scopes_for(endpoint_of),
         "except": list(without),
         "only": only,
         "project": project,

@@ -325,6 +325,7 @@ class Migration(migrations.Migration):
             ('refreshing_until', models.DateTimeField(editable=False, help_text='Not used before then: its tokens are being renewed or, after a failure, will be renewed then.', null=True)),
             ('renewals_failed', models.PositiveSmallIntegerField(default=0, editable=False)),
             ('renewal_problem', models.CharField(blank=True, editable=False, max_length=300)),
+            ('scopes', ArrayField(base_field=models.CharField(max_length=40), blank=True, editable=False, help_text='What the user allowed at sign-in, as X named it with the last tokens; null: not known until the next renewal.', null=True, size=None)),
             ('app', models.ForeignKey(help_text='The X app that the keys belong to. X allows one app per use case, so several credentials are tokens of several users, or belong to separate projects.', on_delete=models.PROTECT, related_name='credentials', to='trackers.app')),
         ], {
             'ordering': ['name'],

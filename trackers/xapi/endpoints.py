@@ -5,7 +5,7 @@ Each mapping says which API versions serve a call, and the window it counts agai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 LOOKUP_BY_IDS: Mapping[str, str] = {"v2": "GET /2/tweets", "v1.1": "GET /1.1/statuses/lookup"}
 ACCOUNTS: Mapping[str, str] = {"v2": "GET /2/users"}
@@ -20,6 +20,28 @@ USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
 STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
 STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}
 CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/rules"}
+
+# What a user has to allow, by X's OpenAPI document (2.167, 2026-08-22): `OAuth2UserToken` of the
+# operations above. Endpoints for bearer tokens only have none.
+_READING = frozenset({"tweet.read", "users.read"})
+_SCOPES: Mapping[str, frozenset[str]] = {LIST_POSTS["v2"]: _READING | {"list.read"}} | {
+    endpoint["v2"]: _READING
+    for endpoint in (LOOKUP_BY_IDS, ACCOUNTS, USERNAMES, ACCOUNT_POSTS, MENTIONS, SEARCH)
+}
+# All that sign-in asks for: what the endpoints need, and a refresh token to keep reading.
+SIGN_IN_SCOPES = ("tweet.read", "users.read", "list.read", "offline.access")
+
+
+def scopes_for(endpoint_of: Mapping[str, str]) -> list[str]:
+    """What a user must have allowed for a call; only tokens of the v2 API have scopes."""
+    return sorted(_SCOPES.get(endpoint_of.get("v2", ""), ()))
+
+
+def endpoints_closed_to(scopes: Iterable[str]) -> dict[str, list[str]]:
+    """For each endpoint that needs more than these, what is missing."""
+    missing = {endpoint: sorted(needed - {*scopes}) for endpoint, needed in _SCOPES.items()}
+    return {endpoint: names for endpoint, names in missing.items() if names}
+
 
 # The fields to ask X for: they are free, while an expansion would be billed as a read of its own.
 # Fields that can change are asked for in every look-up: X sends the long text only for tweets that

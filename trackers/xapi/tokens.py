@@ -7,6 +7,7 @@ secrets ─> POST /2/oauth2/token ─> Tokens, or X's refusal as an XError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,12 +27,17 @@ _TOKEN_URL = CANONICAL + "/2/oauth2/token"
 _SPENT_TOKEN_ERRORS = {"invalid_request", "invalid_grant"}
 _NOT_THE_CLIENT = {"invalid_client", "unauthorized_client"}
 _LONGEST_LIFE = timedelta(days=366)
+# X has 24 scopes (OpenAPI 2.167), such as "tweet.moderate.write".
+_SCOPE = re.compile(r"[a-z.]{1,40}")
+_MOST_SCOPES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
     secrets: Secrets  # the new tokens by name
     lives: timedelta | None  # counts from the request; None if not given
+    # What the user allowed; None if not given, which means no change (RFC 6749 §5.1, §6).
+    scopes: tuple[str, ...] | None
 
 
 def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Tokens:
@@ -93,7 +99,9 @@ def _read_tokens(body: bytes) -> Tokens:
         raise Garbage("X's reply to a request for new tokens holds none.")
     names = ("access_token", "refresh_token")
     tokens = {name: answer[name] for name in names if _is_key(answer.get(name))}
-    return Tokens(Secrets(tokens), _life_of(answer.get("expires_in")))
+    return Tokens(
+        Secrets(tokens), _life_of(answer.get("expires_in")), _scopes_of(answer.get("scope"))
+    )
 
 
 def _is_key(value: Any) -> bool:
@@ -104,6 +112,14 @@ def _life_of(seconds: Any) -> timedelta | None:
     if type(seconds) is not int or seconds <= 0:
         return None
     return timedelta(seconds=min(seconds, int(_LONGEST_LIFE.total_seconds())))
+
+
+def _scopes_of(scope: Any) -> tuple[str, ...] | None:
+    """Names between spaces (RFC 6749 §3.3)."""
+    if not isinstance(scope, str):
+        return None
+    names = [name for name in scope.split() if _SCOPE.fullmatch(name)]
+    return tuple(dict.fromkeys(names))[:_MOST_SCOPES] or None
 
 
 def _refusal_in(reply: Reply) -> XError:

@@ -56,7 +56,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     asked = parse_qs(urlsplit(address).query)
     assert asked["code_challenge_method"] == ["S256"]
     assert asked["redirect_uri"] == [f"http://testserver{DONE}"]
-    assert "offline.access" in asked["scope"][0]
+    assert asked["scope"] == ["tweet.read users.read list.read offline.access"]
     sealed = staff.session[SESSION_KEY]
     pending = open_pending(sealed)
     path = back_from_x(address)
@@ -73,6 +73,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
         "refresh_token",
     }
     assert timedelta(hours=1) < credential.expires_at - timezone.now() < timedelta(hours=3)
+    assert (credential.scopes, credential.not_allowed) == (asked["scope"][0].split(), "")
     asked = {
         "headers": {"Authorization": f"Bearer {credential.secrets['access_token']}"},
         "timeout": 30,

@@ -67,6 +67,18 @@ def test_an_expiring_token_is_renewed_before_use(fake, client_secret):
     assert (credential.refreshing_until, credential.renewal_problem) == (None, "")
 
 
+def test_a_renewal_tells_the_scopes_of_an_old_sign_in(fake):
+    credential = consent(fake, scope="tweet.read users.read offline.access")
+    ends_in(credential, seconds=59)
+    assert credential.not_allowed == ""
+
+    ask(fake, credential)
+
+    credential.refresh_from_db()
+    assert credential.scopes == ["tweet.read", "users.read", "offline.access"]
+    assert credential.not_allowed.startswith("list.read was not allowed at sign-in")
+
+
 @pytest.mark.parametrize("left", [timedelta(seconds=70), None])
 def test_a_token_with_time_left_or_unknown_expiry_is_used_as_it_is(fake, left):
     credential = consent(fake)

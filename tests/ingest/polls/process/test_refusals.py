@@ -23,6 +23,7 @@ from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.tweets.models import Tweet
+from trackers.xapi.keys import Secrets
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,6 +33,25 @@ SEARCH, LIST = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
 
 def fault(x, kind, endpoint):
     x.put("faults", [{"kind": kind, "match": {"endpoint": endpoint}}])
+
+
+def test_a_list_is_not_asked_for_with_tokens_that_may_not_read_lists(x):
+    """X answers that with "Forbidden" and nothing else, as if the list were hidden."""
+    secrets = {"client_id": "client", "access_token": "access", "refresh_token": "refresh"}
+    x.tell("POST", "credentials", {"kind": "oauth2", **secrets, "scope": "tweet.read users.read"})
+    Credential.objects.update(
+        kind="oauth2", secrets=Secrets(secrets), scopes=["tweet.read", "users.read"]
+    )
+    source = add("list", "1")
+
+    step(source)
+
+    assert (asked(x, LIST), source.hidden_reason) == ([], "")
+    assert source.problem.startswith("one: list.read was not allowed at sign-in")
+    # Known to no one, as of an old sign-in: it is asked, and X refuses.
+    Credential.objects.update(scopes=None)
+    step(source)
+    assert [entry["status"] for entry in asked(x, LIST)] == [403]
 
 
 def hours_pass(hours=1):
