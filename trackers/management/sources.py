@@ -23,7 +23,7 @@ from tweetwatch.command_line import EXIT_USAGE
 __all__ = [
     "KINDS",
     "PRIORITIES",
-    "add_source",
+    "add_from_options",
     "change_source",
     "describe_source",
     "find_sources",
@@ -40,7 +40,7 @@ _OPTIONS = {
 }
 
 
-def add_source(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
+def add_from_options(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     """A new source; CommandError with what is wrong, by the names of the options."""
     try:
         return by_form.add_source(kind, of, fields, by_command())

@@ -20,7 +20,7 @@ from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.sources import (
     KINDS,
     PRIORITIES,
-    add_source,
+    add_from_options,
     change_source,
     describe_source,
     find_sources,
@@ -70,7 +70,9 @@ class Command(ActionsCommand):
         remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        source = add_source(options["kind"], " ".join(options["words"]), named_fields(options))
+        source = add_from_options(
+            options["kind"], " ".join(options["words"]), named_fields(options)
+        )
         self.show_sources([source])
 
     def do_list(self, options: Mapping[str, Any]) -> None:
