@@ -1,3 +1,5 @@
+from datetime import date, timedelta
+
 import pytest
 
 from fakex.tests.conftest import wait_until
@@ -37,7 +39,9 @@ def test_usage_is_text_unless_configured_otherwise(x, usage):
     assert set(in_strings) == {"cap_reset_day", "project_cap", "project_id", "project_usage"}
     assert (in_strings["project_cap"], in_strings["project_usage"]) == ("1000", "8")
     assert (in_ints["project_cap"], in_ints["project_usage"]) == (1_000, 8)
-    assert in_strings["cap_reset_day"] == 1
+    day = date.fromisoformat(today(x)[:10])
+    assert (day + timedelta(in_strings["cap_reset_day"])).day == 1
+    assert 1 <= in_strings["cap_reset_day"] <= 31
     assert in_strings["project_id"].isdigit()
 
 

@@ -73,7 +73,8 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
     days = range(today, today - ask.days, -1)
     project_id = _numeric_id(project.name)
     data: dict[str, Any] = {
-        "cap_reset_day": 1,
+        # "Number of days left for the Tweet cap to reset" (OpenAPI 2.166); here by month.
+        "cap_reset_day": next(n for n in range(1, 32) if month_of(today + n) != month),
         "daily_client_app_usage": [
             _app_usage(app, by_app, days, number)
             for app in sorted(set[str]().union(*by_app.values()))

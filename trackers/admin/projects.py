@@ -167,8 +167,8 @@ class ProjectAdmin(ActingAdmin):
             return "not read yet"
         read = f"read {_utc_minute(project.usage_read_at)}"
         cap = "" if project.cap is None else f"; cap {project.cap:,}"
-        if cap and project.cap_reset_day:
-            cap += f", reset on day {project.cap_reset_day} of the month"
+        if cap and project.cap_resets_on:
+            cap += f", reset on {project.cap_resets_on:%-d %B}"
         if project.drift is None:
             return f"covers none of our days, {read}{cap}"
         return (

@@ -295,7 +295,7 @@ class Migration(migrations.Migration):
             ('usage_of_month', models.BigIntegerField(editable=False, null=True)),
             ('ours_of_month', models.BigIntegerField(editable=False, null=True)),
             ('cap', models.BigIntegerField(editable=False, null=True)),
-            ('cap_reset_day', models.PositiveSmallIntegerField(editable=False, null=True)),
+            ('cap_resets_on', models.DateField(editable=False, null=True)),
             ('usage_problem', models.CharField(blank=True, editable=False, max_length=300)),
             ('reserved_for_younger', models.JSONField(default=list, editable=False)),
             ('rationed_at', models.DateTimeField(editable=False, null=True)),

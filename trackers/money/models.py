@@ -69,7 +69,7 @@ class Project(models.Model):
     usage_of_month = models.BigIntegerField(null=True, editable=False)
     ours_of_month = models.BigIntegerField(null=True, editable=False)
     cap = models.BigIntegerField(null=True, editable=False)
-    cap_reset_day = models.PositiveSmallIntegerField(null=True, editable=False)
+    cap_resets_on = models.DateField(null=True, editable=False)
     usage_problem = models.CharField(max_length=300, blank=True, editable=False)
 
     # Rationing (trackers.updater.rationing): how many tweet-days a tweet of a tier leaves to

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from datetime import date
+from datetime import UTC, date, timedelta
 from typing import Any
 
 from django.db.models import Sum
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from trackers.money.models import Project, Spending
 from trackers.xapi.parse.usage import Usage
@@ -32,7 +33,7 @@ def store_usage(project: Project, usage: Usage) -> None:
         "usage_problem": "",
         "usage_read_at": Now(),
         "cap": usage.cap,
-        "cap_reset_day": usage.cap_reset_day,
+        "cap_resets_on": _reset_of_cap(usage),
         **_compare_usage(project, usage),
     }
     Project.objects.filter(pk=project.pk).update(**written)
@@ -41,6 +42,14 @@ def store_usage(project: Project, usage: Usage) -> None:
         logger.info(
             "X counts %+d posts this month compared with ours of %s", project.drift, project
         )
+
+
+def _reset_of_cap(usage: Usage) -> date | None:
+    """Its UTC day, by X's clock where its reply had one."""
+    if usage.days_until_reset is None:
+        return None
+    seen_at = usage.window.seen_at if usage.window else None
+    return (seen_at or timezone.now()).astimezone(UTC).date() + timedelta(usage.days_until_reset)
 
 
 def _compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:

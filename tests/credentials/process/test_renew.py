@@ -67,7 +67,7 @@ def test_an_expiring_token_is_renewed_before_use(fake, client_secret):
     assert (credential.refreshing_until, credential.renewal_problem) == (None, "")
 
 
-def test_a_renewal_tells_the_scopes_of_an_old_sign_in(fake):
+def test_a_renewal_brings_the_scopes_of_an_old_sign_in(fake):
     credential = consent(fake, scope="tweet.read users.read offline.access")
     ends_in(credential, seconds=59)
     assert credential.not_allowed == ""

@@ -1,7 +1,7 @@
 """What X says it billed, read from the fake and compared with our own count."""
 
 import time
-from datetime import timedelta
+from datetime import UTC, date, timedelta
 
 import orjson
 import pytest
@@ -56,7 +56,11 @@ def test_the_count_of_x_is_shown_beside_ours(x):
     project = compare(x)
 
     assert (project.usage_of_month, project.ours_of_month, project.drift) == (40, 40, 0)
-    assert (project.cap, project.cap_reset_day, project.usage_problem) == (9000, 1, "")
+    assert (project.cap, project.usage_problem) == (9000, "")
+    read_on = project.usage_read_at.astimezone(UTC).date()
+    # The fake's cap is a month's: it is reset on the first of the next.
+    assert project.cap_resets_on.day == 1
+    assert timedelta(0) < project.cap_resets_on - read_on <= timedelta(31)
     assert Spending.objects.get().reported_posts == 40
 
     x.put("projects/ours", {"others_today": 55})
@@ -84,7 +88,20 @@ def test_numbers_are_read_as_text_and_as_numbers():
     found = read_usage(orjson.dumps(body), (), window=None)
 
     assert {day.isoformat(): posts for day, posts in found.days.items()} == {"2026-03-01": 12}
-    assert (found.cap, found.month, found.cap_reset_day) == (100, 30, 24)
+    assert (found.cap, found.month, found.days_until_reset) == (100, 30, 24)
+
+
+def test_a_day_may_be_a_list_by_app():
+    """As X's guide shows it (x-api/usage/introduction, 2026-08-22)."""
+    usage = [{"app_id": "12345678", "tweets_consumed": 15420},
+             {"app_id": "9", "tweets_consumed": "3"}]  # fmt: skip
+    days = [{"date": "2026-01-15", "usage": usage}, {"date": "2026-01-16", "usage": [{}]}]
+
+    found = read_usage(
+        orjson.dumps({"data": {"daily_project_usage": days, "project_cap": 1e7}}), (), window=None
+    )
+
+    assert ({**found.days}, found.cap) == ({date(2026, 1, 15): 15423}, 10_000_000)
 
 
 ANYTHING = st.recursive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from trackers.credentials import sentences
@@ -52,7 +52,7 @@ class BilledUsage:
     drift: str  # the difference, and empty where there is nothing to compare
     mood: str
     cap: str
-    cap_reset_day: int | None
+    cap_resets_on: date | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,5 +247,5 @@ def _billed_usage(project: Project, *, now: datetime) -> BilledUsage | None:
         drift="" if drift is None else signed(drift) or "0",
         mood="warn" if drift else "",
         cap="" if project.cap is None else commas(project.cap),
-        cap_reset_day=project.cap_reset_day,
+        cap_resets_on=project.cap_resets_on,
     )

@@ -1,6 +1,7 @@
 """The body of `GET /2/usage/tweets` ─> posts billed by UTC day.
 
-X writes the numbers as strings (OpenAPI 2.167) or as integers (2.166); both are understood.
+X writes numbers as strings (OpenAPI 2.167) or as integers (2.166), and days as a list of posts by
+app where its guide shows them (x-api/usage/introduction, 2026-08-22); all are understood.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ class Usage:
     """Posts that X billed the project on each UTC day it reported; the monthly cap."""
 
     days: Mapping[date, int]
-    month: int | None  # posts since the day of the month on which the cap is reset
+    month: int | None  # posts since the cap was last reset
     cap: int | None
-    cap_reset_day: int | None
+    # `cap_reset_day`, "Number of days left for the Tweet cap to reset" (2.166), despite its name.
+    days_until_reset: int | None
     window: WindowSeen | None
 
 
@@ -29,12 +31,12 @@ def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> U
     """Garbage when the body is not an object; missing or malformed parts are left out."""
     data = read_object(body).get("data")
     data = data if isinstance(data, dict) else {}
-    reset_day = _read_number(data.get("cap_reset_day"))
+    days_left = _read_number(data.get("cap_reset_day"))
     return Usage(
         days=dict(_days_of(data.get("daily_project_usage"))),
         month=_read_number(data.get("project_usage")),
         cap=_read_number(data.get("project_cap")),
-        cap_reset_day=reset_day if reset_day and reset_day <= 31 else None,
+        days_until_reset=days_left if days_left is not None and days_left <= 31 else None,
         window=window,
     )
 
@@ -45,10 +47,19 @@ def _days_of(usage: Any) -> list[tuple[date, int]]:
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict):
             continue
-        day, posts = _day_of(entry.get("date")), _read_number(entry.get("usage"))
+        day, posts = _day_of(entry.get("date")), _posts_of(entry.get("usage"))
         if day and posts is not None:
             days.append((day, posts))
     return days
+
+
+def _posts_of(usage: Any) -> int | None:
+    """A number, or one for each app."""
+    if not isinstance(usage, list):
+        return _read_number(usage)
+    by_app = [_read_number(one.get("tweets_consumed")) for one in usage if isinstance(one, dict)]
+    known = [posts for posts in by_app if posts is not None]
+    return sum(known) if known and len(known) == len(usage) else None
 
 
 def _day_of(text: Any) -> date | None:
@@ -60,5 +71,7 @@ def _day_of(text: Any) -> date | None:
 
 def _read_number(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
+        value = int(value)
+    if type(value) is float and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value <= INT8 else None

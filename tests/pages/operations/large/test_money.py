@@ -199,7 +199,7 @@ def test_a_button_retries_a_depleted_project(staff, client):
 def test_the_count_of_x_is_shown_with_its_drift_and_the_cap(staff):
     project(
         usage_read_at=now(), usage_of_month=10_050, ours_of_month=10_000, cap=2_000_000,
-        cap_reset_day=15,
+        cap_resets_on=date(2026, 12, 15),
     )  # fmt: skip
 
     words, _ = page(staff)
@@ -207,7 +207,7 @@ def test_the_count_of_x_is_shown_with_its_drift_and_the_cap(staff):
     assert re.search(
         r"X's own count, read \d+ s ago: 10,050 this month; ours was 10,000 then: \+50", words
     )
-    assert "cap 2,000,000, reset on day 15 of the month" in words
+    assert "cap 2,000,000, reset on 15 December" in words
 
     Project.objects.update(ours_of_month=10_050)
     same = r"X's own count, read \d+ s ago: 10,050 this month, the same as ours then"
