@@ -8,6 +8,7 @@ from dataclasses import dataclass
 TWEETS, USERS, USERS_BY = "GET /2/tweets", "GET /2/users", "GET /2/users/by"
 LOOKUP = "GET /1.1/statuses/lookup"
 USAGE, TOKEN = "GET /2/usage/tweets", "POST /2/oauth2/token"
+CREDITS = "GET /2/usage/credits"
 USERNAME = "GET /2/users/by/username/:username"
 USER_TWEETS, MENTIONS = "GET /2/users/:id/tweets", "GET /2/users/:id/mentions"
 SEARCH, LIST_TWEETS = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
@@ -25,6 +26,7 @@ _ROUTES = {
     ("GET", "/1.1/statuses/lookup.json"): LOOKUP,
     ("POST", "/1.1/statuses/lookup.json"): LOOKUP,
     ("GET", "/2/usage/tweets"): USAGE,
+    ("GET", "/2/usage/credits"): CREDITS,
     ("POST", "/2/oauth2/token"): TOKEN,
     ("GET", "/2/tweets/search/recent"): SEARCH,
     ("GET", "/2/tweets/search/stream"): STREAM,

@@ -16,6 +16,7 @@ from fakex.account.ledger import Ledger
 from fakex.account.windows import Budget, Scope, Windows
 from fakex.endpoints import (
     CHANGE_RULES,
+    CREDITS,
     LOOKUP,
     RULES,
     SCOPES,
@@ -49,7 +50,7 @@ from fakex.wire.requests_v2 import (
     StreamAsk,
 )
 from fakex.wire.tweets_v2 import TweetWriter
-from fakex.wire.usage import UsageAsk, usage_body
+from fakex.wire.usage import UsageAsk, balance, usage_body
 from fakex.wire.users import user_body, users_body
 from fakex.world.clock import real_ms
 from fakex.world.contents import newest_of
@@ -146,6 +147,8 @@ class X:
             reply = problem(403, problems.FORBIDDEN)
         elif isinstance(ask, UsageAsk):
             reply = self._usage(ask, caller, now_ms)
+        elif request.endpoint == CREDITS:
+            reply = balance(self.ledger.project(caller.project))
         elif isinstance(ask, StreamAsk):
             reply = self._stream(ask, caller, now_ms)
         elif request.endpoint in (RULES, CHANGE_RULES):

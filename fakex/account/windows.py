@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from fakex.account.callers import Caller
 from fakex.endpoints import (
     CHANGE_RULES,
+    CREDITS,
     LIST_TWEETS,
     LOOKUP,
     MENTIONS,
@@ -58,6 +59,7 @@ _DEFAULTS = {
     CHANGE_RULES: Limit(token=None, app=100),
     LOOKUP: Limit(token=900, app=300),
     USAGE: Limit(token=None, app=50),
+    CREDITS: Limit(token=None, app=50),
     TOKEN: Limit(token=None, app=None),
 }
 

@@ -117,3 +117,21 @@ def test_usage_costs_nothing_and_has_a_window_of_fifty(x, usage):
     assert [reply.status_code for reply in replies] == [200] * 50 + [429]
     assert replies[0].headers["x-rate-limit-limit"] == "50"
     assert x.fake("GET", "projects/ours")["requests"] == 2
+
+
+def test_credits_are_what_the_project_has_left(x, usage):
+    x.fake("PUT", "projects/ours", {"credits_micro": 48_200_000})
+
+    balance = x.get("/2/usage/credits", token="one").json()["data"]
+
+    assert (balance["total_balance"], balance["prepaid_balance"]) == (48.2, 48.2)
+    x.fake("PUT", "projects/ours", {"credits_micro": -1_500_000})
+    balance = x.get("/2/usage/credits", token="one").json()["data"]
+    # "total_balance is max(0, prepaid_balance + free_balance); prepaid_balance may be negative."
+    assert (balance["total_balance"], balance["prepaid_balance"]) == (0, -1.5)
+
+
+def test_a_project_without_credits_gets_an_empty_404(x, usage):
+    reply = x.get("/2/usage/credits", token="one")
+
+    assert (reply.status_code, reply.content) == (404, b"")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fakex.endpoints import (
     CHANGE_RULES,
+    CREDITS,
     LOOKUP,
     RULES,
     STREAM,
@@ -36,7 +37,7 @@ from fakex.wire.usage import UsageAsk, read_usage
 _MOST_IDS_V1 = 100
 _NOTHING = LookupAsk([], Shape())
 # Read only once the caller is known.
-_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
+_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES, CREDITS})
 Wish = LookupAsk | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
 
 

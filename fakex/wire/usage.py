@@ -1,4 +1,5 @@
-"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and wrong as set.
+"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and wrong as set; and
+`GET /2/usage/credits`: what is left.
 
 Numbers are strings as in OpenAPI 2.167 or integers as in 2.166; days come newest first.
 """
@@ -16,6 +17,7 @@ import orjson
 
 from fakex.account.billing import DAY_MS, Project, day_name, month_of
 from fakex.settings import Numbers
+from fakex.wire.replies import Reply
 from fakex.wire.requests_v2 import Complaint, Invalid
 
 _FIELDS = (
@@ -90,6 +92,23 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
         ),
     }
     return orjson.dumps({"data": {name: data[name] for name in _FIELDS if name in ask.fields}})
+
+
+def balance(project: Project) -> Reply:
+    """`GET /2/usage/credits`, by OpenAPI 2.167 as of 2026-08-24: US dollars.
+
+    An empty 404 where no credits are set, as X answered in September 2026.
+    """
+    left = project.terms.credits_micro
+    if left is None:
+        return Reply(404, b"")
+    data = {
+        "free_balance": 0,
+        "free_grants": [],
+        "prepaid_balance": left / 1e6,
+        "total_balance": max(0, left) / 1e6,
+    }
+    return Reply(200, orjson.dumps({"data": data}))
 
 
 def _numeric_id(name: str) -> int:

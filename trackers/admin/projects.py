@@ -162,13 +162,14 @@ class ProjectAdmin(ActingAdmin):
     @admin.display(description="X's own count")
     def x_counts(self, project: Project) -> str:
         if project.usage_problem:
-            return project.usage_problem
+            return f"{project.usage_problem}{_credits_text(project)}"
         if project.usage_read_at is None:
             return "not read yet"
         read = f"read {_utc_minute(project.usage_read_at)}"
         cap = "" if project.cap is None else f"; cap {project.cap:,}"
         if cap and project.cap_resets_on:
             cap += f", reset on {project.cap_resets_on:%-d %B}"
+        cap += _credits_text(project)
         if project.drift is None:
             return f"covers none of our days, {read}{cap}"
         return (
@@ -179,6 +180,13 @@ class ProjectAdmin(ActingAdmin):
     @admin.action(description="Continue: X has credits again", permissions=["change"])
     def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> Done:
         return acts.go_on(list(chosen), in_admin(request.user))
+
+
+def _credits_text(project: Project) -> str:
+    if project.credits_left is None:
+        return ""
+    read = _utc_minute(project.credits_read_at)
+    return f"; ${project.credits_left:,.2f} of credits left, read {read}"
 
 
 def _attach_books(projects: Iterable[Project]) -> None:

@@ -296,6 +296,8 @@ class Migration(migrations.Migration):
             ('ours_of_month', models.BigIntegerField(editable=False, null=True)),
             ('cap', models.BigIntegerField(editable=False, null=True)),
             ('cap_resets_on', models.DateField(editable=False, null=True)),
+            ('credits_left', models.DecimalField(decimal_places=6, editable=False, max_digits=14, null=True)),
+            ('credits_read_at', models.DateTimeField(editable=False, null=True)),
             ('usage_problem', models.CharField(blank=True, editable=False, max_length=300)),
             ('reserved_for_younger', models.JSONField(default=list, editable=False)),
             ('rationed_at', models.DateTimeField(editable=False, null=True)),

@@ -70,6 +70,9 @@ class Project(models.Model):
     ours_of_month = models.BigIntegerField(null=True, editable=False)
     cap = models.BigIntegerField(null=True, editable=False)
     cap_resets_on = models.DateField(null=True, editable=False)
+    # What GET /2/usage/credits last said is left, in US dollars; null where X never did.
+    credits_left = models.DecimalField(max_digits=14, decimal_places=6, null=True, editable=False)
+    credits_read_at = models.DateTimeField(null=True, editable=False)
     usage_problem = models.CharField(max_length=300, blank=True, editable=False)
 
     # Rationing (trackers.updater.rationing): how many tweet-days a tweet of a tier leaves to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, date, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Sum
@@ -63,6 +64,11 @@ def _compare_usage(project: Project, usage: Usage) -> dict[str, int | None]:
     if sums["reported"] is None:
         return {"usage_of_month": None, "ours_of_month": None}
     return {"usage_of_month": sums["reported"], "ours_of_month": sums["ours"] + sums["reserved"]}
+
+
+def store_credits(project: Project, left: Decimal) -> None:
+    """Store what X says is left of the money that pays for the project."""
+    Project.objects.filter(pk=project.pk).update(credits_left=left, credits_read_at=Now())
 
 
 def tell_problem(project: Project, why: str) -> None:

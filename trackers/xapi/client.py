@@ -12,6 +12,7 @@ from typing import Literal, overload
 
 from trackers.xapi.endpoints import (
     ACCOUNTS,
+    CREDITS,
     LOOK_FIELDS,
     LOOKUP_BY_IDS,
     POST_FIELDS,
@@ -21,7 +22,7 @@ from trackers.xapi.endpoints import (
 from trackers.xapi.keys import V1, Keys
 from trackers.xapi.parse import usual as parse_usual
 from trackers.xapi.parse import v1, v2
-from trackers.xapi.parse.usage import Usage, read_usage
+from trackers.xapi.parse.usage import Credits, Usage, read_balance, read_usage
 from trackers.xapi.results import Accounts, Lookup, Shown
 from trackers.xapi.wire.session import CANONICAL, Reply
 from trackers.xapi.wire.x_client import Read, XClient, client_for
@@ -115,6 +116,7 @@ def _check_number(ids: Sequence[int]) -> None:
 
 
 _ADDRESS = CANONICAL + "/2/usage/tweets"
+_CREDITS_ADDRESS = CANONICAL + "/2/usage/credits"
 _DAYS = 31
 _USAGE_FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
 
@@ -128,4 +130,12 @@ def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usag
     params = {"days": str(_DAYS), "usage.fields": _USAGE_FIELDS}
     return client.ask(
         USAGE_COUNT[keys.api], lambda: client.session.get(_ADDRESS, params=params), read_usage, ()
+    )
+
+
+def read_credits(keys: Keys, *, base_url: str, timeout: timedelta) -> Credits:
+    """The dollars that whoever pays for these keys has left; as `read_project_usage`."""
+    client = client_for(keys, base_url, timeout)
+    return client.ask(
+        CREDITS[keys.api], lambda: client.session.get(_CREDITS_ADDRESS, params={}), read_balance, ()
     )

@@ -16,6 +16,8 @@ SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # Bearer tokens only, and free.
 USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
+# Published on 2026-08-24, within OpenAPI 2.167; X answered an empty 404 to some in September.
+CREDITS: Mapping[str, str] = {"v2": "GET /2/usage/credits"}
 # Bearer tokens only: connecting to the stream, reading its rules, and changing them.
 STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
 STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}

@@ -73,7 +73,8 @@ def test_the_list_shows_the_state_of_each_project(staff):
     CredentialFactory(app=AppFactory(project=short))
     ProjectFactory(
         depleted_until=datetime(2099, 1, 1, 9, tzinfo=UTC), depleted_reason="402", depletions=1,
-        usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000, cap_resets_on="2026-12-07",
+        usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000,
+        cap_resets_on="2026-12-07", credits_left="48.2", credits_read_at=now(),
     )  # fmt: skip
 
     page = staff.get(LIST).content.decode()
@@ -83,7 +84,7 @@ def test_the_list_shows_the_state_of_each_project(staff):
     assert "runs dry at 1 Jan, 14:20 UTC; about 40 tweets wait until 00:00 UTC" in page
     assert "until 2099-01-01 09:00 UTC: 402" in page
     assert "105 this month, +5 compared with ours" in page
-    assert "cap 1,000, reset on 7 December" in page
+    assert "cap 1,000, reset on 7 December; $48.20 of credits left, read " in page
 
 
 def test_resuming_a_depleted_project_resumes_the_queue(staff):

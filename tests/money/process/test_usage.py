@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, date, timedelta
+from decimal import Decimal
 
 import orjson
 import pytest
@@ -15,7 +16,7 @@ from trackers.money import ledger
 from trackers.money.balances import read_balances
 from trackers.money.models import Project, Spending
 from trackers.xapi.errors import Garbage
-from trackers.xapi.parse.usage import read_usage
+from trackers.xapi.parse.usage import read_balance, read_usage
 from tweetwatch.database import DatabaseClock
 
 TIMEOUT = timedelta(seconds=5)
@@ -78,6 +79,45 @@ def test_the_reason_for_unknown_usage_is_shown(x):
     project = compare(x)
     assert "No credential is enabled (one: tired)" in project.usage_problem
     assert project.drift is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_credits_left_at_x_are_kept_where_it_gives_them(x):
+    CredentialFactory(name="one")
+    assert compare(x).credits_left is None
+
+    x.put("projects/ours", {"credits_micro": 48_200_000})
+    project = compare(x)
+
+    assert project.credits_left == Decimal("48.2")
+    assert project.usage_read_at <= project.credits_read_at
+
+
+@pytest.mark.parametrize("kind", ["403", "503_json"])
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_without_credits_is_held_against_no_credential(x, kind):
+    credential = CredentialFactory(name="one")
+    x.put("projects/ours", {"credits_micro": 1})
+    x.put("faults", [{"kind": kind, "match": {"endpoint": "GET /2/usage/credits"}}])
+
+    project = compare(x)
+
+    assert (project.credits_left, project.usage_problem) == (None, "")
+    credential.refresh_from_db()
+    assert (credential.state, credential.reason) == ("ready", "")
+
+
+@pytest.mark.parametrize(
+    ("total", "left"),
+    [(12.34, "12.34"), ("0.1", "0.1"), (50, "50"), (-1, None), ("a", None), (None, None),
+     (True, None), (1e300, None), ("Infinity", None), ({}, None)],
+)  # fmt: skip
+def test_dollars_are_read_as_text_and_as_numbers(total, left):
+    body = orjson.dumps({"data": {"total_balance": total, "prepaid_balance": -3}})
+
+    credits = read_balance(body, (), window=None)
+
+    assert credits.left == (left and Decimal(left))
 
 
 def test_numbers_are_read_as_text_and_as_numbers():

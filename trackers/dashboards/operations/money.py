@@ -71,6 +71,8 @@ class ProjectBlock:
     mood: str  # as in a card
     billed: BilledUsage | None
     usage_problem: str
+    credits_left: str  # by X; empty where it does not say
+    credits_read: Moment | None
 
 
 def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
@@ -90,6 +92,8 @@ def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
         mood=mood,
         billed=_billed_usage(project, now=now),
         usage_problem=project.usage_problem,
+        credits_left="" if project.credits_left is None else dollars(project.credits_left),
+        credits_read=ago(project.credits_read_at, now=now) if project.credits_read_at else None,
     )
 
 

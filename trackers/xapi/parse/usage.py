@@ -1,4 +1,5 @@
-"""The body of `GET /2/usage/tweets` ─> posts billed by UTC day.
+"""What X says of money: the body of `GET /2/usage/tweets` ─> posts billed by UTC day, and that of
+`GET /2/usage/credits` ─> dollars left.
 
 X writes numbers as strings (OpenAPI 2.167) or as integers (2.166), and days as a list of posts by
 app where its guide shows them (x-api/usage/introduction, 2026-08-22); all are understood.
@@ -9,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from trackers.xapi.parse.fields import INT8, read_object
 from trackers.xapi.results import WindowSeen
+
+_MOST_DOLLARS = 10**8
+_MICRO = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,32 @@ class Usage:
     # `cap_reset_day`, "Number of days left for the Tweet cap to reset" (2.166), despite its name.
     days_until_reset: int | None
     window: WindowSeen | None
+
+
+@dataclass(frozen=True, slots=True)
+class Credits:
+    """What is left of the credits; None when the body did not say."""
+
+    left: Decimal | None
+    window: WindowSeen | None
+
+
+def read_balance(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> Credits:
+    """`total_balance`: "max(0, prepaid_balance + free_balance)", in US dollars (2.167)."""
+    data = read_object(body).get("data")
+    return Credits(_dollars(data.get("total_balance") if isinstance(data, dict) else None), window)
+
+
+def _dollars(value: Any) -> Decimal | None:
+    if type(value) not in (int, float, str) or len(str(value)) > 40:
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    if not amount.is_finite() or not 0 <= amount < _MOST_DOLLARS:
+        return None
+    return amount.quantize(_MICRO)
 
 
 def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> Usage:

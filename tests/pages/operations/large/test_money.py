@@ -213,6 +213,10 @@ def test_the_count_of_x_is_shown_with_its_drift_and_the_cap(staff):
     same = r"X's own count, read \d+ s ago: 10,050 this month, the same as ours then"
     assert re.search(same, page(staff)[0])
 
+    assert "Credits left" not in words
+    Project.objects.update(credits_left="48.2", credits_read_at=now())
+    assert "Credits left at X: $48.20, read" in page(staff)[0]
+
     Project.objects.update(usage_problem="403 Client Forbidden")
     assert "could not be read: 403 Client Forbidden" in page(staff)[0]
 
