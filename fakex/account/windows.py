@@ -2,6 +2,9 @@
 
 Every request counts in all of them; the headers describe the tightest. A window lasts its seconds
 in world time, so a fast clock shortens it; its reset is sent in real seconds.
+
+Some endpoints of X have windows of 24 hours besides, of a user's token and of its app, with headers
+of their own (x-api/fundamentals/rate-limits, 2026-08-22; recorded replies of 2025 and 2026).
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from fakex.endpoints import (
 )
 
 _WINDOW_S = 900.0
+_DAY_S = 86_400.0
 Scope = Literal["token", "app", "project"]
 
 
@@ -42,6 +46,9 @@ class Limit:
     app: int | None
     window: float = _WINDOW_S
     project: int | None = None
+    # In 24 hours; bearer tokens have only those of their app.
+    user_a_day: int | None = None
+    app_a_day: int | None = None
 
 
 # The pay-per-use table of 2026; for users and v1.1, the last published one.
@@ -71,12 +78,17 @@ class Budget(NamedTuple):
     remaining: int
     reset_s: int
     full: Scope | None = None  # the innermost window without room, if any
+    # By the name in their headers: the windows of 24 hours.
+    days: Mapping[str, Budget] = {}
 
 
 @dataclass(slots=True)
 class Window:
     ends_ms: float
     used: int = 0
+
+    def budget(self, most: int) -> Budget:
+        return Budget(most, max(0, most - self.used), math.ceil(self.ends_ms / 1000))
 
 
 class Windows:
@@ -93,6 +105,8 @@ class Windows:
                 app=change.get("app", known.app),
                 project=change.get("project", known.project),
                 window=float(change.get("window", known.window)),
+                user_a_day=change.get("user_a_day", known.user_a_day),
+                app_a_day=change.get("app_a_day", known.app_a_day),
             )
 
     def close_all(self) -> None:
@@ -122,11 +136,29 @@ class Windows:
                     full = full or scope
         if not budgets:
             return None
+        days = self._days(caller, endpoint, limit, now_ms, _DAY_S * 1000 / clock_speed)
+        full_day = next((scope for scope, (day, most) in days.items() if day.used >= most), None)
+        if full_day and not full:
+            full = "token" if full_day == "user" else "app"
         taken = 0 if full else cost
-        for _, window, _ in budgets:
+        for window in [
+            *(window for _, window, _ in budgets),
+            *(window for window, _ in days.values()),
+        ]:
             window.used += taken
-        left, window, most = min(budgets, key=lambda budget: budget[0])
-        return Budget(most, max(0, left - taken), math.ceil(window.ends_ms / 1000), full)
+        _, window, most = min(budgets, key=lambda budget: budget[0])
+        told = {scope: window.budget(most) for scope, (window, most) in days.items()}
+        return window.budget(most)._replace(full=full, days=told)
+
+    def _days(
+        self, caller: Caller, endpoint: str, limit: Limit, now_ms: int, lasts_ms: float
+    ) -> dict[str, tuple[Window, int]]:
+        scopes = (("user", caller.name, limit.user_a_day), ("app", caller.app, limit.app_a_day))
+        return {
+            scope: (self._window((f"{scope} a day", who, endpoint), now_ms, lasts_ms), most)
+            for scope, who, most in scopes
+            if most is not None and (scope == "app" or caller.kind != "bearer")
+        }
 
     def _window(self, key: tuple[str, str, str], now_ms: int, lasts_ms: float) -> Window:
         window = self._open.get(key)

@@ -127,9 +127,10 @@ def x(shared_x: FakeX) -> FakeX:
     """The shared fake, with everything that can be set as it was at first."""
     for subject in SET_BY_TESTS:
         shared_x.fake("DELETE", subject)
-    many = {"token": 5000, "app": 3500, "project": None, "window": 900}
-    few = {"token": 900, "app": 300, "project": None, "window": 900}
-    free = {"token": None, "app": None, "project": None, "window": 900}
+    usual = {"project": None, "window": 900, "user_a_day": None, "app_a_day": None}
+    many = {"token": 5000, "app": 3500, **usual}
+    few = {"token": 900, "app": 300, **usual}
+    free = {"token": None, "app": None, **usual}
     shared_x.fake(
         "PUT",
         "limits",

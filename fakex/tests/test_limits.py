@@ -94,3 +94,21 @@ def test_a_fast_clock_shortens_the_windows(start_x, speed):
     reset = int(x.tweets(["1"]).headers["x-rate-limit-reset"])
 
     assert 0 <= reset - time.time() <= 900 / speed + 1
+
+
+def test_windows_of_a_day_have_headers_of_their_own(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"user_a_day": 2, "app_a_day": 3}})
+    registered = {"kind": "oauth2", "client_id": "client", "refresh_token": "r", "app": "shared"}
+    x.fake("POST", "credentials", {**registered, "access_token": "user"})
+    x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "app", "app": "shared"})
+
+    def ask(token: str) -> tuple[int, str | None, str | None]:
+        reply = x.tweets(["1"], token=token)
+        left = [reply.headers.get(f"x-{who}-limit-24hour-remaining") for who in ("user", "app")]
+        assert int(reply.headers["x-rate-limit-remaining"]) > 3000
+        return reply.status_code, *left
+
+    assert [ask("user") for _ in range(3)] == [(200, "1", "2"), (200, "0", "1"), (429, "0", "1")]
+    assert [ask("app") for _ in range(2)] == [(200, None, "0"), (429, None, "0")]
+    reset = int(x.tweets(["1"], token="app").headers["x-app-limit-24hour-reset"])
+    assert 86_300 < reset - time.time() <= 86_401

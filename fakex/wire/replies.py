@@ -72,6 +72,10 @@ def headers_of(reply: Reply, *, took_ms: int) -> CIMultiDict[str]:
         headers["x-rate-limit-limit"] = str(budget.limit)
         headers["x-rate-limit-remaining"] = str(budget.remaining)
         headers["x-rate-limit-reset"] = str(budget.reset_s)
+        for scope, day in budget.days.items():
+            headers[f"x-{scope}-limit-24hour-limit"] = str(day.limit)
+            headers[f"x-{scope}-limit-24hour-remaining"] = str(day.remaining)
+            headers[f"x-{scope}-limit-24hour-reset"] = str(day.reset_s)
     if reply.twice:
         headers.extend([one for one in headers.items() if one[0].startswith("x-rate-limit-")])
     if reply.headers:

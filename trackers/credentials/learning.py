@@ -50,12 +50,13 @@ class WindowReport:
     limit: int | None = None
     resets_at: datetime | None = None
     seen_at: datetime | None = None
+    limit_a_day: int | None = None
 
     @classmethod
     def by(cls, window_id: int, window: WindowSeen | None) -> WindowReport:
         if window is None:
             return cls(window_id)
-        return cls(window_id, window.limit, window.resets_at, window.seen_at)
+        return cls(window_id, window.limit, window.resets_at, window.seen_at, window.limit_a_day)
 
     @property
     def place(self) -> tuple[bool, datetime, datetime, int]:
@@ -98,6 +99,7 @@ def _settling(
         "remaining": min((window.remaining for _, window in replies if window), default=None),
         "resets_at": report.resets_at,
         "seen_at": report.seen_at,
+        "limit_a_day": report.limit_a_day,
         "longest": _LONGEST_WINDOW,
         "under_way_for": UNDER_WAY_FOR,
     }

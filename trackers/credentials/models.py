@@ -212,7 +212,7 @@ class Credential(models.Model):
 
 
 class Window(models.Model):
-    """A window at one endpoint: what X's headers last said, and what is under way.
+    """The tightest window at one endpoint: what X's headers last said, and what is under way.
 
     X counts the requests of each user's tokens separately, and those of an app's bearer tokens
     together: for these `credential` is null.
@@ -230,6 +230,9 @@ class Window(models.Model):
     limit = models.IntegerField(null=True)
     remaining = models.IntegerField(null=True)
     resets_at = models.DateTimeField(null=True)
+    limit_a_day = models.IntegerField(
+        null=True, help_text="Requests in 24 hours, where X limits these as well."
+    )
     # X's clock and ours when it did: they give the difference of the two clocks.
     seen_at = models.DateTimeField(null=True)
     learned_at = models.DateTimeField(null=True)
@@ -274,4 +277,4 @@ class Window(models.Model):
         resets_at, seen_at = self.resets_at, self.seen_at
         if limit is None or remaining is None or resets_at is None:
             return None
-        return WindowSeen(self.endpoint, limit, remaining, resets_at, seen_at)
+        return WindowSeen(self.endpoint, limit, remaining, resets_at, seen_at, self.limit_a_day)

@@ -342,6 +342,7 @@ class Migration(migrations.Migration):
             ('limit', models.IntegerField(null=True)),
             ('remaining', models.IntegerField(null=True)),
             ('resets_at', models.DateTimeField(null=True)),
+            ('limit_a_day', models.IntegerField(help_text='Requests in 24 hours, where X limits these as well.', null=True)),
             ('seen_at', models.DateTimeField(null=True)),
             ('learned_at', models.DateTimeField(null=True)),
             ('under_way', ArrayField(base_field=models.DateTimeField(), default=list, size=None)),

@@ -64,6 +64,7 @@ class WindowSeen:
     resets_at: datetime
     # X's clock (the Date header). None when X sent no Date: this host's clock is no substitute.
     seen_at: datetime | None
+    limit_a_day: int | None = None  # where X also limits 24 hours
 
 
 @dataclass(frozen=True, slots=True)

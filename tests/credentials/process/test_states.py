@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests.factories import CredentialFactory
 from trackers.credentials import selection, sentences
@@ -35,6 +36,26 @@ def test_a_credential_is_refused_after_a_failed_check_until_x_accepts_it(fakex, 
     fakex.delete("faults")
     assert checked(fakex).ok
     assert Credential.objects.get().state == "ready"
+
+
+def test_no_request_is_sent_over_a_window_of_a_day(fakex):
+    CredentialFactory(name="one")
+    fakex.put("limits", {"GET /2/tweets": {"app_a_day": 2}})
+    try:
+        checks = [checked(fakex) for _ in range(3)]
+        asked = [entry["status"] for entry in fakex.log() if entry["endpoint"] == "GET /2/tweets"]
+    finally:
+        fakex.put("limits", {"GET /2/tweets": {"app_a_day": None}})
+
+    assert [check.sentence() for check in checks[:2]] == [
+        "ok, 1 of 2 requests left",
+        "ok, 0 of 2 requests left",
+    ]
+    assert (checks[2].verdict, asked) == ("failed", [200, 200])
+    assert "used up what X allows; one may ask again at " in checks[2].reason
+    [window] = Credential.objects.get().reported_windows()
+    assert window.resets_at - timezone.now() > timedelta(hours=23)
+    assert window.limit_a_day == 2
 
 
 def test_a_window_awaiting_its_first_reply_is_not_shown_as_used_up():

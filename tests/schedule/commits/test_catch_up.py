@@ -106,6 +106,14 @@ def test_disabled_credentials_and_depleted_projects_add_no_requests():
     assert capacity(100).windows == pytest.approx(100)
 
 
+@on_rows
+def test_a_limit_a_day_bounds_what_its_quarters_of_an_hour_allow():
+    window(CredentialFactory(name="one").app)
+    Window.objects.update(limit_a_day=960)
+
+    assert capacity(100).windows == pytest.approx(10 * 100 / 900)
+
+
 def minute(back, *, asked, late_place):
     late = [0] * (len(QueueCounters.LATENESS) + 1)
     late[late_place] = asked

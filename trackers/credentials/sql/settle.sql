@@ -40,6 +40,8 @@ UPDATE trackers_window w SET
         ELSE w.lost END,
     "limit" = CASE WHEN judged.window IN ('another', 'the same')
                    THEN %(limit)s::int ELSE w."limit" END,
+    limit_a_day = CASE WHEN judged.window IN ('another', 'the same')
+                       THEN %(limit_a_day)s::int ELSE w.limit_a_day END,
     remaining = CASE judged.window WHEN 'another' THEN %(remaining)s::int
                                    WHEN 'the same' THEN least(w.remaining, %(remaining)s::int)
                                    ELSE w.remaining END,

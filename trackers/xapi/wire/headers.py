@@ -6,6 +6,7 @@ A repeated header is joined by a comma ("900, 900"). Of two numbers the safer on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -16,18 +17,48 @@ _INT4 = 2**31 - 1
 _LONGEST_RETRY = timedelta(minutes=15)
 
 
+# X's windows of a quarter of an hour, and those of 24 hours that some endpoints have besides
+# ("Usually 15 minutes or 24 hours", x-api/fundamentals/rate-limits, 2026-08-22; the names of the
+# headers are from replies recorded in 2025 and 2026). A user's token counts in the app's as well.
+_QUARTER = "x-rate-limit"
+_DAYS = ("x-user-limit-24hour", "x-app-limit-24hour")
+
+
 def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
-    """The window of `endpoint`; None when the headers are not all there (X's 401s have none)."""
-    limit = min(_numbers(headers.get("x-rate-limit-limit")), default=None)
-    remaining = min(_numbers(headers.get("x-rate-limit-remaining")), default=None)
-    resets_at = reset_time(headers)
+    """The tightest window of `endpoint`; None when no headers are complete (X's 401s have none).
+
+    That is the one with the fewest requests left and, of two, the one that is reset later.
+    """
+    seen_at = date_of(headers.get("date"))
+    days = [window for name in _DAYS if (window := _window(headers, name, endpoint, seen_at))]
+    quarter = _window(headers, _QUARTER, endpoint, seen_at)
+    if not days:
+        return quarter
+    known = [quarter, *days] if quarter else days
+    # One that is over by X's own clock limits nothing.
+    known = [one for one in known if seen_at is None or one.resets_at > seen_at] or known
+    tightest = min(known, key=lambda one: (one.remaining, -one.resets_at.timestamp()))
+    return replace(tightest, limit_a_day=min(one.limit for one in days))
+
+
+def _window(
+    headers: Mapping[str, str], name: str, endpoint: str, seen_at: datetime | None
+) -> WindowSeen | None:
+    limit = min(_numbers(headers.get(f"{name}-limit")), default=None)
+    remaining = min(_numbers(headers.get(f"{name}-remaining")), default=None)
+    resets_at = _reset_time(headers, name)
     if limit is None or remaining is None or resets_at is None:
         return None
-    return WindowSeen(endpoint, limit, remaining, resets_at, date_of(headers.get("date")))
+    return WindowSeen(endpoint, limit, remaining, resets_at, seen_at)
 
 
 def reset_time(headers: Mapping[str, str]) -> datetime | None:
-    seconds = max(_numbers(headers.get("x-rate-limit-reset"), most=2**35), default=None)
+    """When the window of a quarter of an hour opens again, whatever else is missing."""
+    return _reset_time(headers, _QUARTER)
+
+
+def _reset_time(headers: Mapping[str, str], name: str) -> datetime | None:
+    seconds = max(_numbers(headers.get(f"{name}-reset"), most=2**35), default=None)
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 

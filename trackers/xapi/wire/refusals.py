@@ -203,9 +203,9 @@ def _is_of_what_was_asked(problem: Mapping[str, Any], endpoint: str, status: int
 
 def _reset_of(reply: Reply, window: WindowSeen | None) -> Any:
     """When to ask again; None when the reset given is that of a window that still has room."""
-    if window is None or window.remaining == 0:
+    if window is None:
         return reset_time(reply.headers)
-    return None
+    return window.resets_at if window.remaining == 0 else None
 
 
 def _redirection(reply: Reply) -> str:
