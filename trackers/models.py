@@ -6,11 +6,10 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPla
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, SavedView
+from trackers.events.live.models import LiveEvents, StreamPlaces
 from trackers.events.models import (
     Attempt,
     EventBatch,
-    LiveEvents,
-    StreamPlaces,
     Subscriber,
     SubscriberMinute,
     SubscriberState,

@@ -15,7 +15,8 @@ from trackers.events.models import Attempt, LoggedAttempt, Subscriber
 
 _MAX_ATTEMPTS_READ, _MAX_SUBSCRIBERS_LISTED = 50_000, 500
 _ATTEMPT_COLUMNS = (
-    "when", "subscriber", "outcome", "status", "took_ms", "number", "event_count", "error", "batch",
+    "when", "subscriber", "outcome", "status", "took_ms", "number", "kind", "event_count",
+    "error", "batch",
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ class AttemptAdmin(ReadOnlyAdmin):
 
     list_display = _ATTEMPT_COLUMNS
     list_display_links = ("when",)
-    list_filter = ("outcome", SubscriberFilter)
+    list_filter = ("outcome", "kind", SubscriberFilter)
     list_select_related = ("subscriber",)
     ordering = ("-id",)
     sortable_by = ()

@@ -128,6 +128,7 @@ class BatchOut(Schema):
     """`batch`: its webhook-id. `response`: the first kilobyte of what it was refused with."""
 
     batch: UUID
+    kind: Literal["events", "test", "redelivery"]
     state: Literal["early", "ready", "pending", "set aside"]
     events: int
     oldest: TimeOut
@@ -147,6 +148,7 @@ class AttemptOut(Schema):
 
     at: str
     batch: UUID
+    kind: Literal["events", "test", "redelivery"]
     number: int
     outcome: Literal["delivered", "failed", "throttled", "lost", "late"]
     events: int

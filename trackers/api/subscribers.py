@@ -147,8 +147,8 @@ def replay(request: HttpRequest, name: str, body: Time) -> dict[str, int]:
 
 @router.post("/{name}/redeliver", response=EventsOut)
 def redeliver(request: HttpRequest, name: str, body: BatchIn) -> dict[str, int]:
-    """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
-    still kept."""
+    """Sends a batch of the log once more, under its webhook-id; returns how many events were still
+    kept."""
     done = act_on(request, acts.ACTS["redeliver"], _find_subscriber, name, batch=body.batch)
     return {"events": done.count}
 

@@ -25,7 +25,7 @@ _WALK = """
     JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
     LEFT JOIN LATERAL (
         SELECT sum(cardinality(events)) AS events, count(*) AS batches, sum(bytes) AS bytes
-        FROM trackers_eventbatch WHERE subscriber_id = s.id
+        FROM trackers_eventbatch WHERE subscriber_id = s.id AND kind = 'events'
     ) q ON true
     WHERE %(id)s::bigint IS NULL OR s.id = %(id)s
     ORDER BY s.name

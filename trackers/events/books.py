@@ -13,7 +13,8 @@ _BOOKS = """
     FROM trackers_subscriber s
     JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
     LEFT JOIN LATERAL (
-        SELECT first_at FROM trackers_eventbatch WHERE subscriber_id = s.id AND place >= 0
+        SELECT first_at FROM trackers_eventbatch
+        WHERE subscriber_id = s.id AND place >= 0 AND kind = 'events'
         ORDER BY place, id LIMIT 1
     ) head ON true
     WHERE (s.removed_at IS NULL OR st.waiting_batches > 0)

@@ -157,7 +157,10 @@ class Subscriber(models.Model):
 
 
 class SubscriberState(models.Model):
-    """A subscriber's health, and its books: added = delivered + dropped + what is in batches."""
+    """A subscriber's health, and its books: added = delivered + dropped + what is in batches.
+
+    Only batches of the kind `events` count, here and in the audit.
+    """
 
     subscriber = models.OneToOneField(
         Subscriber, on_delete=models.CASCADE, primary_key=True, related_name="state"
@@ -217,12 +220,22 @@ class EventBatch(models.Model):
         PENDING = "pending"
         SET_ASIDE = "aside"
 
+    class Kind(models.TextChoices):
+        """All but the first are sent by a person: once, before the others, and counted nowhere."""
+
+        EVENTS = "events"
+        TEST = "test"
+        REDELIVERY = "redelivery"
+
     id = models.BigAutoField(primary_key=True)
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
     subscriber = models.ForeignKey(
         Subscriber, on_delete=models.CASCADE, related_name="batches", db_index=False
     )
     state = models.CharField(max_length=7, choices=State, default=State.EARLY)
+    kind = models.CharField(
+        max_length=10, choices=Kind, default=Kind.EVENTS, db_default=Kind.EVENTS
+    )
     is_current = models.BooleanField(default=False, db_default=False)
     # In the subscriber's line; parts of one batch have its place, in the order of their ids. Below
     # 0: set aside from that place, so that however many are set aside, nobody passes over them.
@@ -298,28 +311,6 @@ class EventBatch(models.Model):
         return f"{len(self.events)} events for {self.subscriber_id}"
 
 
-class LiveEvents(models.Model):
-    """Events that were spread together, in topics that somebody watches; written once.
-
-    A row without events is a mark: these topics are recorded from `spread_at` on, and nothing is
-    known about the time before.
-    """
-
-    # In the live feed. Places are committed in order, under the lock of the spread, so a reader
-    # behind a place misses nothing.
-    place = models.BigIntegerField(primary_key=True)
-    spread_at = models.DateTimeField()
-    # As in `EventBatch`.
-    first_at = models.DateTimeField()
-    last_at = models.DateTimeField()
-    # Parallel to `events`.
-    topics = ArrayField(models.BigIntegerField())
-    events = ArrayField(models.BigIntegerField())
-
-    def __str__(self) -> str:
-        return f"{len(self.events)} events at {self.place}"
-
-
 class Attempt(models.Model):
     """An attempt to deliver a batch, with its outcome. Kept for some days.
 
@@ -341,6 +332,7 @@ class Attempt(models.Model):
     at = models.DateTimeField()
     subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
     uid = models.UUIDField()
+    kind = models.TextField(choices=EventBatch.Kind)
     number = models.IntegerField()
     outcome = models.TextField(choices=Outcome)
     took_ms = models.IntegerField(null=True)
@@ -366,6 +358,7 @@ class LoggedAttempt(models.Model):
     at = models.DateTimeField()
     subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
     uid = models.UUIDField("webhook-id")
+    kind = models.TextField(choices=EventBatch.Kind)
     number = models.IntegerField()
     outcome = models.TextField(choices=Attempt.Outcome)
     took_ms = models.IntegerField("took, ms", null=True)
@@ -412,19 +405,3 @@ class SubscriberMinute(models.Model):
 
     def __str__(self) -> str:
         return f"{self.events} to {self.subscriber_id} at {self.minute}"
-
-
-class StreamPlaces(models.Model):
-    """A web process: its places for live streams, and how many of them are taken."""
-
-    host = models.CharField(max_length=255)
-    pid = models.IntegerField()
-    open = models.IntegerField()
-    places = models.IntegerField()
-    seen_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="streamplaces_process")]
-
-    def __str__(self) -> str:
-        return f"{self.open} of {self.places} places on {self.host}, pid {self.pid}"

@@ -1,7 +1,8 @@
 """Deliver again: the events of a period, one batch of the log, or a test.
 
-They are staged for the one subscriber and then treated like all events: its filters apply, they
-count as added, and they queue behind what already waits.
+The events of a period are staged for the one subscriber and then treated like all events: its
+filters apply, they count as added, and they queue behind what already waits. A batch of the log and
+a test are sent at once and once, however that ends, and count nowhere (`EventBatch.Kind`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,24 @@ from trackers.events.models import Subscriber
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-# Events of the topics that it subscribes to now, as far as they are still kept. As when they were
-# first stored, each staged row has the events of one transaction.
-_IN_TIME = """
+# Events of the topics that it subscribes to now, as far as they are still kept, but no tests, which
+# alone have this address. As when they were first stored, each staged row has the events of one
+# transaction.
+_NO_TEST = "(e.type, e.url) IS DISTINCT FROM ('noop', '/')"
+_IN_TIME = f"""
     FROM trackers_event e
     WHERE e.received_at >= %(since)s AND e.received_at < %(until)s
       AND e.topic_id = ANY(ARRAY(
           SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
+      AND {_NO_TEST}
 """
 # The LIMIT bounds the events that are looked at, not those that are found.
-_COUNT_REPLAY = """
-    SELECT count(*) FILTER (WHERE e.topic_id = ANY(ARRAY(
+_COUNT_REPLAY = f"""
+    SELECT count(*) FILTER (WHERE {_NO_TEST} AND e.topic_id = ANY(ARRAY(
                SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))),
            count(*)
     FROM (
-        SELECT topic_id FROM trackers_event
+        SELECT topic_id, type, url FROM trackers_event
         WHERE received_at >= %(since)s AND received_at < %(until)s LIMIT %(most)s
     ) e
 """
@@ -89,7 +93,7 @@ def stage_replay(subscriber: Subscriber, since: datetime, until: datetime) -> in
 
 
 def redeliver(subscriber: Subscriber, uid: UUID) -> int:
-    """Deliver a batch's events again, as a new batch; return how many of them are still kept."""
+    """Send a batch once more, under its id; return how many of its events are still kept."""
     found, events = _select_row(_REDELIVER, subscriber=subscriber.pk, uid=uid)
     if not found:
         raise NoSuchBatchError(uid)

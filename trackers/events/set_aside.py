@@ -68,13 +68,14 @@ def head_that_stands(subscriber: Subscriber) -> EventBatch | None:
     """The head of an ordered line, if its content is refused so often that only a person helps."""
     if not subscriber.ordered:
         return None
-    head = subscriber.batches_in_line().first()
+    head = subscriber.batches_in_line().filter(kind=EventBatch.Kind.EVENTS).first()
     return head if head and head.refusals >= REFUSALS_UNTIL_SET_ASIDE else None
 
 
 def batch_json(batch: EventBatch) -> dict[str, Any]:
     return {
         "batch": str(batch.uid),
+        "kind": batch.kind,
         "state": "set aside" if batch.state == EventBatch.State.SET_ASIDE else batch.state,
         "events": len(batch.events),
         "oldest": iso(batch.first_at),

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from trackers.events.models import Subscriber
+from trackers.events.models import EventBatch, Subscriber
 from trackers.events.subscribers.headers import named_twice
 from trackers.events.subscribers.terms import Terms, named_terms
 
@@ -43,6 +43,7 @@ def describe_attempt(attempt: Mapping[str, Any]) -> str:
     words = [
         attempt["at"],
         attempt["batch"],
+        _name_of_kind(attempt["kind"]),
         f"attempt {attempt['number']}",
         attempt["outcome"],
         f"{attempt['events']} events",
@@ -56,6 +57,7 @@ def describe_attempt(attempt: Mapping[str, Any]) -> str:
 def describe_batch(batch: Mapping[str, Any]) -> str:
     words = [
         batch["batch"],
+        _name_of_kind(batch["kind"]),
         batch["state"],
         f"{batch['events']} events",
         f"{batch['attempts']} attempts",
@@ -63,3 +65,8 @@ def describe_batch(batch: Mapping[str, Any]) -> str:
         batch["response"],
     ]
     return "  ".join(word for word in words if word)
+
+
+def _name_of_kind(kind: str) -> str:
+    """Nothing for a batch like all others."""
+    return "" if kind == EventBatch.Kind.EVENTS else kind

@@ -72,6 +72,7 @@ CREATE TABLE trackers_attempt (
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     subscriber_id bigint NOT NULL,
     uid uuid NOT NULL,
+    kind text NOT NULL DEFAULT 'events',
     number integer NOT NULL,
     outcome text NOT NULL,
     took_ms integer,

@@ -205,7 +205,7 @@ def test_acts_of_a_program_are_recorded_in_the_history(keeper):
             "Resumed, by the API.",
             "Sent a test, by the API.",
             "Created a new signing key, by the API.",
-            "Replay of 1 events, by the API.",
-            "Removed; events dropped: 2, by the API.",
+            "Replay of 0 events, by the API.",
+            "Removed; events dropped: 0, by the API.",
         )
     ]

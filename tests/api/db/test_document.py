@@ -19,6 +19,7 @@ from trackers.events.models import EventBatch, Subscriber
 from trackers.events.set_aside import put_aside
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Queue
+from trackers.outbox.publish import NewEvent, publish_events
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.tweets.gains.models import Gain
@@ -105,6 +106,9 @@ def deliver_the_test():
 
 
 def refuse_the_batch():
+    """The next one, once the redelivery is over."""
+    end_delivery(delivered=True)
+    publish_events([NewEvent("alerts", "create", data={"what": "an example"})])
     error = "It answered 422 Unprocessable Content."
     end_delivery(delivered=False, status=422, error=error, answer="Unknown tweet")
 

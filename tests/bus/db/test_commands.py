@@ -306,9 +306,17 @@ def test_test_events_replays_and_redeliveries_are_sent():
     manage("subscriber", "redeliver", "shop", str(only.uid))
     manage("subscriber", "test", "shop")
 
-    [again] = taken()
-    assert again.events[:2] == only.events * 2
-    assert len(again.events) == 3
+    again = {one.kind: one for one in taken()}
+    assert again["events"].events == again["redelivery"].events == only.events
+    assert again["events"].uid != again["redelivery"].uid == only.uid
+    assert len(again["test"].events) == 1
+    settle_deliveries(
+        [Outcome(again["redelivery"], False, timedelta(0), status=500)], most=timedelta(minutes=1)
+    )
+    marked, first = reversed(printed_rows("subscriber", "attempts", "shop"))
+    assert (first["kind"], marked["kind"], marked["batch"]) == (
+        "events", "redelivery", first["batch"]
+    )  # fmt: skip
 
 
 def test_a_refused_batch_is_set_aside_shown_sent_again_and_dropped():

@@ -58,6 +58,7 @@ class Claimed:
     attempt: int  # from 1
     first_at: datetime
     last_at: datetime
+    kind: str = "events"  # of EventBatch.Kind
 
 
 def promote() -> int:

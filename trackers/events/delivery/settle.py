@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def may_refuse_content(self) -> bool:
-        return self.status in _ABOUT_CONTENT
+        return self.status in _ABOUT_CONTENT and self.batch.kind == "events"
 
     @property
     def is_throttled(self) -> bool:
@@ -102,6 +102,7 @@ def settle_deliveries(ended: Sequence[Outcome], *, most: timedelta) -> frozenset
         "asked": [_asked_for(one.retry_after) for one in ended],
         "refused": [one.may_refuse_content for one in ended],
         "throttled": [one.is_throttled for one in ended],
+        "kinds": [batch.kind for batch in batches],
         "divided_at": _REFUSALS_UNTIL_DIVIDED,
         "aside_at": REFUSALS_UNTIL_SET_ASIDE,
         "most": most,

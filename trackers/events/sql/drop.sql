@@ -1,18 +1,19 @@
 -- Locks: states of subscribers in the order of ids, then batches, as everywhere.
 WITH
--- The oldest first, along an index; batches on their way stay, and current ones go last. No more
--- than it takes: a batch goes only if those before it are too few bytes.
+-- The oldest first, along an index; batches on their way stay, as do the few that a person sent, and
+-- current ones go last. No more than it takes: a batch goes only if those before it are too few
+-- bytes.
 oldest AS MATERIALIZED (
     SELECT id, subscriber_id FROM (
-        SELECT id, subscriber_id,
+        SELECT id, subscriber_id, kind,
                sum(bytes) OVER (ORDER BY is_current, made_at, id) - bytes AS ahead
         FROM (
-            SELECT id, subscriber_id, is_current, made_at, bytes FROM trackers_eventbatch
+            SELECT id, subscriber_id, is_current, made_at, bytes, kind FROM trackers_eventbatch
             WHERE state <> 'pending'
             ORDER BY is_current, made_at, id LIMIT %(most)s
         ) first
     ) waiting
-    WHERE ahead < %(excess)s
+    WHERE ahead < %(excess)s AND kind = 'events'
 ),
 state AS MATERIALIZED (
     SELECT subscriber_id FROM trackers_subscriberstate

@@ -4,7 +4,7 @@ SELECT s.id, s.name, head.uid, head.last_error, aside.n, coalesce(aside.last_err
 FROM trackers_subscriber s
 LEFT JOIN LATERAL (
     SELECT uid, last_error, refusals FROM trackers_eventbatch
-    WHERE subscriber_id = s.id AND place >= 0 AND s.ordered
+    WHERE subscriber_id = s.id AND place >= 0 AND kind = 'events' AND s.ordered
     ORDER BY place, id LIMIT 1
 ) head ON head.refusals >= %(aside_at)s
 CROSS JOIN LATERAL (

@@ -146,14 +146,15 @@ def replay(subscriber: Subscriber, actor: Actor, *, since: datetime, until: date
 
 
 def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
-    """Deliver a batch's events again, as a new batch; `count`: how many of them are still kept.
+    """Send a batch once more, under its id; `count`: how many of its events are still kept.
 
     Raises NoSuchBatchError.
     """
     events = redelivery.redeliver(subscriber, batch)
     history.record(actor, [subscriber], f"Delivered {events:,} events of a batch again")
     return Done(
-        f"{subscriber}: {events:,} event{pluralize(events)} of that batch will be delivered again.",
+        f"{subscriber}: {events:,} event{pluralize(events)} of that batch will be sent once more. "
+        "The result is among its attempts.",
         events,
     )
 

@@ -45,6 +45,7 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
     return {
         "at": iso(attempt.at, to="milliseconds"),
         "batch": str(attempt.uid),
+        "kind": attempt.kind,
         "number": attempt.number,
         "outcome": attempt.outcome,
         "events": len(attempt.events),

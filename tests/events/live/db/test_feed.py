@@ -8,9 +8,9 @@ from tests.events.live.conftest import Reader, run, watch
 from tests.factories import TweetFactory
 from trackers.events.fan_out import fan_out
 from trackers.events.live.cursor import Cursor
+from trackers.events.live.models import LiveEvents
 from trackers.events.live.read import Wanted, first_read, newest_events, read_on
 from trackers.events.live.watch import FEED_KEPT_FOR, prune_feed
-from trackers.events.models import LiveEvents
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.tweets.models import Author

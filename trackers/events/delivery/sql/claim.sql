@@ -70,7 +70,7 @@ claimed AS (
     SET state = 'pending', lease = %(lease)s, attempts = attempts + 1,
         leased_until = clock_timestamp() + %(for)s
     WHERE ctid = ANY(ARRAY(SELECT spot FROM chosen))
-    RETURNING id, uid, subscriber_id, events, attempts, first_at, last_at, leased_until
+    RETURNING id, uid, subscriber_id, events, attempts, first_at, last_at, kind
 ),
 -- With a rate it then gets nothing until its rate allows for their events. 250 ms: an idle
 -- deliverer looks that late, which is made up for.
@@ -85,5 +85,5 @@ seen AS (
             FROM turn WHERE turn.subscriber_id = st.subscriber_id AND turn.rate IS NOT NULL)
     WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM claimed))
 )
-SELECT id, uid, subscriber_id, events, attempts, first_at, last_at FROM claimed
+SELECT id, uid, subscriber_id, events, attempts, first_at, last_at, kind FROM claimed
 ORDER BY subscriber_id, id

@@ -5,9 +5,9 @@ WITH told AS MATERIALIZED (
         %(ids)s::bigint[], %(leases)s::bigint[], %(subscribers)s::bigint[],
         %(numbers)s::int[], %(uids)s::uuid[], %(delivered)s::bool[], %(took)s::int[],
         %(statuses)s::int[], %(errors)s::text[], %(answers)s::text[], %(waits)s::interval[],
-        %(asked)s::interval[], %(refused)s::bool[], %(throttled)s::bool[]
+        %(asked)s::interval[], %(refused)s::bool[], %(throttled)s::bool[], %(kinds)s::text[]
     ) AS told(id, lease, subscriber_id, number, uid, delivered, took, status, error, answer,
-              wait, asked, refused, throttled)
+              wait, asked, refused, throttled, kind)
 ),
 state AS MATERIALIZED (
     SELECT st.subscriber_id, st.health, st.delivered_at, (
@@ -36,24 +36,28 @@ judged AS MATERIALIZED (
         SELECT held.*, state.ordered, cardinality(held.events) AS n,
                held.refused AND coalesce(
                    held.refused_at < state.delivered_at
-                   OR held.refused_at IS NOT NULL AND bool_or(held.delivered) OVER (
+                   OR held.refused_at IS NOT NULL AND bool_or(
+                       held.delivered AND held.kind = 'events') OVER (
                        PARTITION BY held.subscriber_id), false) AS by_content
         FROM held JOIN state USING (subscriber_id)
     ) h
 ),
 -- `is_divided`: into batches of one event each, so that only the guilty one is refused from now on.
 -- Of an ordered line only a person sets aside: what follows may depend on it.
+-- `is_once`: a person sent it. However it ends, it is over, and counts for nothing: what a receiver
+-- says to a test is no sign that it takes what it refused.
 verdict AS MATERIALIZED (
     SELECT *,
+           kind <> 'events' AS is_once, delivered AND kind = 'events' AS is_counted,
            refused AND n > 1 AND (by_content OR ordered) AND refusals_now >= %(divided_at)s
                AS is_divided,
            by_content AND n = 1 AND NOT ordered AND refusals_now >= %(aside_at)s AS is_aside,
-           NOT (delivered OR by_content OR throttled) AS is_failure
+           NOT (delivered OR by_content OR throttled) AND kind = 'events' AS is_failure
     FROM judged
 ),
 gone AS (
     DELETE FROM trackers_eventbatch
-    WHERE ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE delivered OR is_divided))
+    WHERE ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE delivered OR is_divided OR is_once))
 ),
 -- They stand where the batch stood, and have been refused once, with it. Their bytes are its bytes.
 piece AS (
@@ -69,12 +73,12 @@ piece AS (
     ORDER BY verdict.id, nth
 ),
 result AS MATERIALIZED (
-    SELECT subscriber_id, coalesce(sum(n) FILTER (WHERE delivered), 0) AS events,
-           count(*) FILTER (WHERE delivered)
+    SELECT subscriber_id, coalesce(sum(n) FILTER (WHERE is_counted), 0) AS events,
+           count(*) FILTER (WHERE is_counted)
                - coalesce(sum(n - 1) FILTER (WHERE is_divided), 0) AS batches,
-           coalesce(sum(bytes) FILTER (WHERE delivered), 0) AS bytes,
-           sum(CASE WHEN delivered THEN 1 WHEN is_failure THEN -2 ELSE 0 END) AS points,
-           bool_or(delivered) AS some_went, bool_or(is_failure) AS some_failed,
+           coalesce(sum(bytes) FILTER (WHERE is_counted), 0) AS bytes,
+           sum(CASE WHEN is_counted THEN 1 WHEN is_failure THEN -2 ELSE 0 END) AS points,
+           bool_or(is_counted) AS some_went, bool_or(is_failure) AS some_failed,
            bool_or(status = 410) AS is_gone, max(at) AS at,
            max(asked) FILTER (WHERE NOT by_content) AS asked
     FROM verdict GROUP BY subscriber_id
@@ -125,13 +129,13 @@ back AS (
         refusals = v.refusals_now,
         refusal = CASE WHEN v.refused THEN v.answer ELSE b.refusal END
     FROM verdict v
-    WHERE b.ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE NOT delivered AND NOT is_divided))
+    WHERE b.ctid = ANY(ARRAY(SELECT spot FROM verdict WHERE NOT (delivered OR is_divided OR is_once)))
       AND b.ctid = v.spot
 ),
 logged AS (
-    INSERT INTO trackers_attempt (subscriber_id, uid, number, outcome, took_ms, status, error,
-                                  answer, events, first_at, last_at)
-    SELECT told.subscriber_id, told.uid, told.number,
+    INSERT INTO trackers_attempt (subscriber_id, uid, kind, number, outcome, took_ms, status,
+                                  error, answer, events, first_at, last_at)
+    SELECT told.subscriber_id, told.uid, told.kind, told.number,
            CASE WHEN held.id IS NULL THEN 'late' WHEN told.delivered THEN 'delivered'
                 WHEN told.throttled THEN 'throttled' ELSE 'failed' END,
            told.took, told.status, told.error, told.answer,
