@@ -18,12 +18,14 @@ from fakex.endpoints import (
     CHANGE_RULES,
     CREDITS,
     LOOKUP,
+    MENTIONS,
     RULES,
     SCOPES,
     STREAM,
     TOKEN,
     TWEETS,
     USAGE,
+    USER_TWEETS,
     USERS,
     Request,
 )
@@ -253,7 +255,7 @@ class X:
             page.ids, world=world, moment=moment, host=host, faulted=struck.answers, meta=page.meta
         )
         bill = self.ledger.charge(
-            caller, posts=posts, is_owned=ask.subject == caller.user, now_ms=now_ms
+            caller, posts=posts, is_owned=_is_owned(ask, caller), now_ms=now_ms
         )
         if isinstance(bill, str):
             return self._unpaid(bill)
@@ -321,3 +323,10 @@ class X:
 
     def _new_writer(self, shape: Shape) -> TweetWriter:
         return TweetWriter(shape, keep=self.settings.keep)
+
+
+def _is_owned(ask: PageAsk, caller: Caller) -> bool:
+    """Whether X bills an owned read: "when `{id}` matches the authenticated user and that user is
+    the owner of the developer app" (x-api/getting-started/pricing, 2026-08-22)."""
+    is_listed = ask.endpoint in (USER_TWEETS, MENTIONS)
+    return is_listed and caller.kind != "bearer" and ask.subject == caller.user

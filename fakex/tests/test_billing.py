@@ -259,3 +259,23 @@ def test_invalid_terms_are_refused_whole(ours, terms):
 
     assert reply.status_code == 400
     assert project(ours)["usage_drift"] == 0
+
+
+def test_only_the_owner_of_an_app_reads_its_own_page_cheaper(ours):
+    owner, other = ours.authors(2)
+    tokens = {"client_id": "client", "access_token": "owner", "refresh_token": "r"}
+    named = {"app": "a", "project": "ours", "user_id": owner}
+    ours.fake("POST", "credentials", {"kind": "oauth2", **tokens, **named})
+    ours.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "app", **named})
+    for author in (owner, other):
+        ours.release(authors=[author], count=5, rate=1e6)
+
+    def cost(token, author):
+        before = project(ours)["spent_micro"]
+        shown = ours.get(f"/2/users/{author}/tweets", token=token, max_results="5").json()
+        assert shown["meta"]["result_count"] == 5
+        return project(ours)["spent_micro"] - before
+
+    assert [cost("owner", owner), cost("owner", other)] == [5 * 1_000, 5 * 5_000]
+    ours.fake("DELETE", "projects")
+    assert cost("app", owner) == 5 * 5_000

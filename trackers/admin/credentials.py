@@ -24,7 +24,7 @@ from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.history import in_admin
 from trackers.money.models import App
 
-_EDITABLE_FIELDS = ("name", "kind", "api", "app")
+_EDITABLE_FIELDS = ("name", "kind", "api", "app", "app_owner")
 # Which one this request saved.
 _SAVED_CREDENTIAL = "trackers.saved_credential"
 _STATE_FIELDS = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")

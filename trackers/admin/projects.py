@@ -24,7 +24,7 @@ from tweetwatch.clock_times import clock_time
 
 _DAYS_SHOWN = timedelta(days=31)
 _BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
-_PRICES = ("price_of_a_post", "price_of_a_user")
+_PRICES = ("price_of_a_post", "price_of_an_owned_post", "price_of_a_user")
 _SPREAD_HELP = (
     "Leave empty for no limit. Without a daily budget, what is left is spread evenly "
     "over the remaining days."

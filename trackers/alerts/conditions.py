@@ -181,7 +181,7 @@ def allowed_tomorrow(summary: MoneySummary) -> int | None:
         posts_month=0 if is_new_month else summary.spent.posts_month + needs,
         money_month=summary.spent.money_month * 0
         if is_new_month
-        else summary.spent.money_month + needs * summary.project.price_of_a_post,
+        else summary.spent.money_month + summary.project.cost_of_posts(needs),
     )
     found = allowed(summary.project, spent, day=day)
     return min(found.values()) if found else None

@@ -97,9 +97,12 @@ class BudgetOut(Schema):
     tweet_days_month: int
     accounts_today: int
     accounts_month: int
+    owned_today: int
+    owned_month: int
     money_today: str
     money_month: str
     price_of_a_post: str
+    price_of_an_owned_post: str
     price_of_a_user: str
     tweet_days_a_day: int | None
     tweet_days_a_month: int | None
@@ -228,9 +231,12 @@ def _budget_json(summary: MoneySummary) -> dict[str, Any]:
         "tweet_days_month": spent.posts_month,
         "accounts_today": spent.users_today,
         "accounts_month": spent.users_month,
+        "owned_today": spent.owned_today,
+        "owned_month": spent.owned_month,
         "money_today": _money_text(spent.money_today),
         "money_month": _money_text(spent.money_month),
         "price_of_a_post": _money_text(project.price_of_a_post),
+        "price_of_an_owned_post": _money_text(project.price_of_an_owned_post),
         "price_of_a_user": _money_text(project.price_of_a_user),
         "tweet_days_a_day": project.posts_a_day,
         "tweet_days_a_month": project.posts_a_month,

@@ -60,6 +60,13 @@ class Credential(models.Model):
         "credentials are tokens of several users, or belong to separate projects.",
     )
     secrets = EncryptedJSONField()
+    app_owner = models.BigIntegerField(
+        null=True,
+        blank=True,
+        help_text="The numeric id of the account at X that owns the app, where these are that "
+        "account's tokens: X bills less for its posts and its mentions then. Leave empty "
+        "otherwise.",
+    )
 
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, editable=False)
@@ -209,6 +216,16 @@ class Credential(models.Model):
         check_secrets(self.kind, self.secrets)
         if self.kind == self.Kind.OAUTH2 and self.api != self.Api.V2:
             raise ValidationError("X accepts OAuth 2.0 tokens only at its v2 API.")
+        if self.app_owner is not None:
+            self._check_owner()
+
+    def _check_owner(self) -> None:
+        """An access token of OAuth 1.0a begins with the id of its account."""
+        if self.kind == self.Kind.BEARER:
+            raise ValidationError({"app_owner": "A bearer token is an app's, and no account's."})
+        account, dash, _ = self.secrets.get("access_token", "").partition("-")
+        if self.kind == self.Kind.OAUTH1 and dash and account != str(self.app_owner):
+            raise ValidationError({"app_owner": "The access token belongs to another account."})
 
 
 class Window(models.Model):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.words import Moment, ago, commas, dollars
@@ -125,12 +124,11 @@ def _forecast_error(came: float | None, foreseen: float | None) -> str:
 
 
 def _project_row(project: ProjectForecast) -> ProjectRow:
-    spends = None if project.expected is None else Decimal(round(project.expected)) * project.price
     return ProjectRow(
         name=project.name,
         so_far=_rounded(project.so_far),
         expected=_rounded(project.expected),
-        money=_DASH if spends is None else dollars(spends),
+        money=_DASH if project.spends is None else dollars(project.spends),
         tomorrow=_rounded(project.tomorrow),
         foreseen=_rounded(project.foreseen_yesterday),
         came=_rounded(project.yesterday),

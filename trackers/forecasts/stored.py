@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.money.models import Project
+from trackers.money.models import Project, Spending
 
 _ONE_DAY = timedelta(days=1)
 # Rows are updated each minute; older numbers come from a cluster that has ended.
@@ -21,7 +21,7 @@ class ProjectForecast:
     """Tweet-days of a project; None where nothing is known."""
 
     name: str
-    price: Decimal
+    spends: Decimal | None  # today's tweet-days in US dollars, as they are billed
     so_far: int | None = None
     expected: float | None = None
     tomorrow: float | None = None
@@ -65,6 +65,7 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
     kept = ForecastOfProject.objects.filter(day__in=_around(day))
     rows = {(one.project_id, one.day): one for one in kept}
     nothing = ForecastOfProject()
+    owned = dict(Spending.objects.filter(day=day).values_list("project_id", "owned_posts"))
     forecasts = []
     for project in Project.objects.all():
         before, now, after = (
@@ -73,7 +74,7 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
         forecasts.append(
             ProjectForecast(
                 name=project.name,
-                price=project.price_of_a_post,
+                spends=_dollars_for(project, now.expected, owned=owned.get(project.pk, 0)),
                 so_far=now.tweet_days,
                 expected=now.expected,
                 tomorrow=after.expected,
@@ -82,3 +83,11 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
             )
         )
     return forecasts
+
+
+def _dollars_for(project: Project, tweet_days: float | None, *, owned: int) -> Decimal | None:
+    """What a day costs; `owned`: how many tweet-days X has billed as owned reads so far."""
+    if tweet_days is None:
+        return None
+    posts = round(tweet_days)
+    return project.cost_of_posts(posts, owned=min(owned, posts))

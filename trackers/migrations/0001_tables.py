@@ -286,6 +286,7 @@ class Migration(migrations.Migration):
             ('money_a_day', models.DecimalField(blank=True, decimal_places=6, help_text='Leave empty for no limit.', max_digits=12, null=True, validators=[validators.MinValueValidator(0)], verbose_name='US dollars a UTC day')),
             ('money_a_month', models.DecimalField(blank=True, decimal_places=6, help_text='Leave empty for no limit. Without a daily budget, what is left is spread evenly over the remaining days.', max_digits=12, null=True, validators=[validators.MinValueValidator(0)], verbose_name='US dollars a month')),
             ('price_of_a_post', models.DecimalField(decimal_places=6, default=Decimal('0.005'), help_text='US dollars per post and UTC day.', max_digits=12, validators=[validators.MinValueValidator(0)])),
+            ('price_of_an_owned_post', models.DecimalField(db_default=Decimal('0.001'), decimal_places=6, default=Decimal('0.001'), help_text="US dollars per post by the account that owns the app, or that mentions it, if a source of that account reads it with its own tokens.", max_digits=12, validators=[validators.MinValueValidator(0)])),
             ('price_of_a_user', models.DecimalField(decimal_places=6, default=Decimal('0.010'), help_text='US dollars per account looked up.', max_digits=12, validators=[validators.MinValueValidator(0)])),
             ('depleted_until', models.DateTimeField(editable=False, null=True)),
             ('depleted_reason', models.CharField(blank=True, editable=False, max_length=300)),
@@ -328,6 +329,7 @@ class Migration(migrations.Migration):
             ('renewals_failed', models.PositiveSmallIntegerField(default=0, editable=False)),
             ('renewal_problem', models.CharField(blank=True, editable=False, max_length=300)),
             ('scopes', ArrayField(base_field=models.CharField(max_length=40), blank=True, editable=False, help_text='What the user allowed at sign-in, as X named it with the last tokens; null: not known until the next renewal.', null=True, size=None)),
+            ('app_owner', models.BigIntegerField(blank=True, help_text="The numeric id of the account at X that owns the app, where these are that account's tokens: X bills less for its posts and its mentions then. Leave empty otherwise.", null=True)),
             ('app', models.ForeignKey(help_text='The X app that the keys belong to. X allows one app per use case, so several credentials are tokens of several users, or belong to separate projects.', on_delete=models.PROTECT, related_name='credentials', to='trackers.app')),
         ], {
             'ordering': ['name'],
@@ -362,6 +364,7 @@ class Migration(migrations.Migration):
             ('day', models.DateField()),
             ('posts', models.IntegerField(default=0)),
             ('users', models.IntegerField(default=0)),
+            ('owned_posts', models.IntegerField(db_default=0, default=0)),
             ('posts_reserved', models.IntegerField(default=0)),
             ('users_reserved', models.IntegerField(default=0)),
             ('money', models.DecimalField(decimal_places=6, default=0, max_digits=14)),

@@ -87,6 +87,11 @@ POSTS_LEFT = f"""least(
                                      / s.days_left) - s.day_posts END,
         floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
 
+# Of a post, in US dollars: X bills the posts and mentions of the account that owns the app as
+# "Owned Reads", if they are read with that account's own tokens (x-api/getting-started/pricing,
+# 2026-08-22).
+PRICE = "CASE WHEN %(is_owned)s THEN p.price_of_an_owned_post ELSE p.price_of_a_post END"
+
 # For a window that X has not (or no longer) reported: one request goes out to learn its state.
 _UNKNOWN = 1
 READ_BALANCES = statement(

@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
 
-from trackers.money.balances import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Balance
+from trackers.money.balances import CLOCKS, MONEY_LEFT, POSTS_LEFT, PRICE, SPENT, Balance
 from tweetwatch.database import DatabaseClock, array, cursor, fetch_together
 from tweetwatch.statements import fill, statement
 
@@ -32,6 +32,7 @@ class Payment:
     # nothing is reserved, so a request that may last longer must not be sent.
     reply_by: float
     tomorrow: int = 0  # those that may be billed on the next day
+    is_owned: bool = False  # X bills less for them; they are reserved at the price of others
 
     def parts(self, sizes: Sequence[tuple[int, int]]) -> Sequence[Payment]:
         """A payment for each request, of (its tweets that are new today, all its tweets).
@@ -97,28 +98,37 @@ _RESERVE_USERS = f"""
 # A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
 _COUNT_BILLED = """
-    INSERT INTO trackers_spending AS s (project_id, day, posts, users, posts_reserved,
+    INSERT INTO trackers_spending AS s (project_id, day, posts, owned_posts, users, posts_reserved,
                                         users_reserved, money)
-    SELECT p.id, %(day)s, %(posts)s, %(users)s, 0, 0,
-           %(posts)s * p.price_of_a_post + %(users)s * p.price_of_a_user
-    FROM {}
+    SELECT p.id, %(day)s, %(posts)s, CASE WHEN %(is_owned)s THEN %(posts)s ELSE 0 END, %(users)s,
+           0, 0, %(posts)s * {price} + %(users)s * p.price_of_a_user
+    FROM {source}
     WHERE p.id = %(project)s
     ON CONFLICT (project_id, day) DO UPDATE
     SET posts = s.posts + excluded.posts, users = s.users + excluded.users,
+        owned_posts = s.owned_posts + excluded.owned_posts,
         posts_reserved = greatest(0, s.posts_reserved - %(posts_reserved)s),
         users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
         money = s.money + excluded.money
 """
 # If a crash loses it, everything reserved counts as spent.
 _SETTLE = _COUNT_BILLED.format(
-    "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
+    price=PRICE,
+    source="trackers_project p, "
+    "(SELECT set_config('synchronous_commit', 'off', true)) AS unflushed",
 )
 # Counts what was not reserved, in the transaction of the caller that reports it.
-_SPEND = _COUNT_BILLED.format("trackers_project p")
+_SPEND = _COUNT_BILLED.format(price=PRICE, source="trackers_project p")
 
 
 def reserve_posts(
-    balance: Balance, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
+    balance: Balance,
+    *,
+    unpaid: Sequence[int],
+    paid: int,
+    timeout: timedelta,
+    clock: DatabaseClock,
+    is_owned: bool = False,
 ) -> Payment | None:
     """Reserve what requests that may take `timeout` can cost; None if none may be sent.
 
@@ -127,6 +137,7 @@ def reserve_posts(
     until midnight.
     `clock`: the present time, as the balance may have been read long ago. If its day has ended
     since, it is unknown which tweets are new, and no request may be sent.
+    `is_owned`: X will bill them as owned reads.
     """
     day, left = balance.day, balance.midnight - (clock.now() + balance.ahead)
     if left <= timedelta(0):
@@ -134,23 +145,25 @@ def reserve_posts(
     # Tokens may need renewal first, which is a request too.
     if left > 2 * timeout + CLOCKS:
         posts = _posts_granted(balance.project, day, unpaid) if unpaid else 0
-        return _payment_of(balance, clock, posts=posts) if posts + paid else None
+        payment = _payment_of(balance, clock, posts=posts, is_owned=is_owned)
+        return payment if posts + paid else None
     with transaction.atomic():
         posts = _posts_granted(balance.project, day, unpaid) if unpaid else 0
         tomorrow = _posts_granted(balance.project, day + timedelta(days=1), [0] * (posts + paid))
         if tomorrow < posts + paid:
             transaction.set_rollback(True)
             return None
-    return _payment_of(balance, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
+    payment = _payment_of(balance, clock, posts=posts, tomorrow=tomorrow, is_owned=is_owned)
+    return payment if posts + paid else None
 
 
 def _payment_of(
-    balance: Balance, clock: DatabaseClock, *, posts: int, tomorrow: int = 0
+    balance: Balance, clock: DatabaseClock, *, posts: int, is_owned: bool, tomorrow: int = 0
 ) -> Payment:
     """What was reserved, and until when it covers all days on which X may bill."""
     last = balance.midnight + timedelta(days=1 if tomorrow else 0)
     reply_by = clock.monotonic_at(last - balance.ahead - CLOCKS)
-    return Payment(balance.project, balance.day, posts, reply_by, tomorrow)
+    return Payment(balance.project, balance.day, posts, reply_by, tomorrow, is_owned)
 
 
 def _posts_granted(project: int, day: date, reserved: Sequence[int]) -> int:
@@ -173,18 +186,21 @@ def settle_payment(payment: Payment, *, posts: int, shown: int, x_now: datetime 
 
 
 def settle_all(settlements: Iterable[Settlement]) -> None:
-    """Count what X billed, each by its own reply, in one statement per project and day.
+    """Count what X billed, each by its own reply, in one statement per project, day and price.
 
     Locks: the rows of spending, by project and day.
     """
-    reserved, posts = Counter[tuple[int, date]](), Counter[tuple[int, date]]()
+    reserved, posts = Counter[tuple[int, date, bool]](), Counter[tuple[int, date, bool]]()
     for settlement in settlements:
         for day, were_reserved, are_billed in settlement.by_day():
-            row = settlement.payment.project, day
+            row = settlement.payment.project, day, settlement.payment.is_owned
             reserved[row] += were_reserved
             posts[row] += are_billed
     for row in sorted(reserved):
-        _write_spending(*row, posts_reserved=reserved[row], posts=posts[row])
+        project, day, is_owned = row
+        _write_spending(
+            project, day, posts_reserved=reserved[row], posts=posts[row], is_owned=is_owned
+        )
 
 
 def cancel(payment: Payment) -> None:
@@ -210,11 +226,13 @@ def settle_users(balance: Balance, *, reserved: int, users: int) -> None:
     _write_spending(balance.project, balance.day, users_reserved=reserved, users=users)
 
 
-def _write_spending(project: int, day: date, *, by: str = _SETTLE, **counts: int) -> None:
+def _write_spending(
+    project: int, day: date, *, by: str = _SETTLE, is_owned: bool = False, **counts: int
+) -> None:
     amounts = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
     if any(amounts.values()):
         with cursor() as db:
-            db.execute(by, {"project": project, "day": day, **amounts})
+            db.execute(by, {"project": project, "day": day, "is_owned": is_owned, **amounts})
 
 
 def spend(project: int, day: date, *, posts: int) -> None:

@@ -53,6 +53,12 @@ class Project(models.Model):
     price_of_a_post = _dollars(
         default=Decimal("0.005"), help_text="US dollars per post and UTC day."
     )
+    price_of_an_owned_post = _dollars(
+        default=Decimal("0.001"),
+        db_default=Decimal("0.001"),
+        help_text="US dollars per post by the account that owns the app, or that mentions it, if "
+        "a source of that account reads it with its own tokens.",
+    )
     price_of_a_user = _dollars(
         default=Decimal("0.010"), help_text="US dollars per account looked up."
     )
@@ -96,6 +102,10 @@ class Project(models.Model):
     def has_budget(self) -> bool:
         limits = (self.posts_a_day, self.posts_a_month, self.money_a_day, self.money_a_month)
         return any(limit is not None for limit in limits)
+
+    def cost_of_posts(self, posts: int, *, owned: int = 0) -> Decimal:
+        """Dollars for tweet-days, of which so many are owned reads, as in `ledger`."""
+        return (posts - owned) * self.price_of_a_post + owned * self.price_of_an_owned_post
 
     @property
     def drift(self) -> int | None:
@@ -154,6 +164,8 @@ class Spending(models.Model):
     day = models.DateField()
     posts = models.IntegerField(default=0)
     users = models.IntegerField(default=0)
+    # Those of `posts` that X bills as owned reads.
+    owned_posts = models.IntegerField(default=0, db_default=0)
     posts_reserved = models.IntegerField(default=0)
     users_reserved = models.IntegerField(default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0)

@@ -34,6 +34,9 @@ class Spent:
     money_month: Decimal = Decimal(0)
     users_today: int = 0
     users_month: int = 0
+    # Those of the tweet-days that X billed as owned reads.
+    owned_today: int = 0
+    owned_month: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,11 @@ APPS = "/admin/trackers/app/"
 NO_ROWS = {
     f"spending-{name}_FORMS": "0" for name in ("TOTAL", "INITIAL", "MIN_NUM", "MAX_NUM")
 }  # fmt: skip
-PRICES = {"price_of_a_post": "0.005", "price_of_a_user": "0.010"}
+PRICES = {
+    "price_of_a_post": "0.005",
+    "price_of_an_owned_post": "0.001",
+    "price_of_a_user": "0.010",
+}
 
 
 def spend(project, day=None, **given):

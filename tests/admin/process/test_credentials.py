@@ -216,3 +216,25 @@ def test_the_list_shows_credentials_that_must_sign_in_again(staff):
     CredentialFactory(kind="oauth2", secrets=STORED).disable("sign in again: x", now=timezone.now())
 
     assert "sign in again: x" in staff.get(LIST).content.decode()
+
+
+OAUTH1 = {
+    "kind": "oauth1", "consumer_key": "k", "consumer_secret": "s", "access_token": "42-token",
+    "access_token_secret": "s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("keys", "owner", "fault"),
+    [
+        (OAUTH1, "42", ""),
+        (OAUTH1, "43", "The access token belongs to another account."),
+        ({"bearer_token": "t"}, "42", "A bearer token is an app&#x27;s, and no account&#x27;s."),
+    ],
+)
+def test_the_owner_of_an_app_is_entered_with_its_own_tokens(staff, keys, owner, fault):
+    page = staff.post(f"{LIST}add/", {**BEARER, **keys, "app_owner": owner}, follow=True)
+
+    assert fault in page.content.decode()
+    owners = list(Credential.objects.values_list("app_owner", flat=True))
+    assert owners == ([] if fault else [int(owner)])

@@ -101,17 +101,19 @@ def _meters(summary: MoneySummary) -> tuple[Meter, ...]:
     """Today's and this month's. A day without its own budget has what the others leave over."""
     project, spent, left = summary.project, summary.spent, summary.left
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
-    money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
+    money_rest = None if left is None else spent.money_today + project.cost_of_posts(left)
     return (
         _meter("Tweet-days today", spent.posts_today, project.posts_a_day, _whole_number,
               rest=posts_rest, of=_rest_of(project, project.posts_a_month)),
         _meter("Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=_rest_of(project, project.money_a_month),
-              paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today),
+              paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today,
+                         owned=spent.owned_today),
               accounts=_for_accounts(project, spent.users_today)),
         _meter("Tweet-days this month", spent.posts_month, project.posts_a_month, _whole_number),
         _meter("Money this month", spent.money_month, project.money_a_month, dollars,
-              paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month)),
+              paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month,
+                         owned=spent.owned_month)),
     )  # fmt: skip
 
 
@@ -131,16 +133,23 @@ def _rest_of(project: Project, month: int | Decimal | None) -> str:
     )
 
 
-def _paid(project: Project, money: Decimal, posts: int, users: int) -> str:
+def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: int) -> str:
     """What the money was for: posts and accounts times their prices, so that it can be checked."""
-    of_posts, of_users = posts * project.price_of_a_post, users * project.price_of_a_user
+    of_posts = project.cost_of_posts(posts, owned=owned)
+    of_users = users * project.price_of_a_user
     if not posts and not users:
         return ""
     if money != of_posts + of_users:
         # The price was changed meanwhile.
         return f"for {commas(posts)} posts and {commas(users)} accounts, some at another price"
+    and_owned = (
+        f" + {commas(owned)} of our own × {_exact_price(project.price_of_an_owned_post)}"
+        if owned
+        else ""
+    )
     return (
-        f"{commas(posts)} posts × {_exact_price(project.price_of_a_post)} = {dollars(of_posts)}, "
+        f"{commas(posts - owned)} posts × {_exact_price(project.price_of_a_post)}{and_owned} = "
+        f"{dollars(of_posts)}, "
         f"{commas(users)} accounts × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
     )
 

@@ -10,7 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Q
+from django.db.models.functions import Now
+
 from trackers.credentials import selection, sentences
+from trackers.credentials.models import Credential
 from trackers.ingest.polls.priority import left_to_others
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
@@ -18,6 +22,7 @@ from trackers.money import ledger
 from trackers.money.balances import Balance, read_balances
 from trackers.money.ledger import Payment
 from trackers.xapi.errors import XError
+from trackers.xapi.keys import V2
 from trackers.xapi.page import FEWEST, MAX_PAGE_SIZE, Page
 from trackers.xapi.timelines import ENDPOINTS
 from tweetwatch.database import array, cursor
@@ -55,6 +60,14 @@ def reserve_page(
     if usable and not paying:
         return until_tomorrow(usable, now=now)
     shut = []
+    if owner := _tokens_of_owner(source, paying):
+        # Cheaper for the same posts, so it goes first.
+        selected = selection.select_credential(ENDPOINTS[kind], only=owner.pk)
+        if isinstance(selected, selection.Selection):
+            [balance] = [one for one in paying if one.project == selected.project]
+            return _reserve_money(
+                source, selected, balance, age=age, now=now, timeout=timeout, is_owned=True
+            )
     for balance in sorted(paying, key=lambda balance: _money_left(balance, age), reverse=True):
         selected = selection.select_credential(ENDPOINTS[kind], project=balance.project)
         if isinstance(selected, selection.Selection):
@@ -86,6 +99,7 @@ def _reserve_money(
     age: timedelta,
     now: datetime,
     timeout: timedelta,
+    is_owned: bool = False,
 ) -> PageGrant | Wait:
     """The selected credential with its money, unless others come first."""
     if until := left_to_others(source, selected):
@@ -96,7 +110,12 @@ def _reserve_money(
         )
     unpaid = [balance.reserved_for_younger_than(age)] * MAX_PAGE_SIZE
     payment = ledger.reserve_posts(
-        balance, unpaid=unpaid, paid=0, timeout=timeout, clock=selected.clock
+        balance,
+        unpaid=unpaid,
+        paid=0,
+        timeout=timeout,
+        clock=selected.clock,
+        is_owned=is_owned,
     )
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
         return PageGrant(selected, payment)
@@ -107,6 +126,19 @@ def _reserve_money(
         now + _A_MOMENT,
         "Other workers spent the last of today's budget, or the day has just ended.",
     )
+
+
+def _tokens_of_owner(source: Source, paying: Sequence[Balance]) -> Credential | None:
+    """A user's tokens, if the source is of that user's account, which owns their app at X.
+
+    X bills the posts and the mentions of such an account as owned reads then.
+    """
+    if kind_of(source) not in ("account", "mentions") or source.account_id is None:
+        return None
+    has_tokens = Q(refreshing_until=None) | Q(refreshing_until__lte=Now())
+    owners = Credential.objects.enabled().defer("secrets").filter(has_tokens, api=V2)
+    projects = [balance.project for balance in paying]
+    return owners.filter(app_owner=source.account_id, app__project__in=projects).first()
 
 
 def _nobody(source: Source) -> selection.NoRoom | selection.NoCredential:

@@ -168,7 +168,7 @@ def _take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, in
     source.again += len(ids) - len(new)
     source.leaked += len(late)
     came = days.Brought(source.pk, len(new), len(ids) - len(new), len(late), brought.billed)
-    days.count_brought([came], day=payment.day, project=payment.project)
+    days.count_brought([came], day=payment.day, project=payment.project, is_owned=payment.is_owned)
     if late:
         publish_leak(source.pk, sorted(late))
     return len(new), len(late), len(measured)

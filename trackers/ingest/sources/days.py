@@ -12,17 +12,18 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from trackers.ingest.sources.models import SourceDay
+from trackers.money.balances import PRICE
 from tweetwatch.database import array, cursor
 
 _KEPT_FOR = timedelta(days=92)
 
 
 # Locks: rows of sources that the caller has locked already, in the order of their ids.
-_COUNT = """
+_COUNT = f"""
     INSERT INTO trackers_sourceday AS d (source_id, day, posts, again, late, billed, money)
     SELECT n.id, %(day)s::date, n.posts, n.again, n.late, n.billed,
-           n.billed * coalesce((SELECT price_of_a_post FROM trackers_project
-                                WHERE id = %(project)s::bigint), 0)
+           n.billed * coalesce((SELECT {PRICE} FROM trackers_project p
+                                WHERE p.id = %(project)s::bigint), 0)
     FROM unnest(%(ids)s::bigint[], %(posts)s::bigint[], %(again)s::bigint[], %(late)s::bigint[],
                 %(billed)s::bigint[]) AS n(id, posts, again, late, billed)
     ORDER BY n.id
@@ -45,14 +46,18 @@ class Brought:
     billed: int = 0
 
 
-def count_brought(brought: list[Brought], *, day: date, project: int | None) -> None:
-    """Add this to the day's rows. `project`: who pays; None where nothing is billed."""
+def count_brought(
+    brought: list[Brought], *, day: date, project: int | None, is_owned: bool = False
+) -> None:
+    """Add this to the day's rows. `project`: who pays; None where nothing is billed. `is_owned`: X
+    bills them as owned reads."""
     with cursor() as db:
         db.execute(
             _COUNT,
             {
                 "day": day,
                 "project": project,
+                "is_owned": is_owned,
                 "ids": array(one.source for one in brought),
                 "posts": array(one.posts for one in brought),
                 "again": array(one.again for one in brought),

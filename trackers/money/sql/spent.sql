@@ -4,7 +4,9 @@ SELECT p.id,
        coalesce(sum(s.money + s.reserved) FILTER (WHERE s.day = given.day), 0),
        coalesce(sum(s.money + s.reserved), 0),
        coalesce(sum(s.users + s.users_reserved) FILTER (WHERE s.day = given.day), 0)::bigint,
-       coalesce(sum(s.users + s.users_reserved), 0)::bigint
+       coalesce(sum(s.users + s.users_reserved), 0)::bigint,
+       coalesce(sum(s.owned_posts) FILTER (WHERE s.day = given.day), 0)::bigint,
+       coalesce(sum(s.owned_posts), 0)::bigint
 FROM unnest(%(projects)s::bigint[], %(days)s::date[]) AS given(project, day)
 JOIN trackers_project p ON p.id = given.project
 LEFT JOIN LATERAL (

@@ -6,11 +6,14 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from tests.ingest.polls.steps import accounts, add, billed, poll, release
+from tests.factories import CredentialFactory
+from tests.ingest.polls.steps import accounts, add, asked, billed, poll, release
+from trackers.credentials.models import Credential
 from trackers.ingest.sources import days
 from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import SourceDay
 from trackers.money.models import Project, Spending
+from trackers.xapi.keys import Secrets
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,3 +64,55 @@ def test_days_are_pruned_after_three_months_and_deleted_with_their_source():
     assert SourceDay.objects.count() == 2
     source.delete()
     assert not SourceDay.objects.exists()
+
+
+def owner(x, id):
+    """Tokens of the account that owns the app, at X and with us, in the project of the others."""
+    secrets = {"client_id": "client", "access_token": "own", "refresh_token": "refresh"}
+    project = {"app": "one", "project": "ours"}
+    x.tell("POST", "credentials", {"kind": "bearer", "bearer_token": "token-of-one", **project})
+    x.tell("POST", "credentials", {"kind": "oauth2", **secrets, **project, "user_id": str(id)})
+    app = Credential.objects.get().app
+    return CredentialFactory(
+        name="owner", kind="oauth2", app=app, secrets=Secrets(secrets), app_owner=id
+    )
+
+
+def test_owned_reads_are_priced_as_x_bills_them(x):
+    (id, username), (other_id, other_name) = accounts(x, 2)
+    owner(x, id)
+    own, other = add("account", username), add("account", other_name)
+    release(x, authors=[id], count=30)
+    release(x, authors=[other_id], count=20)
+
+    for source in (own, other):
+        poll(source)
+
+    own_posts, other_posts = (
+        sum(one.billed for one in SourceDay.objects.filter(source=source))
+        for source in (own, other)
+    )
+    assert own_posts >= 30
+    assert other_posts >= 20
+    spending = Spending.objects.get()
+    assert (spending.posts, spending.owned_posts) == (own_posts + other_posts, own_posts)
+    # Whose the two names are is read first.
+    expected = own_posts * Decimal("0.001") + other_posts * Decimal("0.005") + 2 * Decimal("0.01")
+    assert spending.money == expected == Decimal(x.get("projects/ours")["spent_micro"]) / 10**6
+    money = {one.source_id: one.money for one in SourceDay.objects.all()}
+    assert money[own.pk] == own_posts * Decimal("0.001")
+    tokens = {entry["token"] for entry in asked(x, "GET /2/users/:id/tweets")}
+    assert len(tokens) == 2
+
+
+def test_another_credential_asks_at_the_usual_price_where_the_owner_may_not(x):
+    id, username = accounts(x, 1)[0]
+    owner(x, id).disable("tired", now=timezone.now())
+    source = add("account", username)
+    release(x, authors=[id], count=30)
+
+    poll(source)
+
+    spending = Spending.objects.get()
+    assert spending.owned_posts == 0
+    assert spending.money == spending.posts * Decimal("0.005") + Decimal("0.01")

@@ -55,6 +55,15 @@ def test_the_money_of_today_is_a_gauge_with_reservations(staff):
     assert "of which $0.12 for 12 accounts" in flat(staff.get("/"))
 
 
+def test_owned_reads_are_itemised_at_their_price(staff):
+    spend(project(), posts=2100, owned_posts=600, money=Decimal("8.1"))
+
+    words, _ = page(staff)
+
+    paid = "1,500 posts × $0.005 + 600 of our own × $0.001 = $8.10, 0 accounts × $0.01 = $0.00"
+    assert f"Money today $8.10 {paid}" in words
+
+
 def test_the_month_is_the_sum_of_its_days(staff):
     payer = project(posts_a_month=100_000)
     today = now().date()
