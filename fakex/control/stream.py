@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any, get_args
 
 from fakex.control.acts import Act, Body, Params
-from fakex.streams.connections import Connection, Ending
+from fakex.streams.connections import Connection, Ending, Line
 from fakex.streams.delivery import Farewells, StreamSettings, disconnection
 from fakex.streams.rules import Refuses, StreamRules
 from fakex.x import X
@@ -33,6 +33,7 @@ class StreamControl:
             "garble": self._garble,
             "disconnect": self._disconnect,
             "lose_rules": self._lose_rules,
+            "send": self._send,
         }
 
     def _show(self, _rest: str, query: Params, _body: Body) -> Any:
@@ -124,6 +125,12 @@ class StreamControl:
         self._streams.farewells = Farewells(int(body.get("next", 0)), kind)
         for connection in self._open():
             connection.end(disconnection(kind, self._x.settings.problem_host))
+
+    def _send(self, body: Body) -> None:
+        """Send {"lines": [...]}, as they are, each with an end of line of its own."""
+        for connection in self._open():
+            for text in body["lines"]:
+                connection.put(Line(0, (), f"{text}\r\n".encode()))
 
     def _lose_rules(self, body: Body) -> None:
         """Somebody deletes rules elsewhere: all of them, or {"values": [...]}."""

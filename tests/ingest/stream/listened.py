@@ -97,6 +97,17 @@ class Listened:
         thread.start()
         return thread
 
+    def when_it_opened(self, act):
+        """A thread that acts as soon as X has an open connection."""
+
+        def wait():
+            wait_until(lambda: self.x.get("stream")["open"])
+            act()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        return thread
+
     def asked(self, endpoint):
         return [entry for entry in self.x.log() if entry["endpoint"] == endpoint]
 

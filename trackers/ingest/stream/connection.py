@@ -20,7 +20,7 @@ from django.db import (
 )
 
 from trackers.ingest.stream import lease as stream_lease
-from trackers.ingest.stream.backoff import Backoff
+from trackers.ingest.stream.backoff import Backoff, Trouble
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
 from trackers.ingest.stream.gaps import open_gaps
 from trackers.ingest.stream.lease import Lease
@@ -31,6 +31,7 @@ from trackers.ingest.stream.requests import Asker, NoTurnError, check_payer
 from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.store import store
 from trackers.xapi.errors import XError
+from trackers.xapi.parse.stream import Farewell
 from trackers.xapi.stream import Opened
 from tweetwatch.database import cursor, why_lost
 
@@ -77,7 +78,7 @@ class OpenStream:
     _reader: Reader = field(init=False)
     _listeners: Listeners = field(init=False)
     _clock: StreamClock = field(init=False)
-    _farewell: str = ""
+    _farewell: Farewell | None = None
     _heard: bool = False
     _looked: float = 0.0
 
@@ -146,10 +147,15 @@ class OpenStream:
             pass
 
     def _broken(self, error: XError | None) -> Pause:
-        because = self._farewell or (error.reason if error else "X closed the connection.")
+        farewell = self._farewell
+        if farewell is None:
+            because = error.reason if error else "X closed the connection."
+            return Pause(because, self.backoff.next("network"))
         # If X says goodbye and sent nothing else, it refused us; the network is fine.
-        refused = self._farewell and not self._heard
-        return Pause(because, self.backoff.next("http" if refused else "network"))
+        trouble: Trouble = "network" if self._heard else "http"
+        if farewell.is_one_too_many:
+            trouble = "limited"
+        return Pause(farewell.reason, self.backoff.next(trouble))
 
     def _store(self, batch: StreamBatch) -> None:
         stored = (batch, self.asker.lease, self._listeners, self.asker.settings.margins)

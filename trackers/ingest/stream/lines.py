@@ -37,7 +37,7 @@ class StreamBatch:
     until: datetime | None = None
     # A post or a keep-alive came; a farewell or half a line is no sign of life.
     alive: bool = False
-    farewell: str = ""
+    farewell: Farewell | None = None
     end: End | None = None  # no more will come
 
     @property
@@ -69,7 +69,7 @@ def _read_heard(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamC
         if message.id > _SNOWFLAKES_FROM:
             _reach(batch, min(born_at(message.id), clock.x_at(heard.at)))
     elif isinstance(message, Farewell):
-        batch.farewell = message.reason
+        batch.farewell = message
     else:
         batch.garbled += 1
         batch.why = message.why

@@ -20,6 +20,15 @@ _LONGEST_VALUE = 4096
 # Besides a list of errors and a problem's type: X's problems, and its plain `Error`.
 _FAREWELLS = frozenset({"title", "code"})
 
+# By the `disconnect_type`, of which OpenAPI 2.166 names eight. The others pass by themselves: the
+# stream is connected to again.
+_NEXT_STEPS: Mapping[str, str] = {
+    "SlowReader": "Posts come faster than this machine reads and stores them. Look at its load, or "
+    "choose narrower rules.",
+    "ClientApplicationStateDegraded": "Look at the app in X's developer console.",
+    "InvalidRules": "Look at the app's rules in X's developer console.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Matched:
@@ -40,9 +49,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """X ends the connection, in its own words."""
+    """X ends the connection: its own words, and what a person can do about it."""
 
     reason: str
+    is_one_too_many: bool = False  # X counts other connections of the app
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,7 @@ def read_line(line: bytes) -> Event | Farewell | Garbled:
     if type(data) is dict:
         return _read_event(message, data)
     if entries(message) or not _FAREWELLS.isdisjoint(message) or kind_of(message):
-        return Farewell(_farewell_text(message))
+        return _read_farewell(message)
     return Garbled("neither a post nor a farewell")
 
 
@@ -130,12 +140,15 @@ def _tag_of(rule: Mapping[str, Any]) -> str:
     return tag if type(tag) is str else ""
 
 
-def _farewell_text(message: Mapping[str, Any]) -> str:
-    """One line: the kind of farewell, and what X says about it."""
+def _read_farewell(message: Mapping[str, Any]) -> Farewell:
+    """One line: the kind of farewell, what X says about it, and the next step if there is one."""
     first = (entries(message) or [message])[0]
     found = (first.get(name) for name in ("disconnect_type", "title", "detail", "message"))
     texts = dict.fromkeys(text for text in found if type(text) is str and text)
-    return shorten(": ".join(texts)) or "X named no reason."
+    words = shorten(": ".join(texts)) or "X named no reason."
+    step = _NEXT_STEPS.get(str(first.get("disconnect_type")), "")
+    is_one_too_many = first.get("connection_issue") == "TooManyConnections"
+    return Farewell(f"{words} {step}".strip(), is_one_too_many)
 
 
 def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> RulesReply:
