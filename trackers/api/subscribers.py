@@ -12,6 +12,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Status
+from pydantic import AwareDatetime
 
 from trackers.api.subscriber_bodies import (
     AddedOut,
@@ -95,12 +96,18 @@ def attempts(
     name: str,
     outcome: Attempt.Outcome | None = None,
     before: Id | None = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
     limit: int = Query(50, ge=1, le=_MAX_ATTEMPTS),
 ) -> dict[str, Any]:
-    """Newest first; pass `next` as `before` for more."""
+    """Newest first, of [since, until); pass `next` as `before` for more."""
     require_permission(request, "trackers.view_subscriber")
+    if since and until and since >= until:
+        raise ValueError("since must be before until.")
     subscriber = _find_subscriber(name)
-    fetched = subscriber.newest_attempts(limit=limit + 1, outcome=outcome or "", before=before)
+    fetched = subscriber.newest_attempts(
+        limit=limit + 1, outcome=outcome or "", before=before, since=since, until=until
+    )
     rows = fetched[:limit]
     return {
         "attempts": [attempt_json(attempt) for attempt in rows],

@@ -10,6 +10,7 @@ subscriber is `current` and takes new events. The others never change their even
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -139,14 +140,24 @@ class Subscriber(models.Model):
         return self.batches.filter(place__gte=0).order_by("place", "id")
 
     def newest_attempts(
-        self, *, limit: int, outcome: str = "", before: int | None = None
+        self,
+        *,
+        limit: int,
+        outcome: str = "",
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> list[Attempt]:
-        """Attempts to deliver to it, newest first; `before`: those older than this id."""
+        """Attempts to deliver to it in [since, until), newest first; `before`: of older ids."""
         attempts = Attempt.objects.filter(subscriber_id=self.pk)
         if outcome:
             attempts = attempts.filter(outcome=outcome)
         if before is not None:
             attempts = attempts.filter(id__lt=before)
+        if since is not None:
+            attempts = attempts.filter(at__gte=since)
+        if until is not None:
+            attempts = attempts.filter(at__lt=until)
         return list(attempts.order_by("-id")[:limit])
 
     def clean(self) -> None:

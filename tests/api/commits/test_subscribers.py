@@ -5,8 +5,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 
-from tests.events.conftest import books, fanned_out, subscriber, take
-from trackers.events.models import Subscriber
+from tests.events.conftest import books, deliver, fanned_out, subscriber, take
+from trackers.events.models import Attempt, Subscriber
 from trackers.outbox.models import Topic
 
 pytestmark = pytest.mark.django_db
@@ -129,6 +129,25 @@ def test_an_unknown_subscriber_is_404_and_a_missing_permission_403(program, meth
     for name in ("nobody", "No%20body", "a%00b"):
         answer = program.ask(method, f"subscribers/{name}{path}", body)
         assert (program.status, list(answer)) == (404, ["error"])
+
+
+def test_attempts_are_filtered_by_time(keeper):
+    subscriber("shop", max_events=1)
+    fanned_out(1, 2)
+    deliver(take())
+    Attempt.objects.filter(id=Attempt.objects.first().id).update(at="2026-11-20T12:00:30Z")
+
+    def attempts(query):
+        return keeper.get(f"subscribers/shop/attempts?{query}")["attempts"]
+
+    assert len(keeper.get("subscribers/shop/attempts")["attempts"]) == 2
+    period = "since=2026-11-20T12:00:30Z&until=2026-11-20T12:00:31Z"
+    assert [one["at"] for one in attempts(period)] == ["2026-11-20T12:00:30.000Z"]
+    assert attempts("until=2026-11-20T12:00:30Z") == []
+    assert len(attempts("since=2026-11-20T12:00:31Z")) == 1
+    for bad in ("since=yesterday", "since=2026-11-20T12:00:00Z&until=2026-11-20T12:00:00Z"):
+        keeper.get(f"subscribers/shop/attempts?{bad}")
+        assert keeper.status == 400
 
 
 def test_view_permission_allows_no_changes(program):

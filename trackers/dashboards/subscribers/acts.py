@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page
+from trackers.dashboards.subscribers.attempts import MinuteInput
 from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber
@@ -31,7 +32,6 @@ from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.history import on_page
 
 _FORM_TEMPLATE = "dashboards/subscribers/form.html"
-_MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 @require_POST
@@ -108,13 +108,6 @@ def key_page(
 ) -> HttpResponse:
     context = {"subscriber": subscriber, "key": key, "is_new": is_new}
     return render(request, "dashboards/subscribers/key.html", context)
-
-
-class MinuteInput(forms.DateTimeInput):
-    input_type = "datetime-local"
-
-    def __init__(self) -> None:
-        super().__init__(format=_MINUTE_FORMAT)
 
 
 class ReplayForm(forms.Form):

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
 from trackers.dashboards.charts import Sparkline, by_minute
 from trackers.dashboards.parts import render_parts
+from trackers.dashboards.subscribers.attempts import AttemptsForm
 from trackers.dashboards.words import commas
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
@@ -76,8 +77,10 @@ def subscriber(request: HttpRequest, id: int) -> HttpResponse:
     if outcome not in ("", *Attempt.Outcome.values):
         raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
     now, _ = current()
-    parts = {"detail": lambda: _subscriber_context(subscriber, outcome, now=now)}
-    return render_parts(request, "dashboards/subscribers/detail.html", parts, shared={"now": now})
+    form = AttemptsForm(request.GET)
+    parts = {"detail": lambda: _subscriber_context(subscriber, outcome, form, now=now)}
+    shared = {"now": now, "period": form.query()}
+    return render_parts(request, "dashboards/subscribers/detail.html", parts, shared=shared)
 
 
 def _subscribers_context(*, now: datetime) -> dict[str, Any]:
@@ -97,8 +100,10 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
     }
 
 
-def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
-    attempts = subscriber.newest_attempts(limit=_MAX_ATTEMPTS, outcome=outcome)
+def _subscriber_context(
+    subscriber: Subscriber, outcome: str, form: AttemptsForm, *, now: datetime
+) -> dict[str, Any]:
+    attempts = subscriber.newest_attempts(limit=_MAX_ATTEMPTS, outcome=outcome, **form.period())
     batches = subscriber.batches_in_line()[: _MAX_BATCHES + 1]
     set_aside = subscriber.batches_set_aside()[: _MAX_BATCHES + 1]
     row = _subscriber_row(
@@ -123,6 +128,7 @@ def _subscriber_context(subscriber: Subscriber, outcome: str, *, now: datetime) 
         "more_attempts": len(attempts) == _MAX_ATTEMPTS,
         "outcome": outcome,
         "outcomes": Attempt.Outcome.values,
+        "attempts_form": form,
     }
 
 

@@ -85,6 +85,8 @@ class Command(ActionsCommand):
         attempts.add_argument("name")
         attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
         attempts.add_argument("--limit", type=int, default=20, metavar="N")
+        attempts.add_argument("--since", type=_time_argument, metavar="TIME")
+        attempts.add_argument("--until", type=_time_argument, metavar="TIME")
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         with _report_bad_input():
@@ -182,7 +184,10 @@ class Command(ActionsCommand):
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
         attempts = subscriber.newest_attempts(
-            limit=options["limit"], outcome=options["outcome"] or ""
+            limit=options["limit"],
+            outcome=options["outcome"] or "",
+            since=options["since"],
+            until=options["until"],
         )
         for row in reversed(attempts):
             attempt = attempt_json(row)

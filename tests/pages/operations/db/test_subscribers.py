@@ -105,6 +105,33 @@ def test_the_page_of_a_subscriber_shows_waiting_events_and_answers(staff):
     assert staff.get("/subscribers/999/").status_code == 404
 
 
+def test_attempts_are_filtered_by_time(staff):
+    shop = subscriber(max_events=1)
+    fanned_out(1, 2)
+    first, second = take()
+    deliver([first], status=204)
+    deliver([second], delivered=False, status=500, error="It answered 500.")
+    Attempt.objects.filter(outcome="failed").update(at="2026-11-20T12:00:30Z")
+
+    def attempts(query):
+        page = words(staff.get(f"/subscribers/{shop.pk}/?part=detail&{query}"))
+        return page[page.index("Attempts ·") :]
+
+    before = attempts("since=2026-11-20T12:00&until=2026-11-20T12:01")
+    assert ("It answered 500." in before, "204" in before) == (True, False)
+    after = attempts("since=2026-11-20T12:01")
+    assert ("It answered 500." in after, "204" in after) == (False, True)
+    assert "None in this period" in attempts("until=2026-11-20T12:00")
+    assert "None in this period" in attempts("since=2026-11-20T12:01&outcome=failed")
+    # What is wrong is said, and filters nothing. The page keeps the period.
+    wrong = attempts("since=2026-11-20T12:01&until=2026-11-20T12:00")
+    assert "This must be before “Until”." in wrong
+    assert "It answered 500." in wrong
+    assert "204" in wrong
+    kept = staff.get(f"/subscribers/{shop.pk}/?since=2026-11-20T12:01").content.decode()
+    assert "?part=detail&amp;since=2026-11-20T12%3A01" in kept
+
+
 def test_a_batch_is_set_aside_sent_again_and_dropped_by_its_buttons(staff):
     shop = subscriber()
     fanned_out(1, 2)
