@@ -22,8 +22,8 @@ from tests.api.server import serving
 from tests.flows.conftest import Product, figures, wait_until
 
 PROGRAMS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
-# No answer is given up because the machine is busy: a worker that waits for a database ends with its
-# task, and what it had read is lost with it.
+# No answer is given up because the machine is busy: a worker that waits for a database ends with
+# its task, and what it had read is lost with it.
 COUNT, LEASE, TASK, REQUEST = 250, 60.0, 55, 40
 MEASURED = """
     SELECT id, sum(measurements)::int FROM (
