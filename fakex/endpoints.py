@@ -14,6 +14,7 @@ USER_TWEETS, MENTIONS = "GET /2/users/:id/tweets", "GET /2/users/:id/mentions"
 SEARCH, LIST_TWEETS = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
 STREAM, RULES = "GET /2/tweets/search/stream", "GET /2/tweets/search/stream/rules"
 CHANGE_RULES = "POST /2/tweets/search/stream/rules"
+CONNECTIONS, END_CONNECTIONS = "GET /2/connections", "DELETE /2/connections"
 # What a user must have allowed: `OAuth2UserToken` of OpenAPI 2.167 (2026-08-22).
 _READING = frozenset({"tweet.read", "users.read"})
 SCOPES = dict.fromkeys(
@@ -32,6 +33,8 @@ _ROUTES = {
     ("GET", "/2/tweets/search/stream"): STREAM,
     ("GET", "/2/tweets/search/stream/rules"): RULES,
     ("POST", "/2/tweets/search/stream/rules"): CHANGE_RULES,
+    ("GET", "/2/connections"): CONNECTIONS,
+    ("DELETE", "/2/connections"): END_CONNECTIONS,
 }
 # Paths with a subject in them, which the group captures.
 _NAMED = (
@@ -51,7 +54,7 @@ class Request:
     target: str  # path and query
     query: str
     authorization: str | None
-    form: str = ""  # a POST's body
+    form: str = ""  # the body of a POST or a DELETE
     subject: str = ""  # the id or name in the path
     origin: str = ""  # scheme and host of the request
 

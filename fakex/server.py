@@ -72,7 +72,7 @@ class Server:
             target=target,
             query=query,
             authorization=http.headers.get("Authorization"),
-            form=await http.text() if http.method == "POST" else "",
+            form=await http.text() if http.method in ("POST", "DELETE") else "",
             subject=endpoint[1],
             origin=f"{http.scheme}://{http.host}",
         )

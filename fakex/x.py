@@ -16,7 +16,9 @@ from fakex.account.ledger import Ledger
 from fakex.account.windows import Budget, Scope, Windows
 from fakex.endpoints import (
     CHANGE_RULES,
+    CONNECTIONS,
     CREDITS,
+    END_CONNECTIONS,
     LOOKUP,
     MENTIONS,
     RULES,
@@ -35,6 +37,7 @@ from fakex.faults.script import BODY_KINDS, Faults, Rule, Script
 from fakex.log import Log
 from fakex.settings import Settings
 from fakex.streams.connections import Opening
+from fakex.streams.counted import end, listed
 from fakex.streams.delivery import Streams
 from fakex.streams.rules import read_change
 from fakex.wire import problems
@@ -59,7 +62,7 @@ from fakex.world.contents import newest_of
 from fakex.world.feeds import Feeds
 from fakex.world.seeded import Moment, World
 
-_APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
+_APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES, CONNECTIONS, END_CONNECTIONS})
 
 
 class X:
@@ -149,6 +152,10 @@ class X:
             reply = problem(403, problems.FORBIDDEN)
         elif isinstance(ask, UsageAsk):
             reply = self._usage(ask, caller, now_ms)
+        elif request.endpoint == CONNECTIONS:
+            reply = listed(self.streams.of(caller.app))
+        elif request.endpoint == END_CONNECTIONS:
+            reply = end(self.streams, caller.app, request.form, host=self.settings.problem_host)
         elif request.endpoint == CREDITS:
             reply = balance(self.ledger.project(caller.project))
         elif isinstance(ask, StreamAsk):

@@ -17,7 +17,9 @@ from typing import Any, Literal, NamedTuple
 from fakex.account.callers import Caller
 from fakex.endpoints import (
     CHANGE_RULES,
+    CONNECTIONS,
     CREDITS,
+    END_CONNECTIONS,
     LIST_TWEETS,
     LOOKUP,
     MENTIONS,
@@ -67,6 +69,8 @@ _DEFAULTS = {
     LOOKUP: Limit(token=900, app=300),
     USAGE: Limit(token=None, app=50),
     CREDITS: Limit(token=None, app=50),
+    CONNECTIONS: Limit(token=None, app=25),
+    END_CONNECTIONS: Limit(token=None, app=25),
     TOKEN: Limit(token=None, app=None),
 }
 

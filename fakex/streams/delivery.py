@@ -77,8 +77,16 @@ class Streams:
         self._awaited: list[tuple[int, int, Post]] = []
 
     def has_room(self, app: str) -> bool:
-        open_now = sum(c.caller.app == app for c in self.connections.values())
-        return open_now < self.settings.connections
+        return len(self.of(app)) < self.settings.connections
+
+    def of(self, app: str) -> list[Connection]:
+        """The connections that count for the app, dead ones too until X notices."""
+        return [one for one in self.connections.values() if one.caller.app == app]
+
+    def end(self, connection: Connection) -> None:
+        """On request: it counts no more."""
+        connection.end(disconnection("ForceDisconnect", self._host()))
+        self.connections.pop(connection.number, None)
 
     def open(self, caller: Caller, shape: Shape, *, now_ms: int) -> Connection:
         """A new connection, which gets what appears from now on."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from fakex.endpoints import (
     CHANGE_RULES,
+    CONNECTIONS,
     CREDITS,
+    END_CONNECTIONS,
     LOOKUP,
     RULES,
     STREAM,
@@ -37,7 +39,7 @@ from fakex.wire.usage import UsageAsk, read_usage
 _MOST_IDS_V1 = 100
 _NOTHING = LookupAsk([], Shape())
 # Read only once the caller is known.
-_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES, CREDITS})
+_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES, CREDITS, CONNECTIONS, END_CONNECTIONS})
 Wish = LookupAsk | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
 
 

@@ -457,6 +457,7 @@ class Migration(migrations.Migration):
             ('lease_until', models.DateTimeField(null=True)),
             ('state_since', models.DateTimeField(null=True)),
             ('connected_at', models.DateTimeField(null=True)),
+            ('opened_at', models.DateTimeField(null=True)),
             ('heard_at', models.DateTimeField(help_text='When the last line or keep-alive arrived.', null=True)),
             ('next_try_at', models.DateTimeField(null=True)),
             ('stored_until', models.DateTimeField(null=True)),

@@ -22,6 +22,9 @@ CREDITS: Mapping[str, str] = {"v2": "GET /2/usage/credits"}
 STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
 STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}
 CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/rules"}
+# Bearer tokens only: the connections of an app's streams, and ending some of them.
+CONNECTIONS: Mapping[str, str] = {"v2": "GET /2/connections"}
+END_CONNECTIONS: Mapping[str, str] = {"v2": "DELETE /2/connections"}
 
 # What a user has to allow, by X's OpenAPI document (2.167, 2026-08-22): `OAuth2UserToken` of the
 # operations above. Endpoints for bearer tokens only have none.

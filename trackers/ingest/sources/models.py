@@ -347,6 +347,9 @@ class Stream(models.Model):
 
     state_since = models.DateTimeField(null=True)
     connected_at = models.DateTimeField(null=True)
+    # The same by X's clock, in whole seconds, by which X's own list of connections names it; null
+    # when X sent no Date, and once X was asked to end it.
+    opened_at = models.DateTimeField(null=True)
     heard_at = models.DateTimeField(
         null=True, help_text="When the last line or keep-alive arrived."
     )

@@ -57,6 +57,7 @@ class Pause:
 _OPENED = """
     UPDATE trackers_stream
     SET state = 'open', state_since = now(), because = '', connected_at = now(), heard_at = now(),
+        opened_at = %(opened_at)s,
         next_try_at = NULL, connects = connects + 1, skew = %(skew)s,
         stored_until = greatest(stored_until, %(x_now)s::timestamptz),
         lease_until = now() + %(lasts)s::interval
@@ -107,7 +108,9 @@ class OpenStream:
             # A rule that X refused brings nothing, so it misses nothing.
             ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
             open_gaps(ruled, span, polled_in=margins.polled_in)
-            stream_lease.written(_OPENED, lease, skew=self._clock.skew, x_now=at)
+            stream_lease.written(
+                _OPENED, lease, skew=self._clock.skew, x_now=at, opened_at=self.opened.date
+            )
 
     def _listen(self) -> Pause:
         while True:

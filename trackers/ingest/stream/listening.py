@@ -20,6 +20,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.backoff import Backoff, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
+from trackers.ingest.stream.dead_connection import end_dead_connection
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
@@ -30,7 +31,7 @@ from trackers.ingest.stream.settings import Settings
 from trackers.ingest.stream.synced import Synced
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import Depleted, RateLimited, XError
-from trackers.xapi.stream import Opened, connect
+from trackers.xapi.stream import Opened, TooManyConnections, connect
 from tweetwatch.database import why_lost
 
 logger = logging.getLogger(__name__)
@@ -115,6 +116,8 @@ class Listening:
                 return Pause("X refuses the rules of all sources.", _A_MINUTE)
             stream_lease.renew(lease)
             opened = ask_in_turn(STREAM, who, self._connect)
+        except TooManyConnections as error:
+            return self._one_too_many(asker, error)
         except NoTurnError as none:
             return Pause(none.why, none.wait, may_end_early=none.may_end_early)
         except XError as error:
@@ -132,6 +135,17 @@ class Listening:
         )
         self._spacing = spacing(opened.window)
         return opened
+
+    def _one_too_many(self, asker: Asker, error: TooManyConnections) -> Pause:
+        """X counts another connection: one of ours that died is ended, and the next try is soon."""
+        pause = self._failed(error)
+        if not end_dead_connection(asker):
+            return pause
+        self._backoff.reset()
+        return Pause(
+            f"{error.reason} It was our own, which had died; X has ended it.",
+            self._backoff.next("network"),
+        )
 
     def _failed(self, error: XError) -> Pause:
         """When to try again after X or the network failed."""

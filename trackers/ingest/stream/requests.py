@@ -17,7 +17,7 @@ from trackers.ingest.stream.settings import Settings
 from trackers.jobs import pausing
 from trackers.money.balances import read_balances
 from trackers.xapi.endpoints import STREAM
-from trackers.xapi.errors import XError
+from trackers.xapi.errors import Forbidden, XError
 from trackers.xapi.results import WindowSeen
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
@@ -106,11 +106,16 @@ def _check_money(who: Payer) -> None:
 
 
 def ask_in_turn(
-    endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]
+    endpoint_of: Mapping[str, str],
+    who: Payer,
+    send: Callable[[Credential], Answer],
+    *,
+    is_optional: bool = False,
 ) -> Answer:
     """Send one request with this credential, in its turn, and update the books.
 
-    XError as `send` raises it; NoTurnError when the window has no room.
+    XError as `send` raises it; NoTurnError when the window has no room. `is_optional`: that the
+    app's plan lacks the endpoint is held against nothing.
     """
     selected = selection.select_credential(endpoint_of, only=who.credential)
     if isinstance(selected, selection.NoRoom):
@@ -122,7 +127,10 @@ def ask_in_turn(
     try:
         answer = send(selected.credential)
     except XError as error:
-        selection.settle_failed(selected, error, now=datetime.now(UTC))
+        if is_optional and isinstance(error, Forbidden):
+            selection.settle_answer(selected, error.window)
+        else:
+            selection.settle_failed(selected, error, now=datetime.now(UTC))
         raise
     selection.settle_answered(selected, answer.window)
     return answer
@@ -136,9 +144,17 @@ class Asker:
     lease: Lease
     who: Payer
 
-    def ask(self, endpoint_of: Any, send: Callable[..., Answer], **fields: Any) -> Answer:
+    def ask(
+        self,
+        endpoint_of: Any,
+        send: Callable[..., Answer],
+        *,
+        is_optional: bool = False,
+        **fields: Any,
+    ) -> Answer:
         """Renews the lease first, so that each of several requests in a row has its full length."""
         stream_lease.renew(self.lease)
         asking = self.settings.asking
         how = {"base_url": asking.base_url, "timeout": asking.timeout}
-        return ask_in_turn(endpoint_of, self.who, partial(send, **fields, **how))
+        sent = partial(send, **fields, **how)
+        return ask_in_turn(endpoint_of, self.who, sent, is_optional=is_optional)
