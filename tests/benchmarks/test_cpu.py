@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
 
 from tests.benchmarks import cpu
 
-# As a postmaster: one process after the other works for a moment and ends.
+# As a postmaster: a process of it works for a moment, and ends when it is told to.
 SERVER = """
-import os, time
-print("up", flush=True)
-while True:
-    if child := os.fork():
-        os.waitpid(child, 0)
-    else:
-        begun = time.process_time()
-        while time.process_time() - begun < 0.03:
-            pass
-        os._exit(0)
+import os, sys, time
+go, end = os.pipe()
+if child := os.fork():
+    sys.stdin.readline()
+    os.write(end, b"x")
+    os.waitpid(child, 0)
+    print("ended", flush=True)
+    sys.stdin.readline()
+else:
+    while time.process_time() < 0.2:
+        pass
+    print("worked", flush=True)
+    os.read(go, 1)
 """
-READINGS, A_TICK = 2000, 0.01
 
 
-def test_time_goes_from_the_living_to_the_ended_and_is_always_counted():
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE) as server:
-        try:
-            assert server.stdout.readline() == b"up\n"
-            readings = [cpu.of_server(server.pid) for _ in range(READINGS)]
-        finally:
-            server.kill()
+def test_time_of_a_process_that_ends_while_it_is_read_is_counted(monkeypatch):
+    read_process = cpu.of_process
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
 
-    assert readings[-1] > readings[0]
-    assert min(after - before for before, after in itertools.pairwise(readings)) > -2 * A_TICK
+        def end_and_read(pid):
+            monkeypatch.undo()
+            server.stdin.write(b"\n")
+            server.stdin.flush()
+            assert server.stdout.readline() == b"ended\n"
+            return read_process(pid)
+
+        assert server.stdout.readline() == b"worked\n"
+        before = cpu.of_server(server.pid)
+        monkeypatch.setattr(cpu, "of_process", end_and_read)
+        reading = cpu.of_server(server.pid)
+        is_ended = not cpu.psutil.Process(server.pid).children()
+
+    assert is_ended
+    assert reading >= before > 0.1

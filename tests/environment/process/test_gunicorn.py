@@ -27,10 +27,11 @@ def plain(port):
     return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", f"--bind=127.0.0.1:{port}"]
 
 
-@pytest.fixture(params=[plain, gunicorn], ids=["README", "demo"])
-def served(request, tmp_path):
-    port = free_port(0)
-    with (tmp_path / "log").open("w") as log:
+@pytest.fixture(scope="module", params=[plain, gunicorn], ids=["README", "demo"])
+def served(request, tmp_path_factory):
+    """Its port, and the file of its log."""
+    port, file = free_port(0), tmp_path_factory.mktemp("served") / "log"
+    with file.open("w") as log:
         process = subprocess.Popen(
             request.param(port),
             cwd=PROJECT,
@@ -42,13 +43,14 @@ def served(request, tmp_path):
     end = time.monotonic() + 60
     while not is_listening(port) and time.monotonic() < end:
         time.sleep(0.1)
-    yield port
+    yield port, file
     process.terminate()
     process.wait(30)
 
 
 def test_a_script_name_header_changes_no_address(served):
-    with socket.create_connection(("127.0.0.1", served), timeout=60) as connection:
+    port, _ = served
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(ASKED)
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
@@ -56,18 +58,19 @@ def test_a_script_name_header_changes_no_address(served):
     assert "Location: /login/?next=/sources/\r\n" in answer
 
 
-def test_three_hundred_ids_fit_into_an_address_and_a_head_leaves_no_warning(served, tmp_path):
+def test_three_hundred_ids_fit_into_an_address_and_a_head_leaves_no_warning(served):
     """As docs/api.md promises; a program writes each comma as %2C."""
+    port, log = served
     ids = "%2C".join(["2117044012446646274"] * 300)
     address = f"/api/v1/exports/samples?format=jsonl&ids={ids}"
     for method in ("GET", "HEAD"):
-        connection = HTTPConnection("127.0.0.1", served, timeout=60)
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request(method, address, headers={"Host": "localhost"})
         answer = connection.getresponse()
         assert (answer.status, answer.headers["Content-Type"]) == (401, "application/problem+json")
         assert (answer.read() == b"") == (method == "HEAD")
         assert int(answer.headers["Content-Length"]) > 0
-    assert "body bytes" not in (tmp_path / "log").read_text()
+    assert "body bytes" not in log.read_text()
 
 
 def test_gunicorn_logs_are_json_where_the_settings_say_so(tmp_path):

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -169,9 +170,14 @@ def test_a_tweet_of_an_archive_is_described_and_its_metrics_have_no_time():
     assert only.retrieved_at is None
 
 
-@pytest.mark.parametrize("text", [archive(2000), archive(2000, indent=None), old_archive(2000)])
-def test_a_damaged_tweet_of_an_archive_is_reported_with_its_line_and_costs_only_itself(text):
-    damaged = text.replace(f'"{ID + 700}"', f'"{ID + 700}', 1)
+@pytest.mark.parametrize(
+    "written",
+    # Written by the test: each process of a run collects all of these.
+    [partial(archive, 2000), partial(archive, 2000, indent=None), partial(old_archive, 2000)],
+    ids=["as X writes it", "in one line", "of 2018"],
+)
+def test_a_damaged_tweet_of_an_archive_is_reported_with_its_line_and_costs_only_itself(written):
+    damaged = written().replace(f'"{ID + 700}"', f'"{ID + 700}', 1)
 
     all = lines(damaged)
 
