@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from django.conf import settings
 
@@ -20,6 +21,7 @@ from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
 from trackers.ingest.stream.findings import stream_findings
 from trackers.jobs import ahead, ordinary, pausing, queue, statistics
+from trackers.jobs.clock_jumps import is_clock_believed
 from trackers.jobs.findings import queue_findings
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
@@ -36,6 +38,7 @@ from trackers.updater.rationing import ration_projects
 from tweetwatch.pieces import periodic_task_deadline
 
 logger = logging.getLogger(__name__)
+_MINUTE = timedelta(minutes=1)
 
 
 def record_statistics() -> None:
@@ -95,16 +98,18 @@ def watch_replanning() -> None:
 
 def tend_subscribers() -> None:
     """Every minute: spread events if nobody delivers, drop the oldest if too much waits, disable
-    subscribers to whom nothing can be delivered, and delete removed ones. Delete what is older than
-    an hour of the live feed, its processes, and the counts by the minute."""
+    subscribers to whom nothing could be delivered for days, and delete removed ones. Delete what is
+    older than an hour of the live feed, its processes, and the counts by the minute."""
     fan_out()
+    drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=periodic_task_deadline())
+    delete_removed()
+    if not is_clock_believed("tend_subscribers", every=_MINUTE):
+        return
     prune_feed(deadline=periodic_task_deadline())
     prune_silent_places()
     prune_event_minutes()
-    drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=periodic_task_deadline())
     for name in disabling.disable_failing(after=settings.BUS_DISABLE_AFTER):
         logger.warning("subscriber %s is disabled: every delivery failed for too long", name)
-    delete_removed()
 
 
 def alert_people() -> None:

@@ -87,7 +87,8 @@ def prune_silent_workers() -> None:
     """Every few minutes: delete the heartbeats of vanished clusters, and marks of work that their
     workers began over a week ago."""
     heartbeats.prune_silent_clusters()
-    begun.prune_marks()
+    if is_clock_believed("prune_silent_workers", every=timedelta(minutes=5)):
+        begun.prune_marks()
 
 
 @while_clock_is_believed

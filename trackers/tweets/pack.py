@@ -65,6 +65,12 @@ _COUNT_TO_RETIRE = """
         SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
 """
 
+# One that is later than now is from a clock that was ahead. Reads all tweets, once an hour.
+_BELIEVED_NOW = """
+    SELECT least(%(now)s::timestamptz, max(measured_until) + interval '1 day')
+    FROM trackers_tweet WHERE measured_until <= %(now)s
+"""
+
 # The server's own estimate, which is free and good enough to show how far behind packing is.
 _ESTIMATE_ROWS_LEFT = """
     SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
@@ -143,8 +149,15 @@ def _drop_if_empty(name: str) -> bool:
 
 
 def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> PieceWork:
-    """Delete the packed samples of the months that ended before the retention."""
-    since = (now - older_than).astimezone(UTC)
+    """Delete the packed samples of the months that ended before the retention.
+
+    It is not believed to be later than a day after the newest measurement: a clock that is ahead
+    makes none.
+    """
+    with cursor() as db:
+        row = db.execute(_BELIEVED_NOW, {"now": now}).fetchone()
+    assert row is not None
+    since = (row[0] - older_than).astimezone(UTC)
     since = since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return delete_in_pieces(
         "sample retention",

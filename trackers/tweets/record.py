@@ -60,8 +60,11 @@ _GOES_ON = """
     t.measurements > 0
     AND (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views)
         IS NOT DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi)
-    AND m.at <= t.measured_until + {hole}
+    AND m.at BETWEEN t.measured_until AND t.measured_until + {hole}
 """
+# The end of a run that was measured while the database's clock was ahead. It is not newer than what
+# is measured now, which begins another run. A minute: `at` is a worker's, by that clock.
+_IN_FUTURE = "{of}.measured_until > now() + interval '1 minute'"
 # Chains of CTEs that follow one called `measured`: tweet_id, at, hole_after, paid_by and paid_on
 # (who paid for the measurement and on which UTC day, null if it was free), and the six metrics
 # (rt, re, li, qu, bo, vi). The caller's `measured` decides which rows may be written; {hole} is an
@@ -70,11 +73,18 @@ _GOES_ON = """
 # Locks: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row if
 # there is one. A row is read after it is locked, so that two measurers of one tweet (the updater
 # and a poll) close each run once.
-_LOCKING = statement(
-    __file__, "_locking", open=["hole"], pace=_NEW_PACE, shown_and_paid=_SHOWN_AND_PAID
-)
+_PARTS = {
+    "pace": _NEW_PACE,
+    "shown_and_paid": _SHOWN_AND_PAID,
+    "in_future": _IN_FUTURE.format(of="t"),
+}
+_LOCKING = statement(__file__, "_locking", open=["hole"], **_PARTS)
 _RETURNING = statement(
-    __file__, "_returning", goes_on=_GOES_ON, pace=_NEW_PACE, shown_and_paid=_SHOWN_AND_PAID
+    __file__,
+    "_returning",
+    goes_on=_GOES_ON,
+    was_in_future=_IN_FUTURE.format(of="old"),
+    **_PARTS,
 )
 _CLOSED = statement(__file__, "_closed")
 _RECORD_EVENTS = statement(

@@ -7,8 +7,9 @@ from django.contrib.sessions.models import Session
 from django.db.models import F
 from django.utils import timezone
 
+from trackers.events.models import SubscriberMinute
 from trackers.jobs.models import ClockReading
-from trackers.tasks import prune_sessions
+from trackers.tasks import prune_sessions, tend_subscribers
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
@@ -70,3 +71,23 @@ def test_a_task_that_runs_again_at_once_goes_on():
         let_pass(MINUTE)
         prune_sessions()
     assert not is_kept()
+
+
+def test_a_task_of_each_minute_deletes_nothing_after_a_jump_by_two_hours(caplog):
+    tend_subscribers()
+    minute = SubscriberMinute.objects.create(
+        subscriber_id=1, minute=timezone.now() - 3 * HOUR, events=1
+    )
+    let_pass(2 * HOUR)
+    for _ in range(3):
+        tend_subscribers()
+        let_pass(MINUTE)
+
+    assert SubscriberMinute.objects.exists()
+    # Said once, not each minute.
+    assert caplog.text.count("tend_subscribers deletes nothing") == 1
+
+    for _ in range(60):
+        tend_subscribers()
+        let_pass(MINUTE)
+    assert not SubscriberMinute.objects.filter(pk=minute.pk).exists()

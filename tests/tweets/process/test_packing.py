@@ -129,10 +129,34 @@ def test_only_old_months_are_pruned_as_a_whole():
         write(1, datetime(2026, month, 28, 23, 59, tzinfo=UTC), month + 10)
     pack.pack(now=datetime(2026, 4, 10, tzinfo=UTC), deadline=LATER)
     before = datetime(2026, 4, 15, tzinfo=UTC)
+    measured(before)
 
     assert pack.retire(older_than=40 * DAY, now=before, deadline=LATER).rows == 2
     assert [month for _, month, _ in packed()] == ["2026-03-01"]
     assert pack.retire(older_than=40 * DAY, now=before, deadline=LATER).rows == 0
+
+
+def measured(at):
+    """Another tweet, lately: by this, a retention believes the time."""
+    TweetFactory(measured_until=at)
+
+
+@pytest.mark.django_db
+def test_a_clock_that_is_ahead_retires_nothing():
+    TweetFactory(id=1)
+    for month in (1, 2, 3):
+        write(1, datetime(2026, month, 10, tzinfo=UTC), month)
+    now = datetime(2026, 3, 11, tzinfo=UTC)
+    pack.pack(now=now + 60 * DAY, deadline=LATER)
+    kept = packed()
+    assert len(kept) == 2
+
+    pack.retire(older_than=40 * DAY, now=now + 400 * DAY, deadline=LATER)
+    assert packed() == kept
+    # Nor later, by what was measured then.
+    measured(now + 400 * DAY)
+    pack.retire(older_than=40 * DAY, now=now, deadline=LATER)
+    assert packed() == kept
 
 
 # A post that rests: nothing of it changed from the end of April until June.
@@ -153,6 +177,7 @@ def test_a_sample_lasting_into_the_retention_is_kept_whole():
 
     assert [run.likes for run in history(1)] == [2, 3]
     assert (history(1)[0].taken_at, history(1)[0].measured_until) == RESTED
+    measured(TO_JULY + 60 * DAY)
     pack.retire(older_than=40 * DAY, now=TO_JULY + 60 * DAY, deadline=LATER)
     assert [run.likes for run in history(1)] == [3], "in time it goes, too"
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -120,6 +121,28 @@ def test_a_belated_measurement_is_a_closed_sample_of_its_own():
 
     assert runs() == [(0, 0, 1, 5), (1, 1, 1, 6), (2, 2, 1, 7)]
     assert Tweet.objects.get().likes == 7
+
+
+@pytest.mark.parametrize("likes", [7, 8])
+def test_a_measurement_of_a_clock_that_was_ahead_is_not_the_newest(likes):
+    """Else a tweet would show it until its time has come."""
+    TweetFactory(id=1)
+    now = timezone.now()
+
+    def measure(after, likes):
+        record([Measured(1, now + after, figures(likes), HOLE)])
+        tweet = Tweet.objects.get()
+        return tweet.likes, tweet.measured_until - now, tweet.measurements
+
+    measure(-5 * MINUTE, 5)
+    measure(timedelta(days=1), 7)
+
+    assert measure(-2 * MINUTE, likes) == (likes, -2 * MINUTE, 1)
+    assert measure(-MINUTE, likes) == (likes, -MINUTE, 2)
+    # That one is kept, as are belated ones.
+    assert measure(-3 * MINUTE, 6) == (likes, -MINUTE, 2)
+    ended = [(run.taken_at - now, run.likes) for run in Sample.objects.order_by("taken_at")]
+    assert ended == [(-5 * MINUTE, 5), (-3 * MINUTE, 6), (timedelta(days=1), 7)]
 
 
 def test_a_tweet_that_is_not_tracked_gets_no_sample():

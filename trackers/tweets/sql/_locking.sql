@@ -5,7 +5,7 @@ recorded AS MATERIALIZED (
     SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
            t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views,
            m.rt, m.re, m.li, m.qu, m.bo, m.vi, m.paid_on, m.paid_by,
-           t.measurements > 0 AND m.at < t.measured_until AS belated,
+           t.measurements > 0 AND m.at < t.measured_until AND NOT {in_future} AS belated,
            compared.changed, compared.changed OR compared.hole AS begins,
            (compared.changed OR compared.hole) AND t.measurements > 0 AS ended,
            t.gone_at, t.tracked_at, {pace} AS pace
@@ -15,7 +15,7 @@ recorded AS MATERIALIZED (
         SELECT t.measurements = 0
                OR (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.views)
                   IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
-               (m.at <= t.measured_until + {hole}) IS NOT TRUE AS hole
+               (m.at BETWEEN t.measured_until AND t.measured_until + {hole}) IS NOT TRUE AS hole
     ) compared
 ),
 newest AS (

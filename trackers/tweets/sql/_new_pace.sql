@@ -8,7 +8,8 @@
         o.age, o.last_age, t.pace, m.vi, m.li, m.rt, t.views, t.likes, t.retweets)
     FROM (
         SELECT date_part('epoch', m.at - born) AS age,
-               CASE WHEN t.measurements > 0
+               -- Not if that one is from a clock that was ahead.
+               CASE WHEN t.measurements > 0 AND m.at >= t.measured_until
                     THEN date_part('epoch', t.measured_until - born) END AS last_age
         FROM (
             SELECT coalesce(t.created_at, trackers_born_at_v1(t.id)) AS born OFFSET 0

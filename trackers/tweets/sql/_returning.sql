@@ -5,7 +5,8 @@
 -- of a few tweets would be joined the other way round, and lock them as they lie in the table.
 recorded AS (
     MERGE INTO trackers_tweet t USING measured m ON t.id = ANY(ARRAY[m.tweet_id])
-    WHEN MATCHED AND (t.measurements = 0 OR m.at >= t.measured_until) THEN UPDATE
+    WHEN MATCHED AND (
+        t.measurements = 0 OR m.at >= t.measured_until OR {in_future}) THEN UPDATE
     SET taken_at = CASE WHEN {goes_on} THEN t.taken_at ELSE m.at END, measured_until = m.at,
         measurements = CASE WHEN {goes_on} THEN t.measurements + 1 ELSE 1 END,
         pace = {pace},
@@ -16,7 +17,7 @@ recorded AS (
     RETURNING t.id, m.at, old.created_at, old.taken_at, old.measured_until, old.measurements,
         old.retweets, old.replies, old.likes, old.quotes, old.bookmarks, old.views,
         m.rt, m.re, m.li, m.qu, m.bo, m.vi,
-        old.measurements > 0 AND m.at < old.measured_until AS belated,
+        old.measurements > 0 AND m.at < old.measured_until AND NOT {was_in_future} AS belated,
         old.measurements = 0
         OR (old.retweets, old.replies, old.likes, old.quotes, old.bookmarks, old.views)
            IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
