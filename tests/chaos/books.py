@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import accumulate, count
 from statistics import median
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.chaos.schedule import rounds
 
 # As the product has them; the books know no more of it than its documents say.
 MAX_STRIKES = 4
+# X's log knows no name for whoever has keys that X does not know.
+WITHDRAWN = "-"
 MOST_LINES = 12
 
 
@@ -33,6 +36,7 @@ def keep_books(evidence, *, seconds):
         measurements(evidence),
         requests(evidence),
         windows(evidence),
+        refusals(evidence),
         lateness(evidence),
         recovery(evidence),
         stream(evidence),
@@ -132,6 +136,23 @@ def windows(evidence):
     over = evidence.totals["over_window"]
     differs = [f"{over} requests over: {evidence.totals['over_window_by']}"] if over else []
     return Book("no window exceeded", {"over": over}, differs)
+
+
+def refusals(evidence):
+    """With keys that X refuses from the first request to the last, it is asked ever more rarely.
+
+    After a minute, two, four …: six times in the first hour, whoever dies in between.
+    """
+    tries = [line["at_ms"] / 1000 for line in evidence.lines if line["token"] == WITHDRAWN]
+    waits = accumulate((min(60.0 * 2**times, 3600.0) for times in count()), initial=0.0)
+    differs = [
+        f"a try of the withdrawn keys after {at - tries[0]:.1f} s, not {since:g}"
+        for at, since in zip(tries, waits, strict=False)
+        if at - tries[0] < since
+    ]
+    if not tries:
+        differs = ["X was never asked with the withdrawn keys"]
+    return Book("refused keys are tried rarely", {"tries": len(tries)}, few(differs))
 
 
 def lateness(evidence):

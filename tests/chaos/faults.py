@@ -78,6 +78,9 @@ X = [Kind(f"X: {name}", "x") for name in (*REPLY_KINDS, *ID_KINDS)]
 # After these a project is stopped until somebody has paid.
 UNPAID = frozenset({"402_credits", "402_depleted", "429_cap"})
 
+# After these X is not asked with a credential, here or anywhere, until it is due or enabled.
+REFUSED = frozenset({"401", "403", "403_unsupported", "403_forbidden"})
+
 # What a rule of X's script gets beside its kind, and how many requests it spoils.
 TIMES = 3
 PARAMS = {

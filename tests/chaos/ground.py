@@ -30,8 +30,19 @@ JITTER = 1.05
 HOLDS_WITHIN = 2.0
 LIFT_HOLD = """
     UPDATE trackers_queue SET held_until = NULL, held_because = '', failures = 0
-    WHERE held_because LIKE '%402%' OR held_because LIKE '%429%' RETURNING name
+    WHERE held_because LIKE '%402%' OR held_because LIKE '%429%'
+       OR held_because LIKE '%tried again at%' RETURNING name
 """
+# As `credential enable` does, of all but the withdrawn one, in an instant.
+ENABLE = """
+    WITH windows AS (
+        UPDATE trackers_window SET refused = 0, cooldown_until = NULL, rejected_at = NULL
+        WHERE refused > 0
+    )
+    UPDATE trackers_credential SET refused = 0, retry_at = NULL WHERE kind = 'bearer' RETURNING name
+"""
+# X knows nothing of them, as of keys that somebody has withdrawn there.
+WITHDRAWN = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +245,24 @@ class Ground:
         while time.monotonic() < end and not over.is_set():
             with suppress(psycopg.Error):
                 self.postgres.rows(LIFT_HOLD)
+            time.sleep(0.2)
+
+    def withdraw_keys(self):
+        """One credential more, which X answers 401 from the first request to the last."""
+        secrets = json.dumps(dict.fromkeys(WITHDRAWN, "withdrawn"))
+        self.manage(
+            *("credential", "add", "withdrawn", "--kind", "oauth1", "--project", "one"),
+            stdin=secrets,
+        )
+
+    def enable_credentials(self, over):
+        """As a person who knows that X accepts them again; also after what was under way then."""
+        done, end = 0.0, time.monotonic() + 120
+        while done < HOLDS_WITHIN and time.monotonic() < end and not over.is_set():
+            with suppress(psycopg.Error):
+                self.postgres.rows(ENABLE)
+                self.postgres.rows(LIFT_HOLD)
+                done += 0.2
             time.sleep(0.2)
 
     def is_told_of_credits(self, over):

@@ -87,9 +87,15 @@ def line(at, *, ids=("1", "2"), metrics=None):
     return {
         "at_ms": (START + at) * 1000,
         "ids": list(ids),
+        "token": "c0",
         "status": 200,
         "answers": dict.fromkeys(ids, metrics),
     }
+
+
+def refusal(at):
+    """X's log of a look-up with the withdrawn keys."""
+    return {**line(at), "token": "-", "status": 401, "answers": {}}
 
 
 def exchanges(lines, *, host="host0", undelivered=()):
@@ -136,7 +142,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         told=[],
         alarms={},
         timeouts={},
-        lines=lines,
+        lines=[*lines, refusal(1)],
         totals={
             "max_ids_a_request": 100,
             "mean_ids_a_request": 2.0,

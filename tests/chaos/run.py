@@ -53,6 +53,7 @@ def run(*, seed, minutes, pace=None, directory=None, say=print):
         ground = Ground(directory, x, pace)
         stack.callback(ground.postgres.leave)
         ground.prepare()
+        ground.withdraw_keys()
         exchanges = Exchanges()
         hosts = [
             Host(f"host{number}", ground, relays, exchanges, workers=WORKERS)

@@ -13,7 +13,7 @@ from itertools import islice
 
 import psycopg
 
-from tests.chaos.faults import PARAMS, TIMES, UNPAID
+from tests.chaos.faults import PARAMS, REFUSED, TIMES, UNPAID
 from tests.chaos.ground import ROLE
 from tests.chaos.hosts import send
 from tests.chaos.schedule import Fault
@@ -287,6 +287,8 @@ class Strikes:
             self.x.delete("faults")
             if kind in UNPAID:
                 self.ground.buy_credits(self.over)
+            if kind in REFUSED:
+                self.ground.enable_credentials(self.over)
 
     def undo_all(self):
         self.over.set()

@@ -23,6 +23,7 @@ from tests.chaos.lossless import (
     evidence,
     heard,
     kill,
+    refusal,
 )
 from tests.chaos.must import Sample, of_histories
 from tests.chaos.schedule import Fault
@@ -142,6 +143,18 @@ def test_what_the_fake_counts_against_us_makes_its_book_wrong(totals, name):
     whole = evidence()
 
     assert wrong(replace(whole, totals=whole.totals | totals)) == [name]
+
+
+@pytest.mark.parametrize(("tries", "is_right"), [([], False), ([1, 30], False), ([1, 62], True)])
+def test_keys_that_x_refuses_and_that_are_tried_too_often_or_never_make_their_book_wrong(
+    tries, is_right
+):
+    whole = evidence()
+    lines = [*whole.lines[:-1], *map(refusal, tries)]
+
+    assert wrong(replace(whole, lines=lines)) == (
+        [] if is_right else ["refused keys are tried rarely"]
+    )
 
 
 def test_a_host_that_never_looks_up_again_makes_its_book_wrong():

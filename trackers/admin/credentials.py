@@ -134,7 +134,9 @@ def _limit_row(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
         f"not used until {_utc_text(window.cooldown_until)}: {window.cooldown_reason}"
         if cools_down
         else "",
-        f"refused: {window.refused_reason}" if window.refused_reason else "",
+        f"refused since {_utc_text(window.refused_since)}: {window.refused_reason}"
+        if window.refused
+        else "",
     )
     return (
         f"{report.remaining:,} of {report.limit:,}" if report else "-",
@@ -228,11 +230,13 @@ class CredentialAdmin(ActingAdmin):
             obj.app = App.objects.named(obj.name)
         if not change:
             obj.save()
+            acts.try_again(obj)
             request.META[_SAVED_CREDENTIAL] = obj.pk
             return
         fields = [*_EDITABLE_FIELDS]
         # Written only then: a worker may have saved new tokens since this page was loaded.
         if form.typed_secrets or obj.kind != form.stored_kind:
+            acts.try_again(obj)
             obj.clear_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)

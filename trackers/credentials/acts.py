@@ -35,6 +35,7 @@ def add(credential: Credential, actor: Actor, *, app: str = "", project: str = "
         credential.app = App.objects.named(app or credential.name, project)
         credential.full_clean()
         credential.save(force_insert=True)
+    holds.end_hold(TWEET_UPDATE)
     history.record(actor, [credential], "Added", flag=history.ADDITION)
     return Done(f"Added {credential}.")
 
@@ -55,6 +56,15 @@ def enable(credentials: Sequence[Credential], actor: Actor) -> Done:
     holds.end_hold(TWEET_UPDATE)
     history.record(actor, credentials, "Enabled")
     return Done(f"Enabled {_names(credentials)}.", len(credentials))
+
+
+def try_again(credential: Credential) -> None:
+    """It has new keys, or was added: let X be asked with it at once. Whoever saved it records it.
+
+    Not while its own row is locked.
+    """
+    credential.clear_rejections()
+    holds.end_hold(TWEET_UPDATE)
 
 
 def remove(credential: Credential, actor: Actor) -> Done:
@@ -87,7 +97,8 @@ def check(credential: Credential) -> CheckResult:
         )
     except SecretUnreadableError as error:
         return CheckResult(credential.name, "failed", str(error), None)
-    if result.has_money_again:
+    if result.ok:
+        # Whatever kept X from being asked with it is over.
         holds.end_hold(TWEET_UPDATE)
     return result
 
@@ -101,7 +112,7 @@ def end_sign_in(sealed: str, answer: Mapping[str, str], actor: Actor) -> Done:
         base_url=settings.X_API_BASE_URL,
         timeout=settings.REQUEST_TIMEOUT,
     )
-    holds.end_hold(TWEET_UPDATE)
+    try_again(credential)
     history.record(actor, [credential], "Signed in with X")
     return Done(f"{credential} now has tokens from X. They are renewed before they expire.")
 

@@ -23,8 +23,6 @@ class CheckResult:
     verdict: str  # ok, refused, or failed for anything that is not the fault of the keys
     reason: str
     window: WindowSeen | None
-    # X had said that the project's money was used up, and now it answered.
-    has_money_again: bool = False
 
     @property
     def ok(self) -> bool:
@@ -77,6 +75,4 @@ def _try_credential(credential: Credential, *, base_url: str, timeout: timedelta
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return CheckResult(credential.name, verdict, error.reason, error.window)
     selection.settle_answered(selected, answer.window)
-    return CheckResult(
-        credential.name, "ok", "", answer.window, has_money_again=selected.depletions > 0
-    )
+    return CheckResult(credential.name, "ok", "", answer.window)

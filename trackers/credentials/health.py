@@ -1,8 +1,12 @@
 """Whether X accepts a credential, and where it is left alone for a while.
 
-401 ─> refused, in the credential's row ─> the third in a row disables it
-429, Retry-After, 403s ─> cool-down, in the window's row ─> one request tests ─> an answer ends it
+401 ─> refused, in the credential's row: asked nowhere for 1, 2, 4 … 60 minutes ─> one try ─> an
+answer ends it
+429, Retry-After, 403 ─> cool-down, in the window's row ─> one request tests ─> an answer ends it
 (`learning`). So all workers and all sources share one ladder.
+
+A 401 proves nothing about the keys: X once answered 401 to everybody for two hours. So none
+disables a credential.
 """
 
 from __future__ import annotations
@@ -16,87 +20,96 @@ from typing import Any
 from django.db.models.functions import Now
 
 from trackers.credentials.models import Credential
-from trackers.credentials.windows import REFUSALS_UNTIL_DISABLED, X_NOW, Reservation
+from trackers.credentials.windows import X_NOW, Reservation, wait_after
 from trackers.outbox.staging import alerts
-from trackers.xapi.errors import RateLimited, Unavailable, XError
+from trackers.xapi.errors import RateLimited, Refused, Unavailable, XError
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-_REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
-
-# One refusal proves nothing: X once answered 401 to everybody for two hours.
-_ENOUGH_REFUSALS = """
-    c.refused + 1 >= %(refusals)s::int
-    AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval
-"""
-_DISABLED = """
-    SELECT '/operations/', jsonb_build_object('credential', name, 'what', disabled_reason)
-    FROM refused WHERE disabled
-"""
-_REFUSE = f"""
-    WITH refused AS (
-        UPDATE trackers_credential c SET
-            refused = LEAST(c.refused + 1, 32767),
-            refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
-            disabled_at = CASE WHEN {_ENOUGH_REFUSALS} THEN %(now)s::timestamptz END,
-            disabled_reason = CASE WHEN {_ENOUGH_REFUSALS} THEN %(because)s::text ELSE '' END
-        WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
-        RETURNING c.name, c.disabled_reason, c.disabled_at IS NOT NULL AS disabled
-    ),
-    {alerts(_DISABLED)}
-    SELECT disabled FROM refused
-"""
-
-
-def note_refusal(credential: Credential, reason: str, *, now: datetime) -> bool:
-    """Count a refusal by X; True when it disabled the credential.
-
-    The third refusal in a row does so if the first is at least five minutes old, and says why.
-    """
-    params: dict[str, Any] = {
-        "credential": credential.pk,
-        "now": now,
-        "because": f"Refused by X: {reason}"[:300],
-        "refusals": REFUSALS_UNTIL_DISABLED,
-        "for": _REFUSED_FOR_AT_LEAST,
-    }
-    with cursor() as db:
-        row = db.execute(_REFUSE, params).fetchone()
-    if row is None or not row[0]:
-        return False
-    logger.warning(
-        "credential %s is disabled: %s",
-        credential.name,
-        params["because"],
-        extra={"credential": credential.name},
-    )
-    return True
-
-
-def note_try(credential: Credential) -> None:
-    """X refused a person's try: shown as one refusal, however many tries there were.
-
-    It counts as the first of a row, and never disables by itself.
-    """
-    Credential.objects.filter(pk=credential.pk, refused=0).update(refused=1, refused_since=Now())
-
-
-def note_acceptance(credential: Credential) -> None:
-    """X accepted the credential: its refusals in a row end. Writes only if there were any."""
-    if credential.refused == 0:
-        return
-    credential.refused = 0
-    Credential.objects.filter(pk=credential.pk, disabled_at=None).update(
-        refused=0, refused_since=None
-    )
-
-
-_FIRST_COOLDOWN = timedelta(seconds=1)
 # X's windows last a quarter of an hour. Whatever it says, it is asked again this often: it, or a
 # machine in front of it, has asked for a day after a fault that lasted a minute.
 MAX_COOLDOWN = timedelta(minutes=15)
+# Keys that X answers 401 have most likely been replaced at X: only a person can do something.
+_LONGEST_FOR_KEYS = timedelta(hours=1)
+# The third wait is over by then: more than a passing fault.
+_REFUSALS_UNTIL_ALERT = 4
+
+# A person's try counts as the first refusal, however many tries there are.
+_REFUSALS = """CASE WHEN %(by_hand)s THEN greatest(c.refused, 1)
+                 ELSE least(c.refused + 1, 32767) END"""
+_ALERT = f"""
+    SELECT '/operations/', jsonb_build_object('credential', name, 'what', %(because)s::text)
+    FROM refused WHERE refused = {_REFUSALS_UNTIL_ALERT} AND NOT %(by_hand)s
+"""
+# Requests that were under way together count once: the others saw an earlier count.
+_REFUSE = f"""
+    WITH refused AS (
+        UPDATE trackers_credential c SET
+            refused = {_REFUSALS},
+            refused_since = coalesce(c.refused_since, statement_timestamp()),
+            refused_reason = %(reason)s,
+            retry_at = statement_timestamp()
+                       + {wait_after(f"({_REFUSALS})", most="%(most)s::interval")}
+        WHERE c.id = %(credential)s::bigint AND c.refused = %(refused)s
+        RETURNING c.name, c.refused, c.retry_at
+    ),
+    {alerts(_ALERT)}
+    SELECT refused, retry_at FROM refused
+"""
+
+
+def note_refusal(
+    credential: Credential, error: Refused, *, because: str = "", by_hand: bool = False
+) -> None:
+    """X refused the credential's keys: it is asked nowhere until its next try is due.
+
+    `because`: the reason, unless it is the error's own. `by_hand`: a person tried it.
+    """
+    because = because or error.reason
+    params: dict[str, Any] = {
+        "credential": credential.pk,
+        "refused": credential.refused,
+        "by_hand": by_hand,
+        "reason": because[:300],
+        "because": f"Refused by X: {because}"[:300],
+        "most": _LONGEST_FOR_KEYS if error.status == 401 else MAX_COOLDOWN,
+    }
+    with cursor() as db:
+        row = db.execute(_REFUSE, params).fetchone()
+    if row is not None:
+        logger.warning(
+            "X refused credential %s (%d in a row), not asked before %s: %s",
+            credential.name,
+            row[0],
+            row[1].isoformat(timespec="seconds"),
+            because,
+            extra={"credential": credential.name},
+        )
+
+
+def note_acceptance(credential: Credential) -> bool:
+    """X accepted the credential: its refusals in a row end; whether there were any.
+
+    Writes only then.
+    """
+    if credential.refused == 0:
+        return False
+    Credential.objects.filter(pk=credential.pk).update(
+        refused=0, refused_since=None, refused_reason="", retry_at=None
+    )
+    credential.refused = 0
+    return True
+
+
+def give_try_back(credential: Credential) -> None:
+    """The try that was reserved with refused keys is not made: it is due again."""
+    tries = Credential.objects.filter(pk=credential.pk, refused=credential.refused)
+    tries.filter(retry_at__gt=Now()).update(retry_at=Now())
+
+
+_FIRST_COOLDOWN = timedelta(seconds=1)
 _MOST_DOUBLINGS = 10
 
 
@@ -122,23 +135,19 @@ _START_COOLDOWN = statement(
     x_now=X_NOW,
 )
 
-# As a credential is disabled by 401s, but at this endpoint alone, and tried again.
-_IS_ENOUGH = """(%(counts)s AND w.refused + 1 >= %(refusals)s
-                AND w.refused_since <= statement_timestamp() - %(for)s::interval)"""
+# As after a 401, but at this endpoint alone, and at most until X's next window.
+_WAIT = wait_after("w.refused + 1", most="%(most)s::interval")
 _REFUSE_ENDPOINT = f"""
     UPDATE trackers_window w SET
-        refused = CASE WHEN %(counts)s THEN least(w.refused + 1, 32767)
-                       ELSE greatest(w.refused, 1) END,
+        refused = CASE WHEN %(by_hand)s THEN greatest(w.refused, 1)
+                       ELSE least(w.refused + 1, 32767) END,
         refused_since = coalesce(w.refused_since, statement_timestamp()),
         refused_reason = %(because)s,
         rejected_at = statement_timestamp(),
-        cooldown_until = CASE
-            WHEN {_IS_ENOUGH}
-            THEN greatest(w.cooldown_until, statement_timestamp() + %(most)s::interval)
-            ELSE w.cooldown_until END,
-        cooldown_reason = CASE WHEN {_IS_ENOUGH} THEN %(because)s ELSE w.cooldown_reason END
+        cooldown_until = greatest(w.cooldown_until, statement_timestamp() + {_WAIT}),
+        cooldown_reason = %(because)s
     WHERE w.id = %(id)s AND {_IS_NEWS}
-    RETURNING w.endpoint, w.cooldown_until > statement_timestamp()
+    RETURNING w.endpoint, w.cooldown_until
 """
 
 
@@ -174,12 +183,11 @@ def start_cooldown(reservation: Reservation, cooldown: Cooldown, *, because: str
 
 
 def record_endpoint_refusal(
-    reservation: Reservation, *, name: str, because: str, counts: bool = True
+    reservation: Reservation, *, name: str, because: str, by_hand: bool = False
 ) -> None:
-    """X refused the endpoint to the credential of this name, with a 403.
+    """X refused the endpoint to the credential of this name, with a 403: it cools down there.
 
-    The third refusal in a row, if the first is five minutes old, and each one after it, lets it
-    cool down there. `counts`: False for a person's try, which is shown as one refusal.
+    `by_hand`: a person's try, which is shown as one refusal.
     """
     with cursor() as db:
         row = db.execute(
@@ -187,18 +195,17 @@ def record_endpoint_refusal(
             {
                 "id": reservation.window_id,
                 "at": reservation.at,
-                "counts": counts,
-                "refusals": REFUSALS_UNTIL_DISABLED,
-                "for": _REFUSED_FOR_AT_LEAST,
+                "by_hand": by_hand,
                 "most": MAX_COOLDOWN,
                 "because": because[:300],
             },
         ).fetchone()
-    if row is not None and row[1]:
+    if row is not None:
         logger.warning(
-            "credential %s is refused at %s: %s",
+            "X refused credential %s at %s, not asked there before %s: %s",
             name,
             row[0],
+            row[1].isoformat(timespec="seconds"),
             because,
             extra={"credential": name},
         )

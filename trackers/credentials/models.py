@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from trackers.credentials import sentences
 from trackers.credentials.secrets import EncryptedJSONField
@@ -16,9 +17,11 @@ from trackers.outbox.models import ALERTS_TOPIC
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.xapi.endpoints import endpoints_closed_to
 from trackers.xapi.results import WindowSeen
+from tweetwatch.clock_times import clock_time
 
 # The fields that describe a credential's renewal, saved together with its secrets.
 RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem", "scopes"]
+_REFUSALS = ["refused", "refused_since", "refused_reason", "retry_at"]
 
 
 class CredentialQuerySet(models.QuerySet["Credential"]):
@@ -74,6 +77,10 @@ class Credential(models.Model):
         default=0, editable=False, help_text="Consecutive refusals by X."
     )
     refused_since = models.DateTimeField(null=True, editable=False)
+    refused_reason = models.CharField(max_length=300, blank=True, db_default="", editable=False)
+    retry_at = models.DateTimeField(
+        null=True, editable=False, help_text="X refused its keys: nothing is asked before then."
+    )
     disabled_at = models.DateTimeField(null=True, editable=False)
     disabled_reason = models.CharField(max_length=300, blank=True, editable=False)
 
@@ -130,22 +137,30 @@ class Credential(models.Model):
     def reason(self) -> str:
         """Why it is unusable, or is in places, or soon may be; empty when all is well."""
         because = self.disabled_reason or self.renewal_problem or self.project.depleted_reason
-        return because or self.refused_keys or self.refused_at or self.not_allowed
+        if because or not self.refused:
+            return because or self.refused_at or self.not_allowed
+        return f"{self.refused_keys} {_not_before(self.retry_at)}".rstrip()
 
     @property
     def refused_keys(self) -> str:
         if not self.refused or self.disabled_at:
             return ""
         times = "" if self.refused == 1 else f" {self.refused} times in a row"
-        return f"X refused its keys{times}. Correct them in the admin, then check it again."
+        if self.refused_since:
+            times += f" since {clock_time(self.refused_since, now=timezone.now(), seconds=False)}"
+        because = f": {self.refused_reason.rstrip('.')}" if self.refused_reason else ""
+        return f"X refused its keys{times}{because}. Correct them in the admin."
 
     @property
     def refused_at(self) -> str:
         """The endpoints at which X refuses it, and what X says; empty when there are none."""
-        refusals = [window for window in self.own_windows() if window.refused]
-        return "; ".join(
-            f"refused at {window.endpoint}: {window.refused_reason}" for window in refusals
-        )
+        refusals = [
+            f"refused at {window.endpoint}: {window.refused_reason.rstrip('.')}. "
+            f"{_not_before(window.cooldown_until)}"
+            for window in self.own_windows()
+            if window.refused
+        ]
+        return " ".join(refusals).rstrip()
 
     @property
     def not_allowed(self) -> str:
@@ -188,11 +203,15 @@ class Credential(models.Model):
 
     def enable(self) -> None:
         self.disabled_at, self.disabled_reason = None, ""
-        self.refused, self.refused_since = 0, None
-        self.save(update_fields=["disabled_at", "disabled_reason", "refused", "refused_since"])
+        self._clear_refusals()
+        self.save(update_fields=["disabled_at", "disabled_reason", *_REFUSALS])
+
+    def _clear_refusals(self) -> None:
+        self.refused, self.refused_reason = 0, ""
+        self.refused_since = self.retry_at = None
 
     def clear_rejections(self) -> None:
-        """Let every endpoint be tried again at once, as when it is enabled again.
+        """Let it be tried again at once, at every endpoint: with new keys, or as a person wants.
 
         Not while its own row is locked: a selection locks the window first.
         """
@@ -209,6 +228,8 @@ class Credential(models.Model):
                 cooldown_until=None,
                 cooldown_reason="",
             )
+            self._clear_refusals()
+            self.save(update_fields=_REFUSALS)
 
     def clean(self) -> None:
         from trackers.credentials.secrets import check_secrets
@@ -226,6 +247,11 @@ class Credential(models.Model):
         account, dash, _ = self.secrets.get("access_token", "").partition("-")
         if self.kind == self.Kind.OAUTH1 and dash and account != str(self.app_owner):
             raise ValidationError({"app_owner": "The access token belongs to another account."})
+
+
+def _not_before(at: datetime | None) -> str:
+    # At most an hour ahead, so without a date.
+    return f"Not asked before {clock_time(at, now=at)}." if at else ""
 
 
 class Window(models.Model):

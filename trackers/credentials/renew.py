@@ -21,8 +21,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Least, Now
 
-from trackers.credentials import selection
-from trackers.credentials.health import MAX_COOLDOWN
+from trackers.credentials.health import MAX_COOLDOWN, note_refusal
 from trackers.credentials.models import RENEWAL, Credential
 from trackers.jobs import task_time
 from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
@@ -219,7 +218,7 @@ def _postpone(mark: Mark, error: XError) -> NotRenewed:
         extra={"credential": mark.credential.name},
     )
     if isinstance(error, Refused):
-        selection.note_refusal(mark.credential, why, now=mark.begun_at)
+        note_refusal(mark.credential, error, because=why)
     return NotRenewed(why, refused=isinstance(error, Refused))
 
 
@@ -254,8 +253,9 @@ def lapse(credential: Credential, error: Refused) -> bool:
             ends = current.expires_at
             return ends is not None and ends <= current.now + _RENEWED_BEFORE_END
         current.expires_at = current.refused_since = current.now
-        current.refused = 1
-        current.save(update_fields=["expires_at", "refused", "refused_since"])
+        # Not `retry_at`: with new tokens it is tried at once.
+        current.refused, current.refused_reason = 1, error.reason[:300]
+        current.save(update_fields=["expires_at", "refused", "refused_since", "refused_reason"])
     return True
 
 

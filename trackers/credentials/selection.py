@@ -10,14 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
 from django.db import connection
 
 from trackers.credentials import health, learning, windows
-from trackers.credentials.health import note_acceptance, note_refusal
+from trackers.credentials.health import note_acceptance
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
 from trackers.credentials.unavailable import (
@@ -28,6 +27,8 @@ from trackers.credentials.unavailable import (
     why_unavailable,
 )
 from trackers.credentials.windows import LOADED, Reservation, Reserved
+from trackers.jobs import holds
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money import depletion
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from trackers.xapi.errors import Depleted, Forbidden, NotShown, Refused, XError
@@ -41,8 +42,6 @@ __all__ = [
     "Selection",
     "cancel",
     "cancel_all",
-    "note_acceptance",
-    "note_refusal",
     "select_credential",
     "select_several",
     "settle_all_answered",
@@ -122,8 +121,8 @@ def select_several(
     taken = _select_first(most, asking, unreadable)
     if isinstance(taken, NoRoom | NoCredential):
         return taken
-    # Each credential once, so that one request tests those that need it. Credentials that X refused
-    # are tried in their own time, not whenever another window is short.
+    # Each credential once, so that one request tests those that need it. One such request is
+    # enough.
     asked = {*unreadable, taken[0].credential.pk}
     while len(taken) < most:
         reserved_at = time.monotonic()
@@ -180,8 +179,10 @@ def _selections_of(
 
 
 def settle_answer(selected: Selection, window: WindowSeen | None) -> None:
-    """X answered: learn from the reply; None when it said nothing of the window."""
+    """X answered, and its keys are valid: learn from the reply; None when it said nothing."""
     learning.settle_all([(selected.reservation, window)], answered=True)
+    if note_acceptance(selected.credential):
+        holds.end_hold(TWEET_UPDATE)
 
 
 def settle_answered(selected: Selection, window: WindowSeen | None) -> None:
@@ -192,12 +193,11 @@ def settle_answered(selected: Selection, window: WindowSeen | None) -> None:
 def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) -> None:
     """X gave what was asked for in all of these requests.
 
-    Locks: windows, credentials, projects, each kind in the order of ids.
+    Locks: windows, credentials, projects, each kind in the order of ids; then a queue.
     """
     learning.settle_all([(selected.reservation, seen) for selected, seen in answers], answered=True)
     credentials = {selected.credential.pk: selected.credential for selected, _ in answers}
-    for _, credential in sorted(credentials.items()):
-        note_acceptance(credential)
+    accepted_again = [note_acceptance(one) for _, one in sorted(credentials.items())]
     had_no_money = {
         (selected.project, selected.credential.app_id)
         for selected, _ in answers
@@ -205,6 +205,9 @@ def settle_all_answered(answers: Sequence[tuple[Selection, WindowSeen | None]]) 
     }
     for _, app in sorted(had_no_money):
         depletion.end_depletion(app)
+    if had_no_money or any(accepted_again):
+        # Other requests may have found this: look-ups, for example, by a poll.
+        holds.end_hold(TWEET_UPDATE)
 
 
 def cancel(selected: Selection) -> None:
@@ -214,7 +217,11 @@ def cancel(selected: Selection) -> None:
 
 def cancel_all(selections: Iterable[Selection]) -> None:
     """None of these requests is sent after all."""
+    selections = list(selections)
     _cancel([selected.reservation for selected in selections])
+    for selected in selections:
+        if selected.credential.refused and not selected.by_hand:
+            health.give_try_back(selected.credential)
 
 
 def _cancel(reservations: Sequence[Reservation]) -> None:
@@ -226,20 +233,23 @@ def _cancel(reservations: Sequence[Reservation]) -> None:
         db.execute(_CANCEL, params)
 
 
-def settle_failed(selected: Selection, error: XError, *, now: datetime | None = None) -> None:
+def settle_failed(selected: Selection, error: XError) -> None:
     """Learn from an error; a request that was never sent does not count.
 
-    `now`: also count refusals of its keys, and a project that has run out of money.
+    A refusal of its keys, and a project that has run out of money, stop all requests like it.
     """
     if isinstance(error, Forbidden):
-        name = selected.credential.name
         health.record_endpoint_refusal(
-            selected.reservation, name=name, because=error.reason, counts=not selected.by_hand
+            selected.reservation,
+            name=selected.credential.name,
+            because=error.reason,
+            by_hand=selected.by_hand,
         )
-    elif selected.by_hand and isinstance(error, Refused):
-        health.note_try(selected.credential)
-    elif now and isinstance(error, Refused):
-        note_refusal(selected.credential, str(error), now=now)
+    elif isinstance(error, Refused):
+        health.note_refusal(selected.credential, error, by_hand=selected.by_hand)
+    if isinstance(error, Forbidden | NotShown | Depleted):
+        # X knows whose keys these are.
+        note_acceptance(selected.credential)
     if error.sent and (cooldown := health.cooldown_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
         health.start_cooldown(selected.reservation, cooldown, because=error.reason)
@@ -249,8 +259,8 @@ def settle_failed(selected: Selection, error: XError, *, now: datetime | None = 
         learning.settle_all([(selected.reservation, error.window)], answered=answered)
     else:
         cancel(selected)
-    if now and isinstance(error, Depleted):
-        depletion.mark_depleted(selected.credential.app_id, error, now=now)
+    if isinstance(error, Depleted):
+        depletion.mark_depleted(selected.credential.app_id, error, now=selected.clock.now())
 
 
 def _load_credential(row: Sequence[Any]) -> Credential:

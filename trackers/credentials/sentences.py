@@ -46,6 +46,23 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+# SQL: why a credential `c` may not ask anywhere.
+REFUSED_KEYS = "'X refused its keys: ' || c.refused_reason"
+_TRIED_AGAIN = "; tried again at "
+
+
+def refused(name: str, because: str, *, again: datetime, now: datetime) -> str:
+    """X refuses this credential, and no other may ask."""
+    return (
+        f"{name}: {because.rstrip('.')}{_TRIED_AGAIN}{clock_time(again, now=now)}, or at once "
+        f"after `manage.py credential enable {name}`."
+    )
+
+
+def is_refused(sentence: str) -> bool:
+    return _TRIED_AGAIN in sentence
+
+
 def depleted(project: str, because: str) -> str:
     """X refuses to continue without credits, or beyond the spending limit or the month's cap."""
     return (
@@ -69,34 +86,40 @@ def is_spent(sentence: str) -> bool:
     return sentence.startswith(_BUDGET_SPENT)
 
 
-# The credential that comes nearest to being usable: enabled, of a project that has money, and of
-# disabled ones, the one disabled last.
-_NEAREST = """
+# The credential that comes nearest to being usable: enabled, of a project that has money, not
+# refused or tried soonest; and of disabled ones, the one disabled last.
+_NEAREST = f"""
     SELECT c.name, c.disabled_reason, c.disabled_at IS NOT NULL,
-           p.name, p.depleted_reason, coalesce(p.depleted_until > now(), false)
+           p.name, p.depleted_reason, coalesce(p.depleted_until > now(), false),
+           {REFUSED_KEYS}, c.retry_at, now()
     FROM trackers_credential c
     JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
-    ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.depleted_until > now(), false), c.id
+    ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.depleted_until > now(), false),
+             greatest(c.retry_at, now()), c.id
     LIMIT 1
 """
 
 
 def none_enabled() -> str:
     """Why no credential at all may be used; empty while one is enabled."""
-    return _why_nothing_is_asked(money=False)
+    return _why_nothing_is_asked(by_x=False)
 
 
 def nobody_may_ask() -> str:
-    """The same, and that the projects of all that are enabled are depleted."""
-    return _why_nothing_is_asked(money=True)
+    """The same, and that X refuses all that are enabled, or their projects are depleted."""
+    return _why_nothing_is_asked(by_x=True)
 
 
-def _why_nothing_is_asked(*, money: bool) -> str:
+def _why_nothing_is_asked(*, by_x: bool) -> str:
     with cursor() as db:
         found = db.execute(_NEAREST).fetchone()
     if found is None:
         return NONE_YET
-    name, because, is_disabled, project, depleted_reason, is_depleted = found
+    name, because, is_disabled, project, depleted_reason, is_depleted, refusal, again, now = found
     if is_disabled:
         return disabled(name, because)
-    return depleted(project, depleted_reason) if money and is_depleted else ""
+    if by_x and is_depleted:
+        return depleted(project, depleted_reason)
+    if by_x and again is not None and again > now:
+        return refused(name, refusal, again=again, now=now)
+    return ""

@@ -14,7 +14,7 @@ from trackers.credentials.windows import (
     HAS_TOKENS,
     IN_TURN,
     IS_COOLED_DOWN,
-    IS_SHUT,
+    IS_DUE,
     IS_UNHEARD,
     LAST,
     LIVE,
@@ -53,10 +53,11 @@ class Candidate(NamedTuple):
     name: str
     may_ask: bool
     at: datetime  # when to look
-    why: str  # what besides its window keeps it from asking: X, its tokens, or its project's money
+    # What besides its window keeps it from asking: X, its tokens, or its project's money.
+    why: str
     has_room: bool  # whether its window has room, if not at once
     opens: datetime | None  # when X says that it opens, None when it did not
-    is_shut: bool  # X refuses it at this endpoint
+    is_refused: bool  # by X, here or altogether, and its next try is not due
     depleted: str  # its project's name, where X says that the money is used up
     is_awaited: bool  # the reply to the one request that tests for all is awaited
     now: datetime
@@ -75,6 +76,8 @@ _ROOM_AGAIN = statement(
     in_turn=IN_TURN,
     has_tokens=HAS_TOKENS,
     has_credit=HAS_CREDIT,
+    is_due=IS_DUE,
+    refused_keys=sentences.REFUSED_KEYS,
     is_cooled_down=IS_COOLED_DOWN,
     soon=_MAY_ASK_AT,
     last=LAST,
@@ -83,7 +86,6 @@ _ROOM_AGAIN = statement(
     opens=OPENS,
     unheard_for=UNHEARD_FOR,
     is_used_up=_IS_USED_UP,
-    is_shut=IS_SHUT,
     usable=USABLE,
     which=WHICH,
 )
@@ -120,17 +122,16 @@ def why_unavailable(
     if any(candidate.may_ask for candidate in candidates):
         return None
     candidate = candidates[0]
-    if all(other.is_shut for other in candidates):
-        again = clock_time(candidate.at, now=candidate.now)
+    if all(other.is_refused for other in candidates):
         return NoCredential(
-            f"{candidate.name}: {candidate.why}; tried again at {again}, or at once after "
-            f"`manage.py credential enable {candidate.name}`."
+            sentences.refused(candidate.name, candidate.why, again=candidate.at, now=candidate.now)
         )
     if candidate.depleted:
         return NoRoom(candidate.at, sentences.depleted(candidate.depleted, candidate.why))
     if candidate.why:
         again = clock_time(candidate.at, now=candidate.now)
-        return NoRoom(candidate.at, f"{candidate.name}: {candidate.why}; checked again at {again}.")
+        why = candidate.why.rstrip(".")
+        return NoRoom(candidate.at, f"{candidate.name}: {why}; checked again at {again}.")
     if candidate.has_room:
         return NoRoom(
             candidate.at,

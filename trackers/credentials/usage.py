@@ -11,7 +11,7 @@ from trackers.money import usage
 from trackers.money.models import Project
 from trackers.xapi.client import read_credits, read_project_usage
 from trackers.xapi.endpoints import CREDITS, USAGE_COUNT
-from trackers.xapi.errors import Forbidden, Unavailable, XError
+from trackers.xapi.errors import Forbidden, XError
 from trackers.xapi.parse.usage import Usage
 
 
@@ -56,7 +56,7 @@ def _ask_credits(project: int, *, base_url: str, timeout: timedelta) -> Decimal 
         return None
     try:
         answer = read_credits(selected.credential, base_url=base_url, timeout=timeout)
-    except (Forbidden, Unavailable) as error:
+    except Forbidden as error:
         # Nothing is held against the credential: what it is needed for goes on.
         selection.settle_answer(selected, error.window)
         return None
@@ -73,5 +73,6 @@ def _bearer_of(project: int) -> Credential | None:
         Credential.objects.enabled()
         .defer("secrets")
         .filter(app__project=project, kind=Credential.Kind.BEARER, api=Credential.Api.V2)
+        .order_by("refused", "name")
         .first()
     )

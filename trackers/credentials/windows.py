@@ -62,25 +62,30 @@ OVER = f"(w.resets_at IS NULL OR {X_NOW} >= w.resets_at + interval '1 second')"
 UNHEARD_FOR = "interval '16 minutes'"
 IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
                   AND w.learned_at <= statement_timestamp() - {UNHEARD_FOR})"""
-# After so many refusals in a row a credential is disabled, or shut out of an endpoint.
-REFUSALS_UNTIL_DISABLED = 3
-# X refuses the credential at this endpoint (`health`).
-IS_SHUT = f"(w.refused >= {REFUSALS_UNTIL_DISABLED})"
-# One request tests for all.
+# X rejected the last request at this endpoint (`health`): one tests for all.
+_IS_TESTED = "(w.limited > 0 OR w.refused > 0)"
 _ONE = f"1 - cardinality({LIVE})"
 ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {_ONE}
                  ELSE least(w.remaining - cardinality({LIVE}) - cardinality(w.lost),
-                            CASE WHEN w.limited > 0 OR {IS_SHUT} THEN {_ONE} END) END)"""
+                            CASE WHEN {_IS_TESTED} THEN {_ONE} END) END)"""
 # When the window opens, by the database's clock.
 OPENS = f"(w.resets_at + interval '1 second' - {_AHEAD})"
 # In a backlog requests take turns: the rest of a window is spread over its remaining time.
 # Spending it at once would leave nothing for what falls due next, for up to a quarter of an hour.
 # With room for more than four a second nobody waits; and nobody waits so long that a wrong reset
-# would never be noticed.
+# would never be noticed. A request that tests for all has waited already.
 LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
 PACE_STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
-_IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {PACE_STEP} >= interval '250 milliseconds')"
+_IN_STEPS = f"""(%(spread)s AND NOT {OVER} AND NOT {_IS_TESTED}
+                  AND {PACE_STEP} >= interval '250 milliseconds')"""
 IN_TURN = f"(NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
+
+
+def wait_after(refusals: str, *, most: str) -> str:
+    """SQL: how long X is not asked after so many refusals in a row."""
+    return f"least(interval '1 minute' * 2 ^ least({refusals} - 1, 30), {most})"
+
+
 # How many of `most` requests are reserved where there is room: one if requests take turns, and one
 # if X refused the last request, so that it tests for the others.
 _REQUESTS_GRANTED = f"""(CASE
@@ -123,6 +128,11 @@ HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.depleted_until IS NULL
 HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
                      OR c.refreshing_until <= statement_timestamp())"""
 
+# Not after X refused its keys, until the next try is due (`health`); a person may try anyway.
+IS_DUE = "(%(by_hand)s OR c.retry_at IS NULL OR c.retry_at <= statement_timestamp())"
+# Until the reply to that try says when the next one is due.
+_TRIED_UNTIL = f"""CASE WHEN %(by_hand)s THEN c.retry_at ELSE statement_timestamp()
+                        + {wait_after("(c.refused + 1)", most="interval '15 minutes'")} END"""
 # Not while X has asked to be left alone (`health`); a person may try anyway.
 IS_COOLED_DOWN = """(%(by_hand)s OR w.cooldown_until IS NULL
                      OR w.cooldown_until <= statement_timestamp())"""
@@ -137,11 +147,10 @@ _KNOW = f"""
     ON CONFLICT (app_id, credential_id, endpoint) DO NOTHING
 """
 
-# A credential that X refused, here or altogether, is tried again once a minute, or when no other
-# has room: its replies report no window. Otherwise one with an unknown window goes first, as it
-# takes only one request; then the one with the most room.
-_BEST_FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
-                OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
+# What takes only one request goes first: the due try of a credential that X refused, here or
+# altogether, or it would never be used again while others have room; then an unknown window. Then
+# the one with the most room.
+_BEST_FIRST = f"""(c.refused > 0 OR w.refused > 0) DESC,
             w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
 _PARTS = {
     "room": ROOM,
@@ -150,6 +159,8 @@ _PARTS = {
     "which": WHICH,
     "has_tokens": HAS_TOKENS,
     "has_credit": HAS_CREDIT,
+    "is_due": IS_DUE,
+    "tried_until": _TRIED_UNTIL,
     "is_cooled_down": IS_COOLED_DOWN,
     "in_turn": IN_TURN,
     "live": LIVE,

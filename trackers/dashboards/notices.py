@@ -102,7 +102,9 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
             and not _is_shown(queue.held_because, depleted)
         ):
             title = f"The queue {queue.name} is on hold."
-            notices.append(Notice(title, queue.held_because, again=ahead(until, now=now)))
+            # Where X refuses the keys, the sentence says when they are tried again.
+            again = None if sentences.is_refused(queue.held_because) else ahead(until, now=now)
+            notices.append(Notice(title, queue.held_because, again=again))
     return notices
 
 

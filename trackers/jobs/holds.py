@@ -29,7 +29,7 @@ _HOLD_QUEUE = """
 
 _END_HOLD = """
     UPDATE trackers_queue SET held_until = NULL, held_because = ''
-    WHERE name = %(queue)s AND failures = 0 AND save_failures = 0 AND held_until IS NOT NULL
+    WHERE name = %(queue)s AND save_failures = 0 AND held_until IS NOT NULL
 """
 
 # The first two failures in a row delay only their own batch. From the third on the queue is
@@ -103,7 +103,10 @@ def hold_queue(queue: str, *, until: datetime, because: str) -> None:
 
 
 def end_hold(queue: str) -> None:
-    """Claim again at once, unless requests are failing: that hold ends on its own ladder."""
+    """X may be asked again: claim at once. The next failure goes on where the ladder was.
+
+    Not while the database cannot save: that is of another cause.
+    """
     with cursor() as db:
         db.execute(_END_HOLD, {"queue": queue})
 

@@ -322,6 +322,8 @@ class Migration(migrations.Migration):
             ('used_at', models.DateTimeField(editable=False, null=True)),
             ('refused', models.PositiveSmallIntegerField(default=0, editable=False, help_text='Consecutive refusals by X.')),
             ('refused_since', models.DateTimeField(editable=False, null=True)),
+            ('refused_reason', models.CharField(blank=True, db_default='', editable=False, max_length=300)),
+            ('retry_at', models.DateTimeField(editable=False, help_text='X refused its keys: nothing is asked before then.', null=True)),
             ('disabled_at', models.DateTimeField(editable=False, null=True)),
             ('disabled_reason', models.CharField(blank=True, editable=False, max_length=300)),
             ('expires_at', models.DateTimeField(editable=False, help_text='When the access token expires; null: X did not say.', null=True)),

@@ -33,7 +33,7 @@ class Balance:
     reserved_for_younger: tuple[tuple[timedelta, int], ...] = ()
     rationed_on: date | None = None  # the day for which that was computed
     usable: bool = True  # it has an enabled credential, and X did not say that its money is used up
-    trusted: bool = True  # X has not refused all of its credentials within the last minute
+    trusted: bool = True  # X refused not all of its credentials, or one may be tried again
     requests: int = 1  # how many look-ups of tweets its windows have left, as far as known
     rationing_requested_at: datetime | None = None  # since when a batch waits for a new day's
     is_provisional: bool = False  # `reserved_for_younger` is a substitute until then

@@ -54,7 +54,7 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
             )
             logger.warning("authors could not be looked up yet: %s", error)
             break
-        selection.settle_answer(selected, answer.window)
+        selection.settle_answered(selected, answer.window)
         ledger.settle_users(balance, reserved=len(ids), users=len(answer.accounts))
         store_names(ids, answer.accounts.values(), suspended=_suspended_ids(answer.missing))
         described += len(answer.accounts)

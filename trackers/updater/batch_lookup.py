@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import DatabaseError, InterfaceError
 
@@ -66,10 +66,10 @@ class Failed:
     batch: Batch
     credential: str
     because: str
-    another_may: bool = False  # another credential may succeed at once
-    # The queue need not back off, since a cool-down, a used-up window or budget, or the renewal of
-    # its tokens already keeps this credential from asking.
-    needs_no_backoff: bool = False
+    # Another credential may succeed at once. The queue need not back off, since a refusal, a
+    # cool-down, a used-up window or budget, or the renewal of its tokens already keeps this
+    # credential from asking.
+    another_may: bool = False
 
 
 def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | Waiting:
@@ -95,11 +95,9 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
             case Answered():
                 answers.append(outcome)
             case Unanswered():
-                name = outcome.grant.selected.credential.name
-                is_first = all(other.credential != name for other in failures)
                 try:
                     # Recorded at once, so that others do not try the same meanwhile.
-                    failures.append(_settle_failure(outcome, now=before.now if is_first else None))
+                    failures.append(_settle_failure(outcome))
                 except (DatabaseError, InterfaceError) as error:
                     # The other answers must still be saved once the database is back.
                     broke.append(error)
@@ -127,15 +125,11 @@ def _only_tracked(batch: Batch, before: Before) -> Batch:
     return batch.without(over)
 
 
-def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
-    """Record the failure, and count what it may have cost.
-
-    With `now`, also record a refusal of the keys, or a project without money. To be given for only
-    one of the requests that went out together.
-    """
+def _settle_failure(unanswered: Unanswered) -> Failed:
+    """Record the failure, and count what it may have cost."""
     asked, error = unanswered.grant, unanswered.error
     selected = asked.selected
-    selection.settle_failed(selected, error, now=now)
+    selection.settle_failed(selected, error)
     if error.sent and error.maybe_billed:
         # Counted, and marked as paid: an hour of such replies costs each tweet only once.
         mark_paid(asked.unpaid, day=asked.payment.day, project=selected.project)
@@ -143,11 +137,7 @@ def _settle_failure(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     else:
         ledger.cancel(asked.payment)
     # The credential is not used for a while (selection.settle_failed); the others continue.
-    cools_down = cooldown_after(error) is not None
-    return Failed(
-        asked.batch,
-        selected.credential.name,
-        str(error),
-        another_may=cools_down or isinstance(error, Refused | NotReady | Depleted),
-        needs_no_backoff=cools_down or isinstance(error, NotReady | Depleted),
+    another_may = cooldown_after(error) is not None or isinstance(
+        error, Refused | NotReady | Depleted
     )
+    return Failed(asked.batch, selected.credential.name, str(error), another_may=another_may)

@@ -85,14 +85,14 @@ def _give_back_failed(name: str, done: LookedUp) -> None:
 
     If no request was answered, the queue waits as well, longer each time.
     """
-    cautious = [failure for failure in done.failed if not failure.needs_no_backoff]
+    cautious = [failure for failure in done.failed if not failure.another_may]
     wait = timedelta(0)
     if cautious and done.answers:
         wait = holds.first_wait(name)
     elif cautious:
         wait = holds.record_failure(name, because=cautious[0].because)
     for failure in done.failed:
-        if failure.another_may or failure.needs_no_backoff:
+        if failure.another_may:
             queue.release_in_place(failure.batch)
         else:
             queue.release(failure.batch, wait)

@@ -47,13 +47,13 @@ def test_a_refused_credential_alerts_and_its_recovery_too():
     credential = CredentialFactory(name="main")
     CredentialFactory(name="by hand", disabled_at=NOW)
     assert minute() == []
-    Credential.objects.filter(pk=credential.pk).update(refused=2)
+    Credential.objects.filter(pk=credential.pk).update(refused=2, refused_reason="401 Unauthorized")
 
     [(state, what)] = minute(1)
     assert (state, what) == (
         "down",
-        "The credential main fails: X refused its keys 2 times in a row. Correct them in the "
-        "admin, then check it again.",
+        "The credential main fails: X refused its keys 2 times in a row: 401 Unauthorized. "
+        "Correct them in the admin.",
     )
     Credential.objects.update(refused=0)
     assert minute(2) == [("back", "X accepts it again.")]

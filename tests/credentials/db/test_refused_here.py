@@ -6,27 +6,26 @@ from datetime import timedelta
 from django.core.management import call_command
 from django.utils import timezone
 
-from tests.credentials.db.test_windows import let_pass
+from tests.credentials.db.test_windows import known, let_pass
 from tests.x import OAUTH1, save_credential
 from trackers.credentials import selection
 from trackers.credentials.models import Credential, Window
 from trackers.ingest.stream.requests import payer
-from trackers.xapi.endpoints import ACCOUNTS, SEARCH, STREAM
+from trackers.xapi.endpoints import ACCOUNTS, LOOKUP_BY_IDS, SEARCH, STREAM
 from trackers.xapi.errors import Forbidden
 
 
 def refused(endpoint_of=SEARCH, **given):
     turn = selection.select_credential(endpoint_of, **given)
-    selection.settle_failed(turn, Forbidden("403 Client Forbidden", status=403), now=timezone.now())
+    selection.settle_failed(turn, Forbidden("403 Client Forbidden", status=403))
     return turn
 
 
 def shut(endpoint_of=SEARCH, **fields):
-    """Three in a row, the first more than five minutes ago."""
-    for _ in range(2):
+    """Five in a row: from now on it is tried every quarter of an hour."""
+    for _ in range(4):
         refused(endpoint_of, **fields)
-        let_pass(180)
-        Window.objects.update(refused_since=timezone.now() - timedelta(minutes=6))
+        let_pass(901)
     turn = refused(endpoint_of, **fields)
     assert isinstance(selection.select_credential(endpoint_of, **fields), selection.NoCredential)
     return turn
@@ -55,13 +54,28 @@ def test_other_credentials_replace_a_refused_one():
     )
 
 
-def test_refusals_within_five_minutes_do_not_exclude_a_credential():
+def test_the_waits_at_an_endpoint_double_up_to_a_quarter_of_an_hour():
     save_credential("a")
-
-    for _ in range(9):
+    waits = []
+    for _ in range(6):
         refused()
+        window = Window.objects.get(endpoint=SEARCH["v2"])
+        waits.append(round((window.cooldown_until - timezone.now()) / timedelta(minutes=1)))
+        let_pass(60 * waits[-1] + 1)
 
-    assert isinstance(selection.select_credential(SEARCH), selection.Selection)
+    assert waits == [1, 2, 4, 8, 15, 15]
+
+
+def test_where_requests_are_spread_a_refusal_is_the_reason_and_its_try_does_not_wait_longer():
+    known("a", 400, limit=900, opens_in=890)
+    refused(LOOKUP_BY_IDS)
+
+    answer = selection.select_credential(spread=True)
+
+    assert isinstance(answer, selection.NoCredential)
+    assert "a: 403 Client Forbidden; tried again at" in answer.why
+    let_pass(61)
+    assert isinstance(selection.select_credential(spread=True), selection.Selection)
 
 
 def test_a_refused_credential_is_probed_every_quarter_hour_and_recovers_on_an_answer():

@@ -59,7 +59,9 @@ def test_one_request_probes_an_unknown_window_for_all():
 def test_a_refused_credential_is_not_probed_because_another_window_is_short():
     known("a", 2)
     refused = known("b", 50)
-    Credential.objects.filter(pk=refused.pk).update(refused=1, used_at=timezone.now())
+    Credential.objects.filter(pk=refused.pk).update(
+        refused=1, retry_at=timezone.now() + timedelta(minutes=1)
+    )
 
     assert by_name(selection.select_several(5)) == [("a", 2)]
 
@@ -78,7 +80,7 @@ def test_one_request_probes_whether_x_still_refuses_a_credential(where):
     known("bad", 50)
     long_ago = timezone.now() - timedelta(minutes=2)
     if where == "at all":
-        Credential.objects.filter(name="bad").update(refused=1, used_at=long_ago)
+        Credential.objects.filter(name="bad").update(refused=1, retry_at=long_ago)
     else:
         Window.objects.filter(remaining=50).update(refused=1, rejected_at=long_ago)
 

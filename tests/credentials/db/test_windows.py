@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from tests.x import OAUTH1, save_credential
 from trackers.credentials import selection
-from trackers.credentials.models import Credential, Window
+from trackers.credentials.models import Window
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.results import WindowSeen
 
@@ -31,7 +31,7 @@ def known(name, remaining, **fields):
 
 
 def let_pass(seconds):
-    """As if the time of all windows were so much longer ago."""
+    """As if the times of all windows, and of refusals, were so much longer ago."""
     with connection.cursor() as db:
         db.execute(
             "UPDATE trackers_window SET resets_at = resets_at - %(s)s, seen_at = seen_at - %(s)s,"
@@ -39,6 +39,11 @@ def let_pass(seconds):
             " cooldown_until = cooldown_until - %(s)s, rejected_at = rejected_at - %(s)s,"
             " under_way = ARRAY(SELECT r - %(s)s FROM unnest(under_way) r),"
             " lost = ARRAY(SELECT r - %(s)s FROM unnest(lost) r)",
+            {"s": timedelta(seconds=seconds)},
+        )
+        db.execute(
+            "UPDATE trackers_credential SET retry_at = retry_at - %(s)s,"
+            " used_at = used_at - %(s)s, refused_since = refused_since - %(s)s",
             {"s": timedelta(seconds=seconds)},
         )
 
@@ -60,17 +65,6 @@ def test_the_credential_with_the_most_room_goes_first():
     assert names[:4] == ["much"] * 4
     assert names.count("little") == 3
     assert names.count("much") == 7
-
-
-def test_a_refused_credential_goes_last_for_a_minute():
-    known("good", 9)
-    turn = selection.select_credential(only=save_credential("bad").pk)
-    selection.settle_answer(turn, None)
-    selection.note_refusal(turn.credential, "401", now=timezone.now())
-
-    assert [selection.select_credential().credential.name for _ in range(3)] == ["good"] * 3
-    Credential.objects.filter(name="bad").update(used_at=timezone.now() - timedelta(seconds=61))
-    assert selection.select_credential().credential.name == "bad"
 
 
 def test_an_unknown_window_lets_one_through_while_the_rest_wait_for_its_headers():

@@ -164,7 +164,8 @@ def test_the_list_for_people_is_a_table(run):
 
 
 def test_a_credential_is_disabled_enabled_and_removed(run):
-    save_credential("a", refused=2, refused_since=timezone.now())
+    now = timezone.now()
+    save_credential("a", refused=2, refused_since=now, retry_at=now + timedelta(minutes=4))
 
     run("credential", "disable", "a", "--reason", "moved")
     assert Credential.objects.get().disabled_reason == "moved"
@@ -172,7 +173,7 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
     run("credential", "enable", "a")
     credential = Credential.objects.get()
     assert (credential.state, credential.disabled_reason) == ("ready", "")
-    assert (credential.refused, credential.refused_since) == (0, None)
+    assert (credential.refused, credential.refused_since, credential.retry_at) == (0, None, None)
 
     run("credential", "remove", "a")
     assert not Credential.objects.exists()
@@ -181,7 +182,10 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
 def test_enabling_a_credential_ends_the_hold_of_the_look_ups(run):
     save_credential("a").disable("moved", now=timezone.now())
     later = timezone.now() + timedelta(seconds=15)
-    Queue.objects.filter(pk="tweet:update").update(held_until=later, held_because="none")
+    # Also where requests have failed before: what a person mended is tried now.
+    Queue.objects.filter(pk="tweet:update").update(
+        held_until=later, held_because="none", failures=9
+    )
 
     run("credential", "enable", "a")
 

@@ -4,7 +4,6 @@ import hashlib
 from datetime import timedelta
 
 import pytest
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from tests.x import consent, ends_in, look_up_with_tokens
@@ -253,7 +252,7 @@ def test_retry_after_of_the_token_endpoint_is_obeyed(fake):
     assert credential.refreshing_until - timezone.now() > timedelta(seconds=85)
 
 
-def test_an_unknown_client_is_disabled_after_three_refusals_over_five_minutes(fake):
+def test_an_unknown_client_is_tried_ever_more_rarely(fake):
     credential = consent(fake, client_secret="wrong", **{"client_id": "client-id"})
     fake.tell("DELETE", "credentials")
     right = {**credential.secrets, "client_secret": "right"}
@@ -263,11 +262,11 @@ def test_an_unknown_client_is_disabled_after_three_refusals_over_five_minutes(fa
         ends_in(credential, seconds=0)
         with pytest.raises(NotReady, match="401 unauthorized_client"):
             ask(fake, credential)
-        Credential.objects.update(refused_since=Now() - timedelta(minutes=6))
 
     credential.refresh_from_db()
-    assert credential.state == "disabled"
+    assert (credential.state, credential.refused) == ("refused", 3)
     assert "unauthorized_client" in credential.reason
+    assert credential.retry_at - timezone.now() > timedelta(minutes=3)
 
 
 def test_tokens_entered_by_a_person_during_a_renewal_stay(fake):

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from tests.x import save_credential, wait_until
 from trackers.credentials import selection
-from trackers.credentials.models import Window
+from trackers.credentials.models import Credential, Window
+from trackers.xapi.endpoints import ACCOUNTS, LOOKUP_BY_IDS, SEARCH, USAGE_COUNT
 from trackers.xapi.results import WindowSeen
 from tweetwatch import database
 
@@ -193,3 +194,15 @@ def test_settling_several_windows_never_deadlocks():
         return "done"
 
     assert together(work, threads=2) == ["done", "done"]
+
+
+def test_one_of_many_workers_takes_the_try_of_refused_keys_whatever_it_asks():
+    Credential.objects.filter(pk=save_credential("a").pk).update(refused=3)
+    endpoints = iter([LOOKUP_BY_IDS, ACCOUNTS, SEARCH, USAGE_COUNT] * 2)
+
+    results = together(lambda: selection.select_credential(next(endpoints)), threads=8)
+
+    assert Counter(type(answer) for answer in results) == {
+        selection.Selection: 1,
+        selection.NoCredential: 7,
+    }

@@ -8,13 +8,12 @@ from django.utils import timezone
 from tests.events.conftest import subscriber
 from trackers.credentials.health import note_refusal
 from trackers.credentials.models import Credential
-from trackers.credentials.windows import REFUSALS_UNTIL_DISABLED
 from trackers.events.fan_out import fan_out
 from trackers.events.live.watch import watch
 from trackers.money import depletion
 from trackers.money.models import App
 from trackers.outbox.models import Event
-from trackers.xapi.errors import Depleted
+from trackers.xapi.errors import Depleted, Refused
 
 NOW = timezone.now()
 
@@ -33,18 +32,17 @@ def alert_events():
     )
 
 
-def refuse_often(credential):
-    """From five minutes ago on."""
-    return [
-        note_refusal(credential, "no", now=NOW + timedelta(minutes=3 * nth))
-        for nth in range(REFUSALS_UNTIL_DISABLED + 1)
-    ]
+def refuse(credential):
+    note_refusal(credential, Refused("no", status=401))
+    credential.refresh_from_db()
 
 
-def test_a_credential_disabled_by_refusals_publishes_an_alert(credential):
+def test_the_fourth_refusal_of_keys_in_a_row_publishes_an_alert_once(credential):
     subscriber("ops", ["alerts"])
 
-    assert refuse_often(credential) == [False, False, True, False]
+    for times in range(6):
+        assert len(alert_events()) == (times > 3)
+        refuse(credential)
 
     assert alert_events() == [{"credential": "first", "what": "Refused by X: no"}]
     [event] = Event.objects.all()
@@ -84,9 +82,9 @@ def test_a_depleted_project_alerts_once_until_it_has_money_again(credential):
 
 
 def test_without_subscribers_no_alert_is_stored(credential):
-    refuse_often(credential)
+    for _ in range(5):
+        refuse(credential)
     depletion.mark_depleted(credential.app_id, Depleted("Credits are used up."), now=NOW)
 
     assert alert_events() == []
-    credential.refresh_from_db()
-    assert credential.disabled_at is not None
+    assert credential.refused == 5

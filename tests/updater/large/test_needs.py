@@ -174,7 +174,9 @@ def test_while_x_refuses_the_project_without_a_budget_the_others_expect_a_share(
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()
     Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
-    Credential.objects.filter(app__project=projects[2]).update(refused=1, used_at=now)
+    Credential.objects.filter(app__project=projects[2]).update(
+        refused=1, retry_at=now + timedelta(minutes=1)
+    )
 
     ration_projects(plan, now=now)
 

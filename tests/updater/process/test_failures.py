@@ -9,6 +9,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests import queues
 from tests.conftest import PROJECT
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = PROJECT / "docs" / "failures.md"
 # Enough that a burst of false not-founds is one.
 COUNT = 12
+MINUTE = timedelta(minutes=1)
 
 # The kinds of the fake's script, and what X does then.
 FAULTS = {
@@ -83,6 +85,7 @@ def look(*, after):
             " cooldown_until = cooldown_until - %(by)s, rejected_at = rejected_at - %(by)s",
             {"by": after},
         )
+        db.execute("UPDATE trackers_credential SET retry_at = retry_at - %s", [after])
         # Between two looks at a missing tweet lies an hour.
         db.execute("UPDATE trackers_tweet SET missing_since = missing_since - interval '1 hour'")
     batch = queue.get(TWEET_UPDATE, 100)
@@ -109,9 +112,11 @@ def the_tweets():
 
 def the_credential():
     credential, window = Credential.objects.get(), Window.objects.get()
-    refused = f"refused {credential.refused} times in a row" if credential.refused else ""
+    refused = f"refused {credential.refused} times in a row, asked nowhere for"
     if window.refused:
-        refused = f"refused {window.refused} times in a row, at this endpoint alone"
+        refused = f"refused {window.refused} times in a row, not asked at this endpoint for"
+    until = credential.retry_at or (window.refused and window.cooldown_until)
+    refused = f"{refused} {round((until - timezone.now()) / MINUTE)} min" if until else ""
     lost = f"{len(window.lost)} requests count as lost in its window" if window.lost else ""
     used_up = "its window is used up" if window.remaining == 0 else ""
     project = Project.objects.get()

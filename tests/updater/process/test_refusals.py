@@ -6,12 +6,18 @@ import pytest
 from django.utils import timezone
 
 from tests import queues
+from tests.credentials.db.test_windows import let_pass
 from tests.factories import CredentialFactory
 from tests.updater.process.test_refresh import claim, held, refresh, tracked, turn_clock, x
 from trackers import tasks
+from trackers.credentials import acts, selection
+from trackers.credentials.check import check
 from trackers.credentials.models import Credential
+from trackers.history import by_command
 from trackers.jobs.models import Queue, QueueCounters
-from trackers.tweets.models import Tweet
+from trackers.money.models import Project
+from trackers.tweets.models import Author, Tweet
+from trackers.updater.authors import ask_authors
 from trackers.updater.models import TweetUpdate
 
 __all__ = ["x"]
@@ -109,6 +115,50 @@ def test_a_refused_credential_stops_asking(x, fault):
     assert held()[1] is not None
     assert Credential.objects.get().disabled_at is None
     assert queues.states(TweetUpdate) == {(None, 0)}
+
+
+@pytest.mark.parametrize("kind", ["401", "403"])
+def test_a_hold_says_that_x_refuses_the_credential_until_a_person_enables_it(x, kind):
+    """A full batch with several tiers: its requests are spread over the window."""
+    x.put("limits", {"GET /2/tweets": {"token": 300, "app": 300, "window": 900}})
+    tracked(x, 300)
+    refresh()
+    x.put("faults", [{"kind": kind}])
+    for _ in range(4):
+        turn_clock(timedelta(minutes=20))
+        let_pass(1200)
+        claim_and_refresh()
+    claim_and_refresh()
+
+    because, until = held()
+    assert kind in because
+    assert "tried again at" in because
+    assert until - timezone.now() < timedelta(seconds=20)
+
+    x.delete("faults")
+    Queue.objects.filter(name="tweet:update").update(failures=9)
+    acts.enable([Credential.objects.get()], by_command())
+    assert held()[1] is None
+    # Its turn in the window.
+    let_pass(20)
+    assert claim_and_refresh() is not None
+    assert x.log()[-1]["status"] == 200
+
+
+@pytest.mark.parametrize("fault", ["402_credits", "401"])
+def test_a_refusal_of_authors_or_of_a_check_stops_look_ups_too(x, fault):
+    x.put("faults", [{"kind": fault}])
+    Author.objects.create(id=x.get("authors")["authors"][0]["id"])
+    asking = {"base_url": x.url, "timeout": timedelta(seconds=5)}
+
+    ask_authors(**asking)
+    assert isinstance(selection.select_credential(), selection.NoRoom | selection.NoCredential)
+
+    Credential.objects.get().clear_rejections()
+    Project.objects.update(depleted_until=None, depletions=0)
+    check(Credential.objects.get(), **asking)
+    assert isinstance(selection.select_credential(), selection.NoRoom | selection.NoCredential)
+    assert len(x.log()) == 2
 
 
 def test_another_credential_replaces_a_refused_one_at_once(x):

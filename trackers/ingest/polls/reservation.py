@@ -53,7 +53,7 @@ def reserve_page(
 ) -> PageGrant | Wait:
     """A request and the money for its page. `age`: of its posts; younger ones take precedence."""
     usable = [balance for balance in read_balances() if balance.usable]
-    # A project whose credentials X refuses is tried once a minute, or when there is no other.
+    # A project whose credentials X refuses pays only when their next try is due.
     usable = [balance for balance in usable if balance.trusted] or usable
     kind = kind_of(source)
     paying = [balance for balance in usable if _money_left(balance, age) >= FEWEST[kind]]
@@ -192,9 +192,9 @@ def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
     )
 
 
-def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
+def settle_failed(asked: PageGrant, error: XError) -> None:
     """Which posts were billed is unknown, so all that were reserved count as billed."""
-    selection.settle_failed(asked.selected, error, now=now)
+    selection.settle_failed(asked.selected, error)
     if error.sent and error.maybe_billed:
         ledger.count_as_billed(asked.payment)
     else:

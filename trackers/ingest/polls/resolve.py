@@ -47,7 +47,7 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
         with keys_for(selected, base_url=polling.base_url, timeout=polling.timeout) as keys:
             named = look_up_username(keys, name, base_url=polling.base_url, timeout=polling.timeout)
     except XError as error:
-        selection.settle_failed(selected, error, now=now)
+        selection.settle_failed(selected, error)
         ledger.settle_users(balance, reserved=1, users=int(error.maybe_billed))
         if is_known(error):
             queue.release(batch)

@@ -151,7 +151,7 @@ def _read_next_page(
                 timeout=polling.timeout,
             )
     except XError as error:
-        settle_failed(asked, error, now=now)
+        settle_failed(asked, error)
         delay = fail(batch, source, error, sweep, rules, now=now)
         return Polled(str(source), f"waits for {delay}: {error}", failed=True)
     brought = Brought(page, asked, sweep, rules, clock.now())

@@ -24,6 +24,7 @@ from trackers.xapi.errors import (
     NotReady,
     NotShown,
     RateLimited,
+    Refused,
     StaleSinceId,
     Unavailable,
     XError,
@@ -87,7 +88,7 @@ def fail(
 ) -> timedelta:
     """X gave no page: what the source does next, and when.
 
-    1. The window or the money of this credential is used up: the next step finds which one may ask.
+    1. This credential may not ask now: the next step finds which one may.
     2. X finds its place too old, or no longer knows it: it continues from another one.
     3. Otherwise it waits, twice as long each time.
     """
@@ -117,13 +118,13 @@ def misname(batch: Batch, source: Source, why: str) -> None:
 
 
 def is_known(error: XError) -> bool:
-    """Whether windows and money already say when the next request is allowed.
+    """Whether credentials, windows and money already say when the next request is allowed.
 
-    That includes a 429 and a Retry-After: the credential cools down (selection.settle_failed).
+    That includes a 429, a Retry-After and a refusal (selection.settle_failed).
     """
     if isinstance(error, Unavailable):
         return bool(error.retry_after)
-    return isinstance(error, RateLimited | NotReady | Depleted)
+    return isinstance(error, RateLimited | NotReady | Depleted | Refused)
 
 
 def _has_another_place(

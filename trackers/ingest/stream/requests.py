@@ -130,7 +130,7 @@ def ask_in_turn(
         if is_optional and isinstance(error, Forbidden):
             selection.settle_answer(selected, error.window)
         else:
-            selection.settle_failed(selected, error, now=datetime.now(UTC))
+            selection.settle_failed(selected, error)
         raise
     selection.settle_answered(selected, answer.window)
     return answer

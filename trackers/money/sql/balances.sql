@@ -8,8 +8,7 @@ SELECT p.id, p.name, p.x_now, {posts_left}, p.reserved_for_younger,
 FROM (SELECT p.*, {x_now} AS x_now FROM trackers_project p) p
 CROSS JOIN LATERAL (
     SELECT bool_or(true) AS are_there,
-           bool_or(c.refused = 0
-                   OR c.used_at <= statement_timestamp() - interval '1 minute') AS are_good
+           bool_or(c.retry_at IS NULL OR c.retry_at <= statement_timestamp()) AS are_good
     FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
     WHERE a.project_id = p.id AND c.disabled_at IS NULL
 ) keys

@@ -1,6 +1,6 @@
--- Whether any credential is usable now, and the sum of their windows' limits (null: X has reported
--- none yet), for a quarter of an hour, of which a day has 96. Each window counts once: an app's bearer
--- tokens share theirs.
+-- Whether any credential is usable now (not refused by X, and with money), and the sum of their
+-- windows' limits (null: X has reported none yet), for a quarter of an hour, of which a day has 96. Each
+-- window counts once: an app's bearer tokens share theirs.
 WITH usable AS (
     SELECT c.app_id, CASE WHEN c.kind <> 'bearer' THEN c.id END AS holder,
            %(endpoints)s::jsonb ->> c.api AS endpoint
@@ -9,6 +9,7 @@ WITH usable AS (
     JOIN trackers_project p ON p.id = a.project_id
     WHERE c.disabled_at IS NULL
       AND (p.depleted_until IS NULL OR p.depleted_until <= now())
+      AND (c.retry_at IS NULL OR c.retry_at <= now())
 )
 SELECT EXISTS (SELECT FROM usable), (
     SELECT sum(least(w.limit, w.limit_a_day / 96.0))::float8 FROM trackers_window w

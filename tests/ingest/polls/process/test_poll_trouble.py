@@ -58,7 +58,7 @@ def about(wait):
     "kind",
     [
         *("503_json", "503_text", "500", "html", "garbage_list", "reset", "truncated"),
-        *("401", "403", "403_forbidden", "404"),
+        *("403_forbidden", "404"),
     ],
 )
 def test_a_failed_request_waits_twice_as_long_each_time_and_says_why(x, account, source, kind):

@@ -24,7 +24,6 @@ from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.xapi.keys import Secrets
-from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TWEETS, POSTS = "GET /2/tweets", "GET /2/users/:id/tweets"
@@ -55,15 +54,6 @@ def test_a_list_is_not_asked_for_with_tokens_that_may_not_read_lists(x):
 
 
 def hours_pass(hours=1):
-    with cursor() as db:
-        db.execute(
-            "UPDATE trackers_credential SET refused_since = refused_since - %(by)s",
-            {"by": timedelta(hours=hours)},
-        )
-        db.execute(
-            "UPDATE trackers_window SET refused_since = refused_since - %(by)s",
-            {"by": timedelta(hours=hours)},
-        )
     let_pass(3600 * hours)
 
 
@@ -145,12 +135,22 @@ def test_a_hidden_list_is_reported_and_affects_no_other(x, kind):
     assert (hidden.problem, hidden.failures, hidden.leaked) == ("", 0, 0)
 
 
-def test_rejected_keys_are_still_disabled(x):
+def test_rejected_keys_stop_look_ups_too(x):
     fault(x, "401", SEARCH)
 
-    refused_for_hours(add("search", "#anything"))
+    search = add("search", "#anything")
+    for _ in range(3):
+        step(search)
 
-    assert "401" in Credential.objects.get().disabled_reason
+    assert len(asked(x, SEARCH)) == 1
+    assert "X refused its keys: 401" in search.problem
+    tracked(x)
+    tasks.update_tweets(queue.get(TWEET_UPDATE, 100))
+    assert asked(x, TWEETS) == []
+    x.delete("faults")
+    hours_pass()
+    poll(search)
+    assert (search.problem, Credential.objects.get().state) == ("", "ready")
 
 
 def test_a_refused_look_up_does_not_affect_sources(x):

@@ -10,12 +10,16 @@ import pytest
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.sources import now, source, words
 from trackers.credentials import selection, sentences
+from trackers.credentials.health import note_refusal
+from trackers.credentials.models import Credential
 from trackers.dashboards.words import with_code
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.requests import NoTurnError, payer
 from trackers.jobs.models import Queue
 from trackers.money.models import Project
+from trackers.xapi.errors import Refused
+from tweetwatch.clock_times import clock_time
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -101,6 +105,30 @@ def test_every_page_reports_a_depleted_project_once_in_the_same_words(staff):
     assert strip.count(sentence) == 1
     assert sentence in operations
     assert "is stopped: " not in operations
+
+
+def test_pages_say_why_x_refuses_keys_and_when_they_are_tried_again(staff):
+    main = CredentialFactory(name="main")
+    note_refusal(main, Refused("401 Unauthorized", status=401))
+    why = selection.select_credential().why
+    hold(why)
+
+    strip, operations, own = (
+        read(staff, address)
+        for address in (
+            "/operations/strip/",
+            "/operations/",
+            f"/admin/trackers/credential/{main.pk}/change/",
+        )
+    )
+
+    assert why == sentences.nobody_may_ask()
+    assert "main: X refused its keys: 401 Unauthorized; tried again at" in strip
+    assert "Next try in" not in strip, "the sentence says when"
+    again = clock_time(Credential.objects.get().retry_at, now=now())
+    for page in (operations, own):
+        assert "X refused its keys since" in page
+        assert f"401 Unauthorized. Correct them in the admin. Not asked before {again}." in page
 
 
 def test_another_hold_is_shown_for_its_queue(staff):
