@@ -1,9 +1,11 @@
 """What clients of the bus do: subscribe, leave, delete a topic; and what is done to their tokens.
 
-A client's subscriber has the name of its token.
+A client's subscriber has the name of its tokens.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -114,12 +116,23 @@ def add_token(
     return secret
 
 
-def revoke_token(token: ApiToken, actor: Actor) -> Done:
-    """Delete it, its subscriber and what waits for that one."""
+def remove_tokens(chosen: Sequence[ApiToken], actor: Actor) -> Done:
+    """Delete tokens of one name; with its last one its subscriber, and what waits for that."""
+    name = chosen[0].name
     with transaction.atomic():
         fan_out_all()
-        for subscriber in Subscriber.objects.filter(token=token):
-            acts.remove(subscriber, actor)
-        history.record(actor, [token], "Removed", flag=history.DELETION)
-        ApiToken.objects.filter(pk=token.pk).delete()
-    return Done(f"Revoked {token.name}'s token and removed its subscriber.")
+        # Locked, so that of two tokens that are removed at once one is the last.
+        rows = ApiToken.objects.filter(name=name, scope=chosen[0].scope)
+        known = list(rows.order_by("pk").select_for_update())
+        removed = {token.pk for token in chosen}
+        left = [token for token in known if token.pk not in removed]
+        for subscriber in Subscriber.objects.filter(token__in=removed):
+            if left:
+                Subscriber.objects.filter(pk=subscriber.pk).update(token=left[0])
+            else:
+                acts.remove(subscriber, actor)
+        history.record(actor, chosen, "Removed", flag=history.DELETION)
+        ApiToken.objects.filter(pk__in=removed).delete()
+    if left:
+        return Done(f"Revoked a token of {name}, which has {len(left)} more.", len(chosen))
+    return Done(f"Revoked {name}'s token and removed its subscriber.", len(chosen))

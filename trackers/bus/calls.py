@@ -77,8 +77,8 @@ def make_token(request: HttpRequest, body: TokenIn) -> Status:
 
 @router.delete("/api_tokens/{token}", auth=ROOT, response=NO_CONTENT)
 def revoke_token(request: HttpRequest, token: str) -> None:
-    if known := tokens.find_client_token(token):
-        acts.revoke_token(known, _actor_of(request))
+    if known := tokens.find_client_tokens(token):
+        acts.remove_tokens(known, _actor_of(request))
 
 
 @router.get("/topics", response=list[TopicOut])

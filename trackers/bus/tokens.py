@@ -1,4 +1,7 @@
-"""Tokens of the bus, which have no user: created, listed, found. Only their digests are kept."""
+"""Tokens of the bus, which have no user: created, listed, found. Only their digests are kept.
+
+A client may have several, all under its name, as while one replaces another.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,10 @@ def make_token(
         token = f"{_token_stem(name)}{_SEPARATOR}{secrets.token_hex(16)}"
     elif not NAME.fullmatch(token):
         raise ValueError(f"token {NAME_RULE}")
-    if bus_tokens().filter(name=name).exists():
-        raise ValueError(f"There is already a token called {name}.")
+    # Who sees a name in the history must know whose it is.
+    if bus_tokens().filter(name=name).exclude(scope=scope).exists():
+        whose = "a client's" if scope == ROOT else "root's"
+        raise ValueError(f"There is already a token called {name}, and it is {whose}.")
     try:
         with transaction.atomic():
             row = ApiToken.objects.create(
@@ -46,7 +51,7 @@ def make_token(
                 begins=_token_beginning(token, name),
             )
     except IntegrityError:
-        raise ValueError("This token or name exists already.") from None
+        raise ValueError("This token exists already.") from None
     return row, token
 
 
@@ -84,9 +89,10 @@ def masked_token(token: ApiToken) -> str:
     return f"{_token_stem(token.name) if known.startswith(_SEPARATOR) else ''}{known}…"
 
 
-def find_client_token(token_or_name: str) -> ApiToken | None:
+def find_client_tokens(token_or_name: str) -> list[ApiToken]:
+    """That token, or else all of the client of that name."""
     if not NAME.fullmatch(token_or_name):
-        return None
+        return []
     clients = bus_tokens().filter(scope=CLIENT)
-    by_token = clients.filter(digest=digest_of(token_or_name)).first()
-    return by_token or clients.filter(name=token_or_name).first()
+    by_token = list(clients.filter(digest=digest_of(token_or_name)))
+    return by_token or list(clients.filter(name=token_or_name))

@@ -725,7 +725,6 @@ class Migration(migrations.Migration):
             'ordering': ['-made_at'],
             'constraints': [
                 models.CheckConstraint(condition=models.Q(models.Q(('scope__in', ['read', 'write', 'admin']), ('user__isnull', False)), models.Q(('scope__in', ['bus', 'root']), ('user', None)), _connector='OR'), name='apitoken_scope'),
-                models.UniqueConstraint(condition=models.Q(('scope__in', ['bus', 'root'])), fields=('name',), name='apitoken_bus_name'),
             ],
         }),
         migrations.CreateModel('FeedState', [

@@ -73,11 +73,6 @@ class ApiToken(models.Model):
                 | models.Q(scope__in=["bus", "root"], user=None),
                 name="apitoken_scope",
             ),
-            models.UniqueConstraint(
-                fields=["name"],
-                condition=models.Q(scope__in=["bus", "root"]),
-                name="apitoken_bus_name",
-            ),
         ]
 
     def __str__(self) -> str:

@@ -67,10 +67,25 @@ def test_the_root_token_is_unique_and_its_name_is_reserved(rf):
 
     basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
     assert ROOT(rf.get("/", headers={"Authorization": f"Basic {basic}"})).is_root
-    with pytest.raises(CommandError, match="already a token called admin"):
+    with pytest.raises(CommandError, match="already a token called admin, and it is root's"):
         manage("bus_token", "add", "admin")
-    assert tokens.find_client_token("admin") is None
+    assert tokens.find_client_tokens("admin") == []
     assert [row["scope"] for row in printed_rows("bus_token", "list")] == ["root"]
+
+
+def test_one_of_several_tokens_is_removed_by_its_first_letters(rf):
+    [first], [second] = (printed_rows("bus_token", "add", "shop") for _ in range(2))
+    rows = printed_rows("bus_token", "list")
+    assert {row["name"] for row in rows} == {"shop"}
+    assert {row["token"] for row in rows} == {f"{one['token'][:10]}…" for one in (first, second)}
+
+    with pytest.raises(CommandError, match="0 tokens of shop begin with nothing"):
+        manage("bus_token", "remove", "shop", "--only", "nothing")
+    [told, *_] = manage("bus_token", "remove", "shop", "--only", f"{first['token'][:10]}…")
+
+    assert told.startswith("Revoked a token of shop, which has 1 more")
+    [left] = printed_rows("bus_token", "list")
+    assert left["token"] == f"{second['token'][:10]}…"
 
 
 @pytest.mark.parametrize(
@@ -374,7 +389,7 @@ def test_acts_of_clients_are_recorded_under_their_tokens():
         assert [row.topics for row in current_statuses(now=timezone.now())] == [topics]
     acts.unsubscribe(shop, "orders", client)
     acts.delete_topic("returns", Caller("root", 0, True), root)
-    acts.revoke_token(token, root)
+    acts.remove_tokens([token], root)
 
     assert not Subscriber.objects.filter(removed_at=None).exists()
     lines = LogEntry.objects.order_by("pk").values_list("object_repr", "change_message")

@@ -208,6 +208,31 @@ def test_a_client_that_subscribes_again_starts_fresh(bus, topic):
     assert (told["max_events"], told["events"]) == (100, {"sent": 0, "queued": 0, "oldest": None})
 
 
+def test_a_client_may_have_several_tokens_and_ends_with_the_last(bus, topic):
+    """As Routemaster's: a new token is used before the old one is deleted."""
+    old = bus.client()
+    new = bus.client(old.name)
+    assert old.token != new.token
+    old.subscribe(topic)
+    old.publish(topic)
+    assert new.publish(topic).status == 200
+    assert new.listed()["events"]["queued"] == 2
+    listed = bus.ask("GET", "/api_tokens", token=ROOT).json()
+    assert [one["name"] for one in listed].count(old.name) == 2
+
+    assert bus.ask("DELETE", f"/api_tokens/{old.token}", token=ROOT).status == 204
+
+    assert old.publish(topic).status == 401
+    assert new.publish(topic).status == 200
+    assert new.listed()["events"]["queued"] == 3
+    bus.client(old.name)
+    # By the name all of them.
+    assert bus.ask("DELETE", f"/api_tokens/{old.name}", token=ROOT).status == 204
+    assert new.publish(topic).status == 401
+    subscribers = bus.ask("GET", "/subscribers", token=ROOT).json()
+    assert old.name not in {one["subscriber"] for one in subscribers}
+
+
 def test_deleting_a_token_removes_its_subscriber_and_keeps_its_topics(bus, topic):
     client, by_name = bus.client(), bus.client()
     for one in (client, by_name):

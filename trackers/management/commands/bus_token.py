@@ -17,7 +17,7 @@ class Command(ActionsCommand):
     help = "Add, list or remove tokens for clients of the event bus."
 
     def add_actions(self, add_action: AddAction) -> None:
-        add = add_action("add", help="add a client; its token is shown once")
+        add = add_action("add", help="add a client, or a further token; it is shown once")
         add.add_argument("name", help="the client's name, as publisher and as subscriber")
         add.add_argument(
             "--root",
@@ -25,8 +25,11 @@ class Command(ActionsCommand):
             help="a token that creates and revokes the others by HTTP, and does nothing else",
         )
         add_action("list", help="list the tokens by their names, first letters and scopes")
-        remove = add_action("remove", help="revoke a token and remove its subscriber")
+        remove = add_action("remove", help="revoke a client's tokens and remove its subscriber")
         remove.add_argument("name")
+        remove.add_argument(
+            "--only", metavar="LETTERS", help="only the token that begins so, as the list shows it"
+        )
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         try:
@@ -47,8 +50,12 @@ class Command(ActionsCommand):
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        token = tokens.bus_tokens().filter(name=name).first()
-        if token is None:
+        found = list(tokens.bus_tokens().filter(name=name))
+        if not found:
             raise CommandError(f"There is no token called {name}.")
-        done = acts.revoke_token(token, by_command())
+        if letters := (options["only"] or "").rstrip("…"):
+            found = [one for one in found if tokens.masked_token(one).rstrip("…") == letters]
+            if len(found) != 1:
+                raise CommandError(f"{len(found)} tokens of {name} begin with {letters}.")
+        done = acts.remove_tokens(found, by_command())
         self.show({"removed": name}, done.message)
