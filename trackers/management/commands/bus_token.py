@@ -50,12 +50,12 @@ class Command(ActionsCommand):
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        found = list(tokens.bus_tokens().filter(name=name))
-        if not found:
+        chosen = list(tokens.bus_tokens().filter(name=name))
+        if not chosen:
             raise CommandError(f"There is no token called {name}.")
         if letters := (options["only"] or "").rstrip("…"):
-            found = [one for one in found if tokens.masked_token(one).rstrip("…") == letters]
-            if len(found) != 1:
-                raise CommandError(f"{len(found)} tokens of {name} begin with {letters}.")
-        done = acts.remove_tokens(found, by_command())
+            chosen = [one for one in chosen if tokens.masked_token(one).rstrip("…") == letters]
+            if len(chosen) != 1:
+                raise CommandError(f"{len(chosen)} tokens of {name} begin with {letters}.")
+        done = acts.remove_tokens(chosen, by_command())
         self.show({"removed": name}, done.message)
