@@ -67,7 +67,7 @@ PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r
 ROWS_ARE_IN = "SELECT relname FROM pg_class WHERE oid >= 16384 AND relkind = 'r'"
 
 
-# What others do in a database that is also ours, who undoes it, and how it is named as left out.
+# What others do in a database that is also ours, what undoes it, and how it is named as left out.
 BESIDE_OTHERS = {
     "an extension": (
         "CREATE EXTENSION vector; CREATE INDEX near ON trackers_author"
@@ -104,17 +104,24 @@ BESIDE_OTHERS = {
 }
 
 
+# These are all there at the same time: a drill takes six commands.
+TOGETHER = set(BESIDE_OTHERS) - {"another owner"}
+
+
 @contextmanager
-def beside_others(url, what):
+def beside_others(url, *subjects):
     database = urlsplit(url).path[1:]
-    do, undo, _ = BESIDE_OTHERS[what]
-    with administrator(database) as admin:
-        admin.execute(do.format(database=database))
-    try:
+    with ExitStack() as stack:
+        for what in sorted(subjects):
+            do, undo, _ = BESIDE_OTHERS[what]
+            execute_as_administrator(database, do.format(database=database))
+            stack.callback(execute_as_administrator, database, undo.format(database=database))
         yield
-    finally:
-        with administrator(database) as admin:
-            admin.execute(undo.format(database=database))
+
+
+def execute_as_administrator(database, statement):
+    with administrator(database) as admin:
+        admin.execute(statement)
 
 
 def rows_of_ours(url):
@@ -126,20 +133,22 @@ def rows_of_ours(url):
         return {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for (name,) in names}
 
 
-@pytest.mark.parametrize("what", BESIDE_OTHERS)
-def test_the_drill_beside(what, product, elsewhere, tmp_path):
+@pytest.mark.parametrize(
+    "subjects", [TOGETHER, {"another owner"}], ids=["what others made", "another owner"]
+)
+def test_the_drill_beside(subjects, product, elsewhere, tmp_path):
     product.sql(
         "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
     )
     expected = rows_of_ours(product.url)
-    with beside_others(product.url, what):
+    with beside_others(product.url, *subjects):
         made = product.manage("backup", tmp_path, "--json")
     assert made.returncode == 0, made.stderr
     made = json.loads(made.stdout)
     with ExitStack() as stack:
-        if what == "another owner":
-            stack.enter_context(beside_others(elsewhere, what))
-        if what == "an extension":
+        if "another owner" in subjects:
+            stack.enter_context(beside_others(elsewhere, "another owner"))
+        if "an extension" in subjects:
             with administrator(RESTORED) as admin:
                 admin.execute("CREATE EXTENSION vector")
 
@@ -151,7 +160,8 @@ def test_the_drill_beside(what, product, elsewhere, tmp_path):
             assert done.returncode == 0, done.stderr
             # And the change log's user for what commands do.
             assert rows_of_ours(elsewhere) == expected | {"auth_user": 1}
-        assert set(made["left_out"]) == BESIDE_OTHERS[what][2]
+        named = set().union(*(BESIDE_OTHERS[what][2] for what in subjects))
+        assert set(made["left_out"]) == named
         new = Product(elsewhere, product.x, tmp_path)
         try:
             assert new.manage_json("track", "-", stdin="1\n")["tracked"] == 1
