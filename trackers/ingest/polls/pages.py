@@ -17,6 +17,11 @@ from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
 from trackers.xapi.page import Ask, Excluded, Page
 from trackers.xapi.results import Missing
 
+# How many polls' pages may be empty: newer posts must not wait for what X may never show.
+_BUDGETS_FOR_EMPTY_PAGES = 3
+# A list has no ids to end at.
+_NO_BOUND = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class More:
@@ -24,6 +29,7 @@ class More:
 
     sweep: Sweep
     at_once: bool = True
+    problem: str = ""  # for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class Done:
     """Store the page; the sweep is over, and the gap that it filled, if any, is closed."""
 
     cursor: Cursor | None
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Short:
 
     cursor: Cursor | None
     gap: Unread
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,8 @@ def follow(
     1. X shows nothing of the source: nothing.
     2. It reached the bottom: done; or short, if X's reach may have ended it.
     3. X repeats itself, or the budget is used up: short.
-    4. Otherwise the next page.
+    4. X sends page after page without a post: it begins anew, from the newest.
+    5. Otherwise the next page.
     """
     if page.missing is not None and not page.ids:
         return Hidden(page.missing)
@@ -86,12 +95,29 @@ def follow(
         )
     if swept.token == sweep.token:
         return _short(swept, cursor, "repeats")
+    if swept.oldest_id is None and swept.pages >= _BUDGETS_FOR_EMPTY_PAGES * rules.pages:
+        return _begin_anew(swept, cursor, rules)
     if swept.pages_left > 0:
         return More(swept)
     if swept.oldest_id is None:
         # Only empty pages so far: there is no id to describe a gap with, so it continues.
-        return More(replace(swept, pages_left=rules.pages), at_once=False)
+        problem = f"{_empty_pages(swept)} It goes on there with the next poll."
+        return More(replace(swept, pages_left=rules.pages), at_once=False, problem=problem)
     return _short(swept, cursor, "budget")
+
+
+def _begin_anew(sweep: Sweep, cursor: Cursor | None, rules: ReadingRules) -> Done | Short:
+    """Nothing was read, so nothing moves: the next poll reads it all. A gap stays, for later."""
+    problem = f"{_empty_pages(sweep)} The next poll begins with the newest posts again."
+    if sweep.purpose != "gap":
+        return Done(cursor, problem)
+    to_id = _NO_BOUND if sweep.until_id is None else sweep.until_id
+    token = sweep.token if rules.kind == "list" else None
+    return Short(cursor, Unread(sweep.since_id, to_id, "repeats", token), problem)
+
+
+def _empty_pages(sweep: Sweep) -> str:
+    return f"X sent {sweep.pages} pages without a post, each with another to follow."
 
 
 def give_up(sweep: Sweep, *, cursor: Cursor | None, why: Why) -> Done | Short | None:

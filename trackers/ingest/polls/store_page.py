@@ -80,7 +80,7 @@ def store(
             return StoredPage()
         new, late, measured = _take_in(row, brought, plan)
         publish_hidden(row.pk, row.hidden_reason, "")
-        row.hidden_reason = row.problem = ""
+        row.hidden_reason, row.problem = "", step.problem
         row.failures = 0
         end_claim(batch, row, _store_next_step(row, sweep, step, polling, now=now))
         return StoredPage(new, late, measured, is_over=not isinstance(step, More))

@@ -1,6 +1,9 @@
 import pytest
 
 from tests.ingest.polls.steps import accounts, connect
+from tests.x import peer
+
+__all__ = ["account", "peer", "x"]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What goes wrong between X and a source: it is told, waited for, and nothing is lost by it."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -315,3 +316,40 @@ def test_a_gap_of_a_list_with_an_expired_token_is_bounded_and_finally_filled(x, 
     fill(source)
     assert visible(x, list=7) <= yielded(source)
     assert not source.gaps.filter(closed_at=None).exists()
+
+
+def empty(token):
+    body = {"meta": {"result_count": 0, "next_token": token}}
+    return json.dumps(body).encode()
+
+
+@pytest.mark.parametrize("purpose", ["poll", "gap"])
+def test_endless_empty_pages_do_not_keep_new_posts_from_being_read(x, settings, peer, purpose):
+    [(author, name)] = accounts(x, 1)
+    release(x, authors=[author], count=40)
+    source = add("account", name, account_id=author, backfill=timedelta(days=1))
+    if purpose == "gap":
+        poll(source)
+        newest = max(yielded(source))
+        source.gaps.create(from_id=newest - 9, to_id=newest, why="budget", yielded_when_found=0,
+                           found_at=timezone.now())  # fmt: skip
+    for n in range(31):
+        peer.says_json(empty(f"t{n}"), "Content-Type: application/json")
+    settings.X_API_BASE_URL = peer.asking["base_url"]
+
+    step(source)
+    assert source.sweep["purpose"] == purpose
+    for _ in range(29):
+        step(source)
+
+    assert source.sweep is None
+    assert source.problem == (
+        "X sent 30 pages without a post, each with another to follow. The next poll begins with "
+        "the newest posts again."
+    )
+    assert source.gaps.filter(closed_at=None).count() == (purpose == "gap")
+    settings.X_API_BASE_URL = x.url
+    release(x, authors=[author], count=3)
+    poll(source)
+    assert visible(x, author=author) <= yielded(source)
+    assert source.problem == ""

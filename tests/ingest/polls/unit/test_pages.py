@@ -282,6 +282,8 @@ def test_empty_pages_use_the_page_limit_and_the_sweep_continues():
     assert step == More(
         replace(poll(), pages=3, pages_left=3, asked_at_ms=NOW_MS, passed=15, token="c"),
         at_once=False,
+        problem="X sent 3 pages without a post, each with another to follow. "
+        "It goes on there with the next poll.",
     )
 
 
