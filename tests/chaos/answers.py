@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 MARGIN = 1.0
 # A worker has a unit in hand: so many answers at the most, asked for side by side.
 UNIT, SIDE_BY_SIDE = 10, 1.0
+# So many steps of an exchange wait, in several processes, when the machine is busy.
+STEPS = 10
 
 
 @dataclass(slots=True)
@@ -140,13 +142,16 @@ def reason(evidence, line):
 
 def was_given_up(evidence, exchange):
     """Whether its host says that the answer came too late, though the relay wrote it in time: on a
-    busy machine a process reads later. Only for answers that were slow.
+    busy machine a process reads later. Only for answers that were slow, or while this process, too,
+    waited for the machine.
 
     The host's clock, by which it logs, may be an hour ahead or behind.
     """
-    if exchange.delivered_at - exchange.asked_at < evidence.pace.request_timeout / 2:
+    timeout = evidence.pace.request_timeout
+    lag = evidence.lag_between(exchange.asked_at, exchange.asked_at + timeout)
+    if exchange.delivered_at - exchange.asked_at + STEPS * lag < timeout / 2:
         return False
-    first = exchange.asked_at + evidence.pace.request_timeout / 2
+    first = exchange.asked_at + timeout / 2
     last = exchange.asked_at + evidence.pace.task_timeout + MARGIN
     return any(
         first <= at + hours * 3600 <= last

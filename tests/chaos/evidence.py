@@ -96,9 +96,15 @@ class Evidence:
     alarms: dict[str, list[tuple[float, float]]]
     # When a host gave up requests whose answer was late, by its own clock.
     timeouts: dict[str, list[float]]
+    # By how much naps of this process were too long: how busy the machine was.
+    lags: list[tuple[float, float]]
     lines: list[dict[str, Any]]
     totals: dict[str, Any]
     busy: tuple[float, float]
     streamed: Streamed
     homes: Homes
     subscribed: Subscribed
+
+    def lag_between(self, begin: float, end: float) -> float:
+        """The longest lag of a nap that ended within these times or just after them."""
+        return max((lag for at, lag in self.lags if begin <= at <= end + lag), default=0.0)

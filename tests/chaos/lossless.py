@@ -142,6 +142,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         told=[],
         alarms={},
         timeouts={},
+        lags=[],
         lines=[*lines, refusal(1)],
         totals={
             "max_ids_a_request": 100,

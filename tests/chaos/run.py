@@ -31,6 +31,7 @@ STOP_WITHIN = 40.0
 # The stream waits as X prescribes: after many connects until X's window of them ends.
 OPEN_WITHIN = 1_000.0
 DELIVERED_WITHIN = 120.0
+NAP = 0.1
 # How often a fault that found nobody looks for somebody once more, when the others are over.
 TRIES = 3
 
@@ -98,6 +99,7 @@ class Run:
             lease=self.pace.lease,
         )
         self.ended = threading.Event()
+        self.lags = []
 
     def go(self):
         keeper = threading.Thread(target=self.supervise, daemon=True)
@@ -111,9 +113,13 @@ class Run:
             keeper.join(5)
 
     def supervise(self):
-        while not self.ended.wait(0.1):
+        begun = time.time()
+        while not self.ended.wait(NAP):
+            ended = time.time()
+            self.lags.append((ended, max(0.0, ended - begun - NAP)))
             for one in (*self.hosts, self.listener, *self.subscribers.deliverers):
                 one.supervise()
+            begun = time.time()
 
     def warm_up(self):
         """Until each tweet was looked up once; how busy the machine is then."""
@@ -208,6 +214,7 @@ class Run:
             told=self.strikes.told,
             alarms=read_alarms(self.ground.postgres, self.hosts),
             timeouts={host.name: host.timeouts() for host in self.hosts},
+            lags=self.lags,
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
             busy=busy,

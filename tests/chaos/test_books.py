@@ -56,6 +56,9 @@ def test_a_slow_answer_that_its_host_gave_up_is_explained(ahead):
     quick = replace(lost, timeouts={"host0": [given_up]})
 
     assert wrong(quick), "it came at once"
+    assert wrong(replace(quick, lags=[(START + 11, 0.2)])) == [], "on a busy machine"
+    assert wrong(replace(quick, lags=[(START + 11, 0.01)]))
+    assert wrong(replace(quick, lags=[(START + 30, 0.2)])), "busy later"
     slow = lost.exchanges.answers["host0"][0]
     slow.delivered_at = slow.asked_at + 1.7
     assert wrong(lost)
