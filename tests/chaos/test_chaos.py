@@ -13,7 +13,8 @@ from tests.chaos.report import to_text
 from tests.chaos.run import run
 
 MINUTES = 1.0
-SHORT = Pace(tweets=15_000, every=6, lease=5.0, credentials=8)
+# So few that a machine with other work keeps up: what is lost is to be the faults' doing.
+SHORT = Pace(tweets=6_000, every=6, lease=5.0, credentials=8)
 
 
 # A task has four seconds here: of the machine's time, others leave it too little.
