@@ -19,6 +19,9 @@ class Settings:
     token_latency_ms: float = 0.0  # between making new OAuth 2.0 tokens and sending them
     # The end of the problem type of a 402, of which X has sent two variants.
     depleted: Literal["credits", "credits-depleted"] = "credits-depleted"
+    # How posts' fields may be asked for, but on the stream: X itself takes both (October 2026), its
+    # documents only the one (2.166) or only the other (2.167, 2026-08-22).
+    vocabulary: Literal["both", "tweet.fields", "post.fields"] = "both"
     usage_numbers: Numbers = "strings"
     # What a look-up by an old version's id shows; X's documentation contradicts itself here.
     old_versions: Literal["newest", "own"] = "newest"

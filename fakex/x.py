@@ -119,7 +119,7 @@ class X:
         return v1_problem(401, 89 if known == BAD_BEARER else 32)
 
     def read(self, request: Request) -> Wish | Invalid:
-        return self._readers.read(request)
+        return self._readers.read(request, self.settings.vocabulary)
 
     def answer(
         self,

@@ -37,6 +37,7 @@ _SETTINGS = {field.name for field in fields(Settings)} - _ELSEWHERE
 _CHOICES = {
     "depleted": ("credits", "credits-depleted"),
     "usage_numbers": ("strings", "ints"),
+    "vocabulary": ("both", "tweet.fields", "post.fields"),
     "old_versions": ("newest", "own"),
 }
 _CLOCK = {"clock_speed", "ahead_s", "billing_offset_s", "allow_fake_now"}

@@ -158,6 +158,7 @@ def x(shared_x: FakeX) -> FakeX:
             "gzip": False,
             "depleted": "credits-depleted",
             "usage_numbers": "strings",
+            "vocabulary": "both",
             "old_versions": "newest",
             "search_newest_s": 30,
             "search_end_s": 10,

@@ -46,6 +46,18 @@ _RENAMED = {
     "note_tweet": "note_post",
 }
 POST_FIELDS = tuple(_RENAMED.get(name, name) for name in TWEET_FIELDS)
+# By X's OpenAPI document 2.167 (2026-08-22) these are no fields any more, but come by themselves or
+# as expansions.
+NO_POST_FIELDS = frozenset(
+    {
+        "author_id",
+        "edit_history_post_ids",
+        "in_reply_to_user_id",
+        "referenced_posts",
+        "rest_id",
+        "username",
+    }
+)
 
 USER_FIELDS = (
     "affiliation",

@@ -33,6 +33,7 @@ from fakex.wire.requests_v2 import (
     Shape,
     StreamAsk,
     StreamReader,
+    complaints_of,
 )
 from fakex.wire.usage import UsageAsk, read_usage
 
@@ -53,10 +54,13 @@ class Readers:
         self._pages = {endpoint: PageReader(endpoint) for endpoint in SORTS}
         self._name, self._stream = NameReader(), StreamReader()
 
-    def read(self, request: Request) -> Wish | Invalid:
+    def read(self, request: Request, vocabulary: str) -> Wish | Invalid:
+        """`vocabulary`: as in `Settings`."""
         endpoint = request.endpoint
         if endpoint in _UNREAD:
             return _NOTHING
+        if endpoint != STREAM and (complaints := complaints_of(request.query, vocabulary)):
+            return Invalid(complaints)
         try:
             if endpoint in self._lists:
                 return self._lists[endpoint].read(request.query)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, unquote_plus
 
 from fakex.wire.fields import (
     EXPANSIONS,
+    NO_POST_FIELDS,
     OTHER_PARAMETERS,
     POST_FIELDS,
     TWEET_FIELDS,
@@ -208,6 +209,26 @@ def _unknown_values(fields: dict[str, set[str]]) -> list[Complaint]:
             listing = ",".join(known)
             message = f"The `{name}` query parameter value [{value}] is not one of [{listing}]"
             complaints.append((name, [value], message))
+    return complaints
+
+
+def complaints_of(query: str, vocabulary: str) -> list[Complaint]:
+    """What X complains of once it takes one vocabulary only, or no complaint."""
+    if vocabulary == "both":
+        return []
+    refused = {"tweet.fields": "post.fields", "post.fields": "tweet.fields"}[vocabulary]
+    asked = dict(parse_qsl(query))
+    known = ",".join(name for name in OTHER_PARAMETERS if name != refused)
+    complaints: list[Complaint] = []
+    if refused in asked:
+        message = f"The query parameter [{refused}] is not one of [{known}]"
+        complaints.append((refused, asked[refused].split(","), message))
+    taken = [name for name in POST_FIELDS if name not in NO_POST_FIELDS]
+    for value in asked.get("post.fields", "").split(","):
+        if value in NO_POST_FIELDS and vocabulary == "post.fields":
+            listing = ",".join(taken)
+            message = f"The `post.fields` query parameter value [{value}] is not one of [{listing}]"
+            complaints.append(("post.fields", [value], message))
     return complaints
 
 

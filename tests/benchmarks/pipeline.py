@@ -20,7 +20,7 @@ from tests.benchmarks.processes import SEED, World, cluster, wait_until
 from tests.benchmarks.workshop import Workshop
 from trackers.credentials.models import Credential
 from trackers.xapi import client
-from trackers.xapi.endpoints import LOOK_FIELDS
+from trackers.xapi.vocabulary import TWEETS, fields_in
 from trackers.xapi.wire.x_client import XClient, client_for
 
 # So many calls of tweepy, or as many as fit into these seconds, tell what one costs.
@@ -143,17 +143,17 @@ def make_ready(x: World) -> None:
     ids = Ids(seed=SEED, tweets=x.tweets, start_ms=x.start_ms)
     every = ids.between(0, x.tweets)
     while batch := list(islice(every, 100)):
-        client.ask_v2(line, batch, LOOK_FIELDS)
+        client.ask_v2(line, batch, TWEETS, fields_in(TWEETS, describes=False))
 
 
 def tweepy_call(x: World) -> tuple[float, int]:
     """CPU microseconds a tweet of a request for 100 through tweepy, without parsing; how many."""
     line = line_of_the_bench(x)
     ids = [int(id) for id in x.tell("GET", "ids?limit=100")["ids"]]
-    client.ask_v2(line, ids, LOOK_FIELDS)
+    client.ask_v2(line, ids, TWEETS, fields_in(TWEETS, describes=False))
     used, begun, calls = time.process_time(), time.monotonic(), 0
     while calls < CALLS and time.monotonic() - begun < CALLING:
-        client.ask_v2(line, ids, LOOK_FIELDS)
+        client.ask_v2(line, ids, TWEETS, fields_in(TWEETS, describes=False))
         calls += 1
     used = time.process_time() - used
     return used / calls / len(ids) * 1e6, (calls + 1) * len(ids)

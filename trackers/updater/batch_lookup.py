@@ -27,7 +27,7 @@ from trackers.updater.save import Saved
 from trackers.updater.unsaved import record_unsaved
 from trackers.updater.verdicts import CheckRules
 from trackers.updater.write import write_answers
-from trackers.xapi.errors import Depleted, NotReady, Refused
+from trackers.xapi.errors import Depleted, NotReady, OtherVocabulary, Refused
 from tweetwatch.database import DatabaseClock
 
 # Seconds.
@@ -138,6 +138,6 @@ def _settle_failure(unanswered: Unanswered) -> Failed:
         ledger.cancel(asked.payment)
     # The credential is not used for a while (selection.settle_failed); the others continue.
     another_may = cooldown_after(error) is not None or isinstance(
-        error, Refused | NotReady | Depleted
+        error, Refused | NotReady | Depleted | OtherVocabulary
     )
     return Failed(asked.batch, selected.credential.name, str(error), another_may=another_may)

@@ -13,9 +13,7 @@ from typing import Literal, overload
 from trackers.xapi.endpoints import (
     ACCOUNTS,
     CREDITS,
-    LOOK_FIELDS,
     LOOKUP_BY_IDS,
-    POST_FIELDS,
     USAGE_COUNT,
     USER_FIELDS,
 )
@@ -24,8 +22,9 @@ from trackers.xapi.parse import usual as parse_usual
 from trackers.xapi.parse import v1, v2
 from trackers.xapi.parse.usage import Credits, Usage, read_balance, read_usage
 from trackers.xapi.results import Accounts, Lookup, Shown
+from trackers.xapi.vocabulary import ask_in_vocabulary, fields_in
 from trackers.xapi.wire.session import CANONICAL, Reply
-from trackers.xapi.wire.x_client import Read, XClient, client_for
+from trackers.xapi.wire.x_client import Read, XClient, client_for, tweepy_parameter
 
 _V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"
 _V1_OPTIONS = {"map": "true", "tweet_mode": "extended", "include_entities": "false"}
@@ -78,11 +77,14 @@ def look_up(
     client, endpoint = client_for(keys, base_url, timeout), LOOKUP_BY_IDS[keys.api]
     if keys.api == V1:
         return client.ask(endpoint, lambda: _ask_v1(client, ids), v1.read_lookup, ids)
-    fields = POST_FIELDS if describes else LOOK_FIELDS
     read: Read[Lookup | Shown] = v2.read_lookup
     if usual and not describes:
         read = parse_usual.read_lookup
-    return client.ask(endpoint, lambda: ask_v2(client, ids, fields), read, ids)
+
+    def send(vocabulary: str) -> Reply:
+        return ask_v2(client, ids, vocabulary, fields_in(vocabulary, describes=describes))
+
+    return client.ask(endpoint, lambda: ask_in_vocabulary(base_url, endpoint, send), read, ids)
 
 
 def look_up_accounts(
@@ -97,9 +99,11 @@ def look_up_accounts(
     return client.ask(endpoint, lambda: _ask_accounts(client, ids), v2.read_accounts, ids)
 
 
-def ask_v2(client: XClient, ids: Sequence[int], fields: list[str]) -> Reply:
+def ask_v2(client: XClient, ids: Sequence[int], vocabulary: str, fields: list[str]) -> Reply:
     # A list: tweepy sends any other iterable as one parameter for each id.
-    return client.tweepy.get_tweets([str(id) for id in ids], tweet_fields=fields)
+    return client.tweepy.get_tweets(
+        [str(id) for id in ids], **{tweepy_parameter(vocabulary): fields}
+    )
 
 
 def _ask_accounts(client: XClient, ids: Sequence[int]) -> Reply:

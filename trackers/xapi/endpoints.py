@@ -48,17 +48,5 @@ def endpoints_closed_to(scopes: Iterable[str]) -> dict[str, list[str]]:
     return {endpoint: names for endpoint, names in missing.items() if names}
 
 
-# The fields to ask X for: they are free, while an expansion would be billed as a read of its own.
-# Fields that can change are asked for in every look-up: X sends the long text only for tweets that
-# have one, and `withheld` only for those that are. The rest never changes once X has sent it.
-LOOK_FIELDS = ["public_metrics", "edit_history_tweet_ids", "note_tweet", "withheld"]
-POST_FIELDS = [
-    *LOOK_FIELDS,
-    "created_at",
-    "author_id",
-    "lang",
-    "conversation_id",
-    "referenced_tweets",
-    "attachments",
-]
+# A field of users that we use; it is free, as are those of posts (`vocabulary`).
 USER_FIELDS = ["protected"]

@@ -11,7 +11,8 @@
     ├── NotShown      403, 404 of one account or list: gone or hidden, or X is failing
     ├── NotReady      its tokens are being renewed, or must be: try another credential
     ├── Unavailable   5xx, 404, somebody else's reply, no connection, no answer in time;
-    │                 `retry_after` when X gave it
+    │   │             `retry_after` when X gave it
+    │   └── OtherVocabulary  a parameter is called otherwise now: the next request does so
     ├── Garbage       200 with something that is not an answer
     └── BadRequest    400 and the like: the fault is ours; asking again will not help
         ├── StaleSinceId  search reaches back seven days, and `since_id` is older
@@ -136,6 +137,10 @@ class Unavailable(XError):
         super().__init__(reason, window=window)
         self.sent, self.maybe_billed = sent, maybe_billed
         self.retry_after = retry_after
+
+
+class OtherVocabulary(Unavailable):
+    """X takes no request in these words any more: the next one is made in its other words."""
 
 
 class Garbage(XError):

@@ -16,11 +16,12 @@ from datetime import datetime, timedelta
 from urllib3 import BaseHTTPResponse, Timeout
 from urllib3.exceptions import TimeoutError as TooLate
 
-from trackers.xapi.endpoints import POST_FIELDS, STREAM
+from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import BadRequest, Garbage, RateLimited, Unavailable, XError
 from trackers.xapi.keys import Keys
 from trackers.xapi.parse.problems import read_problem
 from trackers.xapi.results import WindowSeen
+from trackers.xapi.vocabulary import TWEETS, fields_in
 from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.pools import endless_connections_to
 from trackers.xapi.wire.session import (
@@ -202,7 +203,8 @@ def _ask_to_connect(client: XClient) -> Reply:
     # No compression: lines would wait in the compressor until there are more.
     return client.session.get(
         _PATH,
-        params={"tweet.fields": ",".join(POST_FIELDS)},
+        # The stream has kept this vocabulary (X's OpenAPI 2.167).
+        params={TWEETS: ",".join(fields_in(TWEETS))},
         headers={"Accept-Encoding": "identity"},
     )
 

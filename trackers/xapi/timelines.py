@@ -17,7 +17,6 @@ from trackers.xapi.endpoints import (
     ACCOUNT_POSTS,
     LIST_POSTS,
     MENTIONS,
-    POST_FIELDS,
     SEARCH,
     USER_FIELDS,
     USERNAMES,
@@ -27,9 +26,10 @@ from trackers.xapi.keys import V2, Keys
 from trackers.xapi.page import Ask, Page, PageKind
 from trackers.xapi.parse.timeline import page_of, read_named, stale_since_id
 from trackers.xapi.results import Account, Missing, WindowSeen
+from trackers.xapi.vocabulary import ask_in_vocabulary, fields_in
 from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.session import RejectedReply, Reply
-from trackers.xapi.wire.x_client import Send, XClient, client_for
+from trackers.xapi.wire.x_client import Send, XClient, client_for, tweepy_parameter
 
 # The endpoint of each kind, in the form that `select_credential` takes.
 ENDPOINTS: Mapping[PageKind, Mapping[str, str]] = {
@@ -58,9 +58,14 @@ def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Pag
     search.
     """
     client = client_for(keys, base_url, timeout)
-    exchange = Exchange(lambda: _SEND[ask.kind](client, ask), ask.of)
+    endpoint = ENDPOINTS[ask.kind][V2]
+
+    def send(vocabulary: str) -> Reply:
+        return _SEND[ask.kind](client, ask, vocabulary)
+
+    exchange = Exchange(lambda: ask_in_vocabulary(base_url, endpoint, send), ask.of)
     try:
-        return client.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
+        return client.ask(endpoint, exchange.send, exchange.read_page, ())
     except BadRequest as error:
         is_stale, suggested = stale_since_id(exchange.rejected)
         if not is_stale:
@@ -126,30 +131,30 @@ def _skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timede
     return (now - took / 2) - (date + timedelta(milliseconds=500))
 
 
-def _ask_account(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_users_tweets(ask.of, **_options(ask))
+def _ask_account(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    return client.tweepy.get_users_tweets(ask.of, **_options(ask, vocabulary))
 
 
-def _ask_mentions(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_users_mentions(ask.of, **_options(ask))
+def _ask_mentions(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    return client.tweepy.get_users_mentions(ask.of, **_options(ask, vocabulary))
 
 
-def _ask_search(client: XClient, ask: Ask) -> Reply:
-    params = _options(ask)
+def _ask_search(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    params = _options(ask, vocabulary)
     if "pagination_token" in params:
         params["next_token"] = params.pop("pagination_token")
     return client.tweepy.search_recent_tweets(ask.of, **params)
 
 
-def _ask_list(client: XClient, ask: Ask) -> Reply:
-    return client.tweepy.get_list_tweets(ask.of, **_options(ask))
+def _ask_list(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    return client.tweepy.get_list_tweets(ask.of, **_options(ask, vocabulary))
 
 
 def _ask_username(client: XClient, username: str) -> Reply:
     return client.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
 
 
-_SEND: Mapping[PageKind, Callable[[XClient, Ask], Reply]] = {
+_SEND: Mapping[PageKind, Callable[[XClient, Ask, str], Reply]] = {
     "account": _ask_account,
     "mentions": _ask_mentions,
     "search": _ask_search,
@@ -157,7 +162,7 @@ _SEND: Mapping[PageKind, Callable[[XClient, Ask], Reply]] = {
 }
 
 
-def _options(ask: Ask) -> dict[str, Any]:
+def _options(ask: Ask, vocabulary: str) -> dict[str, Any]:
     """Arguments for tweepy; lists where it joins with commas."""
     params: dict[str, Any] = {
         "since_id": ask.since_id,
@@ -168,6 +173,6 @@ def _options(ask: Ask) -> dict[str, Any]:
     }
     return {
         "max_results": ask.max_results,
-        "tweet_fields": POST_FIELDS,
+        tweepy_parameter(vocabulary): fields_in(vocabulary),
         **{name: value for name, value in params.items() if value is not None},
     }

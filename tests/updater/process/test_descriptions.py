@@ -8,10 +8,12 @@ from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
+from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.models import Tweet, TweetText
-from trackers.xapi.endpoints import LOOK_FIELDS, POST_FIELDS
+from trackers.xapi import vocabulary
+from trackers.xapi.vocabulary import POSTS, TWEETS, fields_in
 from tweetwatch.time_limits import limit_time
 
 __all__ = ["x"]
@@ -89,5 +91,26 @@ def test_unchanging_fields_are_requested_until_known(x):
     watch(new)
 
     asked = [set(entry["fields"]) for entry in x.log()]
-    assert asked == [set(POST_FIELDS), set(LOOK_FIELDS), set(POST_FIELDS)]
-    assert set(LOOK_FIELDS) < set(POST_FIELDS)
+    all, changing = (set(fields_in(TWEETS, describes=describes)) for describes in (True, False))
+    assert asked == [all, changing, all]
+    assert changing < all
+
+
+def test_tweets_are_measured_while_x_takes_its_newer_vocabulary_alone(x, monkeypatch):
+    monkeypatch.setattr(vocabulary, "_refused_at", {})
+    [id] = shown_of(x, 1)
+    x.put("world", {"vocabulary": POSTS})
+
+    try:
+        watch(id)
+        look()
+        look()
+    finally:
+        x.put("world", {"vocabulary": "both"})
+
+    assert [entry["status"] for entry in x.log()] == [400, 200, 200]
+    tweet = Tweet.objects.get()
+    assert tweet.likes is not None
+    assert tweet.created_at, "all that the newer one has without an expansion is asked for"
+    assert TweetText.objects.get().text
+    assert Queue.objects.get(name=TWEET_UPDATE).held_until is None

@@ -37,5 +37,9 @@ SELECT told.id, told.text, told.lang, told.history::bigint[], told.conversation_
 FROM told JOIN tweets ON tweets.id = told.id WHERE told.text IS NOT NULL
 ON CONFLICT (tweet_id) DO UPDATE
 SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history,
-    conversation_id = excluded.conversation_id, replied_to = excluded.replied_to,
-    quoted = excluded.quoted, retweeted = excluded.retweeted, media_keys = excluded.media_keys
+    -- These never change, and one of X's vocabularies is without them (xapi.vocabulary).
+    conversation_id = coalesce(excluded.conversation_id, trackers_tweettext.conversation_id),
+    replied_to = coalesce(excluded.replied_to, trackers_tweettext.replied_to),
+    quoted = coalesce(excluded.quoted, trackers_tweettext.quoted),
+    retweeted = coalesce(excluded.retweeted, trackers_tweettext.retweeted),
+    media_keys = excluded.media_keys

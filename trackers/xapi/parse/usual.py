@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trackers.xapi.parse.fields import INT4, INT8, read_object
-from trackers.xapi.parse.v2 import CONTEXT, USUAL, read_answer
+from trackers.xapi.parse.v2 import CONTEXT, USUAL, USUAL_OF_POSTS, read_answer
 from trackers.xapi.results import Lookup, Shown, WindowSeen
 
 _METRIC_MAXIMA = (INT4, INT4, INT4, INT4, INT4, INT8)
-# A post with any of these says more than its counts, or uses the other vocabulary.
-_MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
+# A post with any of these says more than its counts.
+_MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld"}
 _TEXTS = (str, type(None))
 
 
@@ -39,8 +39,10 @@ def _usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[
         shown = {post["id"]: post for post in posts}
         # There are as many posts as ids, so each is taken once and none is left over.
         posts = [shown.pop(id) for id in asked]
+        # All are in one vocabulary, that of the request.
+        read = USUAL if "retweet_count" in posts[0]["public_metrics"] else USUAL_OF_POSTS
         columns = tuple(
-            map(list, zip(*[USUAL(post["public_metrics"]) for post in posts], strict=True))
+            map(list, zip(*[read(post["public_metrics"]) for post in posts], strict=True))
         )
     except (KeyError, TypeError):
         return None
@@ -50,7 +52,7 @@ def _usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[
 
 
 def _is_usual(post: Mapping[str, Any], id: str) -> bool:
-    history = post.get("edit_history_tweet_ids")
+    history = post.get("edit_history_tweet_ids", post.get("edit_history_post_ids"))
     return (
         (history == [id] or history is None)
         and type(post.get("text")) in _TEXTS

@@ -254,6 +254,16 @@ USUAL = itemgetter(
 )
 
 
+USUAL_OF_POSTS = itemgetter(
+    "repost_count",
+    "reply_count",
+    "like_count",
+    "quote_count",
+    "bookmark_count",
+    "impression_count",
+)
+
+
 def _read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
     """All six at once; None when any of them needs a closer look."""
     try:

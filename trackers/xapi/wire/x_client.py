@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import requests
 from tweepy.client import Client
@@ -35,6 +35,25 @@ class Read(Protocol[Result]):
     ) -> Result: ...
 
 
+class _Tweepy(Client):
+    """tweepy's client, which knows the other vocabulary's parameter as well (`vocabulary`).
+
+    tweepy 4.17.0 would send it too, but log each time that it is unexpected.
+    """
+
+    def _process_params(
+        self, params: Mapping[str, Any], endpoint_parameters: Iterable[str]
+    ) -> dict[str, Any]:
+        known = (*endpoint_parameters, "post.fields")
+        processed: dict[str, Any] = super()._process_params(params, known)
+        return processed
+
+
+def tweepy_parameter(name: str) -> str:
+    """What tweepy calls a parameter of X's."""
+    return name.replace(".", "_")
+
+
 class XClient:
     """For one thread: it has one connection, and one request at a time on it."""
 
@@ -43,7 +62,7 @@ class XClient:
         self.session = session
         # The session signs requests, so tweepy holds nothing it could log. With this return type it
         # returns what the session gave it.
-        self.tweepy = Client(
+        self.tweepy = _Tweepy(
             bearer_token=PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False
         )
         self.tweepy.session = session
@@ -67,7 +86,7 @@ class XClient:
             error = error_in(reply, seen, endpoint=endpoint)
         except XError as failure:
             error = failure
-            error.window = window
+            error.window = error.window or window
         error.hide(self._secrets)
         raise error.with_traceback(None) from None
 
