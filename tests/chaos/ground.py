@@ -29,9 +29,9 @@ JITTER = 1.05
 # How late a worker may still set a hold for what was so a moment ago.
 HOLDS_WITHIN = 2.0
 LIFT_HOLD = """
-    UPDATE trackers_queue SET held_until = NULL, held_because = '', failures = 0
-    WHERE held_because LIKE '%402%' OR held_because LIKE '%429%'
-       OR held_because LIKE '%tried again at%' RETURNING name
+    UPDATE trackers_queue SET held_until = NULL, held_reason = '', failures = 0
+    WHERE held_reason LIKE '%402%' OR held_reason LIKE '%429%'
+       OR held_reason LIKE '%tried again at%' RETURNING name
 """
 # As `credential enable` does, of all but the withdrawn one, in an instant.
 ENABLE = """

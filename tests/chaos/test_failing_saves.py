@@ -49,7 +49,7 @@ def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
 
     asked = [one for one in forty.lookups() if one["at_ms"] > began * 1000]
     held = forty.postgres.value(
-        "SELECT held_because FROM trackers_queue WHERE name = 'tweet:update'"
+        "SELECT held_reason FROM trackers_queue WHERE name = 'tweet:update'"
     )
     assert "The database could not save" in held
     # Both workers may have asked before the first save failed. From then on each trial waits for

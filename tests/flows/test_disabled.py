@@ -49,7 +49,7 @@ def test_a_disabled_credential_ends_the_stream_polls_and_look_ups(stream):
     asked, sent = len(product.x.log()), len(stream.sent())
     # Both queues look again after 15 seconds; meanwhile hundreds of posts appear.
     appeared = len(stream.visible())
-    held = "SELECT count(*) FROM trackers_queue WHERE held_because LIKE '%%is enabled%%'"
+    held = "SELECT count(*) FROM trackers_queue WHERE held_reason LIKE '%%is enabled%%'"
     wait_until(lambda: product.value(held) >= 1, what="the look-ups are held")
     wait_until(lambda: len(stream.visible()) > appeared + 300, what="more posts appear")
 

@@ -68,7 +68,7 @@ class QueueAdmin(ActingAdmin):
 
     @admin.display(description="held because")
     def held_why(self, queue: Queue) -> str:
-        return queue.held_because if queue.held(now=timezone.now()) else ""
+        return queue.held_reason if queue.held(now=timezone.now()) else ""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -185,7 +185,7 @@ def _queue_json(queue: Queue, status: Snapshot) -> dict[str, Any]:
         "lateness_p99_seconds": getattr(summary, "lateness_p99_seconds", None),
         "paused": queue.paused,
         "held_until": iso(queue.held_until) if held else None,
-        "held_reason": queue.held_because if held else "",
+        "held_reason": queue.held_reason if held else "",
     }
 
 

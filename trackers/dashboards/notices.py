@@ -99,12 +99,12 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
             (until := queue.held_until)
             and until > now
             and not none_enabled
-            and not _is_shown(queue.held_because, depleted)
+            and not _is_shown(queue.held_reason, depleted)
         ):
             title = f"The queue {queue.name} is on hold."
             # Where X refuses the keys, the sentence says when they are tried again.
-            again = None if sentences.is_refused(queue.held_because) else ahead(until, now=now)
-            notices.append(Notice(title, queue.held_because, again=again))
+            again = None if sentences.is_refused(queue.held_reason) else ahead(until, now=now)
+            notices.append(Notice(title, queue.held_reason, again=again))
     return notices
 
 

@@ -31,7 +31,7 @@ def resume_queues(queues: Sequence[Queue], actor: Actor) -> Done:
 
 def lift_holds(queues: Sequence[Queue], actor: Actor) -> Done:
     """Ask again at once, whatever failed."""
-    changes = {"held_until": None, "held_because": "", "failures": 0}
+    changes = {"held_until": None, "held_reason": "", "failures": 0}
     what, nothing = "Lifted the hold", "not held. If no work is being done, see “Paused”."
     return _change_queues(
         queues, actor, what, changes, done="Asking again:", nothing=nothing, held_until__gt=Now()

@@ -36,9 +36,9 @@ def queue_findings() -> Iterator[Observation]:
 
 def _describe_failures(queue: Queue) -> str:
     if queue.save_failures:
-        return f"Nothing can be saved, so one request at a time is tried: {queue.held_because}"
+        return f"Nothing can be saved, so one request at a time is tried: {queue.held_reason}"
     if queue.failures >= _HELD_FROM_FAILURES:
-        return f"Every request fails, so it waits longer each time: {queue.held_because}"
+        return f"Every request fails, so it waits longer each time: {queue.held_reason}"
     return ""
 
 

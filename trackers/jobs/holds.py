@@ -23,12 +23,12 @@ _MAX_WORDS = 250
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
 _HOLD_QUEUE = """
-    UPDATE trackers_queue SET held_until = %(until)s, held_because = %(because)s
+    UPDATE trackers_queue SET held_until = %(until)s, held_reason = %(because)s
     WHERE name = %(queue)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
 _END_HOLD = """
-    UPDATE trackers_queue SET held_until = NULL, held_because = ''
+    UPDATE trackers_queue SET held_until = NULL, held_reason = ''
     WHERE name = %(queue)s AND save_failures = 0 AND held_until IS NOT NULL
 """
 
@@ -41,7 +41,7 @@ _RECORD_FAILURE = """
         held_until = CASE WHEN failures < 2 THEN held_until
             ELSE now() + %(jitter)s
                  * least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) END,
-        held_because = CASE WHEN failures < 2 THEN held_because ELSE %(because)s END
+        held_reason = CASE WHEN failures < 2 THEN held_reason ELSE %(because)s END
     WHERE name = %(queue)s AND (held_until IS NULL OR held_until <= now())
 """
 
@@ -49,7 +49,7 @@ _RECORD_FAILURE = """
 # during a hold is counted only of the batch that was tried.
 _RECORD_FAILED_SAVE = """
     UPDATE trackers_queue
-    SET save_failures = save_failures + 1, trial_until = NULL, held_because = %(because)s,
+    SET save_failures = save_failures + 1, trial_until = NULL, held_reason = %(because)s,
         held_until = now() + %(jitter)s
             * least(retry_most, retry_first * 2 ^ least(save_failures, 30))
     WHERE name = %(queue)s
@@ -67,7 +67,7 @@ _END_TRIAL = """
     UPDATE trackers_queue
     SET trial_until = NULL, save_failures = CASE WHEN %(saved)s THEN 0 ELSE save_failures END,
         held_until = CASE WHEN NOT %(saved)s THEN held_until END,
-        held_because = CASE WHEN %(saved)s THEN '' ELSE held_because END
+        held_reason = CASE WHEN %(saved)s THEN '' ELSE held_reason END
     WHERE name = %(queue)s AND save_failures > 0
 """
 

@@ -70,7 +70,7 @@ class Queue(models.Model):
 
     paused = models.BooleanField(default=False, help_text="Nothing is claimed while this is set.")
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
-    held_because = models.CharField(max_length=400, blank=True, editable=False)
+    held_reason = models.CharField(max_length=400, blank=True, editable=False)
     failures = models.PositiveIntegerField(
         default=0, editable=False, help_text="Consecutive failed requests."
     )

@@ -149,7 +149,7 @@ def _queue_json(queue: Queue, status: Status) -> dict[str, Any]:
         "name": queue.name,
         "due": summary.due if summary else 0,
         "held_until": iso(queue.held_until) if held else None,
-        "held_reason": queue.held_because if held else "",
+        "held_reason": queue.held_reason if held else "",
         "paused": queue.paused,
     }
 

@@ -98,7 +98,7 @@ def test_resuming_a_depleted_project_resumes_the_queue(staff):
     other = ProjectFactory(
         depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=1
     )
-    held = {"held_until": now() + timedelta(hours=1), "held_because": "402"}
+    held = {"held_until": now() + timedelta(hours=1), "held_reason": "402"}
     queue = Queue.objects.filter(pk="tweet:update")
     queue.update(**held)
 
@@ -121,11 +121,11 @@ def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
         depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=3
     )
     queue = Queue.objects.filter(pk="tweet:update")
-    queue.update(held_until=now() + timedelta(hours=1), held_because="503", failures=4)
+    queue.update(held_until=now() + timedelta(hours=1), held_reason="503", failures=4)
 
     act(staff, LIST, "go_on", depleted.pk)
 
-    assert queue.get().held_because == "503"
+    assert queue.get().held_reason == "503"
 
 
 def test_a_project_with_apps_is_not_deleted(staff):

@@ -36,7 +36,7 @@ def test_a_batch_size_over_the_limit_of_the_task_is_refused(staff, name, most, s
 def test_an_ended_hold_is_hidden_and_times_are_marked_as_utc(staff):
     address = "/admin/trackers/queue/"
     until = timezone.now().replace(microsecond=0) + timedelta(hours=1)
-    Queue.objects.filter(name="tweet:update").update(held_until=until, held_because="X is out")
+    Queue.objects.filter(name="tweet:update").update(held_until=until, held_reason="X is out")
 
     page = staff.get(address).content.decode()
     assert "X is out" in page

@@ -15,7 +15,7 @@ QUEUES = "/admin/trackers/queue/"
 
 
 def test_a_queue_is_paused_and_resumed_and_its_hold_lifted(staff):
-    held = {"held_until": datetime.now(UTC) + timedelta(hours=1), "held_because": "503"}
+    held = {"held_until": datetime.now(UTC) + timedelta(hours=1), "held_reason": "503"}
     Queue.objects.filter(pk="tweet:update").update(**held)
 
     act(staff, QUEUES, "pause", "tweet:update")

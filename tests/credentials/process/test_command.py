@@ -183,9 +183,7 @@ def test_enabling_a_credential_ends_the_hold_of_the_look_ups(run):
     save_credential("a").disable("moved", now=timezone.now())
     later = timezone.now() + timedelta(seconds=15)
     # Also where requests have failed before: what a person mended is tried now.
-    Queue.objects.filter(pk="tweet:update").update(
-        held_until=later, held_because="none", failures=9
-    )
+    Queue.objects.filter(pk="tweet:update").update(held_until=later, held_reason="none", failures=9)
 
     run("credential", "enable", "a")
 

@@ -154,7 +154,7 @@ def test_keys_that_a_server_cannot_save_go_back_and_their_queue_is_held(
 
     row = Queue.objects.get(name=NAME)
     assert row.save_failures == 1
-    assert row.held_because == (
+    assert row.held_reason == (
         f"The database could not save: {psycopg.errors.lookup(sqlstate).__name__}: no room. "
         "Make room, or let it write again; everything goes on by itself."
     )
@@ -183,7 +183,7 @@ def test_a_missing_column_holds_the_queue_and_strikes_keys_only_if_others_of_it_
 
         fails(batches[1])
         others_work()
-        assert Queue.objects.get(name=NAME).held_because == (
+        assert Queue.objects.get(name=NAME).held_reason == (
             f"The database could not save: {psycopg.errors.lookup(sqlstate).__name__}: no room. "
             "Run manage.py migrate. If that changes nothing, please report it."
         )
@@ -206,7 +206,7 @@ def test_a_long_reason_keeps_its_next_step(jobs):
 
     fails_with("53100", "no room for " + "x" * 1000)(queue.get(NAME))
 
-    assert Queue.objects.get(name=NAME).held_because.endswith("goes on by itself.")
+    assert Queue.objects.get(name=NAME).held_reason.endswith("goes on by itself.")
 
 
 @pytest.mark.parametrize("sqlstate", ["40P01", "40001", "55P03"])
@@ -217,7 +217,7 @@ def test_a_conflict_only_makes_its_keys_wait_a_little(jobs, sqlstate):
     fails_with(sqlstate)(queue.get(NAME))
 
     row = Queue.objects.get(name=NAME)
-    assert (row.save_failures, row.held_until, row.held_because) == (0, None, "")
+    assert (row.save_failures, row.held_until, row.held_reason) == (0, None, "")
     assert marks() == set()
     assert queue.get(NAME).keys == (2,), "the queue goes on"
     jobs.turn_clock(timedelta(seconds=6))

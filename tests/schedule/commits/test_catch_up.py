@@ -173,7 +173,7 @@ def test_a_pause_and_an_outage_change_the_catch_up_time():
     behind(10)
     queue = Queue.objects.filter(pk="tweet:update")
 
-    queue.update(failures=3, held_until=now() + HELD_FOR, held_because="503")
+    queue.update(failures=3, held_until=now() + HELD_FOR, held_reason="503")
     assert catch_up_now().after_outage
     queue.update(failures=0)
     assert catch_up_now().length > timedelta(minutes=4)

@@ -142,7 +142,7 @@ def the_queue():
     if held.held_until is None:
         return "goes on"
     # Times of the day differ from run to run.
-    because = re.sub(r"(\d+ \w{3}, )?\d\d:\d\d:\d\d", "HH:MM:SS", held.held_because)
+    because = re.sub(r"(\d+ \w{3}, )?\d\d:\d\d:\d\d", "HH:MM:SS", held.held_reason)
     return f"held: {because}"
 
 

@@ -69,7 +69,7 @@ def refresh():
 
 
 def held():
-    return Queue.objects.values_list("held_because", "held_until").get(name="tweet:update")
+    return Queue.objects.values_list("held_reason", "held_until").get(name="tweet:update")
 
 
 def test_adapting_rows_take_no_statement_more_than_fixed_ones(x):

@@ -32,7 +32,7 @@ def read(staff, address):
 def hold(because):
     soon = now() + timedelta(seconds=15)
     Queue.objects.filter(pk__in=["tweet:update", "source:poll"]).update(
-        held_until=soon, held_because=because
+        held_until=soon, held_reason=because
     )
 
 

@@ -101,7 +101,7 @@ def test_the_page_opens_without_the_field_key(staff):
 def test_a_pause_and_a_hold_are_shown_with_their_reasons(staff):
     CredentialFactory()
     Queue.objects.filter(pk="tweet:update").update(
-        held_until=now() + timedelta(minutes=2), held_because="X answered 503"
+        held_until=now() + timedelta(minutes=2), held_reason="X answered 503"
     )
     assert "X answered 503" in staff.get("/operations/strip/").content.decode()
 
@@ -169,7 +169,7 @@ def test_the_reason_for_no_look_ups_is_shown_once(staff):
 def test_in_an_outage_the_catch_up_time_counts_from_the_return_of_x(staff):
     behind(60)
     told_window(18)
-    Queue.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_because="503")
+    Queue.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_reason="503")
 
     assert "about 1 min after X answers again." in staff.get("/operations/").content.decode()
 
