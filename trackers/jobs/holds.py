@@ -23,13 +23,15 @@ _MAX_WORDS = 250
 
 # Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
 _HOLD_QUEUE = """
-    UPDATE trackers_queue SET held_until = %(until)s, held_reason = %(because)s
+    UPDATE trackers_queue
+    SET held_until = %(until)s, held_reason = %(because)s, held_by_failures = false
     WHERE name = %(queue)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
 _END_HOLD = """
     UPDATE trackers_queue SET held_until = NULL, held_reason = ''
-    WHERE name = %(queue)s AND save_failures = 0 AND held_until IS NOT NULL
+    WHERE name = %(queue)s AND save_failures = 0 AND NOT held_by_failures
+      AND held_until IS NOT NULL
 """
 
 # The first two failures in a row delay only their own batch. From the third on the queue is
@@ -41,7 +43,8 @@ _RECORD_FAILURE = """
         held_until = CASE WHEN failures < 2 THEN held_until
             ELSE now() + %(jitter)s
                  * least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) END,
-        held_reason = CASE WHEN failures < 2 THEN held_reason ELSE %(because)s END
+        held_reason = CASE WHEN failures < 2 THEN held_reason ELSE %(because)s END,
+        held_by_failures = failures >= 2
     WHERE name = %(queue)s AND (held_until IS NULL OR held_until <= now())
 """
 
@@ -105,7 +108,7 @@ def hold_queue(queue: str, *, until: datetime, because: str) -> None:
 def end_hold(queue: str) -> None:
     """X may be asked again: claim at once. The next failure goes on where the ladder was.
 
-    Not while the database cannot save: that is of another cause.
+    Not while X fails or the database cannot save: these are of another cause.
     """
     with cursor() as db:
         db.execute(_END_HOLD, {"queue": queue})

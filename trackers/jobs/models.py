@@ -71,6 +71,8 @@ class Queue(models.Model):
     paused = models.BooleanField(default=False, help_text="Nothing is claimed while this is set.")
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
     held_reason = models.CharField(max_length=400, blank=True, editable=False)
+    # Whether requests that failed hold it; else no credential may ask, or saves fail.
+    held_by_failures = models.BooleanField(default=False, editable=False)
     failures = models.PositiveIntegerField(
         default=0, editable=False, help_text="Consecutive failed requests."
     )

@@ -539,6 +539,7 @@ class Migration(migrations.Migration):
                             "held_reason",
                             models.CharField(blank=True, editable=False, max_length=400),
                         ),
+                        ("held_by_failures", models.BooleanField(default=False, editable=False)),
                         (
                             "failures",
                             models.PositiveIntegerField(

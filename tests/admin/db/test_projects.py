@@ -5,6 +5,7 @@ from django.utils.timezone import now
 
 from tests.admin.conftest import act, messages_on
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
+from trackers.jobs import holds
 from trackers.jobs.models import Queue
 from trackers.money.models import App, Project, Spending
 
@@ -121,7 +122,8 @@ def test_resuming_a_project_keeps_the_hold_of_an_outage(staff):
         depleted_until=now() + timedelta(hours=1), depleted_reason="402", depletions=3
     )
     queue = Queue.objects.filter(pk="tweet:update")
-    queue.update(held_until=now() + timedelta(hours=1), held_reason="503", failures=4)
+    queue.update(failures=4)
+    holds.record_failure("tweet:update", because="503")
 
     act(staff, LIST, "go_on", depleted.pk)
 
