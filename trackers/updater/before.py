@@ -25,11 +25,16 @@ class Prior(NamedTuple):
     measured: bool = False
     paid_on: date | None = None  # UTC
     paid_by: int | None = None
-    unreadable: bool = False  # X's last answer for it could not be read, or left it out
+    # Since when X's answers for it cannot be read, or leave it out.
+    unreadable_since: datetime | None = None
     newest: int | None = None  # the id of the version to ask X for, if it was edited
     is_new: bool = False  # X has not shown that version yet
     version_of: int | None = None  # the tweet that is looked up instead
     withheld: str = ""  # where X does not show it
+
+    @property
+    def unreadable(self) -> bool:
+        return self.unreadable_since is not None
 
     @property
     def is_described(self) -> bool:
@@ -41,7 +46,7 @@ NO_PRIOR = Prior()
 # ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
 _PRIORS = """
     SELECT id, created_at, missing_since, gone_at IS NOT NULL, measurements > 0, paid_on, paid_by,
-           unreadable_since IS NOT NULL, newest,
+           unreadable_since, newest,
            newest IS NOT NULL AND NOT EXISTS (
                SELECT FROM trackers_tweetversion v
                WHERE v.id = ANY(ARRAY[newest]) AND v.text IS NOT NULL),

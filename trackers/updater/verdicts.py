@@ -5,7 +5,7 @@ X's answer + plan + what was known of each tweet ─> one `Verdict` per tweet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -15,12 +15,14 @@ from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NO_PRIOR, Prior
 from trackers.xapi.results import Figures, Lookup, Post
 
-# A tweet that X left out, or whose answer is unreadable, is requested again after this, and then as
-# often as its age requires: otherwise a hundred thousand of them would take every request.
+# A tweet that X left out, or whose answer is unreadable, is requested again after this, and then by
+# its age, but ever more rarely: after as long as that has lasted, at most as rarely as a gone one.
+# Otherwise a hundred thousand of them would take every request.
 ASK_AGAIN = timedelta(seconds=30)
 
-# X once reported existing tweets as not found, for eight hours. When it does so for at least BURST
-# tweets and most of a batch, they are looked up repeatedly until it has said so for a day.
+# X once reported existing tweets as not found, for eight hours. When it does so, or leaves them
+# out, for at least BURST tweets and most of a batch, they are looked up repeatedly until that has
+# lasted for a day.
 _BURST_TWEETS = 10
 _BELIEVE_AFTER = timedelta(days=1)
 _LOOK_AGAIN = timedelta(minutes=10)
@@ -59,8 +61,14 @@ def reach_verdicts(
     now: datetime,
 ) -> Iterator[Verdict]:
     """A verdict for each id, in the same order."""
-    if _is_doubtful(ids, answer, prior):
+    shown_before = [
+        id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone
+    ]
+    if _are_most(shown_before, [answer.missing.get(id) == "not_found" for id in shown_before]):
         rules = replace(rules, confirm_gone_after=max(_BELIEVE_AFTER, rules.confirm_gone_after))
+    are_left_out = _are_most(
+        shown_before, [id not in answer.posts and id not in answer.missing for id in shown_before]
+    )
     for id in ids:
         known, post = prior.get(id, NO_PRIOR), answer.posts.get(id)
         # The first version's time: an edit does not make a tweet younger. If neither we nor X have
@@ -72,15 +80,16 @@ def reach_verdicts(
         elif reason := answer.missing.get(id):
             yield _judge_missing(id, reason, known, rules, tier, now=now)
         else:
-            yield _judge_unreadable(id, answer.broken.get(id, ""), known, rules, tier)
+            waited = now - (known.unreadable_since or now)
+            if are_left_out and waited < _BELIEVE_AFTER:
+                waited = timedelta(0)
+            broken = answer.broken.get(id, "")
+            yield _judge_unreadable(id, broken, known, rules, tier, waited=waited)
 
 
-def _is_doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
-    """Whether X suddenly reports as not found most of the tweets that it used to show."""
-    shown_before = [
-        id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone
-    ]
-    lost = sum(answer.missing.get(id) == "not_found" for id in shown_before)
+def _are_most(shown_before: Sequence[int], are_lost: Sequence[bool]) -> bool:
+    """Whether X suddenly fails to show most of the tweets that it used to show."""
+    lost = sum(are_lost)
     return lost >= _BURST_TWEETS and lost * 2 > len(shown_before)
 
 
@@ -121,10 +130,12 @@ def _judge_missing(
 
 
 def _judge_unreadable(
-    id: int, broken: str, prior: Prior, rules: CheckRules, tier: Tier | None
+    id: int, broken: str, prior: Prior, rules: CheckRules, tier: Tier | None, *, waited: timedelta
 ) -> Verdict:
-    """Ask again once soon, then by its age. Look-ups end only with a readable answer."""
+    """Ask again once soon, then by its age, ever more rarely. Look-ups end only with a readable
+    answer. `waited`: how long it has been so."""
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
     by_age = jittered(usual, usual.longest()) if usual else rules.gone_every
-    due_in = by_age if prior.unreadable else min(ASK_AGAIN, by_age)
+    rarely = max(by_age, min(waited, rules.gone_every))
+    due_in = rarely if prior.unreadable else min(ASK_AGAIN, by_age)
     return Verdict(id, due_in, broken=broken, urgent=rules.plan.is_urgent(tier))

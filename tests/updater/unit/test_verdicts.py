@@ -84,10 +84,10 @@ BORN = id_born(NOW - M)
     [
         pytest.param(1, None, ASK_AGAIN, id="for the first time: soon"),
         pytest.param(1, Prior(NOW - 2 * H), ASK_AGAIN, id="for the first time, and looked up once"),
-        pytest.param(1, Prior(NOW - 2 * H, unreadable=True), D, id="again: by its age"),
-        pytest.param(1, Prior(NOW - M, unreadable=True), M, id="again, and young"),
-        pytest.param(BORN, Prior(unreadable=True), M, id="again: by the age that its id tells"),
-        pytest.param(1, Prior(NOW - 31 * D, unreadable=True), D, id="past the last tier: as in it"),
+        pytest.param(1, Prior(NOW - 2 * H, unreadable_since=NOW), D, id="again: by its age"),
+        pytest.param(1, Prior(NOW - M, unreadable_since=NOW), M, id="again, and young"),
+        pytest.param(BORN, Prior(unreadable_since=NOW), M, id="again: by its id's age"),
+        pytest.param(1, Prior(NOW - 31 * D, unreadable_since=NOW), D, id="past the last tier"),
     ],
 )
 def test_an_unreadable_tweet_is_retried_soon_and_then_by_its_age(id, known, due_in, why):
@@ -96,6 +96,40 @@ def test_an_unreadable_tweet_is_retried_soon_and_then_by_its_age(id, known, due_
     [verdict] = reach_verdicts([id], answer, {id: known} if known else {}, RULES, now=NOW)
 
     assert (verdict.due_in, verdict.broken, verdict.figures) == (due_in, why, None)
+
+
+@pytest.mark.parametrize(
+    ("lasted", "due_in"),
+    [(30 * M, 30 * M), (6 * H, 6 * H), (3 * D, D)],
+    ids=["half an hour", "six hours", "at most as rarely as a gone one"],
+)
+def test_a_young_tweet_that_stays_unreadable_is_looked_up_ever_more_rarely(lasted, due_in):
+    known = Prior(NOW - M, unreadable_since=NOW - lasted)
+
+    [verdict] = reach_verdicts([1], Lookup({}, {}, {}, None), {1: known}, RULES, now=NOW)
+
+    assert verdict.due_in == due_in
+
+
+@pytest.mark.parametrize(
+    ("lasted", "left_out", "due_in"),
+    [
+        pytest.param(6 * H, 12, M, id="most of them"),
+        pytest.param(6 * H, 9, 6 * H, id="too few to be a fault of X"),
+        pytest.param(25 * H, 12, D, id="for a day"),
+    ],
+)
+def test_where_most_of_a_batch_is_left_out_none_of_it_rests(lasted, left_out, due_in):
+    ids = range(1, 16)
+    known = {
+        id: Prior(NOW - M, measured=True, unreadable_since=NOW - lasted if id <= left_out else None)
+        for id in ids
+    }
+    answer = Lookup({id: post(id) for id in ids if id > left_out}, {}, {}, None)
+
+    verdicts = [*reach_verdicts(ids, answer, known, RULES, now=NOW)]
+
+    assert {verdict.due_in for verdict in verdicts[:left_out]} == {due_in}
 
 
 def test_a_retry_is_never_later_than_the_next_check_by_age():
