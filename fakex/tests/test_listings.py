@@ -78,8 +78,9 @@ def test_a_page_is_billed_by_the_post_once_a_day(x, author, path):
 
 
 def test_own_posts_are_cheaper(x, author, path):
-    own = {"kind": "bearer", "bearer_token": "o", "project": "own", "user_id": author}
-    x.fake("POST", "credentials", own)
+    tokens = {"kind": "oauth2", "client_id": "c", "access_token": "o", "refresh_token": "r"}
+    own = {"app": "own", "project": "own", "user_id": author}
+    x.fake("POST", "credentials", tokens | own)
     release_all(x, authors=[author], count=10)
 
     x.get(path, token="o", max_results="10")

@@ -87,7 +87,8 @@ def rows(evidence):
 
 
 def age_days(born, evidence):
-    return (evidence.calm_until - born.timestamp()) / 86400
+    """When the rows were read: until the hosts had stopped, some more came of age to rest."""
+    return (evidence.rows.read_at - born.timestamp()) / 86400
 
 
 def measurements(evidence):

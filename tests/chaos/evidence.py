@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -45,18 +46,20 @@ ALARMS = """
 class Rows:
     """`tweets`: id, birth, gone. `queue`: key, strikes, claimed. `measured`: by tweet, the sum of
     its series: newest, closed and packed samples. `series`: by tweet, since when each of these
-    held, and of how many measurements."""
+    held, and of how many measurements. `read_at`: when all this was so."""
 
     tweets: list[tuple[int, datetime | None, bool]]
     queue: list[tuple[int, int, bool]]
     measured: dict[int, int]
+    read_at: float
     series: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
 
 
 def read_rows(postgres) -> Rows:
     series = {id: list(zip(*samples, strict=True)) for id, *samples in postgres.rows(SERIES)}
     measured = {id: sum(count for _, count in samples) for id, samples in series.items()}
-    return Rows(postgres.rows(TWEETS), postgres.rows(QUEUE), measured, series)
+    tweets, queue = postgres.rows(TWEETS), postgres.rows(QUEUE)
+    return Rows(tweets, queue, measured, time.time(), series)
 
 
 def read_alarms(postgres, hosts) -> dict[str, list[tuple[float, float]]]:

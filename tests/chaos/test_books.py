@@ -11,6 +11,7 @@ import pytest
 from tests.chaos.books import keep_books
 from tests.chaos.evidence import Rows
 from tests.chaos.faults import kinds
+from tests.chaos.ground import PLAN_DAYS
 from tests.chaos.homes import SERVED
 from tests.chaos.lossless import (
     HOMES,
@@ -99,9 +100,18 @@ def test_an_answer_that_is_unaccounted_for_makes_its_book_wrong(found):
     assert "measurements = tweets answered" in wrong(found)
 
 
+def test_a_tweet_that_came_of_age_while_the_hosts_stopped_may_rest():
+    whole = evidence()
+    born = datetime.fromtimestamp(whole.calm_until + 2 - PLAN_DAYS * 86400, UTC)
+    rests = rows_of(tweets=[(1, YOUNG, False), (2, born, False)], queue=[(1, 0, False)])
+
+    assert wrong(replace(whole, rows=rests)) == []
+    assert wrong(replace(whole, rows=replace(rests, read_at=whole.calm_until + 1)))
+
+
 def rows_of(tweets=None, queue=None):
     whole = evidence().rows
-    return Rows(tweets or whole.tweets, queue or whole.queue, whole.measured)
+    return Rows(tweets or whole.tweets, queue or whole.queue, whole.measured, whole.read_at)
 
 
 @pytest.mark.parametrize(

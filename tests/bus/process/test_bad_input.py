@@ -126,9 +126,8 @@ def test_a_malformed_token_is_400_with_a_sentence_and_not_created(bus, client):
     for case, body in (*TOKENS.items(), *BODIES.items()):
         answer = bus.ask("POST", "/api_tokens", body, token=ROOT)
         assert (answer.status, answer.sentence[-1:]) == (400, "."), case
-    taken = [{"name": client.name}, {"name": "another", "token": client.token}]
-    for body in taken:
-        assert bus.ask("POST", "/api_tokens", body, token=ROOT).status == 400
+    taken = {"name": "another", "token": client.token}
+    assert bus.ask("POST", "/api_tokens", taken, token=ROOT).status == 400
 
     assert bus.state() == before
 
