@@ -133,6 +133,10 @@ def _rest_of(project: Project, month: int | Decimal | None) -> str:
     )
 
 
+def _accounts(users: int) -> str:
+    return f"{commas(users)} account{'' if users == 1 else 's'}"
+
+
 def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: int) -> str:
     """What the money was for: posts and accounts times their prices, so that it can be checked."""
     of_posts = project.cost_of_posts(posts, owned=owned)
@@ -141,7 +145,7 @@ def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: in
         return ""
     if money != of_posts + of_users:
         # The price was changed meanwhile.
-        return f"for {commas(posts)} posts and {commas(users)} accounts, some at another price"
+        return f"for {commas(posts)} posts and {_accounts(users)}, some at another price"
     and_owned = (
         f" + {commas(owned)} of our own × {_exact_price(project.price_of_an_owned_post)}"
         if owned
@@ -150,7 +154,7 @@ def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: in
     return (
         f"{commas(posts - owned)} posts × {_exact_price(project.price_of_a_post)}{and_owned} = "
         f"{dollars(of_posts)}, "
-        f"{commas(users)} accounts × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
+        f"{_accounts(users)} × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
     )
 
 
@@ -158,7 +162,7 @@ def _for_accounts(project: Project, users: int) -> str:
     """Why money was spent that the tweet-days do not explain; empty if none was."""
     if not users:
         return ""
-    return f"of which {dollars(users * project.price_of_a_user)} for {commas(users)} accounts"
+    return f"of which {dollars(users * project.price_of_a_user)} for {_accounts(users)}"
 
 
 def _exact_price(price: Decimal) -> str:
