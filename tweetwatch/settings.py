@@ -301,6 +301,9 @@ BEHIND_PROXY = env.truth("BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
+# What is signed in may send this much; all else about bodies is in tweetwatch/http/bodies.py.
+DATA_UPLOAD_MAX_MEMORY_SIZE: int | None = 2_621_440
+FILE_UPLOAD_HANDLERS = ["tweetwatch.http.bodies.NoFiles"]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],

@@ -22,17 +22,27 @@ from django.core.exceptions import (
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.multipartparser import MultiPartParserError
+from django.http.request import UnreadablePostError
 from django.template.loader import render_to_string
 from django.utils.datastructures import MultiValueDict
 from django.utils.http import parse_header_parameters
 from django.views import defaults
 
+from tweetwatch.http.bodies import (
+    STRANGERS_LIMIT,
+    STRANGERS_MOST,
+    TOO_LATE,
+    body_size,
+    receive_body,
+)
 from tweetwatch.http.problems import CONTENT_TYPE, is_of_api, problem, problem_json
+from tweetwatch.http.refusals import Refused
 
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
 FORM = "The form in this request is damaged. Go back, load the page again, and send it once more."
 TOO_LARGE = "The form in this request is larger than this server accepts. Send less at once."
+NO_LENGTH = "This server reads no body in chunks. Send it with its Content-Length."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
 _LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 # In the error of psycopg, for any text meant for the database.
@@ -47,6 +57,9 @@ class BadRequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "HTTP_TRANSFER_ENCODING" in request.META:
+            # Django would take it for an empty one.
+            return _bad_request_response(request, NO_LENGTH, status=411)
         named = _charset_of(request.META.get("CONTENT_TYPE", ""))
         if named and not _is_utf8(named):
             return _bad_request_response(request, CHARSET)
@@ -59,6 +72,10 @@ class BadRequestMiddleware:
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
         """What the check for forgery would fail on; it reads the form of whoever has its cookie."""
+        try:
+            _limit_body(request, view)
+        except Refused as refused:
+            return _bad_request_response(request, refused.detail, status=refused.status)
         checked = not getattr(view, "csrf_exempt", False)
         reads = checked and settings.CSRF_COOKIE_NAME in request.COOKIES
         if reads and (fault := _fault_of_form(request)):
@@ -81,24 +98,48 @@ class BadRequestMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, (DataError, ValueError)) and _NUL_FAULT in str(error):
             return _bad_request_response(request, NUL)
+        if isinstance(error, Refused):
+            return _bad_request_response(request, error.detail, status=error.status)
+        if isinstance(error, UnreadablePostError):
+            return _bad_request_response(request, TOO_LATE, status=408)
         if isinstance(error, (MultiPartParserError, *_LARGER)):
             # From a view that checks for forgery itself.
             return _bad_request_response(request, _why_unread(error))
         return None
 
 
+def _limit_body(request: HttpRequest, view: Any) -> None:
+    """Before anybody reads it. The API knows who asks only later, and limits it then."""
+    reads = request.method == "POST" and not is_of_api(request)
+    if not reads or getattr(view, "takes_files", False) or body_size(request) <= STRANGERS_MOST:
+        return
+    user = getattr(request, "user", None)
+    if user is None or not user.is_active:
+        raise Refused(413, STRANGERS_LIMIT)
+    receive_body(request)
+
+
 def _fault_of_form(request: HttpRequest) -> str:
-    """Why the form in a request cannot be read; empty if it can."""
+    """Why the form in a request cannot be read; empty if it can, or if it was not to be read."""
+    if body_size(request) > STRANGERS_MOST and not hasattr(request, "_body"):
+        _leave_form_unread(request)
+        return ""
     try:
         request.POST  # noqa: B018 - read here first
-    except (MultiPartParserError, SuspiciousOperation) as error:
+    except (MultiPartParserError, SuspiciousOperation, UnreadablePostError) as error:
         # As Django does it after most of these errors: the next one to look finds an empty form.
-        request.POST, request._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
+        _leave_form_unread(request)
         return _why_unread(error)
     return ""
 
 
+def _leave_form_unread(request: HttpRequest) -> None:
+    request.POST, request._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
+
+
 def _why_unread(error: Exception) -> str:
+    if isinstance(error, UnreadablePostError):
+        return TOO_LATE
     return FORM if isinstance(error, MultiPartParserError) else TOO_LARGE
 
 
@@ -152,7 +193,7 @@ def _is_utf8(charset: str) -> bool:
         return False
 
 
-def _bad_request_response(request: HttpRequest, fault: str) -> HttpResponse:
+def _bad_request_response(request: HttpRequest, fault: str, *, status: int = 400) -> HttpResponse:
     if is_of_api(request):
-        return problem(400, fault)
-    return HttpResponse(render_to_string("400.html", {"fault": fault}), status=400)
+        return problem(status, fault)
+    return HttpResponse(render_to_string("400.html", {"fault": fault}), status=status)

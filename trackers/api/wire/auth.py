@@ -19,6 +19,7 @@ from trackers.timelines.followers import homes_of, own
 from trackers.tokens import rate_limit
 from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
 from trackers.tokens.rate_limit import RateUse
+from tweetwatch.http.bodies import receive_body
 from tweetwatch.http.refusals import Refused
 
 _USE_TIMELINE_STORE = "trackers.use_timeline_store"
@@ -48,6 +49,7 @@ class Bearer(AuthBase):
             raise Refused(
                 403, f"This requires a token with the scope {needed}; this one has {token.scope}."
             )
+        receive_body(request)
         return token.user
 
 

@@ -17,6 +17,7 @@ from trackers.tokens.idempotency import (
     half_digest,
     key_of,
 )
+from tweetwatch.http.bodies import receive_body
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
 
@@ -43,6 +44,7 @@ def answer_once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpR
     try:
         # Before the transaction: the count stays whatever comes of it, and no other request waits.
         count_against_limit(request, token)
+        receive_body(request)
     except Refused as refused:
         return problem(refused.status, refused.detail)
     asked = KeyedRequest(token.pk, key, _request_digest(request))

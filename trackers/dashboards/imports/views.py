@@ -45,6 +45,7 @@ from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.models import Import
 from trackers.schedule.intervals import current
+from tweetwatch.http.bodies import receiving_file, takes_files
 from tweetwatch.tables import Echo, without_formula
 
 
@@ -58,12 +59,14 @@ class FileForm(forms.Form):
 
 # The CSRF token is in the body, and reading that stores the file: so it is checked only after the
 # permission, and once the upload handler is set.
+@takes_files
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(ADD)
 def import_file(request: HttpRequest) -> HttpResponse:
     request.upload_handlers = [UnnamedUpload(request)]
-    return upload_page(request)
+    with receiving_file(request, most=settings.IMPORT_MOST_BYTES):
+        return upload_page(request)
 
 
 @csrf_protect
