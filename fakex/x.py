@@ -15,19 +15,24 @@ from fakex.account.callers import Caller
 from fakex.account.ledger import Ledger
 from fakex.account.windows import Budget, Scope, Windows
 from fakex.endpoints import (
+    ALL_COUNTS,
+    APP_ONLY,
     CHANGE_RULES,
     CONNECTIONS,
     CREDITS,
     END_CONNECTIONS,
     LOOKUP,
+    ME,
     MENTIONS,
+    RULE_COUNTS,
     RULES,
     SCOPES,
-    STREAM,
     TOKEN,
+    TWEET,
     TWEETS,
-    USAGE,
+    USER,
     USER_TWEETS,
+    USERNAME,
     USERS,
     Request,
 )
@@ -42,10 +47,12 @@ from fakex.streams.delivery import Streams
 from fakex.streams.rules import read_change
 from fakex.wire import problems
 from fakex.wire.auth import BAD_BEARER, NO_CREDENTIALS, Credentials
+from fakex.wire.counts import CountsAsk
+from fakex.wire.lists import ListAsk, list_body
 from fakex.wire.lookup_v1 import Lookup, lookup_body
 from fakex.wire.pages import Pages, Refused
 from fakex.wire.readers import Readers, Wish
-from fakex.wire.replies import Reply, problem, v1_problem
+from fakex.wire.replies import Reply, problem, single, v1_problem
 from fakex.wire.requests_pages import PageAsk
 from fakex.wire.requests_v2 import (
     Invalid,
@@ -56,13 +63,15 @@ from fakex.wire.requests_v2 import (
 )
 from fakex.wire.tweets_v2 import TweetWriter
 from fakex.wire.usage import UsageAsk, balance, usage_body
-from fakex.wire.users import user_body, users_body
+from fakex.wire.users import users_body
 from fakex.world.clock import real_ms
 from fakex.world.contents import newest_of
 from fakex.world.feeds import Feeds
 from fakex.world.seeded import Moment, World
 
-_APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES, CONNECTIONS, END_CONNECTIONS})
+_SINGLE = frozenset({TWEET, USER, ME, USERNAME})
+# What users are asked for by; others are lists of names.
+_USERS_BY = {USERS: "ids", USER: "id", ME: "id", USERNAME: "username"}
 
 
 class X:
@@ -145,8 +154,11 @@ class X:
             reply = Reply(0, b"")
         elif isinstance(ask, Invalid):
             reply = self._invalid(request.endpoint, ask)
-        elif request.endpoint in _APP_ONLY and caller.kind != "bearer":
+        elif request.endpoint in APP_ONLY and caller.kind != "bearer":
             reply = self._user_context(caller)
+        elif request.endpoint == ME and caller.kind == "bearer":
+            host = self.settings.problem_host
+            reply = problem(403, problems.unsupported_authentication(host))
         elif not caller.may_ask(SCOPES.get(request.endpoint, ())):
             # Without a word about scopes: seen for a user's token that lacks one.
             reply = problem(403, problems.FORBIDDEN)
@@ -160,12 +172,16 @@ class X:
             reply = balance(self.ledger.project(caller.project))
         elif isinstance(ask, StreamAsk):
             reply = self._stream(ask, caller, now_ms)
-        elif request.endpoint in (RULES, CHANGE_RULES):
+        elif request.endpoint in (RULES, CHANGE_RULES, RULE_COUNTS):
             reply = self._rules(request, caller, now_ms)
         elif request.endpoint == TOKEN:
             reply = self.credentials.grants.rotate(request.form, now_ms=now_ms)
         elif isinstance(ask, PageAsk):
             reply = self._page(ask, caller, now_ms)
+        elif isinstance(ask, CountsAsk):
+            reply = self._counts(ask, caller, now_ms)
+        elif isinstance(ask, ListAsk):
+            reply = self._list(ask, caller, now_ms)
         else:
             reply = self._answer_found(request.endpoint, ask, caller, faults, now_ms)
         reply.budget = budget
@@ -209,7 +225,7 @@ class X:
             # v1.1 was never sold per post.
             body, tweets = lookup_body(ask, world=world, moment=moment, faulted=faulted)
             return Reply(200, body, answered=True, tweets=tweets, faulted=faulted)
-        if endpoint == TWEETS:
+        if endpoint in (TWEETS, TWEET):
             body, posts = self._writer(ask.shape).write(
                 self._shown_for(ask.ids, world, moment),
                 world=world,
@@ -217,20 +233,22 @@ class X:
                 host=host,
                 faulted=faulted,
             )
-            reply = Reply(200, body, answered=True, tweets=len(posts), faulted=faulted)
-            bill = ledger.charge(caller, posts=posts, now_ms=now_ms)
-        elif isinstance(ask, NameAsk):
-            body, people = user_body(
-                ask.username, ask.shape.user_fields, world=world, moment=moment, host=host
-            )
-            reply = Reply(200, body)
-            bill = ledger.charge(caller, users=[(endpoint, id) for id in people], now_ms=now_ms)
+            tweets, users = len(posts), []
         else:
-            parameter = "ids" if endpoint == USERS else "usernames"
+            if isinstance(ask, NameAsk):
+                ask = LookupAsk([ask.username], ask.shape)
+            elif endpoint == ME:
+                # Tokens whose owner was never registered are those of the first author.
+                ask = LookupAsk([caller.user or str(world.people[0].id)], ask.shape)
+            parameter = _USERS_BY.get(endpoint, "usernames")
             body, people = users_body(ask, parameter, world=world, moment=moment, host=host)
-            reply = Reply(200, body)
-            users = [(endpoint, user_id) for user_id in people]
-            bill = ledger.charge(caller, users=users, now_ms=now_ms)
+            posts, tweets, users = [], 0, [(endpoint, user_id) for user_id in people]
+        if endpoint in _SINGLE:
+            body = single(body)
+        reply = Reply(200, body, tweets=tweets)
+        if endpoint in (TWEETS, TWEET):
+            reply.answered, reply.faulted = True, faulted
+        bill = ledger.charge(caller, posts=posts, users=users, now_ms=now_ms)
         if isinstance(bill, str):
             return self._unpaid(bill)
         reply.bill = bill
@@ -276,6 +294,24 @@ class X:
             fault=struck.name,
         )
 
+    def _counts(self, ask: CountsAsk, caller: Caller, now_ms: int) -> Reply:
+        """How many posts a search finds, which costs by the request."""
+        try:
+            body = self.pages.counts(ask, self.world, self.world.moment(now_ms))
+        except Invalid as invalid:
+            return self._invalid(ask.endpoint, invalid)
+        bill = self.ledger.charge(
+            caller, counts="all" if ask.endpoint == ALL_COUNTS else "recent", now_ms=now_ms
+        )
+        return self._unpaid(bill) if isinstance(bill, str) else Reply(200, body, bill=bill)
+
+    def _list(self, ask: ListAsk, caller: Caller, now_ms: int) -> Reply:
+        moment, host = self.world.moment(now_ms), self.settings.problem_host
+        body, is_shown = list_body(ask, world=self.world, moment=moment, host=host)
+        lists = [int(ask.list_id)] if is_shown else []
+        bill = self.ledger.charge(caller, lists=lists, now_ms=now_ms)
+        return self._unpaid(bill) if isinstance(bill, str) else Reply(200, body, bill=bill)
+
     def _unpaid(self, short: Short) -> Reply:
         """The refusal of a project that has used up its cap or its credits."""
         host = self.settings.problem_host
@@ -310,7 +346,14 @@ class X:
         if request.endpoint == RULES:
             ids = [rule_id for rule_id in params.get("ids", "").split(",") if rule_id]
             return rules.show(caller.app, ids, now_ms=now_ms)
-        change, is_dry = read_change(request.form), params.get("dry_run") == "true"
+        if request.endpoint == RULE_COUNTS:
+            known = [one for one in self.credentials.callers() if one.project == caller.project]
+            numbers = self.settings.usage_numbers
+            return rules.count(caller.app, [one.app for one in known], numbers=numbers)
+        is_dry, is_all = (
+            params.get(name, "").lower() == "true" for name in ("dry_run", "delete_all")
+        )
+        change = {} if is_all and not request.form else read_change(request.form)
         if change is None:
             message = "The body is not one of add, a list of rules, and delete, with ids or values"
             return problem(400, problems.invalid_request([("body", [], message)], host))

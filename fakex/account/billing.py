@@ -20,11 +20,13 @@ from fakex.account.terms import LONGEST_LAG_S, Terms
 DAY_MS = 86_400_000
 _EPOCH = date(1970, 1, 1).toordinal()
 Short = Literal["cap", "credits"]
+Counting = Literal["recent", "all"]  # how far back posts were counted
 UserRead = tuple[str, int]  # endpoint and user: X does not deduplicate users across endpoints
 
 
 class Bill(NamedTuple):
-    """What one request was charged: posts and users new on that UTC day, and the micro-dollars."""
+    """What one request was charged: posts and users new on that UTC day, and the micro-dollars of
+    everything."""
 
     day: int
     posts: int
@@ -38,6 +40,7 @@ class Day:
 
     posts: set[int] = field(default_factory=set)
     users: set[UserRead] = field(default_factory=set)
+    lists: set[int] = field(default_factory=set)
     apps: Counter[str] = field(default_factory=Counter)
     others: int = 0
     micro: int = 0
@@ -85,6 +88,8 @@ class Project:
         posts: Collection[int],
         users: Collection[UserRead],
         *,
+        lists: Collection[int] = (),
+        counts: Counting | None = None,
         is_owned: bool = False,
         app: str,
         at_ms: int,
@@ -94,22 +99,26 @@ class Project:
         # Most posts are already paid for: a fast check that does not build a set.
         all_paid = day.posts.issuperset(posts)
         new_posts = set[int]() if all_paid else set(posts) - day.posts
-        new_users = set(users) - day.users
+        new_users, new_lists = set(users) - day.users, set(lists) - day.lists
         terms = self.terms
         price = terms.price_owned_micro if is_owned else terms.price_post_micro
         bill = Bill(
             number,
             len(new_posts),
             len(new_users),
-            len(new_posts) * price + len(new_users) * terms.price_user_micro,
+            len(new_posts) * price
+            + len(new_users) * terms.price_user_micro
+            + len(new_lists) * terms.price_list_micro
+            + _price_of(counts, terms),
         )
         if short := self._short(bill, month):
             day.refused += 1
             return short
         day.requests += 1
-        if bill.posts or bill.users:
+        if bill.posts or bill.users or bill.micro:
             day.posts |= new_posts
             day.users |= new_users
+            day.lists |= new_lists
             self._book(bill.posts, bill.micro, app=app, at_ms=at_ms)
         return bill
 
@@ -179,6 +188,12 @@ class Project:
         recent.append(Charged(at_ms, number, app, posts))
         while recent[0].at_ms < at_ms - LONGEST_LAG_S * 1000:
             recent.popleft()
+
+
+def _price_of(counts: Counting | None, terms: Terms) -> int:
+    if counts is None:
+        return 0
+    return terms.price_count_micro if counts == "recent" else terms.price_all_count_micro
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fakex.account.billing import Bill, Project, Short, UserRead, day_name
+from fakex.account.billing import Bill, Counting, Project, Short, UserRead, day_name
 from fakex.account.callers import Caller
 from fakex.account.terms import Terms, read_term
 
@@ -29,6 +29,8 @@ class Ledger:
         *,
         posts: Collection[int] = (),
         users: Collection[UserRead] = (),
+        lists: Collection[int] = (),
+        counts: Counting | None = None,
         is_owned: bool = False,
         now_ms: int,
     ) -> Bill | Short:
@@ -38,7 +40,13 @@ class Ledger:
         """
         project = self.project(caller.project)
         return project.charge(
-            posts, users, is_owned=is_owned, app=caller.app, at_ms=self.at(now_ms)
+            posts,
+            users,
+            lists=lists,
+            counts=counts,
+            is_owned=is_owned,
+            app=caller.app,
+            at_ms=self.at(now_ms),
         )
 
     def project(self, name: str) -> Project:

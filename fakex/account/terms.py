@@ -15,6 +15,10 @@ class Terms:
     price_post_micro: int = 5_000
     price_owned_micro: int = 1_000
     price_user_micro: int = 10_000
+    # A list: once a day; a count: each request (x-api/getting-started/pricing, 2026-08-22).
+    price_list_micro: int = 5_000
+    price_count_micro: int = 5_000
+    price_all_count_micro: int = 10_000
     credits_micro: int | None = None
     spend_limit_micro: int | None = None
     monthly_cap: int | None = None

@@ -4,7 +4,8 @@ Every request counts in all of them; the headers describe the tightest. A window
 in world time, so a fast clock shortens it; its reset is sent in real seconds.
 
 Some endpoints of X have windows of 24 hours besides, of a user's token and of its app, with headers
-of their own (x-api/fundamentals/rate-limits, 2026-08-22; recorded replies of 2025 and 2026).
+of their own (x-api/fundamentals/rate-limits, 2026-08-22; recorded replies of 2025 and 2026). A
+search of the archive has one of a second, which no header describes: its 429 comes with room left.
 """
 
 from __future__ import annotations
@@ -16,19 +17,27 @@ from typing import Any, Literal, NamedTuple
 
 from fakex.account.callers import Caller
 from fakex.endpoints import (
+    ALL_COUNTS,
     CHANGE_RULES,
     CONNECTIONS,
+    COUNTS,
     CREDITS,
     END_CONNECTIONS,
+    LIST,
     LIST_TWEETS,
     LOOKUP,
+    ME,
     MENTIONS,
+    RULE_COUNTS,
     RULES,
     SEARCH,
+    SEARCH_ALL,
     STREAM,
     TOKEN,
+    TWEET,
     TWEETS,
     USAGE,
+    USER,
     USER_TWEETS,
     USERNAME,
     USERS,
@@ -51,6 +60,7 @@ class Limit:
     # In 24 hours; bearer tokens have only those of their app.
     user_a_day: int | None = None
     app_a_day: int | None = None
+    app_a_second: int | None = None
 
 
 # The pay-per-use table of 2026; for users and v1.1, the last published one.
@@ -62,10 +72,19 @@ _DEFAULTS = {
     USER_TWEETS: Limit(token=900, app=10_000),
     MENTIONS: Limit(token=300, app=450),
     SEARCH: Limit(token=300, app=450),
+    SEARCH_ALL: Limit(token=None, app=300, app_a_second=1),
+    COUNTS: Limit(token=None, app=300),
+    ALL_COUNTS: Limit(token=None, app=300),
+    TWEET: Limit(token=900, app=450),
+    USER: Limit(token=900, app=300),
+    ME: Limit(token=75, app=None),
+    LIST: Limit(token=75, app=75),
     LIST_TWEETS: Limit(token=900, app=900),
     STREAM: Limit(token=None, app=50),
     RULES: Limit(token=None, app=450),
     CHANGE_RULES: Limit(token=None, app=100),
+    # Not in that table; as the rules themselves.
+    RULE_COUNTS: Limit(token=None, app=450),
     LOOKUP: Limit(token=900, app=300),
     USAGE: Limit(token=None, app=50),
     CREDITS: Limit(token=None, app=50),
@@ -111,6 +130,7 @@ class Windows:
                 window=float(change.get("window", known.window)),
                 user_a_day=change.get("user_a_day", known.user_a_day),
                 app_a_day=change.get("app_a_day", known.app_a_day),
+                app_a_second=change.get("app_a_second", known.app_a_second),
             )
 
     def close_all(self) -> None:
@@ -144,10 +164,14 @@ class Windows:
         full_day = next((scope for scope, (day, most) in days.items() if day.used >= most), None)
         if full_day and not full:
             full = "token" if full_day == "user" else "app"
+        second = self._second(caller, endpoint, now_ms, 1000 / clock_speed)
+        if second and second.used >= (limit.app_a_second or 0):
+            full = full or "app"
         taken = 0 if full else cost
         for window in [
             *(window for _, window, _ in budgets),
             *(window for window, _ in days.values()),
+            *((second,) if second else ()),
         ]:
             window.used += taken
         _, window, most = min(budgets, key=lambda budget: budget[0])
@@ -163,6 +187,11 @@ class Windows:
             for scope, who, most in scopes
             if most is not None and (scope == "app" or caller.kind != "bearer")
         }
+
+    def _second(self, caller: Caller, endpoint: str, now_ms: int, lasts_ms: float) -> Window | None:
+        if self.limits[endpoint].app_a_second is None:
+            return None
+        return self._window(("app a second", caller.app, endpoint), now_ms, lasts_ms)
 
     def _window(self, key: tuple[str, str, str], now_ms: int, lasts_ms: float) -> Window:
         window = self._open.get(key)

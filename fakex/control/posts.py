@@ -106,7 +106,7 @@ class Appearing:
             return [post for post in matching if rule.acts_at(post.visible_ms)]
         if text := query.get("query"):
             try:
-                return pages.searched(pages.query(text, world), world, now_ms=now_ms)
+                return pages.searched(pages.query(text, world), world, world.moment(now_ms))
             except Invalid as invalid:
                 raise ValueError(invalid.complaints[0][2]) from invalid
         return self._x.feeds.all(world, now_ms=now_ms)

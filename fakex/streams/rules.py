@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import orjson
 
+from fakex.settings import Numbers
 from fakex.wire import problems
-from fakex.wire.pages import author_of
+from fakex.wire.pages import names_of
 from fakex.wire.queries import BadQuery, Query, read_query
 from fakex.wire.replies import Reply, problem
+from fakex.wire.usage import numeric_id
 from fakex.world.seeded import World
 
-_LONGEST_RULE = 1024
 _MOST_RULES = 1000
 _PLACES_BEGIN = 1 << 20
 _FOR_EVER = float("inf")
@@ -56,7 +57,7 @@ class StreamRules:
         self._apps: dict[str, dict[str, StreamRule]] = {}
         self._going: dict[str, list[StreamRule]] = {}
         self._serials = count(1)
-        self._queries: dict[tuple[str, tuple[tuple[int, str], ...]], Query] = {}
+        self._queries: dict[tuple[object, ...], Query] = {}
 
     def of(self, app: str) -> list[StreamRule]:
         """The rules that X lists."""
@@ -78,10 +79,10 @@ class StreamRules:
 
     def query(self, rule: StreamRule, world: World) -> Query:
         """The rule's query, with accounts under their present names."""
-        key = rule.value, tuple(world.names.items())
+        key = rule.value, names_of(world)
         query = self._queries.get(key)
         if query is None:
-            query = read_query(rule.value, author_of(world), longest=_LONGEST_RULE)
+            query = read_query(rule.value, world, "rule")
             self._queries[key] = query
         return query
 
@@ -95,6 +96,29 @@ class StreamRules:
         body: dict[str, Any] = {"data": [rule.to_dict() for rule in rules]} if rules else {}
         body["meta"] = {"sent": _sent(now_ms), "result_count": len(rules)}
         return Reply(200, orjson.dumps(body))
+
+    def count(self, app: str, siblings: Collection[str], *, numbers: Numbers) -> Reply:
+        """How many rules the app has, and the other apps of its project.
+
+        By OpenAPI 2.166 (numbers) and 2.167 (limits and the project's count as strings).
+        """
+        number = str if numbers == "strings" else int
+        apps = [
+            {"client_app_id": str(numeric_id(name)), "rule_count": len(self.of(name))}
+            for name in sorted({app, *siblings})
+        ]
+        total = sum(len(self.of(name)) for name in {app, *siblings})
+        data = {
+            "all_project_client_apps": apps,
+            "cap_per_client_app": number(self.most),
+            "cap_per_project": number(self.most),
+            "client_app_rules_count": {
+                "client_app_id": str(numeric_id(app)),
+                "rule_count": len(self.of(app)),
+            },
+            "project_rules_count": number(total),
+        }
+        return Reply(200, orjson.dumps({"data": data}))
 
     def add(
         self,
@@ -115,7 +139,7 @@ class StreamRules:
                 errors.append(problems.duplicate_rule(value, known[value], host))
                 continue
             try:
-                read_query(value, author_of(world), longest=_LONGEST_RULE)
+                read_query(value, world, "rule")
             except BadQuery as bad:
                 errors.append(problems.invalid_rule(value, str(bad), host))
                 continue
@@ -163,8 +187,10 @@ class StreamRules:
     def delete(
         self, app: str, wanted_rules: Mapping[str, Any], *, is_dry: bool, now_ms: int, host: str
     ) -> Reply:
-        """Delete rules by their ids or values; unknown ones are errors."""
+        """Delete rules by their ids or values, or all of the app if neither is named; unknown ones
+        are errors."""
         rules = self._apps.setdefault(app, {})
+        wanted_rules = wanted_rules or {"ids": list(rules)}
         by_value = {rule.value: rule.id for rule in rules.values()}
         wanted = [str(rule_id) for rule_id in wanted_rules.get("ids") or ()]
         wanted += [by_value.get(str(value), "") for value in wanted_rules.get("values") or ()]

@@ -6,8 +6,8 @@ RULES = PATH + "/rules"
 PROBLEMS = "https://api.twitter.com/2/problems/"
 
 
-def change_rules(x, body, **params):
-    headers = {"Authorization": "Bearer any"}
+def change_rules(x, body=None, *, token="any", **params):
+    headers = {"Authorization": f"Bearer {token}"}
     return x.session.post(x.url + RULES, json=body, params=params, headers=headers)
 
 

@@ -199,3 +199,26 @@ def test_without_rules_there_is_no_stream(x, listen):
 
     assert reply.status_code == 409
     assert reply.json()["connection_issue"] == "RuleConfigurationIssue"
+
+
+@pytest.mark.parametrize("dry", ["true", "True"])
+def test_a_dry_run_says_what_would_happen_and_does_nothing(x, dry):
+    [known] = add_rule(x, "#moon")
+
+    added = change_rules(x, {"add": [{"value": "cat"}]}, dry_run=dry)
+    deleted = change_rules(x, {"delete": {"ids": [known]}}, dry_run=dry)
+    emptied = change_rules(x, dry_run=dry, delete_all="true")
+
+    assert added.json()["meta"]["summary"]["created"] == 1
+    assert deleted.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 0}
+    assert emptied.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 0}
+    assert [rule["id"] for rule in x.get(RULES).json()["data"]] == [known]
+
+
+def test_all_rules_are_deleted_at_once(x):
+    add_rule(x, "#moon", "cat")
+
+    body = change_rules(x, delete_all="true").json()
+
+    assert body["meta"]["summary"] == {"deleted": 2, "not_deleted": 0}
+    assert "data" not in x.get(RULES).json()

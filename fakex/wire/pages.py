@@ -13,19 +13,22 @@ from typing import Any
 
 import orjson
 
-from fakex.endpoints import LIST_TWEETS, SEARCH, USER_TWEETS
+from fakex.endpoints import ALL_COUNTS, COUNTS, LIST_TWEETS, SEARCH, SEARCH_ALL, USER_TWEETS
 from fakex.settings import Settings
 from fakex.wire import problems
+from fakex.wire.counts import CountsAsk, counts_body, page_begins
+from fakex.wire.operators import Dialect
 from fakex.wire.page_tokens import Place, read_token, write_token
 from fakex.wire.queries import BadQuery, Query, read_query
-from fakex.wire.reach import bounds_of
+from fakex.wire.reach import bounds_of, first_id
 from fakex.wire.requests_pages import DEPTH_WITHOUT_REPLIES, SORTS, PageAsk
 from fakex.wire.requests_v2 import Invalid
 from fakex.world.feeds import Feeds, Post, is_shown, newest_first, oldest_first
-from fakex.world.ids import MASK, mix
+from fakex.world.ids import LOW_BITS, MASK, TWEPOCH_MS, mix
 from fakex.world.seeded import Moment, World
 
-_LONGEST_QUERY = 512
+_SEARCHES: dict[str, Dialect] = {SEARCH: "recent", SEARCH_ALL: "archive"}
+_COUNTING: dict[str, Dialect] = {COUNTS: "recent", ALL_COUNTS: "archive"}
 
 
 class Refused(Exception):
@@ -53,10 +56,7 @@ class Pages:
         bounds = bounds_of(ask, self._settings, now_ms=moment.now_ms)
         listed = self.listed(ask, world, moment)
         listing = _name(ask, world)
-        place = read_token(ask.token, listing=listing) if ask.token else None
-        if ask.token and place is None:
-            message = f"The `pagination_token` query parameter value [{ask.token}] is not valid"
-            raise Invalid([("pagination_token", [ask.token], message)])
+        place = _place(ask.token, listing)
 
         def visible(posts: Iterator[Post]) -> Iterator[Post]:
             return (p for p in posts if is_shown(p, world, moment) and not _is_excluded(p, ask))
@@ -79,11 +79,39 @@ class Pages:
             [str(post.id) for post in posts], _meta(ask, posts, listing, place, more=more)
         )
 
+    def counts(self, ask: CountsAsk, world: World, moment: Moment) -> bytes:
+        """The body of a page of counts; raises Invalid."""
+        bounds = bounds_of(ask, self._settings, now_ms=moment.now_ms)
+        query = self.query(ask.subject, world, _COUNTING[ask.endpoint])
+        listing = _name(ask, world)
+        place = _place(ask.token, listing)
+        until_ms = (
+            min(bounds.until_ms, (place.id >> LOW_BITS) + TWEPOCH_MS) if place else bounds.until_ms
+        )
+        begin_ms = page_begins(ask, bounds.from_ms, until_ms)
+        above, below = max(bounds.above, first_id(begin_ms) - 1), first_id(until_ms)
+        if bounds.below is not None:
+            below = min(below, bounds.below)
+        posts = newest_first(self.searched(query, world, moment), below=below, above=above)
+        token = None
+        # Ids of before November 2010 have no time, so that no page begins among them.
+        if begin_ms > max(bounds.from_ms, TWEPOCH_MS):
+            token = write_token(Place(first_id(begin_ms), False), listing=listing)
+        return counts_body(
+            ask,
+            (post.traits.born_ms for post in posts if is_shown(post, world, moment)),
+            from_ms=begin_ms,
+            until_ms=until_ms,
+            next_token=token,
+            word="post" if self._settings.vocabulary == "post.fields" else "tweet",
+        )
+
     def listed(self, ask: PageAsk, world: World, moment: Moment) -> list[Post]:
         """All posts of the listing, including those still to appear; raises Refused and Invalid."""
         now_ms = moment.now_ms
-        if ask.endpoint == SEARCH:
-            return self.searched(self.query(ask.subject, world), world, now_ms=now_ms)
+        if ask.endpoint in _SEARCHES:
+            query = self.query(ask.subject, world, _SEARCHES[ask.endpoint])
+            return self.searched(query, world, moment)
         if ask.endpoint == LIST_TWEETS:
             members = world.lists.get(int(ask.subject))
             if members is None:
@@ -112,30 +140,37 @@ class Pages:
             now_ms=now_ms,
         )
 
-    def searched(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
+    def searched(self, query: Query, world: World, moment: Moment) -> list[Post]:
         """What a search finds: since 2026-05 no retweets if it searches for words."""
         words, match, is_keyed = self._feeds.words, query.match, query.is_keyed
+
+        def is_listed(post: Post) -> bool:
+            return not (is_keyed and post.kind == "retweet")
+
+        if query.is_timed:
+            matches = self._feeds.matching(match, world=world, moment=moment)
+            return list(filter(is_listed, matches))
         return self._feeds.feed(
-            ("search", query.text, tuple(world.names.items())),
-            lambda post: not (is_keyed and post.kind == "retweet") and match(words(post, world)),
+            ("search", query.text, names_of(world)),
+            lambda post: is_listed(post) and match(words(post, world)),
             world=world,
-            now_ms=now_ms,
+            now_ms=moment.now_ms,
         )
 
     def ruled(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
         """What a stream rule matches, including retweets."""
         words, match = self._feeds.words, query.match
         return self._feeds.feed(
-            ("rule", query.text, tuple(world.names.items())),
+            ("rule", query.text, names_of(world)),
             lambda post: match(words(post, world)),
             world=world,
             now_ms=now_ms,
         )
 
-    def query(self, text: str, world: World) -> Query:
+    def query(self, text: str, world: World, dialect: Dialect = "recent") -> Query:
         """The query of a search; raises Invalid."""
         try:
-            return read_query(text, author_of(world), longest=_LONGEST_QUERY)
+            return read_query(text, world, dialect)
         except BadQuery as bad:
             message = f"There were errors processing your request: {bad}"
             raise Invalid([("query", [text], message)]) from bad
@@ -169,16 +204,9 @@ class Pages:
         return last.id - 1 if last else -1
 
 
-def author_of(world: World) -> Any:
-    """How a query finds authors: by their present names, or by id."""
-
-    def resolve(who: str) -> int | None:
-        author = world.people_by_username.get(who.lower())
-        if author is None and who.isascii() and who.isdigit():
-            author = world.people_by_id.get(int(who))
-        return world.number_of[author.id] if author else None
-
-    return resolve
+def names_of(world: World) -> tuple[object, ...]:
+    """All that a query's names and lists are resolved by."""
+    return (*world.names.items(), *world.lists.items())
 
 
 def _is_excluded(post: Post, ask: PageAsk) -> bool:
@@ -197,12 +225,21 @@ def _meta(
         meta |= {"newest_id": str(posts[0].id), "oldest_id": str(posts[-1].id)}
     if posts and more:
         meta["next_token"] = write_token(Place(posts[-1].id, False), listing=listing)
-    if posts and place and ask.endpoint != SEARCH:
+    if posts and place and ask.endpoint not in _SEARCHES:
         meta["previous_token"] = write_token(Place(posts[0].id, True), listing=listing)
     return orjson.dumps(meta)
 
 
-def _name(ask: PageAsk, world: World) -> int:
+def _place(token: str | None, listing: int) -> Place | None:
+    """Where a page begins; raises Invalid if the token is not of this listing."""
+    place = read_token(token, listing=listing) if token else None
+    if token and place is None:
+        message = f"The `pagination_token` query parameter value [{token}] is not valid"
+        raise Invalid([("pagination_token", [token], message)])
+    return place
+
+
+def _name(ask: PageAsk | CountsAsk, world: World) -> int:
     """A 64-bit name of the listing, the same in every process with the same world."""
     text = f"{ask.endpoint} {ask.subject}".encode()
     return mix((zlib.crc32(text) << 32 ^ zlib.adler32(text) ^ world.seed) & MASK)

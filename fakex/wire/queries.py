@@ -7,21 +7,28 @@ A space is AND and binds tighter than OR. Anything else in X's language is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from fakex.world.feeds import WORD, Words
+from fakex.wire.operators import (
+    ONLY_NEGATED,
+    Dialect,
+    Match,
+    Term,
+    author_of,
+    cashtag,
+    linking,
+    operator,
+)
+from fakex.world.feeds import WORD
+from fakex.world.seeded import World
 
-_PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[^\s()"]+)')
+_PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[a-z_]+:\[[^\]"]*\]|-?[^\s()"]+)')
 _OPERATOR = re.compile(r"([a-z_]+):(.+)\Z", re.DOTALL)
-# Operators that X accepts only together with others.
-_NARROWING = frozenset({"is", "has", "lang"})
+# The longest queries of self-serve plans: x-api/posts/search/integrate/operators and
+# x-api/fundamentals/rate-limits (2.167, 2026-08-22).
+LONGEST: dict[Dialect, int] = {"recent": 512, "archive": 1024, "rule": 1024}
 _PRODUCT = "Operator is not available in current product or product packaging. "
 _LISTED = "Please refer to complete available operator list"
-
-Match = Callable[[Words], bool]
-Resolve = Callable[[str], int | None]
 
 
 class BadQuery(Exception):
@@ -33,30 +40,34 @@ class Query:
     text: str
     match: Match
     is_keyed: bool  # some part of it matches words, tags or links
+    is_timed: bool  # some part of it depends on counts or media, which change
 
 
-class Term(NamedTuple):
-    match: Match
-    stands_alone: bool = True
-    is_keyed: bool = False
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """What the parts of a query are read with."""
+
+    world: World
+    dialect: Dialect
 
 
-def read_query(text: str, author_of: Resolve, *, longest: int) -> Query:
-    """The query; `author_of` gives an author's number by name or id. BadQuery if unreadable.
+def read_query(text: str, world: World, dialect: Dialect) -> Query:
+    """The query; BadQuery if unreadable.
 
-    Names are resolved now: a Query is valid until somebody is renamed.
+    Names and lists are resolved now: a Query is valid until one of them changes.
     """
+    longest = LONGEST[dialect]
     if not text.strip():
         raise BadQuery("Rules must contain a non-empty query")
     if len(text) > longest:
         raise BadQuery(f"The query is {len(text)} characters long, and {longest} is the most")
     parts = _take_apart(text)
-    term, rest = _read_any(parts, author_of)
+    term, rest = _read_any(parts, _Where(world, dialect))
     if rest:
         raise _unexpected(rest)
     if not term.stands_alone:
         raise BadQuery("Rules must contain at least one positive, standalone operator")
-    return Query(text, term.match, term.is_keyed)
+    return Query(text, term.match, term.is_keyed, term.is_timed)
 
 
 def _take_apart(text: str) -> list[tuple[str, int]]:
@@ -73,14 +84,12 @@ def _take_apart(text: str) -> list[tuple[str, int]]:
     return parts
 
 
-def _read_any(
-    parts: list[tuple[str, int]], author_of: Resolve
-) -> tuple[Term, list[tuple[str, int]]]:
+def _read_any(parts: list[tuple[str, int]], where: _Where) -> tuple[Term, list[tuple[str, int]]]:
     """Terms with OR between them, up to a closing parenthesis or the end."""
-    term, rest = _read_all(parts, author_of)
+    term, rest = _read_all(parts, where)
     choices = [term]
     while rest and rest[0][0] == "OR":
-        term, rest = _read_all(rest[1:], author_of)
+        term, rest = _read_all(rest[1:], where)
         choices.append(term)
     if len(choices) == 1:
         return choices[0], rest
@@ -89,24 +98,23 @@ def _read_any(
         lambda words: any(match(words) for match in matches),
         stands_alone=all(choice.stands_alone for choice in choices),
         is_keyed=any(choice.is_keyed for choice in choices),
+        is_timed=any(choice.is_timed for choice in choices),
     ), rest
 
 
-def _read_all(
-    parts: list[tuple[str, int]], author_of: Resolve
-) -> tuple[Term, list[tuple[str, int]]]:
+def _read_all(parts: list[tuple[str, int]], where: _Where) -> tuple[Term, list[tuple[str, int]]]:
     """Terms with a space between them."""
     terms: list[Term] = []
     while parts and parts[0][0] not in (")", "OR"):
         part, _ = parts[0]
         if part in ("(", "-("):
-            term, rest = _read_any(parts[1:], author_of)
+            term, rest = _read_any(parts[1:], where)
             if not rest or rest[0][0] != ")":
                 raise _unexpected(rest)
             parts = rest[1:]
             terms.append(_not(term) if part == "-(" else term)
         else:
-            terms.append(_read_term(*parts[0], author_of))
+            terms.append(_read_term(*parts[0], where))
             parts = parts[1:]
     if not terms:
         raise _unexpected(parts)
@@ -117,61 +125,38 @@ def _read_all(
         lambda words: all(match(words) for match in matches),
         stands_alone=any(term.stands_alone for term in terms),
         is_keyed=any(term.is_keyed for term in terms),
+        is_timed=any(term.is_timed for term in terms),
     ), parts
 
 
-def _read_term(part: str, position: int, author_of: Resolve) -> Term:
+def _read_term(part: str, position: int, where: _Where) -> Term:
     if part.startswith("-") and len(part) > 1:
-        return _not(_read_term(part[1:], position + 1, author_of))
-    operator = _OPERATOR.match(part)
-    if operator and operator[1] not in ("http", "https"):
-        return _read_operator(operator[1], operator[2].strip('"'), position, author_of)
+        if part[1:] in ONLY_NEGATED:
+            return Term(lambda words: True, stands_alone=False)
+        return _not(_read_term(part[1:], position + 1, where))
+    pair = _OPERATOR.match(part)
+    if pair and pair[1] not in ("http", "https"):
+        term = operator(pair[1], pair[2].strip('"'), where.world, where.dialect)
+        if term is None or part in ONLY_NEGATED:
+            why = f"Reference to invalid operator '{pair[1]}'. {_PRODUCT}{_LISTED}"
+            raise BadQuery(f"{why} (at position {position})")
+        return term
     if part.startswith("#") and len(part) > 1:
         tag = part[1:].casefold()
         return Term(lambda words: tag in map(str.casefold, words.content.tags), is_keyed=True)
+    if part.startswith("$") and len(part) > 1:
+        return Term(cashtag(part[1:]), is_keyed=True)
     if part.startswith("@") and len(part) > 1:
-        author = author_of(part[1:])
+        author = author_of(where.world, part[1:])
         return Term(lambda words: author in words.content.mentions)
-    if operator:
-        return Term(_linking(part), is_keyed=True)
+    if pair:
+        return Term(linking(part), is_keyed=True)
     return Term(_saying(part.strip('"')), is_keyed=True)
-
-
-def _read_operator(name: str, value: str, position: int, author_of: Resolve) -> Term:
-    if name in ("from", "to"):
-        author = author_of(value.removeprefix("@"))
-        if name == "from":
-            return Term(lambda words: words.post.author == author)
-        return Term(lambda words: author is not None and words.content.to == author)
-    if name == "url":
-        return Term(_linking(value), is_keyed=True)
-    if name == "conversation_id" and value.isdigit():
-        thread = int(value)
-        return Term(lambda words: thread in (words.content.thread, words.post.id))
-    if name == "lang":
-        lang = value.lower()
-        return Term(lambda words: words.content.lang == lang, stands_alone=False)
-    narrowing = _NARROWED.get(f"{name}:{value}")
-    if narrowing is None:
-        raise BadQuery(
-            f"Reference to invalid operator '{name}'. {_PRODUCT}{_LISTED} (at position {position})"
-        )
-    return Term(narrowing, stands_alone=False)
-
-
-_NARROWED: Mapping[str, Match] = {
-    "is:retweet": lambda words: words.post.kind == "retweet",
-    "is:reply": lambda words: words.post.kind == "reply",
-    "is:quote": lambda words: words.post.kind == "quote",
-    "has:hashtags": lambda words: bool(words.content.tags),
-    "has:links": lambda words: bool(words.content.links),
-    "has:mentions": lambda words: bool(words.content.mentions),
-}
 
 
 def _not(term: Term) -> Term:
     match = term.match
-    return Term(lambda words: not match(words), stands_alone=False)
+    return Term(lambda words: not match(words), stands_alone=False, is_timed=term.is_timed)
 
 
 def _saying(words: str) -> Match:
@@ -186,15 +171,6 @@ def _saying(words: str) -> Match:
         return lambda words: only in words.all
     phrase = f" {' '.join(row)} "
     return lambda words: phrase in words.row
-
-
-def _linking(url: str) -> Match:
-    wanted = url.casefold()
-
-    def links(words: Words) -> bool:
-        return any(wanted in link.casefold() for link in words.content.links)
-
-    return links
 
 
 def _unexpected(rest: list[tuple[str, int]]) -> BadQuery:

@@ -1,6 +1,7 @@
 """How far a request for a page reaches: by ids, by times, and for searches X's own bounds.
 
-A search goes back a week and stops shortly before now; X refuses requests beyond either end.
+A recent search goes back a week, one of the archive 30 days or as far as asked; both stop shortly
+before now. X refuses requests beyond either end. A count reaches as far as the search.
 """
 
 from __future__ import annotations
@@ -8,13 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fakex.endpoints import SEARCH
+from fakex.endpoints import ALL_COUNTS, COUNTS, SEARCH, SEARCH_ALL
 from fakex.settings import Settings
+from fakex.wire.counts import CountsAsk
 from fakex.wire.requests_pages import PageAsk
 from fakex.wire.requests_v2 import Invalid
 from fakex.world.ids import DAY, LOW_BITS, TWEPOCH_MS
 
 _SEARCHED_MS = 7 * DAY
+# "start_time … default: 30 days ago" (x-api/posts/search/quickstart/full-archive-search, and
+# x-api/posts/counts/integrate/overview; 2026-08-22). The first post is of March 2006.
+_ARCHIVED_MS, FIRST_MS = 30 * DAY, round(datetime(2006, 3, 21, tzinfo=UTC).timestamp() * 1000)
+_RECENT, _ARCHIVE = (SEARCH, COUNTS), (SEARCH_ALL, ALL_COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,35 +29,41 @@ class Bounds:
 
     above: int
     below: int | None
+    from_ms: int = 0
+    until_ms: int = 0
 
 
-def bounds_of(ask: PageAsk, settings: Settings, *, now_ms: int) -> Bounds:
+def bounds_of(ask: PageAsk | CountsAsk, settings: Settings, *, now_ms: int) -> Bounds:
     """The ids that a request reaches; raises Invalid."""
     above = ask.since_id if ask.since_id is not None else -1
     below = ask.until_id
     start_ms, end_ms = ask.start_ms, ask.end_ms
-    if ask.endpoint == SEARCH:
-        _refuse_too_far(ask, settings, now_ms)
-        start_ms = max(start_ms or 0, now_ms - _SEARCHED_MS)
+    if ask.endpoint in (*_RECENT, *_ARCHIVE):
+        oldest_ms = now_ms - _SEARCHED_MS if ask.endpoint in _RECENT else FIRST_MS
+        _refuse_too_far(ask, settings, oldest_ms=oldest_ms, now_ms=now_ms)
+        is_open = ask.endpoint in _ARCHIVE and start_ms is None and ask.since_id is None
+        start_ms = now_ms - _ARCHIVED_MS if is_open else max(start_ms or 0, oldest_ms)
         if end_ms is None:
             end_ms = now_ms - round(settings.search_newest_s * 1000)
     if start_ms is not None:
-        above = max(above, _first_id(start_ms) - 1)
+        above = max(above, first_id(start_ms) - 1)
     if end_ms is not None:
-        end_id = _first_id(end_ms)
+        end_id = first_id(end_ms)
         below = end_id if below is None else min(below, end_id)
-    return Bounds(above, below)
+    return Bounds(above, below, start_ms or 0, end_ms or now_ms)
 
 
-def _refuse_too_far(ask: PageAsk, settings: Settings, now_ms: int) -> None:
+def _refuse_too_far(
+    ask: PageAsk | CountsAsk, settings: Settings, *, oldest_ms: int, now_ms: int
+) -> None:
     """X's complaints about a search that starts too early or ends too late."""
-    oldest_ms, least_s = now_ms - _SEARCHED_MS, settings.search_end_s
+    least_s = settings.search_end_s
     since, complaints = _minute(oldest_ms), []
     for name, value in (("since_id", ask.since_id), ("until_id", ask.until_id)):
-        if value is not None and value < _first_id(oldest_ms):
+        if value is not None and value < first_id(oldest_ms):
             message = (
                 f"'{name}' must be a tweet id created after {since}. "
-                f"Please use a '{name}' that is larger than {_first_id(oldest_ms)}"
+                f"Please use a '{name}' that is larger than {first_id(oldest_ms)}"
             )
             complaints.append((name, [str(value)], message))
     for name, at_ms in (("start_time", ask.start_ms), ("end_time", ask.end_ms)):
@@ -65,7 +77,7 @@ def _refuse_too_far(ask: PageAsk, settings: Settings, now_ms: int) -> None:
         raise Invalid(complaints)
 
 
-def _first_id(at_ms: int) -> int:
+def first_id(at_ms: int) -> int:
     """The lowest id of that millisecond."""
     return max(0, at_ms - TWEPOCH_MS) << LOW_BITS
 

@@ -6,21 +6,30 @@ Look-ups hardly ever differ in the fields they request of each post, so the read
 from __future__ import annotations
 
 from fakex.endpoints import (
+    ALL_COUNTS,
     CHANGE_RULES,
     CONNECTIONS,
+    COUNTS,
     CREDITS,
     END_CONNECTIONS,
+    LIST,
     LOOKUP,
+    ME,
+    RULE_COUNTS,
     RULES,
     STREAM,
     TOKEN,
+    TWEET,
     TWEETS,
     USAGE,
+    USER,
     USERNAME,
     USERS,
     USERS_BY,
     Request,
 )
+from fakex.wire.counts import CountsAsk, read_counts
+from fakex.wire.lists import ListAsk, read_list
 from fakex.wire.lookup_v1 import Lookup, parse_lookup
 from fakex.wire.requests_pages import SORTS, PageAsk, PageReader
 from fakex.wire.requests_v2 import (
@@ -28,9 +37,9 @@ from fakex.wire.requests_v2 import (
     Invalid,
     LookupAsk,
     NameAsk,
-    NameReader,
     Reader,
     Shape,
+    SingleReader,
     StreamAsk,
     StreamReader,
     complaints_of,
@@ -40,8 +49,10 @@ from fakex.wire.usage import UsageAsk, read_usage
 _MOST_IDS_V1 = 100
 _NOTHING = LookupAsk([], Shape())
 # Read only once the caller is known.
-_UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES, CREDITS, CONNECTIONS, END_CONNECTIONS})
-Wish = LookupAsk | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
+_UNREAD = frozenset(
+    {TOKEN, RULES, CHANGE_RULES, RULE_COUNTS, CREDITS, CONNECTIONS, END_CONNECTIONS}
+)
+Wish = LookupAsk | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk | CountsAsk | ListAsk
 
 
 class Readers:
@@ -52,7 +63,9 @@ class Readers:
             USERS_BY: Reader("usernames", USERNAMES),
         }
         self._pages = {endpoint: PageReader(endpoint) for endpoint in SORTS}
-        self._name, self._stream = NameReader(), StreamReader()
+        by_id = SingleReader("id")
+        self._single = {TWEET: by_id, USER: by_id, ME: SingleReader()}
+        self._name, self._stream = SingleReader("username", USERNAMES), StreamReader()
 
     def read(self, request: Request, vocabulary: str) -> Wish | Invalid:
         """`vocabulary`: as in `Settings`."""
@@ -66,6 +79,13 @@ class Readers:
                 return self._lists[endpoint].read(request.query)
             if endpoint in self._pages:
                 return self._pages[endpoint].read(request.subject, request.query)
+            if endpoint in self._single:
+                shape = self._single[endpoint].read(request.subject, request.query)
+                return LookupAsk([request.subject] if request.subject else [], shape)
+            if endpoint in (COUNTS, ALL_COUNTS):
+                return read_counts(endpoint, request.query)
+            if endpoint == LIST:
+                return read_list(request.subject, request.query)
             if endpoint == LOOKUP:
                 return _read_lookup(request)
             if endpoint == USAGE:
@@ -73,7 +93,7 @@ class Readers:
             if endpoint == STREAM:
                 return self._stream.read(request.query)
             assert endpoint == USERNAME
-            return self._name.read(request.subject, request.query)
+            return NameAsk(request.subject, self._name.read(request.subject, request.query))
         except Invalid as invalid:
             return invalid
 

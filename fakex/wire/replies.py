@@ -55,6 +55,17 @@ class Reply:
     twice: bool = False
 
 
+def single(body: bytes) -> bytes:
+    """The body for one thing, from that for a list of one."""
+    whole = orjson.loads(body)
+    if whole.get("data"):
+        whole["data"] = whole["data"][0]
+    for error in whole.get("errors", ()):
+        if error.get("parameter") == "ids":
+            error |= {"parameter": "id", "detail": error["detail"].replace("ids:", "id:")}
+    return orjson.dumps(whole)
+
+
 def problem(status: int, body: Problem) -> Reply:
     return Reply(status, orjson.dumps(body), _PROBLEM_JSON)
 

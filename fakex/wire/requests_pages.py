@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import unquote_plus
 
-from fakex.endpoints import LIST_TWEETS, MENTIONS, SEARCH, USER_TWEETS
+from fakex.endpoints import LIST_TWEETS, MENTIONS, SEARCH, SEARCH_ALL, USER_TWEETS
 from fakex.wire.fields import OTHER_PARAMETERS
 from fakex.wire.requests_v2 import ID, Complaint, Invalid, Shape, Shapes
 
@@ -31,15 +31,13 @@ class Sort:
     subject: str = "id"
 
 
+_SEARCHING = ("query", *_BETWEEN, "max_results", "next_token", "pagination_token", "sort_order")
 SORTS = {
     USER_TWEETS: Sort((*_BETWEEN, "exclude", "max_results", "pagination_token"), 5, 10, depth=3200),
     MENTIONS: Sort((*_BETWEEN, "max_results", "pagination_token"), 5, 10, depth=800),
-    SEARCH: Sort(
-        ("query", *_BETWEEN, "max_results", "next_token", "pagination_token", "sort_order"),
-        10,
-        10,
-        subject="query",
-    ),
+    SEARCH: Sort(_SEARCHING, 10, 10, subject="query"),
+    # `maximum` and `default` of OpenAPI 2.166 and 2.167 (2026-08-22).
+    SEARCH_ALL: Sort(_SEARCHING, 10, 10, most=500, subject="query"),
     LIST_TWEETS: Sort(("max_results", "pagination_token"), 1, 100, depth=800),
 }
 DEPTH_WITHOUT_REPLIES = 800
@@ -93,10 +91,10 @@ class PageReader:
             subject=subject,
             shape=shape,
             max_results=self._size(params, complaints),
-            since_id=_id("since_id", params, complaints),
-            until_id=_id("until_id", params, complaints),
-            start_ms=_time("start_time", params, complaints),
-            end_ms=_time("end_time", params, complaints),
+            since_id=read_id("since_id", params, complaints),
+            until_id=read_id("until_id", params, complaints),
+            start_ms=read_time("start_time", params, complaints),
+            end_ms=read_time("end_time", params, complaints),
             exclude=_exclude(params, complaints),
             token=params.get("pagination_token") or params.get("next_token") or None,
         )
@@ -115,7 +113,7 @@ class PageReader:
         return sort.usual
 
 
-def _id(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
+def read_id(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
     value = params.get(name)
     if value is None:
         return None
@@ -125,7 +123,7 @@ def _id(name: str, params: dict[str, str], complaints: list[Complaint]) -> int |
     return None
 
 
-def _time(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
+def read_time(name: str, params: dict[str, str], complaints: list[Complaint]) -> int | None:
     value = params.get(name)
     if value is None:
         return None

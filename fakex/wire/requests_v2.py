@@ -114,21 +114,25 @@ class StreamReader:
         return StreamAsk(shape)
 
 
-class NameReader:
-    """Reads requests whose path names one user."""
+class SingleReader:
+    """Reads requests whose path names one thing, by its id or its name; or names none, if `subject`
+    is empty."""
 
-    def __init__(self) -> None:
-        self._shapes = Shapes(("username", *OTHER_PARAMETERS))
+    def __init__(self, subject: str = "", pattern: re.Pattern[str] = ID) -> None:
+        self._subject, self._pattern = subject, pattern
+        self._shapes = Shapes((*filter(None, (subject,)), *OTHER_PARAMETERS))
 
-    def read(self, username: str, query: str) -> NameAsk:
+    def read(self, value: str, query: str) -> Shape:
+        """What is asked for of it; raises Invalid."""
         complaints: list[Complaint] = []
         shape = self._shapes.read(tuple(part for part in query.split("&") if part), complaints)
-        if not USERNAMES.match(username):
-            message = f"The `username` query parameter value [{username}] does not match "
-            complaints.append(("username", [username], message + "^[A-Za-z0-9_]{1,15}$"))
+        if self._subject and not self._pattern.match(value):
+            complaints.append(
+                (self._subject, [value], _mismatch(self._subject, self._pattern, value))
+            )
         if complaints:
             raise Invalid(complaints)
-        return NameAsk(username, shape)
+        return shape
 
 
 class Reader:
@@ -169,14 +173,17 @@ class Reader:
         matches = self._pattern.match
         bad = [value for value in ids if not matches(value)]
         if bad:
-            return [(name, [value], self._mismatch(value)) for value in bad]
+            return [
+                (name, [value], _mismatch(self._subject, self._pattern, value)) for value in bad
+            ]
         if len(ids) > MOST_IDS:
             return [(name, ids, _too_many(name, len(ids)))]
         return []
 
-    def _mismatch(self, value: str) -> str:
-        pattern = "^" + self._pattern.pattern.removesuffix(r"\Z") + "$"
-        return f"The `{self._subject}` query parameter value [{value}] does not match {pattern}"
+
+def _mismatch(name: str, pattern: re.Pattern[str], value: str) -> str:
+    shown = "^" + pattern.pattern.removesuffix(r"\Z") + "$"
+    return f"The `{name}` query parameter value [{value}] does not match {shown}"
 
 
 def _are_ids(text: str, ids: list[str]) -> bool:

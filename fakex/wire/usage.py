@@ -73,7 +73,7 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
     by_day[today] += drift
     month = month_of(today)
     days = range(today, today - ask.days, -1)
-    project_id = _numeric_id(project.name)
+    project_id = numeric_id(project.name)
     data: dict[str, Any] = {
         # "Number of days left for the Tweet cap to reset" (OpenAPI 2.166); here by month.
         "cap_reset_day": next(n for n in range(1, 32) if month_of(today + n) != month),
@@ -111,7 +111,7 @@ def balance(project: Project) -> Reply:
     return Reply(200, orjson.dumps({"data": data}))
 
 
-def _numeric_id(name: str) -> int:
+def numeric_id(name: str) -> int:
     """A numeric id, such as X uses, for a project or an app."""
     return 10_000_000 + zlib.crc32(name.encode()) % 10_000_000
 
@@ -124,7 +124,7 @@ def _app_usage(
 ) -> dict[str, Any]:
     usage = _usage(((n, by_app[n][app]) for n in days if n in by_app and app in by_app[n]), number)
     return {
-        "client_app_id": str(_numeric_id(app)),
+        "client_app_id": str(numeric_id(app)),
         "usage": usage,
         "usage_result_count": len(usage),
     }

@@ -1,4 +1,4 @@
-"""Users as v2 and v1.1 show them, and the bodies of `GET /2/users` and `/2/users/by`."""
+"""Users as v2 and v1.1 show them, and the bodies of requests for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def user_v2(
     everything: dict[str, Any] = {
         "created_at": v2_time(author.created_ms),
         "protected": world.author_state(author, moment) == "protected",
-        "verified": author.id % 5 == 0,
+        "verified": author.verified,
         "description": f"{author.name} writes here.",
         "location": "Elsewhere",
         "public_metrics": {
@@ -45,31 +45,20 @@ def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
         "friends_count": author.id % 499,
         "statuses_count": author.id % 49999,
         "created_at": v1_time(author.created_ms),
-        "verified": author.id % 5 == 0,
+        "verified": author.verified,
     }
-
-
-def user_body(
-    username: str, fields: frozenset[str], *, world: World, moment: Moment, host: str
-) -> tuple[bytes, list[int]]:
-    """The 200 body for one user by name, and who is in it: no one if it holds errors instead."""
-    author = world.people_by_username.get(username.lower())
-    if author is None:
-        return orjson.dumps({"errors": [problems.user_not_found(username, "username", host)]}), []
-    if world.author_state(author, moment) == "suspended":
-        return orjson.dumps({"errors": [problems.user_suspended(username, "username", host)]}), []
-    return orjson.dumps({"data": user_v2(author, fields, world=world, moment=moment)}), [author.id]
 
 
 def users_body(
     ask: LookupAsk, parameter: str, *, world: World, moment: Moment, host: str
 ) -> tuple[bytes, list[int]]:
-    """The 200 body for users by `ids` or `usernames`, and who is in it; others are errors."""
+    """The 200 body for users by `id`, `ids`, `username` or `usernames`, and who is in it; others
+    are errors."""
     author_ids: list[int] = []
     users: list[dict[str, Any]] = []
     errors: list[problems.Problem] = []
     for value in ask.ids:
-        if parameter == "ids":
+        if parameter in ("id", "ids"):
             author = world.people_by_id.get(int(value))
         else:
             author = world.people_by_username.get(value.lower())

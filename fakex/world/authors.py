@@ -27,6 +27,10 @@ class Author:
     suspended_from: float = _NEVER
 
     @property
+    def verified(self) -> bool:
+        return self.id % 5 == 0
+
+    @property
     def troubled(self) -> bool:
         return min(self.protected_from, self.suspended_from) < _NEVER
 

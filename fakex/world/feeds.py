@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -20,7 +20,7 @@ from fakex.world import posts
 from fakex.world.contents import newest_of
 from fakex.world.flows import Flow
 from fakex.world.seeded import Moment, World
-from fakex.world.traits import HIDEABLE, Traits
+from fakex.world.traits import HIDEABLE, Counts, Traits
 
 # How many of the world's first tweets timelines and searches include; reading all could take a
 # minute.
@@ -50,6 +50,8 @@ class Words:
 
     post: Post
     content: posts.Content
+    media: tuple[str, ...] = ()  # the keys that were set
+    figures: Counts | None = None  # at the moment of a search, if it asks for them
 
     @cached_property
     def text(self) -> str:
@@ -102,13 +104,29 @@ class Feeds:
 
     def words(self, post: Post, world: World) -> Words:
         if post.id in world.contents:
-            return Words(post, _content(post, world))
+            return Words(post, _content(post, world), world.contents[post.id].media)
         known_words = self._words.get(post.id)
         if known_words is None:
             if len(self._words) >= _MOST_WORDS:
                 self._words.clear()
             known_words = self._words[post.id] = Words(post, _content(post, world))
         return known_words
+
+    def matching(
+        self, match: Callable[[Words], bool], *, world: World, moment: Moment
+    ) -> list[Post]:
+        """What matches with its counts of that moment, in order of ids; nothing is cached."""
+        matches = [
+            post
+            for post in self.all(world, now_ms=moment.now_ms)
+            if match(self._counted(post, world, moment))
+        ]
+        return sorted(matches, key=_BY_ID)
+
+    def _counted(self, post: Post, world: World, moment: Moment) -> Words:
+        answer = world.answer(post.traits, moment)
+        figures = None if isinstance(answer, str) else Counts._make(answer)
+        return replace(self.words(post, world), figures=figures)
 
     def _clear(self) -> None:
         self._posts: list[Post] = []
