@@ -86,7 +86,8 @@ class SettingsIn(Strict):
 
 
 class SourceIn(SettingsIn):
-    """`of`: an account such as @nasa, the link of an account or a list, a search, or a rule."""
+    """`of`: an account such as @nasa, the link or number of an account or a list, a search, or a
+    rule."""
 
     kind: AddedSourceKind
     of: StrictStr

@@ -402,7 +402,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel('Source', [
             ID,
             ('kind', models.CharField(choices=[('account', "An account's posts"), ('mentions', 'Mentions of an account'), ('search', 'A search'), ('list', 'A list'), ('stream', 'Everything that a rule matches, live'), ('import', 'A file')], max_length=8)),
-            ('of', models.CharField(help_text="A username, a search query, the number or address of a list, or a rule for X's filtered stream.", max_length=1024)),
+            ('of', models.CharField(help_text="A username or an account's number, a search query, the number or address of a list, or a rule for X's filtered stream.", max_length=1024)),
             ('owner', models.CharField(blank=True, help_text='Whose source it is: a label of your own.', max_length=60)),
             ('priority', models.SmallIntegerField(choices=[(0, 'low: gives way first'), (1, 'normal'), (2, 'high: gives way last')], default=1)),
             ('every', models.DurationField(default=timedelta(seconds=300), help_text='Time from one poll to the next.')),

@@ -19,7 +19,7 @@ from trackers.ingest.sources.models import (
     MOST_PAGES,
     Source,
 )
-from trackers.ingest.sources.naming import named
+from trackers.ingest.sources.naming import account_id, named
 from trackers.schedule.durations import spoken, spoken_after_every
 from trackers.schedule.forms import LengthField
 from trackers.xapi.page import MAX_PAGE_SIZE
@@ -51,8 +51,8 @@ LATER = (
 # What can be changed later: a stream is not polled, and a file was read once.
 _CHANGEABLE = {Kind.STREAM: ("of", "priority", "owner"), Kind.IMPORT: ("priority", "owner")}
 _EXAMPLES = (
-    "@nasa, or the link of an account or a list; a search or a rule as X writes them, such as "
-    "#artemis lang:en."
+    "@nasa, or the link or number of an account or a list; a search or a rule as X writes them, "
+    "such as #artemis lang:en."
 )
 _BY_US = (
     "X leaves replies and retweets out of an account's posts. In mentions, searches and "
@@ -211,7 +211,10 @@ def _not_negative(length: timedelta | None) -> timedelta | None:
 def _same(kind: str, of: str) -> Any:
     """The sources that read the same; an account's name is the same in upper or lower case."""
     if kind in (Kind.ACCOUNT, Kind.MENTIONS):
-        return Source.objects.filter(Q(of__iexact=of) | Q(username__iexact=of), kind=kind)
+        same = Q(of__iexact=of) | Q(username__iexact=of.removeprefix("@"))
+        if id := account_id(of):
+            same = Q(of=of) | Q(account_id=id)
+        return Source.objects.filter(same, kind=kind)
     return Source.objects.filter(kind=kind, of=of)
 
 

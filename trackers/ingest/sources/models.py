@@ -77,8 +77,8 @@ class Source(models.Model):
     kind = models.CharField(max_length=8, choices=Kind)
     of = models.CharField(
         max_length=1024,
-        help_text="A username, a search query, the number or address of a list, or a rule for X's "
-        "filtered stream.",
+        help_text="A username or an account's number, a search query, the number or address of a "
+        "list, or a rule for X's filtered stream.",
     )
     owner = models.CharField(
         max_length=60, blank=True, help_text="Whose source it is: a label of your own."
@@ -185,9 +185,9 @@ class Source(models.Model):
     def __str__(self) -> str:
         match self.kind:
             case self.Kind.ACCOUNT:
-                return f"@{self.username or self.of}'s posts"
+                return f"{self._account_name}'s posts"
             case self.Kind.MENTIONS:
-                return f"mentions of @{self.username or self.of}"
+                return f"mentions of {self._account_name}"
             case self.Kind.SEARCH:
                 return f"search: {self.of}"
             case self.Kind.LIST:
@@ -196,6 +196,13 @@ class Source(models.Model):
                 return f"live: {self.of}"
             case _:
                 return f"file {self.of}"
+
+    @property
+    def _account_name(self) -> str:
+        name = self.username or self.of
+        if name.isdigit() and not self.username:
+            return f"account {name}"
+        return f"@{name.removeprefix('@')}"
 
     @property
     def is_polled(self) -> bool:

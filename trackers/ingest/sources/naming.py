@@ -12,6 +12,7 @@ Kind = Source.Kind
 
 # X's limits for pay-per-use customers.
 _LONGEST_QUERY, _LONGEST_RULE = 512, 1024
+_ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
 _ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
 # The first path segments of X's own pages, which are not usernames.
@@ -19,7 +20,8 @@ _PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "
 
 
 def named(kind: str, text: str) -> str:
-    """The normalised name: a username, the digits of a list, a query or a rule.
+    """The normalised name: a username or the digits of an account, those of a list, a query or a
+    rule.
 
     Raises ValueError, with a sentence that says what is wrong.
     """
@@ -30,7 +32,7 @@ def named(kind: str, text: str) -> str:
         raise ValueError(_EMPTY[Kind(kind)])
     match kind:
         case Kind.ACCOUNT | Kind.MENTIONS:
-            return username(text)
+            return _account(text)
         case Kind.LIST:
             return list_id(text)
         case Kind.SEARCH:
@@ -40,8 +42,8 @@ def named(kind: str, text: str) -> str:
 
 
 _EMPTY = {
-    Kind.ACCOUNT: "Enter whose posts: a username, such as @nasa.",
-    Kind.MENTIONS: "Enter who is mentioned: a username, such as @nasa.",
+    Kind.ACCOUNT: "Enter whose posts: a username, such as @nasa, or the account's number.",
+    Kind.MENTIONS: "Enter who is mentioned: a username, such as @nasa, or the account's number.",
     Kind.SEARCH: "Enter what to search for, such as #artemis lang:en.",
     Kind.LIST: "Enter which list: its link, or its number.",
     Kind.STREAM: "Enter which posts: a rule, such as #artemis lang:en -is:retweet.",
@@ -56,7 +58,26 @@ def is_same(kind: str, name: str, other: str) -> bool:
     return name == other
 
 
+def account_id(name: str) -> int | None:
+    """The account's id, if `name`, as `named` returns it, is that rather than a username."""
+    return int(name) if name.isdigit() else None
+
+
+def _account(text: str) -> str:
+    """An account's id as its digits, or a username without its @; the @ stays before a username of
+    digits alone, or nobody could tell it from an id."""
+    digits = text
+    if _ON_X.match(text):
+        first, second, *rest = [*_parts(text), "", ""]
+        digits = rest[0] if (first, second) == ("i", "user") else ""
+    if _ID.fullmatch(digits) and 0 < int(digits) <= LARGEST_ID:
+        return str(int(digits))
+    name = username(text)
+    return f"@{name}" if name.isdigit() else name
+
+
 def username(text: str) -> str:
+    """A username without its @, of what a person typed or `named` returned."""
     if _ON_X.match(text):
         text = _username_of_link(text)
     name = text.removeprefix("@")
@@ -89,7 +110,7 @@ def list_id(text: str) -> str:
         digits = found[2] if found[:2] == ["i", "lists"] and len(found) > 2 else ""
         if not digits:
             raise ValueError("This is not a link to a list, such as https://x.com/i/lists/1234.")
-    if not re.fullmatch(r"[0-9]{1,19}", digits) or not 0 < int(digits) <= LARGEST_ID:
+    if not _ID.fullmatch(digits) or not 0 < int(digits) <= LARGEST_ID:
         raise ValueError(
             f"“{short(text)}” is not a list. Enter its number, or a link such as "
             "https://x.com/i/lists/1234."

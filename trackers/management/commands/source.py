@@ -47,7 +47,12 @@ class Command(ActionsCommand):
     def add_actions(self, add_action: AddAction) -> None:
         new = add_action("add", help="add a source; it is polled at once")
         new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-        new.add_argument("words", nargs="+", metavar="OF", help="for example @nasa, or a query")
+        new.add_argument(
+            "words",
+            nargs="+",
+            metavar="OF",
+            help="for example @nasa, an account's number, or a query",
+        )
         _add_settings_options(new)
         add_action("list", help="list the sources and their state")
         edit = add_action("change", help="change a source; options left out keep their values")

@@ -312,6 +312,32 @@ def test_an_account_renamed_by_hand_is_read_on(x, account):
     assert source.gaps.count() == 1
 
 
+@pytest.mark.parametrize("kind", ["account", "mentions"])
+def test_an_account_is_found_by_its_number(x, account, kind):
+    source = add(kind, account[0])
+
+    step(source)
+
+    assert (source.account_id, source.username) == (int(account[0]), account[1])
+    assert f"@{account[1]}" in str(source)
+    poll(source)
+    assert len(asked(x, "GET /2/users")) == 1
+    assert asked(x, "GET /2/users/by") == []
+
+
+def test_an_account_named_by_its_number_instead_of_its_name_is_read_on(x, account):
+    source, _ = source_of("account", x, account)
+    poll(source)
+    cursor = source.latest_id
+
+    source.of = account[0]
+    life.change_source(source, ["of"])
+    step(source)
+
+    assert (source.of, source.account_id) == (account[0], int(account[0]))
+    assert (source.latest_id, source.was_account_id) == (cursor, None)
+
+
 def test_an_account_keeps_its_id_through_a_rename(x, account):
     source, _ = source_of("account", x, account)
     poll(source)

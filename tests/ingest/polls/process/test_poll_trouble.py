@@ -126,13 +126,14 @@ def test_an_expired_page_token_is_replaced_by_a_bound_of_ids(x, account, source)
     assert [entry["status"] for entry in asked(x, POSTS)].count(400) == 1
 
 
-def test_an_unknown_username_is_reported_and_retried_within_the_hour(x):
-    source = add("account", "nobody_at_all")
+@pytest.mark.parametrize(("of", "what"), [("nobody_at_all", "name"), ("999", "number")])
+def test_an_unknown_account_is_reported_and_retried_within_the_hour(x, of, what):
+    source = add("account", of)
 
     step(source)
 
     assert source.hidden_reason == "not_found"
-    assert "no account with this name" in source.problem
+    assert f"no account with this {what}" in source.problem
     assert timedelta(minutes=59) < due_in(source) <= timedelta(hours=1)
     assert Spending.objects.filter(users_reserved=0).count() == Spending.objects.count()
 
