@@ -5,6 +5,7 @@ request ─> endpoint ─> caller ─> faults ─> windows ─> body ─> bill
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
@@ -128,7 +129,13 @@ class X:
         return v1_problem(401, 89 if known == BAD_BEARER else 32)
 
     def read(self, request: Request) -> Wish | Invalid:
-        return self._readers.read(request, self.settings.vocabulary)
+        ask = self._readers.read(request, self.settings.vocabulary)
+        if self.settings.vocabulary == "post.fields" and isinstance(
+            ask, LookupAsk | NameAsk | PageAsk
+        ):
+            # The answer's names are those, whatever was asked for.
+            return replace(ask, shape=replace(ask.shape, posts=True))
+        return ask
 
     def answer(
         self,
@@ -307,7 +314,8 @@ class X:
 
     def _list(self, ask: ListAsk, caller: Caller, now_ms: int) -> Reply:
         moment, host = self.world.moment(now_ms), self.settings.problem_host
-        body, is_shown = list_body(ask, world=self.world, moment=moment, host=host)
+        posts = self.settings.vocabulary == "post.fields"
+        body, is_shown = list_body(ask, world=self.world, moment=moment, host=host, posts=posts)
         lists = [int(ask.list_id)] if is_shown else []
         bill = self.ledger.charge(caller, lists=lists, now_ms=now_ms)
         return self._unpaid(bill) if isinstance(bill, str) else Reply(200, body, bill=bill)

@@ -29,7 +29,8 @@ def listed(connections: Sequence[Connection]) -> Reply:
         }
         for connection in connections
     ]
-    return Reply(200, orjson.dumps({"data": data, "meta": {"result_count": len(data)}}))
+    body = {"data": data} if data else {}
+    return Reply(200, orjson.dumps({**body, "meta": {"result_count": len(data)}}))
 
 
 def end(streams: Streams, app: str, body: str, *, host: str) -> Reply:

@@ -1,4 +1,7 @@
-"""The names X accepts in a v2 lookup, in the order its 400s list them (recorded 2026-08)."""
+"""The names X accepts in a v2 lookup, in the order its 400s list them (recorded 2026-08).
+
+Those that only its OpenAPI documents 2.166 and 2.167 have come last.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,8 @@ _RENAMED = {
     "referenced_tweets": "referenced_posts",
     "note_tweet": "note_post",
 }
-POST_FIELDS = tuple(_RENAMED.get(name, name) for name in TWEET_FIELDS)
+POST_FIELDS = (*(_RENAMED.get(name, name) for name in TWEET_FIELDS), "article_title")
+TWEET_NAMES = {post: tweet for tweet, post in _RENAMED.items()}
 # By X's OpenAPI document 2.167 (2026-08-22) these are no fields any more, but come by themselves or
 # as expansions.
 NO_POST_FIELDS = frozenset(
@@ -86,6 +90,34 @@ USER_FIELDS = (
     "verified_followers_count",
     "verified_type",
     "withheld",
+    "subscribes_to_you",
+)
+
+MEDIA_FIELDS = (
+    "alt_text",
+    "duration_ms",
+    "height",
+    "media_key",
+    "non_public_metrics",
+    "organic_metrics",
+    "preview_image_url",
+    "promoted_metrics",
+    "public_metrics",
+    "type",
+    "url",
+    "variants",
+    "width",
+)
+POLL_FIELDS = ("duration_minutes", "end_datetime", "id", "options", "voting_status")
+PLACE_FIELDS = (
+    "contained_within",
+    "country",
+    "country_code",
+    "full_name",
+    "geo",
+    "id",
+    "name",
+    "place_type",
 )
 
 EXPANSIONS = (
@@ -108,7 +140,20 @@ EXPANSIONS = (
     "pinned_tweet_id",
     "most_recent_tweet_id",
     "affiliation.user_id",
+    "referenced_tweets.id.attachments.media_keys",
+    "affiliation",
+    "most_recent_post_id",
+    "pinned_post_id",
+    "referenced_posts",
+    "username",
 )
+# The fields of a post that are shown because they are expanded.
+EXPANDED_FIELDS = {
+    "author_id": "author_id",
+    "in_reply_to_user_id": "in_reply_to_user_id",
+    "referenced_posts": "referenced_tweets",
+    "username": "username",
+}
 
 OTHER_PARAMETERS = (
     "expansions",

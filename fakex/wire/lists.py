@@ -12,7 +12,7 @@ import orjson
 from fakex.wire import problems
 from fakex.wire.escapes import v2_time
 from fakex.wire.fields import USER_FIELDS
-from fakex.wire.requests_v2 import ID, Complaint, Invalid
+from fakex.wire.requests_v2 import ID, Complaint, Invalid, Shape
 from fakex.wire.users import user_v2
 from fakex.world.seeded import Moment, World
 
@@ -59,8 +59,10 @@ def read_list(subject: str, query: str) -> ListAsk:
     return ListAsk(subject, params)
 
 
-def list_body(ask: ListAsk, *, world: World, moment: Moment, host: str) -> tuple[bytes, bool]:
-    """The 200 body, and whether the list is in it."""
+def list_body(
+    ask: ListAsk, *, world: World, moment: Moment, host: str, posts: bool
+) -> tuple[bytes, bool]:
+    """The 200 body, and whether the list is in it. `posts`: in the vocabulary of `post.fields`."""
     members = world.lists.get(int(ask.list_id))
     if members is None:
         return orjson.dumps({"errors": [problems.list_not_found(ask.list_id, host)]}), False
@@ -81,6 +83,6 @@ def list_body(ask: ListAsk, *, world: World, moment: Moment, host: str) -> tuple
     data |= {name: value for name, value in everything.items() if name in wanted}
     body: dict[str, Any] = {"data": data}
     if expanded:
-        fields = ask.params.get("user.fields", frozenset())
-        body["includes"] = {"users": [user_v2(owner, fields, world=world, moment=moment)]}
+        shape = Shape(user_fields=ask.params.get("user.fields", frozenset()), posts=posts)
+        body["includes"] = {"users": [user_v2(owner, shape, world=world, moment=moment)]}
     return orjson.dumps(body), True

@@ -32,6 +32,7 @@ from fakex.wire.counts import CountsAsk, read_counts
 from fakex.wire.lists import ListAsk, read_list
 from fakex.wire.lookup_v1 import Lookup, parse_lookup
 from fakex.wire.requests_pages import SORTS, PageAsk, PageReader
+from fakex.wire.requests_stream import complaints_about
 from fakex.wire.requests_v2 import (
     USERNAMES,
     Invalid,
@@ -71,7 +72,8 @@ class Readers:
         """`vocabulary`: as in `Settings`."""
         endpoint = request.endpoint
         if endpoint in _UNREAD:
-            return _NOTHING
+            complaints = complaints_about(endpoint, request.query)
+            return Invalid(complaints) if complaints else _NOTHING
         if endpoint != STREAM and (complaints := complaints_of(request.query, vocabulary)):
             return Invalid(complaints)
         try:

@@ -16,7 +16,7 @@ from fakex.wire.requests_v2 import ID, Complaint, Invalid, Shape, Shapes
 
 _BETWEEN = ("since_id", "until_id", "start_time", "end_time")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
-_EXCLUDABLE = frozenset({"replies", "retweets"})
+_VALUES = {"exclude": ("replies", "retweets"), "sort_order": ("recency", "relevancy")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,10 @@ class PageReader:
             until_id=read_id("until_id", params, complaints),
             start_ms=read_time("start_time", params, complaints),
             end_ms=read_time("end_time", params, complaints),
-            exclude=_exclude(params, complaints),
+            exclude=_listed("exclude", params, complaints),
             token=params.get("pagination_token") or params.get("next_token") or None,
         )
+        _listed("sort_order", params, complaints)
         if complaints:
             raise Invalid(complaints)
         return ask
@@ -137,11 +138,13 @@ def read_time(name: str, params: dict[str, str], complaints: list[Complaint]) ->
     return None
 
 
-def _exclude(params: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
-    values = {value for value in params.get("exclude", "").split(",") if value}
-    for value in sorted(values - _EXCLUDABLE):
-        message = f"The `exclude` query parameter value [{value}] is not one of [replies,retweets]"
-        complaints.append(("exclude", [value], message))
+def _listed(name: str, params: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
+    """The values of a parameter whose values are named."""
+    values = {value for value in params.get(name, "").split(",") if value}
+    listing = ",".join(_VALUES[name])
+    for value in sorted(values.difference(_VALUES[name])):
+        message = f"The `{name}` query parameter value [{value}] is not one of [{listing}]"
+        complaints.append((name, [value], message))
     return frozenset(values)
 
 

@@ -6,16 +6,21 @@ The ids differ in every request and the rest hardly ever does, so it is parsed o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote_plus
 
 from fakex.wire.fields import (
+    EXPANDED_FIELDS,
     EXPANSIONS,
+    MEDIA_FIELDS,
     NO_POST_FIELDS,
     OTHER_PARAMETERS,
+    PLACE_FIELDS,
+    POLL_FIELDS,
     POST_FIELDS,
     TWEET_FIELDS,
+    TWEET_NAMES,
     USER_FIELDS,
 )
 
@@ -205,6 +210,9 @@ _KNOWN_VALUES: dict[str, tuple[str, ...]] = {
     "tweet.fields": TWEET_FIELDS,
     "post.fields": POST_FIELDS,
     "user.fields": USER_FIELDS,
+    "media.fields": MEDIA_FIELDS,
+    "poll.fields": POLL_FIELDS,
+    "place.fields": PLACE_FIELDS,
     "expansions": EXPANSIONS,
 }
 
@@ -241,16 +249,13 @@ def complaints_of(query: str, vocabulary: str) -> list[Complaint]:
 
 def _shape(params: dict[str, set[str]]) -> Shape:
     """Either spelling of a field is accepted; `post.fields` anywhere sets the reply's spelling."""
-    posts = "post.fields" in params
-    tweetish: Callable[[str], str] = dict(zip(POST_FIELDS, TWEET_FIELDS, strict=True)).__getitem__
-    known_posts = params.get("post.fields", set()).intersection(POST_FIELDS)
-    fields = params.get("tweet.fields", set()) | set(map(tweetish, known_posts))
-    authors = "author_id" in params.get("expansions", ())
-    if authors:
-        fields = fields | {"author_id"}
+    posts, expanded = "post.fields" in params, params.get("expansions", set())
+    fields = {TWEET_NAMES.get(name, name) for name in params.get("post.fields", ())}
+    fields |= params.get("tweet.fields", set())
+    fields |= {EXPANDED_FIELDS[name] for name in expanded.intersection(EXPANDED_FIELDS)}
     return Shape(
         fields=frozenset(fields),
         user_fields=frozenset(params.get("user.fields", ())),
-        authors=authors,
+        authors="author_id" in expanded,
         posts=posts,
     )

@@ -130,8 +130,7 @@ class TweetWriter:
         if data and self.shape.authors:
             people = dict.fromkeys(world.people[tweet.author] for tweet in seen)
             users: list[Any] = [
-                user_v2(person, self.shape.user_fields, world=world, moment=moment)
-                for person in people
+                user_v2(person, self.shape, world=world, moment=moment) for person in people
             ]
             sections.append(b'"includes":' + orjson.dumps({"users": users}))
         if errors:
@@ -217,7 +216,9 @@ def _contents_text(content: SetContent, text: str, shape: Shape) -> str:
     if "note_tweet" in shape.fields and len(text) > CUT_AT:
         fields["note_post" if shape.posts else "note_tweet"] = {"text": text}
     if "withheld" in shape.fields and content.withheld:
-        fields["withheld"] = content.withheld
+        # Its scope is a tweet or a user in one vocabulary, a post or a user in the other.
+        is_tweet = shape.posts and content.withheld.get("scope") == "tweet"
+        fields["withheld"] = {**content.withheld, **({"scope": "post"} if is_tweet else {})}
     if "attachments" in shape.fields and content.media:
         fields["attachments"] = {"media_keys": content.media}
     return "".join(f',"{name}":{orjson.dumps(fields[name]).decode("latin-1")}' for name in fields)

@@ -8,14 +8,12 @@ import orjson
 
 from fakex.wire import problems
 from fakex.wire.escapes import v1_time, v2_time
-from fakex.wire.requests_v2 import LookupAsk
+from fakex.wire.requests_v2 import LookupAsk, Shape
 from fakex.world.authors import Author
 from fakex.world.seeded import Moment, World
 
 
-def user_v2(
-    author: Author, fields: frozenset[str], *, world: World, moment: Moment
-) -> dict[str, Any]:
+def user_v2(author: Author, shape: Shape, *, world: World, moment: Moment) -> dict[str, Any]:
     everything: dict[str, Any] = {
         "created_at": v2_time(author.created_ms),
         "protected": world.author_state(author, moment) == "protected",
@@ -25,12 +23,12 @@ def user_v2(
         "public_metrics": {
             "followers_count": author.id % 9973,
             "following_count": author.id % 499,
-            "tweet_count": author.id % 49999,
+            "post_count" if shape.posts else "tweet_count": author.id % 49999,
             "listed_count": author.id % 53,
             "like_count": author.id % 7001,
         },
     }
-    fields_shown = {name: value for name, value in everything.items() if name in fields}
+    fields_shown = {name: value for name, value in everything.items() if name in shape.user_fields}
     return {"id": str(author.id), "name": author.name, "username": author.username, **fields_shown}
 
 
@@ -68,7 +66,7 @@ def users_body(
             errors.append(problems.user_suspended(value, parameter, host))
         else:
             author_ids.append(author.id)
-            users.append(user_v2(author, ask.shape.user_fields, world=world, moment=moment))
+            users.append(user_v2(author, ask.shape, world=world, moment=moment))
     body: dict[str, Any] = {"data": users} if users else {}
     if errors:
         body["errors"] = errors
