@@ -47,3 +47,8 @@ class Quiet(Logger):
 
 
 logger_class = Quiet
+# Threads, and none of them for what has not arrived; the command line may name their number.
+worker_class = "tweetwatch.http.arriving.ArrivalWorker"
+threads = 8
+# Per process; most systems allow it a thousand open files. Whoever is beyond it makes room.
+worker_connections = 500

@@ -127,10 +127,10 @@ class Server:
 
 
 @contextmanager
-def serving(database, log, *, threads=4, **settings):
+def serving(database, log, *, threads=4, config="gunicorn.conf.py", **settings):
     with psycopg.connect(database) as db:
         db.execute(ADA, (digest_of(TOKEN),))
-    flags = f"--bind=127.0.0.1:0 --worker-class=gthread --threads={threads} --no-control-socket"
+    flags = f"--config={config} --bind=127.0.0.1:0 --threads={threads} --no-control-socket"
     env = {name: value for name, value in os.environ.items() if name != "DATABASE_POOL"}
     env |= {"DATABASE_URL": database, "HTTPS": "false", "ALLOWED_HOSTS": "localhost", **settings}
     with log.open("wb") as out:

@@ -13,9 +13,10 @@ from trackers.api.wire.fields import UnsignedId
 from trackers.events.delivery.formats import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
-from trackers.events.live.stream import Terms, stream
+from trackers.events.live.stream import Terms, busy, stream
 from trackers.events.live.watch import watch
 from trackers.outbox.models import ALERTS_TOPIC, MILESTONES_TOPIC, SOURCES_TOPIC, TWEETS_TOPIC
+from tweetwatch.http.crowds import Crowd, limit_crowd, whole_answer
 
 router = Router(tags=["events"])
 
@@ -28,6 +29,14 @@ _OTHER_TOPICS_PERMISSION = "trackers.view_topic"
 _MAX_TOPICS = 20
 
 
+# A browser whose stream is refused by an error would not come back.
+limit_crowd(
+    Crowd(
+        b"/api/v1/events/stream",
+        settings.SESSION_COOKIE_NAME.encode(),
+        answer=whole_answer(busy(), "text/event-stream", Cache_Control="no-store"),
+    )
+)
 _STREAM_RESPONSE = {
     "responses": {200: {"description": "OK", "content": {"text/event-stream": {"schema": {}}}}}
 }

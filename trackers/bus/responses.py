@@ -27,7 +27,6 @@ from tweetwatch.servers import is_loopback
 logger = logging.getLogger(__name__)
 
 _TEXT = "text/plain; charset=utf-8"
-_SILENCE_SECONDS = 10.0
 _DATABASE_LOST = "The database cannot be reached. Try again in a moment."
 _NO_HOST = "The host of this request is not one of ALLOWED_HOSTS."
 
@@ -105,10 +104,6 @@ def bus_routes(api: NinjaAPI) -> list[URLPattern]:
 def _serve_view(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
-        if connection := request.META.get("gunicorn.socket"):
-            # A client that goes silent in mid-body would hold this thread forever, even if no view
-            # reads the body: the server then looks for its end.
-            connection.settimeout(_SILENCE_SECONDS)
         if request.method == "HEAD":
             # The server drops the body of its answer.
             request.method = "GET"

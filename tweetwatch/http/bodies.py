@@ -28,6 +28,7 @@ STRANGERS_MOST = 64 * 1024
 # Per process, which has eight threads as `deploy/` starts it: each takes one while it arrives.
 _MAX_LARGE_BODIES = 2
 _MAX_FILES_RECEIVED = 2
+_SILENCE_SECONDS = 30.0
 _RETRY_SECONDS = 5
 STRANGERS_LIMIT = (
     "Log in first: until then this server reads no more than 64 kB. Nothing was carried out."
@@ -89,6 +90,9 @@ def receiving_file(request: HttpRequest, *, most: int) -> Iterator[None]:
         return
     if not _file_places.acquire(blocking=False):
         raise Refused(503, _NO_FILE_PLACE)
+    if arrived := getattr(request.META.get("wsgi.input"), "arrived", None):
+        # A file takes as long as it takes, while something comes (`http.arriving`).
+        arrived.silence = _SILENCE_SECONDS
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.bus.conftest import PATIENCE, ROOT, Answer, basic
+from tests.environment.connections import answer_to, begin_file, connected
 from trackers.bus.bodies import PublicationIn
 
 pytestmark = pytest.mark.django_db
@@ -211,3 +212,10 @@ def test_arbitrary_credentials_are_401(running_bus, told):
     head = b"GET /pulse HTTP/1.1\r\nHost: b\r\nConnection: close\r\nAuthorization: Basic "
 
     assert running_bus.send(head + base64.b64encode(told) + b"\r\n\r\n").status == 401
+
+
+def test_a_large_body_of_a_stranger_is_refused_unread(bus):
+    with connected(bus.port) as line:
+        begin_file(line, "/topics/orders")
+
+        assert answer_to(line)[0] == 401

@@ -1,65 +1,43 @@
 """What anybody may send to the web server: real connections to gunicorn as it is started here."""
 
 import json
+import re
 import socket
-from contextlib import contextmanager
-from http.client import HTTPResponse
+import time
+from contextlib import ExitStack, suppress
 
+import psycopg
 import pytest
+import requests
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from tests.api.server import TOKEN, serving
-from tests.bus.conftest import running_bus  # noqa: F401 - a fixture
-from tests.databases import OURS, TEMPLATE, clone, drop, url_of
+from tests.api.server import TOKEN
+from tests.environment.connections import (
+    FILE,
+    FORM,
+    MULTIPART,
+    THREADS,
+    answer_to,
+    begin_file,
+    connected,
+    head,
+    is_healthy,
+    trickle,
+    web_server,
+)
+from trackers.events.live.stream import busy
+from tweetwatch.http import crowds
 
 pytestmark = pytest.mark.django_db
 
-PATIENCE = 60
-LARGE = 600 << 20
-FILE = (
-    b'--b\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n'
-    b"Content-Type: application/octet-stream\r\n\r\n"
-)
-MULTIPART = "multipart/form-data; boundary=b"
 ADDRESSES = ["/login/", "/nowhere/at/all/", "/sources/import/", "/tweets/track", "/metrics"]
 
 
 @pytest.fixture(scope="module")
 def server(django_db_setup, django_db_blocker, tmp_path_factory):
-    name = f"{OURS}_door"
-    with django_db_blocker.unblock():
-        clone(name, of=TEMPLATE)
-        url = url_of(name)
-    try:
-        with serving(url, tmp_path_factory.mktemp("door") / "log") as running:
-            yield running
-    finally:
-        with django_db_blocker.unblock():
-            drop(name)
-
-
-@contextmanager
-def connected(port):
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
-        yield line
-
-
-def head(method, path, *headers):
-    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *headers, "", ""]).encode()
-
-
-def answer_to(line):
-    """The status and the content of the next answer."""
-    answer = HTTPResponse(line)
-    answer.begin()
-    return answer.status, answer.read()
-
-
-def begin_file(line, path, *headers, size=LARGE):
-    """The head and the first bytes of a form with a file: far from all that it announces."""
-    line.sendall(
-        head("POST", path, f"Content-Type: {MULTIPART}", f"Content-Length: {size}", *headers)
-    )
-    line.sendall(FILE + b"\0" * 50_000)
+    folder, streams = tmp_path_factory.mktemp("door"), str(crowds.MOST_OF_ONE)
+    with web_server("door", folder, django_db_blocker, EVENT_STREAMS=streams) as running:
+        yield running
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
@@ -86,9 +64,8 @@ def test_a_large_body_with_a_token_is_refused_unread(server):
 
 def test_a_stranger_may_send_64_kb(server):
     form = b"username=x&password=" + b"x" * 60_000
-    kind = "Content-Type: application/x-www-form-urlencoded"
     with connected(server.port) as line:
-        line.sendall(head("POST", "/login/", kind, f"Content-Length: {len(form)}") + form)
+        line.sendall(head("POST", "/login/", FORM, f"Content-Length: {len(form)}") + form)
 
         assert answer_to(line)[0] == 403
 
@@ -117,8 +94,142 @@ def test_a_large_body_of_a_known_program_arrives(server):
     assert (status, b"asks" in raw) == (400, True)
 
 
-def test_the_bus_reads_nothing_large_of_a_stranger(running_bus):  # noqa: F811
-    with connected(running_bus.port) as line:
-        begin_file(line, "/topics/orders")
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ",
+        head("POST", "/login/", "Cookie: csrftoken=x", FORM, "Content-Length: 1000") + b"a",
+        head("POST", "/login/", "Transfer-Encoding: chunked") + b"ff\r\na",
+    ],
+    ids=["nothing", "half a head", "half a form", "half a chunk"],
+)
+def test_connections_on_which_nothing_is_complete_hold_no_thread(server, start):
+    with ExitStack() as held:
+        for _ in range(2 * THREADS):
+            held.enter_context(connected(server.port)).sendall(start)
 
+        assert is_healthy(server.port)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ",
+        head("POST", "/login/", "Cookie: csrftoken=x", FORM, "Content-Length: 60000"),
+        head(
+            *("POST", "/api/v1/timelines/get_multi", f"Authorization: Bearer {TOKEN}"),
+            "Content-Length: 100000",
+        ),
+    ],
+    ids=["head", "small body", "large body"],
+)
+def test_a_request_that_trickles_ends_with_408(server, start):
+    with connected(server.port) as line:
+        line.sendall(start)
+
+        assert trickle(line)[0] == 408
+
+
+def test_a_silent_connection_is_closed(server):
+    with connected(server.port) as line:
+        assert line.recv(1) == b""
+
+
+def test_a_head_without_end_is_refused(server):
+    with connected(server.port) as line:
+        with suppress(OSError):
+            line.sendall(b"GET / HTTP/1.1\r\n" + b"X-A: " + b"x" * 100_000)
+
+        assert answer_to(line)[0] == 431
+
+
+def test_a_form_in_pieces_arrives_as_a_whole(server):
+    form = b"username=x&password=y"
+    with connected(server.port) as line:
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in (head("POST", "/login/", FORM, f"Content-Length: {len(form)}"), form):
+            for part in (piece[:15], piece[15:]):
+                line.sendall(part)
+                time.sleep(0.05)
+
+        assert answer_to(line)[0] == 403
+
+
+def test_requests_follow_each_other_on_one_connection(server):
+    form = head("POST", "/login/", FORM, "Content-Length: 3") + b"a=1"
+    with connected(server.port) as line:
+        # Some at once, and some later.
+        line.sendall(head("GET", "/healthz") + form + head("GET", "/nowhere/") + form)
+        line.sendall(head("GET", "/healthz", "Connection: close"))
+        raw = b"".join(iter(lambda: line.recv(65536), b""))
+
+    assert re.findall(rb"HTTP/1.1 (\d+)", raw) == [b"200", b"403", b"404", b"403", b"200"]
+
+
+def test_a_client_that_waits_before_it_sends_a_body_is_asked_for_it(server):
+    with connected(server.port) as line:
+        line.sendall(head("POST", "/login/", FORM, "Expect: 100-continue", "Content-Length: 3"))
+        assert line.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        line.sendall(b"a=1")
+
+        assert answer_to(line)[0] == 403
+
+
+def test_an_end_that_stays_open_delays_no_other_client(server):
+    with ExitStack() as held:
+        for _ in range(2 * THREADS):
+            line = held.enter_context(connected(server.port))
+            line.sendall(head("GET", "/healthz", "Connection: close"))
+            assert answer_to(line)[0] == 200
+
+        assert is_healthy(server.port)
+
+
+def logged_in(server):
+    """The headers of a person who may import."""
+    hashed = PBKDF2PasswordHasher().encode("not a secret", "salt", iterations=1)
+    with psycopg.connect(server.database) as db:
+        db.execute("UPDATE auth_user SET password = %s", [hashed])
+    with requests.Session() as session:
+        session.trust_env = False
+        address = f"http://localhost:{server.port}/login/"
+        session.get(address)
+        form = {"username": "ada", "password": "not a secret"}
+        form["csrfmiddlewaretoken"] = session.cookies["csrftoken"]
+        answer = session.post(address, form, allow_redirects=False)
+        assert answer.status_code == 302
+        pairs = "; ".join(f"{name}={value}" for name, value in session.cookies.items())
+    return f"Cookie: {pairs}", f"X-CSRFToken: {session.cookies['csrftoken']}"
+
+
+def test_a_file_may_take_longer_than_a_form(server):
+    lines = b"2117044012446646274\n" * 4_000
+    body, person = FILE + lines + b"\r\n--b--\r\n", logged_in(server)
+    with connected(server.port) as line:
+        length = f"Content-Length: {len(body)}"
+        line.sendall(head("POST", "/sources/import/", MULTIPART, length, *person))
+        for at in range(0, len(body), 10_000):
+            time.sleep(0.5)
+            line.sendall(body[at : at + 10_000])
+
+        assert answer_to(line)[0] == 302
+
+
+def test_more_streams_of_one_token_are_answered_without_a_look_at_it(server):
+    stream = ("GET", "/api/v1/events/stream?topics=alerts")
+    with ExitStack() as held:
+        for _ in range(crowds.MOST_OF_ONE):
+            line = held.enter_context(connected(server.port))
+            line.sendall(head(*stream, f"Authorization: Bearer {TOKEN}"))
+            assert b"200 OK" in line.recv(65536)
+        line = held.enter_context(connected(server.port))
+        line.sendall(head(*stream, "Authorization: Bearer nobody"))
         assert answer_to(line)[0] == 401
+        line = held.enter_context(connected(server.port))
+        line.sendall(head(*stream, f"Authorization: Bearer {TOKEN}"))
+
+        status, content = answer_to(line)
+
+    # Its id would be that of the newest event, which takes a look at the database.
+    assert (status, content) == (200, busy())

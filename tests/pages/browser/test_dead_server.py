@@ -34,9 +34,7 @@ class Server:
         self.start()
 
     def start(self):
-        flags = (
-            f"--bind=127.0.0.1:{self.port} --worker-class=gthread --threads=8 --no-control-socket"
-        )
+        flags = f"--bind=127.0.0.1:{self.port} --threads=8 --no-control-socket"
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", *flags.split()],

@@ -130,6 +130,11 @@ def _write_stream(
     yield f"id: {read.reached}\n\n".encode() + _END
 
 
+def busy() -> bytes:
+    """What those are sent whose stream is not even begun."""
+    return f"retry: {_POLL}\n".encode() + _event(_STREAM_BUSY, {"retry_ms": _POLL, "told": _FULL})
+
+
 def _is_over(until: float) -> bool:
     return time.monotonic() >= until or is_stopping.is_set()
 

@@ -59,10 +59,7 @@ def _bind_address(text: str) -> str:
 
 
 def gunicorn(bind: str, *, workers: int, threads: int) -> list[str]:
-    flags = (
-        f"--worker-class=gthread --workers={workers} --threads={threads}"
-        f" --keep-alive={KEEP_ALIVE} --no-control-socket"
-    )
+    flags = f"--workers={workers} --threads={threads} --keep-alive={KEEP_ALIVE} --no-control-socket"
     config = f"--config={settings.BASE_DIR / 'gunicorn.conf.py'}"
     where = (config, f"--bind={bind}", f"--chdir={settings.BASE_DIR}")
     return [sys.executable, "-m", "gunicorn", "tweetwatch.bus_wsgi", *where, *flags.split()]

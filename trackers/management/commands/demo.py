@@ -240,7 +240,7 @@ def _child_env(**variables: str) -> dict[str, str]:
 
 
 def gunicorn(port: int) -> list[str]:
-    flags = f"--bind=127.0.0.1:{port} --worker-class=gthread --threads=8 --no-control-socket"
+    flags = f"--bind=127.0.0.1:{port} --no-control-socket"
     config = f"--config={settings.BASE_DIR / 'gunicorn.conf.py'}"
     return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", config, *flags.split()]
 
