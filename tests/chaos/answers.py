@@ -10,19 +10,26 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from tests.chaos.hosts import TIMED_OUT
+
 # A moment for signals, threads and titles.
 MARGIN = 1.0
 # A worker has a unit in hand: so many answers at the most, asked for side by side.
 UNIT, SIDE_BY_SIDE = 10, 1.0
+# Where nothing can be saved, X is asked for one batch at the most so often (`retry_first`, less the
+# fifth by which waits differ).
+PROBE_EVERY = 0.8
 # So many steps of an exchange wait, in several processes, when the machine is busy.
 STEPS = 10
+# What a host logged so long after an answer that it did not save is shown, so many lines of it.
+SHOWN_SECONDS, SHOWN_LINES = 6.0, 15
 
 
 @dataclass(slots=True)
 class Unsaved:
     """`doubled`: measurements that X never answered. `lost`: explained ones, in tweets, by what
     explains them. `batches`: those that a fault explains, in whole answers, by its kind; they make
-    so many `units`. `unexplained`: lines for a person."""
+    so many `units`. `unexplained`: lines for a person; `logged`: what the hosts logged then."""
 
     answered: int
     measured: int
@@ -31,6 +38,7 @@ class Unsaved:
     batches: Counter = field(default_factory=Counter)
     units: int = 0
     unexplained: list[str] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
 
 
 def figures(line):
@@ -83,7 +91,7 @@ def units(evidence, places):
 def explain(evidence, answers, missing, figures):
     """Give each missing measurement to the answer of its tweet that most others miss too, and to
     the latest of several: a fault takes what is in hand when it strikes."""
-    reasons = {}
+    reasons, untold = {}, set()
     shared = Counter(place for id in missing for place in answers[id])
     missing_by_place = defaultdict(set)
     for id, count in missing.items():
@@ -109,10 +117,34 @@ def explain(evidence, answers, missing, figures):
                 f"tweet {id}: {count} answers not saved, {len(excused)} explained; answered "
                 f"(from the end of the faults) {times}; in its series since {series}"
             )
+            untold |= {place for place in answers[id] if not is_in_series(evidence, id, place)}
+    figures.logged = logged_after(evidence, untold)
     for why, places in missing_by_place.items():
         figures.batches[why] = len(places)
     in_hand = set().union(*(places for why, places in missing_by_place.items() if is_fault(why)))
     figures.units = units(evidence, in_hand)
+
+
+def is_in_series(evidence, id, place):
+    """Whether some measurement was taken within a moment of this answer."""
+    at = evidence.lines[place]["at_ms"] / 1000
+    return any(
+        at - MARGIN <= taken_at <= at + MARGIN for taken_at, _ in evidence.rows.series.get(id, ())
+    )
+
+
+def logged_after(evidence, places):
+    """What the hosts logged that had these answers, for a person who looks for the cause."""
+    lines = []
+    for place in sorted(places):
+        line = evidence.lines[place]
+        host, at = host_of(evidence, line), line["at_ms"] / 1000
+        lines += [
+            f"{host}: {text}"
+            for logged_at, _, text in evidence.logs.get(host, ())
+            if at - MARGIN <= logged_at <= at + SHOWN_SECONDS
+        ]
+    return list(dict.fromkeys(lines))[:SHOWN_LINES]
 
 
 def host_of(evidence, line):
@@ -155,7 +187,8 @@ def was_given_up(evidence, exchange):
     last = exchange.asked_at + evidence.pace.task_timeout + MARGIN
     return any(
         first <= at + hours * 3600 <= last
-        for at in evidence.timeouts.get(exchange.host, ())
+        for at, _, text in evidence.logs.get(exchange.host, ())
+        if TIMED_OUT in text
         for hours in (-1, 0, 1)
     )
 
@@ -184,10 +217,13 @@ def first_strike(evidence, host, begin, end, *, way_too):
 
 def allowed_units(evidence):
     """How many units all faults together may have cost: those in hand when they struck."""
-    in_hand = {
-        "nothing": 0,
-        "one": 1,
-        "host": evidence.workers,
-        "all": evidence.workers * len(evidence.hosts),
-    }
-    return sum(in_hand[one.fault.kind.loses] for one in evidence.happenings if one.happened)
+    workers = evidence.workers
+    everybody = workers * len(evidence.hosts)
+    in_hand = {"nothing": 0, "one": 1, "host": workers, "all": everybody, "probes": everybody}
+    happened = [one for one in evidence.happenings if one.happened]
+    probes = sum(
+        (one.ended_at - one.begun_at) / PROBE_EVERY
+        for one in happened
+        if one.fault.kind.loses == "probes"
+    )
+    return sum(in_hand[one.fault.kind.loses] for one in happened) + int(probes)

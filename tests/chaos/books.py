@@ -96,7 +96,7 @@ def measurements(evidence):
     results = unsaved(evidence)
     faults = Counter({why: count for why, count in results.batches.items() if is_fault(why)})
     most = allowed_units(evidence)
-    differs = few(results.unexplained)
+    differs = few(results.unexplained) + results.logged
     if results.doubled:
         differs.append(f"{results.doubled} measurements that X never answered")
     if results.answered - results.measured != sum(results.lost.values()) - results.doubled:
@@ -261,13 +261,13 @@ def events(evidence):
 
 def happened(evidence, *, seconds):
     """The book of faults itself."""
-    least = rounds(seconds)
+    times = rounds(seconds)
     counts = Counter(one.fault.kind for one in evidence.happenings if one.happened)
     planned = {fault.kind for fault in evidence.planned}
     differs = [
         f"{kind.name} happened {counts[kind]} times, not {least}"
         for kind in sorted(planned, key=lambda kind: kind.name)
-        if counts[kind] < least
+        if counts[kind] < (least := 1 if kind.once else times)
     ]
     differs += [
         f"{one.fault.kind.name}: {one.because}" for one in evidence.happenings if one.because
@@ -276,7 +276,7 @@ def happened(evidence, *, seconds):
         f"{kind.name}{'' if kind.busy == 'any' else f' ({kind.busy})'}": count
         for kind, count in sorted(counts.items(), key=lambda pair: pair[0].name)
     }
-    return Book(f"each fault happened {least} times or more", figures, differs)
+    return Book(f"each fault happened {times} times or more", figures, differs)
 
 
 def ends(evidence):

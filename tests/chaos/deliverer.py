@@ -50,7 +50,12 @@ class Deliverer:
         }
 
     def start(self):
-        self.wanted = True
+        with self.lock:
+            self.wanted = True
+            self.begin()
+
+    def begin(self):
+        """To be called with the lock: else two would start it."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "deliver", "--slots", "200"],
@@ -65,7 +70,7 @@ class Deliverer:
         with self.lock:
             if self.process is None:
                 if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
-                    self.start()
+                    self.begin()
                 return
             status = self.process.poll()
             if status is not None:

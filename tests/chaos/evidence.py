@@ -62,10 +62,10 @@ def read_rows(postgres) -> Rows:
     return Rows(tweets, queue, measured, time.time(), series)
 
 
-def read_alarms(postgres, hosts) -> dict[str, list[tuple[float, float]]]:
+def read_alarms(postgres, logs) -> dict[str, list[tuple[float, float]]]:
     """When look-ups that their alarm ended began and ended, by host."""
-    host_of = {pid: host.name for host in hosts for pid in host.pids()}
-    alarms: dict[str, list[tuple[float, float]]] = {host.name: [] for host in hosts}
+    host_of = {pid: host for host, lines in logs.items() for _, pid, _ in lines}
+    alarms: dict[str, list[tuple[float, float]]] = {host: [] for host in logs}
     for pid, began, ended in postgres.rows(ALARMS):
         if pid in host_of:
             alarms[host_of[pid]].append((began, ended))
@@ -97,8 +97,8 @@ class Evidence:
     # When look-ups began and ended that their alarm ended, by host: on a busy machine some are too
     # slow.
     alarms: dict[str, list[tuple[float, float]]]
-    # When a host gave up requests whose answer was late, by its own clock.
-    timeouts: dict[str, list[float]]
+    # What each host logged: when by its own clock, by which process, the line.
+    logs: dict[str, list[tuple[float, int, str]]]
     # By how much naps of this process were too long: how busy the machine was.
     lags: list[tuple[float, float]]
     lines: list[dict[str, Any]]

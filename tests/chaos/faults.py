@@ -7,9 +7,9 @@ from typing import Literal
 
 from fakex.faults.script import ID_KINDS, REPLY_KINDS
 
-Lane = Literal["process", "stop", "network", "database", "clock", "x", "stream", "deliver"]
+Lane = Literal["process", "stop", "network", "database", "saves", "clock", "x", "stream", "deliver"]
 Busy = Literal["busy", "idle", "any"]
-Loses = Literal["nothing", "one", "host", "all"]
+Loses = Literal["nothing", "one", "host", "all", "probes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,9 @@ class Kind:
     """`lane`: what happens one after the other; lanes run side by side.
 
     `seconds`: how long it lasts, in leases where `in_leases`. `loses`: whose batch in hand may
-    be answered and never saved: one worker's, each of the host's, or each of all hosts'.
+    be answered and never saved: one worker's, each of the host's, or each of all hosts'; "probes":
+    also what is asked meanwhile to find out whether it can be saved again. `once`: in a run of any
+    length, if it is long enough.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Kind:
     seconds: tuple[float, float] = (0.0, 0.0)
     in_leases: bool = False
     loses: Loses = "nothing"
+    once: bool = False
 
 
 PROCESS = [
@@ -57,6 +60,12 @@ DATABASE = [
     Kind("kill Postgres", "database", loses="all"),
     Kind("connections all taken", "database", seconds=(3.0, 5.0), loses="all"),
 ]
+# As long as a person needs to see it. The first two are there and cannot save.
+SAVES = [
+    Kind("a full disk", "saves", seconds=(60.0, 60.0), loses="probes", once=True),
+    Kind("a missing column", "saves", seconds=(60.0, 60.0), loses="probes", once=True),
+    Kind("failover to the standby", "saves", loses="all", once=True),
+]
 CLOCK = [
     Kind("clock an hour ahead", "clock", seconds=(8.0, 12.0)),
     Kind("clock an hour behind", "clock", seconds=(8.0, 12.0)),
@@ -74,6 +83,9 @@ DELIVER = [
     Kind("a deliverer cut off from the database", "deliver", seconds=(0.5, 1.0), in_leases=True),
 ]
 X = [Kind(f"X: {name}", "x") for name in (*REPLY_KINDS, *ID_KINDS)]
+
+# Seconds of faults, of which those that happen once take some three minutes.
+ONCE_FROM = 300.0
 
 # After these a project is stopped until somebody has paid.
 UNPAID = frozenset({"402_credits", "402_depleted", "429_cap"})
@@ -94,6 +106,8 @@ PARAMS = {
 }
 
 
-def kinds(*, clocks):
-    """Every kind that this machine can do."""
-    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *STREAM, *DELIVER, *X]
+def kinds(*, clocks, seconds):
+    """Every kind that this machine can do in a run of so many seconds of faults."""
+    saves = SAVES if seconds >= ONCE_FROM else []
+    clock = CLOCK if clocks else []
+    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *saves, *clock, *STREAM, *DELIVER, *X]

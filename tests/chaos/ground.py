@@ -7,15 +7,19 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import psycopg
 
 from tests.conftest import PROJECT, FakeX
+from tests.postgres_server import PostgresServer
 from tweetwatch.embedded import database_url
 from tweetwatch.embedded.place import ROLE, Place
 from tweetwatch.embedded.postmaster import live_postmaster
@@ -89,19 +93,51 @@ def wait_until(fact, *, within, what):
 
 
 class Postgres:
-    """An embedded PostgreSQL of this run's own, which may be killed; the keeper brings it back."""
+    """An embedded PostgreSQL of this run's own, which may be killed; the keeper brings it back.
+
+    Everybody comes by `socket`, a link that leads to its standby after `fail_over`. `lock`: who
+    holds it may count on the server, or kill it."""
 
     def __init__(self, directory):
         self.place = Place.at(Path(directory))
+        self.socket_dir = mkdtemp(prefix="chaos-socket-")
+        self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
+        self.lock = threading.Lock()
+        self.standby, self.is_standby = None, False
 
     def start(self):
-        self.url = database_url(self.place.directory)
-        self.socket_dir = unquote(parse_qs(urlsplit(self.url).query)["host"][0])
-        self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
+        url = database_url(self.place.directory)
+        [directory] = parse_qs(urlsplit(url).query)["host"]
+        self.lead_to(f"{unquote(directory)}/.s.PGSQL.5432")
         with self.connect() as admin:
             admin.execute(f"ALTER SYSTEM SET max_connections = {MOST_CONNECTIONS}")
         self.kill()
         self.wait()
+
+    def lead_to(self, socket):
+        new = Path(f"{self.socket}.new")
+        new.symlink_to(socket)
+        new.replace(self.socket)
+
+    def add_standby(self):
+        """One that has all that the primary says is committed."""
+        self.standby = PostgresServer(mkdtemp(prefix="chaos-standby-"), like=self.data)
+        primary = Path(self.socket).readlink().parent
+        self.standby.follow(f"host={primary}")
+        # The standby does not know of this: it would wait for one of its own.
+        with self.connect() as admin:
+            admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            admin.execute("SELECT pg_reload_conf()")
+        synchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+        wait_until(lambda: self.value(synchronous), within=60, what="the standby follows")
+
+    def fail_over(self):
+        """The primary is lost, with whoever would bring it back."""
+        os.kill(keeper_pid(self.place), signal.SIGKILL)
+        self.kill()
+        self.standby.promote()
+        self.is_standby = True
+        self.lead_to(self.standby.socket)
 
     def connect(self, user="postgres", *, to="tweetwatch"):
         return psycopg.connect(
@@ -111,7 +147,14 @@ class Postgres:
     def wait(self, within=60):
         wait_until(self.answers, within=within, what="Postgres answers")
 
+    def restart_standby(self):
+        """It has no keeper. While processes of the killed one are ending it cannot start."""
+        with suppress(subprocess.CalledProcessError):
+            self.standby.start()
+
     def answers(self):
+        if self.is_standby and self.pid() is None:
+            self.restart_standby()
         try:
             with self.connect() as connection:
                 connection.execute("SELECT 1")
@@ -120,12 +163,16 @@ class Postgres:
         return True
 
     def pid(self):
-        found = live_postmaster(self.place.data)
+        found = live_postmaster(self.data)
         return found.pid if found else None
+
+    @property
+    def data(self):
+        return self.standby.data if self.is_standby else self.place.data
 
     def kill(self):
         """SIGKILL the postmaster; whether there was one."""
-        postmaster = live_postmaster(self.place.data)
+        postmaster = live_postmaster(self.data)
         if postmaster is None:
             return False
         postmaster.kill()
@@ -139,9 +186,13 @@ class Postgres:
             with suppress(ProcessLookupError):
                 os.kill(keeper, signal.SIGTERM)
             wait_until(self.is_left, within=60, what="Postgres ended")
+        if self.standby:
+            self.standby.stop()
+            rmtree(self.standby.folder)
+        rmtree(self.socket_dir)
 
     def is_left(self):
-        return keeper_pid(self.place) is None and self.pid() is None
+        return keeper_pid(self.place) is None and live_postmaster(self.place.data) is None
 
     def rows(self, query, *values, to="tweetwatch"):
         with self.connect(to=to) as connection:

@@ -10,6 +10,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 
@@ -82,7 +83,7 @@ class Listener:
         self.ground, self.x = ground, ground.x
         self.log = ground.directory / "stream.log"
         self.process, self.ended_at, self.exits = None, 0.0, []
-        self.wanted, self.expected = False, False
+        self.wanted, self.expected, self.lock = False, False, threading.Lock()
 
     def prepare(self):
         with self.ground.postgres.connect() as admin:
@@ -98,11 +99,13 @@ class Listener:
         self.ground.manage(*arguments, stdin=stdin, database=DATABASE)
 
     def start(self):
-        self.wanted = True
-        self.begin()
+        with self.lock:
+            self.wanted = True
+            self.begin()
         wait_until(lambda: self.state() == "open", within=60, what="the stream is open")
 
     def begin(self):
+        """To be called with the lock: else two would start it."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "stream"],
@@ -122,16 +125,16 @@ class Listener:
         self.x.tell("POST", "posts", {**flow, "rate": RATE, "count": int(RATE * seconds)})
 
     def supervise(self):
-        process = self.process
-        if process is None:
-            if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
-                self.begin()
-            return
-        status = process.poll()
-        if status is not None:
-            if self.wanted and not self.expected:
-                self.exits.append(status)
-            self.process, self.ended_at, self.expected = None, time.time(), False
+        with self.lock:
+            if self.process is None:
+                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
+                    self.begin()
+                return
+            status = self.process.poll()
+            if status is not None:
+                if self.wanted and not self.expected:
+                    self.exits.append(status)
+                self.process, self.ended_at, self.expected = None, time.time(), False
 
     def kill(self):
         """Whether there was one."""
@@ -150,7 +153,8 @@ class Listener:
         """What is left of it, once it has ended."""
         wait_until(lambda: self.state() == "open", within=open_within, what="the stream is open")
         rules = self.rules()
-        process, self.wanted = self.process, False
+        with self.lock:
+            process, self.wanted = self.process, False
         process.send_signal(signal.SIGTERM)
         stopped = process.wait(within)
         rows = self.ground.postgres.rows

@@ -18,7 +18,9 @@ from tests.chaos.subscribed import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, S
 
 START = datetime(2026, 1, 10, tzinfo=UTC).timestamp()
 PACE = Pace(tweets=2, every=10, lease=5.0)
-KILL = next(kind for kind in kinds(clocks=True) if kind.name == "kill a worker in its batch")
+KILL = next(
+    kind for kind in kinds(clocks=True, seconds=60) if kind.name == "kill a worker in its batch"
+)
 YOUNG = datetime.fromtimestamp(START, tz=UTC) - timedelta(days=1)
 CALM = 50.0
 STREAMED = Streamed(
@@ -142,7 +144,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         unasked={"host0": []},
         told=[],
         alarms={},
-        timeouts={},
+        logs={},
         lags=[],
         lines=[*lines, refusal(1)],
         totals={

@@ -29,6 +29,7 @@ ANSWERS = {
     "fails": "500 Internal Server Error\r\n",
     "waits": f"503 Service Unavailable\r\nRetry-After: {ASKS_FOR}\r\n",
     "gone": "410 Gone\r\n",
+    "picky": "422 Unprocessable Content\r\n",
     "good": "200 OK\r\n",
 }
 
@@ -36,13 +37,14 @@ ANSWERS = {
 class Receiver:
     """`batches`: by webhook-id, the body's digest, its events, and whether it was answered well.
     `events`: what was read of those; `late`: how many are older than what came before of a tweet.
+    `refused`: the tweet that one who is picky never takes, the first that it sees.
     """
 
     def __init__(self, *, manner, key, ordered):
         self.manner, self.ordered, self.is_gone = manner, ordered, False
         self.webhook, self.chance = Webhook(key), random.Random(manner)
         self.batches, self.events, self.newest = {}, set(), {}
-        self.did, self.faults = Counter(), Counter()
+        self.did, self.faults, self.refused = Counter(), Counter(), None
 
     async def serve(self, reader, writer):
         with suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -53,11 +55,7 @@ class Receiver:
     async def take(self, line, headers, body, reader, writer):
         """One delivery; whether the connection is used for another."""
         uid = headers.get("webhook-id", "")
-        accepted = self.manner if self.chance.random() < SHARE else "good"
-        if self.is_gone:
-            accepted = "gone"
-        elif accepted == "leaves":
-            accepted = "good"
+        accepted = self.answer_to(json.loads(body))
         self.did[accepted] += 1
         self.look_at(uid, line, headers, body)
         match accepted:
@@ -81,6 +79,17 @@ class Receiver:
         writer.write(f"HTTP/1.1 {ANSWERS[accepted]}Content-Length: 0\r\n\r\n".encode())
         await writer.drain()
         return True
+
+    def answer_to(self, events):
+        """A key of `ANSWERS`, or how it fails to answer."""
+        if self.is_gone:
+            return "gone"
+        if self.manner == "picky":
+            tweets = {tweet_of(event) for event in events}
+            self.refused = self.refused or min(tweets)
+            return "picky" if self.refused in tweets else "good"
+        fails = self.manner != "leaves" and self.chance.random() < SHARE
+        return self.manner if fails else "good"
 
     def look_at(self, uid, line, headers, body):
         digest = hashlib.sha1(body).hexdigest()
@@ -117,10 +126,14 @@ class Receiver:
 
 def key_of(event):
     """As `subscribers.TOLD` has it: of one tweet no two changes have the same `t`."""
-    tweet = event["url"].rpartition("/")[2]
+    tweet = tweet_of(event)
     if event["topic"] == "milestones":
         return f"milestones {tweet} {event['data']['metric']} {event['data']['at']}"
     return f"{event['topic']} {tweet} {event['t']}"
+
+
+def tweet_of(event):
+    return event["url"].rpartition("/")[2]
 
 
 async def read(reader):

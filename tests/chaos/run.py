@@ -94,12 +94,14 @@ class Run:
         self.planned = schedule(
             seed,
             seconds=self.seconds,
-            kinds=kinds(clocks=clock.available()),
+            kinds=kinds(clocks=clock.available(), seconds=self.seconds),
             hosts=len(hosts),
             lease=self.pace.lease,
         )
         self.ended = threading.Event()
         self.lags = []
+        if any("failover" in fault.kind.name for fault in self.planned):
+            self.ground.postgres.add_standby()
 
     def go(self):
         keeper = threading.Thread(target=self.supervise, daemon=True)
@@ -196,6 +198,7 @@ class Run:
         stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
         self.subscribers.drain()
         subscribed = self.subscribers.stop(STOP_WITHIN)
+        logs = {host.name: host.read_log() for host in self.hosts}
         return Evidence(
             pace=pace,
             workers=WORKERS,
@@ -212,8 +215,8 @@ class Run:
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
-            alarms=read_alarms(self.ground.postgres, self.hosts),
-            timeouts={host.name: host.timeouts() for host in self.hosts},
+            alarms=read_alarms(self.ground.postgres, logs),
+            logs=logs,
             lags=self.lags,
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),

@@ -25,6 +25,24 @@ FIRED_WITHIN = 15.0
 ENDED_WITHIN = 30.0
 HOUR = 3600
 
+FULL_DISK = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON trackers_tweet
+    FOR EACH ROW EXECUTE FUNCTION full_disk();
+"""
+# What makes a database that is there and cannot save, and what mends it.
+CANNOT_SAVE = {
+    # What PostgreSQL raises where a table cannot be extended.
+    "a full disk": (FULL_DISK, "DROP FUNCTION full_disk CASCADE"),
+    # Workers that were restarted before `migrate`.
+    "a missing column": (
+        "ALTER TABLE trackers_tweet RENAME COLUMN pace TO pace_to_come",
+        "ALTER TABLE trackers_tweet RENAME COLUMN pace_to_come TO pace",
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Happening:
@@ -83,6 +101,10 @@ class Strikes:
                 return self.network(fault)
             case "database":
                 return self.killed_postgres() if name == "kill Postgres" else self.filled()
+            case "saves" if name in CANNOT_SAVE:
+                return self.not_saving(*CANNOT_SAVE[name])
+            case "saves":
+                return self.failed_over()
             case "clock":
                 return self.shifted(fault)
             case "stream":
@@ -186,10 +208,29 @@ class Strikes:
 
     @contextmanager
     def killed_postgres(self) -> Iterator[str]:
-        if not self.ground.postgres.kill():
-            raise NoVictimError("Postgres did not run")
+        with self.ground.postgres.lock:
+            if not self.ground.postgres.kill():
+                raise NoVictimError("Postgres did not run")
+            yield ""
+            self.ground.postgres.wait()
+
+    @contextmanager
+    def not_saving(self, begin, end) -> Iterator[str]:
+        self.execute(begin)
+        try:
+            yield ""
+        finally:
+            self.execute(end)
+
+    def execute(self, statements):
+        with self.ground.postgres.lock, self.ground.postgres.connect() as db:
+            db.execute(statements)
+
+    @contextmanager
+    def failed_over(self) -> Iterator[str]:
+        with self.ground.postgres.lock:
+            self.ground.postgres.fail_over()
         yield ""
-        self.ground.postgres.wait()
 
     @contextmanager
     def filled(self) -> Iterator[str]:

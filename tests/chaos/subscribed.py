@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 WELL = ("healthy", "newest")
 FAILING = ("fails", "hangs", "drips", "resets", "waits")
 LEAVES = "leaves"
-NAMES = (*WELL, *FAILING, LEAVES)
+# Refuses every batch with one tweet; a person sends these again at the end.
+PICKY = "picky"
+NAMES = (*WELL, *FAILING, PICKY, LEAVES)
 # Gets the newest of what waits, one batch after the other.
 NEWEST = "newest"
 DELIVERERS = 2
@@ -45,7 +47,8 @@ class Subscribed:
     """`told`: every event that was stored for them. `must`: those of which the tweets' histories
     say so. `settled`: by subscriber, webhook-id and events of each attempt that counts as
     delivered. `exits`: of processes that nobody had killed, other than 0 by SIGTERM; `stops`: when
-    they were told to end at last."""
+    they were told to end at last. `starved`: events that the picky one might have had, and that no
+    delivery was tried of when all else was calm."""
 
     ledgers: dict[str, Ledger]
     heard: dict[str, Heard]
@@ -55,6 +58,7 @@ class Subscribed:
     outcomes: Counter = field(default_factory=Counter)
     exits: tuple[int, ...] = ()
     stops: tuple[int | None, ...] = (0,) * DELIVERERS
+    starved: int = 0
 
     @property
     def figures(self):
@@ -64,7 +68,7 @@ class Subscribed:
             "attempts": dict(sorted(self.outcomes.items())),
             "failed on purpose": {
                 name: sum(self.heard[name].did.values()) - self.heard[name].did["good"]
-                for name in (*FAILING, LEAVES)
+                for name in (*FAILING, PICKY, LEAVES)
             },
             **{
                 name: f"{one.added:,} = {one.delivered:,} delivered + {one.queued:,} queued"
@@ -84,6 +88,8 @@ class Subscribed:
             )
         if not self.must:
             yield "the tweets' histories have no change"
+        if self.starved:
+            yield f"{PICKY}: {self.starved} events waited behind those that it refuses"
         if self.exits:
             yield f"deliverers ended with {list(self.exits)} unasked"
         if any(one != 0 for one in self.stops):

@@ -23,6 +23,7 @@ from tests.chaos.subscribed import (
     LEAVES,
     NAMES,
     NEWEST,
+    PICKY,
     Heard,
     Ledger,
     Subscribed,
@@ -69,6 +70,12 @@ WAITING = """
     SELECT (SELECT count(*) FROM trackers_staged) + (
         SELECT count(*) FROM trackers_eventbatch b JOIN trackers_subscriber s
         ON s.id = subscriber_id WHERE name <> 'leaves' OR state = 'pending')
+"""
+# Longer than it takes to make a batch and to try others first.
+STARVED = """
+    SELECT coalesce(sum(cardinality(events)), 0)::int
+    FROM trackers_eventbatch b JOIN trackers_subscriber s ON s.id = subscriber_id
+    WHERE s.name = %s AND b.attempts = 0 AND b.made_at < now() - interval '10 s'
 """
 MILESTONES = "SELECT metric, at FROM trackers_milestone"
 SAMPLES = """
@@ -120,13 +127,24 @@ def drop_what_waits(name):
         drop_waiting(Subscriber.objects.get(name=name))
 
 
+def send_again_all(name):
+    """As a person does on its page; by `manage.py shell`."""
+    from trackers.events.models import Subscriber
+    from trackers.events.subscribers import acts
+    from trackers.history import by_command
+
+    row = Subscriber.objects.get(name=name)
+    for batch in row.batches_set_aside():
+        acts.send_again(row, by_command(), batch=batch.uid)
+
+
 class Subscribers:
     """Starts the receivers and those who deliver to them, and keeps the books of both."""
 
     def __init__(self, ground, relays, *, seconds):
         self.ground, self.seconds = ground, seconds
         self.deliverers = [Deliverer(number, ground, relays) for number in range(DELIVERERS)]
-        self.receivers, self.at_least, self.since = None, 0, None
+        self.receivers, self.at_least, self.since, self.starved = None, 0, None, 0
 
     def add(self):
         """Once each tweet was measured: the most liked ones are known then."""
@@ -179,8 +197,10 @@ class Subscribers:
     def drain(self):
         """When nothing is told any more: all are well, and get what waits for them. What is left
         after that time is told by the book."""
+        self.starved = self.ground.postgres.value(STARVED, PICKY)
         self.ask({"do": "heal"})
         self.shell("drop_what_waits", name=LEAVES)
+        self.shell("send_again_all", name=PICKY)
         try:
             wait_until(
                 lambda: not self.ground.postgres.value(WAITING),
@@ -206,6 +226,7 @@ class Subscribers:
             outcomes=Counter(dict(rows(OUTCOMES))),
             exits=tuple(status for one in self.deliverers for status in one.exits),
             stops=stops,
+            starved=self.starved,
         )
 
     def must_be_told(self, rows):

@@ -39,6 +39,7 @@ def test_a_run_without_a_loss_has_right_books():
     assert wrong(evidence()) == []
 
 
+LATE = "… X did not answer within 2 s"
 UNIT = tuple(24 + place / 10 for place in range(10))
 
 
@@ -54,7 +55,7 @@ def test_the_answers_of_a_unit_that_a_killed_worker_took_along_are_explained():
 def test_a_slow_answer_that_its_host_gave_up_is_explained(ahead):
     lost = evidence(at=(10, 55, 65, 75), measured=3)
     given_up = START + 10 + lost.pace.request_timeout + ahead
-    quick = replace(lost, timeouts={"host0": [given_up]})
+    quick = replace(lost, logs={"host0": [(given_up, 1, LATE)]})
 
     assert wrong(quick), "it came at once"
     assert wrong(replace(quick, lags=[(START + 11, 0.2)])) == [], "on a busy machine"
@@ -64,8 +65,18 @@ def test_a_slow_answer_that_its_host_gave_up_is_explained(ahead):
     slow.delivered_at = slow.asked_at + 1.7
     assert wrong(lost)
     assert wrong(quick) == []
-    assert wrong(replace(lost, timeouts={"host1": [given_up]})), "another host's"
-    assert wrong(replace(lost, timeouts={"host0": [given_up + 30]})), "a later one"
+    assert wrong(replace(lost, logs={"host1": [(given_up, 1, LATE)]})), "another host's"
+    assert wrong(replace(lost, logs={"host0": [(given_up + 30, 1, LATE)]})), "a later one"
+
+
+def test_what_the_host_logged_after_an_answer_that_is_not_saved_is_shown():
+    lost = evidence(at=(10, 55, 65, 75), measured=3)
+    series = {id: [(START + at, 1) for at in (55, 65, 75)] for id in (1, 2)}
+    lines = [(START + 5, 1, "before"), (START + 10.5, 1, "the cause"), (START + 30, 1, "later")]
+    shown = replace(lost, logs={"host0": lines}, rows=replace(lost.rows, series=series))
+
+    book = next(book for book in keep_books(shown, seconds=60) if not book.right)
+    assert [line for line in book.differs if line.startswith("host0: ")] == ["host0: the cause"]
 
 
 def test_an_answer_whose_task_was_ended_by_its_alarm_is_explained():
@@ -186,7 +197,7 @@ def test_a_cluster_that_does_not_end_makes_its_book_wrong():
     assert wrong(evidence(stops={"host0": 1})) == ["every cluster ends when told"]
 
 
-RULE = next(kind for kind in kinds(clocks=True) if "rule" in kind.name)
+RULE = next(kind for kind in kinds(clocks=True, seconds=60) if "rule" in kind.name)
 RULE_GONE = replace(kill(25, "the stream"), fault=Fault(2, 25, RULE, (0,), 0.0))
 
 
@@ -304,6 +315,7 @@ def settled(name, *attempts):
         pytest.param(hearing("fails", did=Counter(good=5)), id="who was to fail did not"),
         pytest.param({"must": frozenset([*TOLD, "tweets 2 250"])}, id="a change was never told"),
         pytest.param({"must": frozenset()}, id="no change is known"),
+        pytest.param({"starved": 3}, id="others waited behind what one refuses"),
         pytest.param({"exits": (1,)}, id="a deliverer ended by itself"),
         pytest.param({"stops": (0, None)}, id="a deliverer did not end when told"),
     ],

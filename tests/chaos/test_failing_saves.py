@@ -8,27 +8,11 @@ import pytest
 
 from tests.chaos.conftest import FEW, prepared
 from tests.chaos.ground import wait_until
+from tests.chaos.strikes import CANNOT_SAVE
 
 # A small installation: all of its tweets are in one batch, so that no other proves anything.
 TWEETS = 40
 FAILS_FOR = 10 * FEW.lease
-
-FULL_DISK = """
-    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100';
-    END $$;
-    CREATE TRIGGER full_disk BEFORE UPDATE ON trackers_tweet
-    FOR EACH ROW EXECUTE FUNCTION full_disk();
-"""
-FAULTS = {
-    # What PostgreSQL raises where a table cannot be extended.
-    "a full disk": (FULL_DISK, "DROP TRIGGER full_disk ON trackers_tweet"),
-    # Workers that were restarted before `migrate`.
-    "a missing column": (
-        "ALTER TABLE trackers_tweet RENAME COLUMN pace TO pace_to_come",
-        "ALTER TABLE trackers_tweet RENAME COLUMN pace_to_come TO pace",
-    ),
-}
 
 
 @pytest.fixture
@@ -37,9 +21,9 @@ def forty(tmp_path):
         yield made
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", CANNOT_SAVE)
 def test_saves_that_fail_isolate_nothing_and_cost_nothing_twice(forty, fault):
-    begin, end = FAULTS[fault]
+    begin, end = CANNOT_SAVE[fault]
     execute(forty, begin)
     began = time.time()
     forty.start(is_saving=False)

