@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import requests
 
@@ -17,12 +18,14 @@ WORLDS = {
     "2.166": {"vocabulary": TWEETS, "problem_host": "api.twitter.com", "usage_numbers": "ints"},
     "2.167": {"vocabulary": POSTS, "problem_host": "api.x.com", "usage_numbers": "strings"},
 }
-USUAL_WORLD = {**WORLDS["2.166"], "vocabulary": "both", "usage_numbers": "strings"}
+_USUAL = {"vocabulary": "both", "usage_numbers": "strings", "search_newest_s": 30}
+USUAL_WORLD = {**WORLDS["2.166"], **_USUAL}
 _SCOPES = ("token", "app", "project", "user_a_day", "app_a_day", "app_a_second")
 UNLIMITED = dict.fromkeys(_SCOPES)
 AT_ONCE = {"usual_ms": 0, "late_share": 0, "very_late_share": 0}
 QUERY = "#moon"
 LIST = "34"
+NO_POST = "9" * 19
 APP, USER = "a-token", "access-of-user"
 # X has them, its documents have not: the API of before, and tokens of OAuth 2.0.
 _ELSEWHERE = {"GET /1.1/statuses/lookup", "POST /2/oauth2/token"}
@@ -78,11 +81,20 @@ class DocumentedFake:
         self.fakex.put("world", USUAL_WORLD)
         self.relay.close()
 
-    def release(self):
+    def release(self, *, count=300, rate=100):
         """Posts of the author about our query, of all kinds, which appear by and by."""
         shares = {"replies": 0.2, "retweets": 0.1, "quotes": 0.2, "mentions": 0.5, "links": 0.5}
-        flow = {"authors": [self.author["id"]], "rate": 100, "count": 300, "lag": AT_ONCE}
+        flow = {"authors": [self.author["id"]], "rate": rate, "count": count, "lag": AT_ONCE}
         self.fakex.tell("POST", "posts", {**flow, "tags": ["moon"], "tagged": 1, **shares})
+
+    def visible(self, **which):
+        """The ids of these posts, the newest first: the author's, or what a search finds."""
+        query = urlencode(which or {"author": self.author["id"]})
+        posts = self.fakex.get(f"visible?{query}")["posts"]
+        return sorted((post["id"] for post in posts if post["state"] == "live"), reverse=True)
+
+    def has_stream(self):
+        return self.fakex.get("stream")["open"] != []
 
     def ask(self, endpoint, *, token=None, body=None, stream=False, **parameters):
         """Ask; what is in the path is taken from the parameters, or else is usual."""
@@ -104,7 +116,7 @@ class DocumentedFake:
 
     def listen(self, *, farewell=None, **parameters):
         """A stream until its end: with this farewell, or after some sixty posts."""
-        wait_until(lambda: self.fakex.get("stream")["open"] == [])
+        wait_until(lambda: not self.has_stream())
         with self.ask("GET /2/tweets/search/stream", stream=True, **parameters) as reply:
             assert reply.status_code == 200, reply.text
             if farewell:

@@ -2,13 +2,21 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from fnmatch import fnmatchcase
 
 import pytest
 
 from fakex import endpoints as fake_endpoints
 from tests.xapi.openapi import VERSIONS
-from tests.xapi.openapi.documented_fake import APP, LIST, QUERY, USER, DocumentedFake, endpoints_in
+from tests.xapi.openapi.documented_fake import (
+    APP,
+    LIST,
+    NO_POST,
+    QUERY,
+    USER,
+    DocumentedFake,
+    endpoints_in,
+)
+from tests.xapi.openapi.known import KNOWN, known_as
 from trackers.xapi import endpoints as our_endpoints
 from trackers.xapi import vocabulary
 from trackers.xapi.client import look_up, look_up_accounts, read_credits, read_project_usage
@@ -19,33 +27,6 @@ from trackers.xapi.stream_rules import add_rules, delete_rules, rules_of
 from trackers.xapi.timelines import look_up_username, read_page
 from trackers.xapi.vocabulary import TWEETS
 
-# Where X itself differs from its document, so that the fake does too; and why we think so.
-KNOWN = {
-    "* GET /2/usage/credits is not in the document": "published on 2026-08-24, after 2.167",
-    "2.167 GET /2/tweets/counts/recent: refuses OAuth2UserToken": "X's limits name apps only",
-    "* POST /2/tweets/search/stream/rules 201: another status": "what X answers to new rules",
-    "2.166 GET /2/connections 200 data [*]: has id, *": "it is one of the connection.fields",
-    "2.166 * 402 type: * is none of the values": "from before pay-per-use (seen 2026-03)",
-    "2.167 * type: * is none of the values": "2.167 has 9 types of problem, 2.166 has 19, X all",
-    # What explains a problem further.
-    "2.167 * 400: has errors, *": "each complaint, by parameter (recorded 2026-08)",
-    "2.167 POST /2/tweets/search/stream/rules 200 errors [*]: has errors, *": "the same",
-    "* POST /2/tweets/search/stream/rules 200 errors [*]: has details, value, *": "the rule, why",
-    "2.167 POST /2/tweets/search/stream/rules 200 errors [*]: has id, value, *": "the rule",
-    "2.167 * 409: has connection_issue, *": "as in 2.166",
-    "2.167 * 200 errors [*]: has disconnect_type, *": "as in 2.166",
-    "* 402: has account_id, *": "seen 2026-03 and 2026-07",
-    "2.166 * 429: has account_id, product_name, *": "recorded",
-    "2.167 * 429: has account_id, period, product_name, scope, *": "recorded; in part of 2.166",
-    "2.166 * 403: has client_id, required_enrollment, *": "recorded",
-    "2.167 * 403: has client_id, *": "recorded; in part of 2.166",
-    # The stream has kept `tweet.fields`. Its posts are documented with the names of `post.fields`,
-    # but what was asked for is what X sends (seen elsewhere; we read both).
-    "2.167 GET /2/tweets/search/stream 200 data: has edit_history_tweet_ids, *": "see above",
-    "2.167 GET /2/tweets/search/stream 200 * public_metrics: has [rt]*weet_count, *": "see above",
-    "2.167 GET /2/tweets/search/stream 200 * public_metrics: is without *post_count": "see above",
-    "2.167 GET /2/tweets/search/stream/rules 200 meta: has sent, *": "recorded 2019 and since",
-}
 # Kinds of faults of the fake, with their statuses.
 FAULTS = {"429": 429, "429_cap": 429, "402_credits": 402, "403": 403, "403_unsupported": 403}
 FAREWELLS = ("UpstreamOperationalDisconnect", "ForceDisconnect")
@@ -116,7 +97,7 @@ def ask_for_everything(x):
     x.listen(**x.all_fields("GET /2/tweets/search/stream"))
     for farewell in FAREWELLS:
         assert farewell.encode() in x.listen(farewell=farewell)
-    x.ask("GET /2/tweets", ids="1,2")
+    x.ask("GET /2/tweets", ids=NO_POST)
     x.ask("GET /2/users", ids="1,2")
     x.ask("GET /2/users/by", usernames="nobody1")
     x.ask("GET /2/users/by/username/:username", username="nobody1")
@@ -165,13 +146,9 @@ def test_requests_and_answers_are_as_documented(x, bearer):
         assert wrong, f"the document allows {one.path}?{one.query}"
         differences.update(set(lines) - wrong)
     known = [pattern for pattern in KNOWN if pattern.startswith((x.document.version, "*"))]
-    seen = {line: is_known(line, x.document.version) for line in differences}
+    seen = {line: known_as(line, x.document.version) for line in differences}
     assert {line for line in seen if not seen[line]} == set()
     assert {*known} - {pattern for patterns in seen.values() for pattern in patterns} == set()
-
-
-def is_known(line, version):
-    return [pattern for pattern in KNOWN if fnmatchcase(f"{version} {line}", pattern)]
 
 
 def test_scopes_are_those_of_the_document(x):
