@@ -182,6 +182,7 @@ INSTALLED_APPS = [
 _ninja = Path(find_spec("ninja").origin).parent  # type: ignore[union-attr, arg-type]
 MIDDLEWARE = [
     "tweetwatch.http.head_requests.HeadMiddleware",
+    "tweetwatch.http.etags.ETagMiddleware",
     # Before all that follow: probes come under any host name and over plain HTTP.
     "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",

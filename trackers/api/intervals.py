@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils.http import parse_etags
 from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
@@ -28,6 +27,7 @@ from trackers.schedule.validate import (
     IntervalRow,
 )
 from trackers.tokens.models import ADMIN_SCOPE, READ_SCOPE
+from tweetwatch.http.etags import is_among
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 
@@ -171,11 +171,10 @@ def replace_intervals(
     asks X for more than twice as much, and is sent without `confirm`."""
     actor = actor_of(request, "trackers.change_interval")
     rows = _interval_rows(body)
-    # W/: a proxy that compresses weakens the tag of what it passes on.
-    tags = {tag.removeprefix("W/") for tag in parse_etags(if_match)}
 
     def differ(present: list[Interval]) -> bool:
-        if if_match and not tags & {"*", etag_of(IntervalsOut, _intervals_json(present))}:
+        tag = etag_of(IntervalsOut, _intervals_json(present))
+        if if_match and not is_among(if_match, tag):
             return True
         if any(interval.accuracy is not None for interval in present) and not body.say_what_adapts:
             raise Refused(422, _ACCURACY_MISSING)

@@ -4,6 +4,7 @@ sender wait.
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from math import ceil
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -69,12 +70,25 @@ def _wait_for(who: LoginAttempt) -> None:
 
 
 def _client_address(request: HttpRequest | None) -> str:
-    """The client's address; behind a proxy, the one that it added to the end of its header."""
+    """The client's address; behind a proxy, the one that it added to the end of its header, or
+    the proxy's own if that is none."""
     if request is None:
         return ""
-    if settings.BEHIND_PROXY and (via := request.headers.get("X-Forwarded-For")):
-        return via.rpartition(",")[2].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
+    via = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_PROXY else ""
+    return _address_in(via.rpartition(",")[2]) or str(request.META.get("REMOTE_ADDR", ""))
+
+
+def _address_in(text: str) -> str:
+    """Without the port that some proxies add, and that differs each time."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        return ""
 
 
 class LogIn(views.LoginView):

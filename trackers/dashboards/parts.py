@@ -17,6 +17,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from tweetwatch.http.etags import is_among
+
 Context = Mapping[str, object]
 PartReader = Callable[[], Context]
 # "5 min ago" follows from the time beside it, and each answer has a token of its own. Two patterns,
@@ -74,7 +76,7 @@ class RefreshMiddleware:
         if not (isinstance(response, HttpResponse) and _is_part(request, response)):
             return response
         digest = _weak_digest(response.content)
-        if request.headers.get("If-None-Match") == digest:
+        if is_among(request.headers.get("If-None-Match", ""), digest):
             response = HttpResponse(status=304)
         response.headers["ETag"] = digest
         # The browser would keep one with the form tokens of a session that is over.

@@ -23,6 +23,24 @@ def test_an_unchanged_response_is_not_sent_again(keeper):
     assert keeper.headers["ETag"] != tag
 
 
+# As Apache, Caddy and Jetty mark what they compressed, and as clients may ask for several.
+MARKED = ["{}-gzip", "{}-br", "{}-zstd", "{};gzip", "{}--gzip", "{}-gzip-br"]
+LISTS = ['"x", {}', '{} , W/"y"', "W/{}", "*"]
+
+
+@pytest.mark.parametrize("form", [f'"{form}"' for form in MARKED] + LISTS)
+def test_a_tag_that_a_proxy_marked_is_known(keeper, form):
+    store.set("a", [Entry(1)])
+    keeper.get("timelines/a")
+    tag = keeper.headers["ETag"]
+    marked = form.format(tag.strip('"') if form.startswith('"{') else tag)
+
+    assert keeper.get("timelines/a", **{"If-None-Match": marked}) is None
+    assert (keeper.status, keeper.headers["ETag"]) == (304, tag)
+    keeper.get("timelines/a", **{"If-None-Match": '"x-gzip", "y"'})
+    assert keeper.status == 200
+
+
 def test_errors_and_changes_have_no_etag(keeper):
     for path in ("timelines/missing", "nowhere"):
         keeper.get(path)

@@ -148,6 +148,7 @@ def test_a_list_without_adapting_fields_keeps_rows_adapting(owner):
 def test_an_etag_weakened_by_a_proxy_still_matches(owner):
     owner.get("intervals")
     tag = owner.headers["ETag"]
-    for given, status in ((f"W/{tag}", 200), (tag, 412), ("odd", 412), ("*", 200)):
+    marked = f'W/{tag[:-1]}-gzip"'
+    for given, status in ((marked, 200), (marked, 412), (tag, 412), ("odd", 412), ("*", 200)):
         owner.ask("PUT", "intervals", NEW, **{"If-Match": given})
         assert owner.status == status, given

@@ -122,6 +122,30 @@ def test_behind_a_proxy_the_forwarded_address_counts(client, ada, settings):
     assert is_in(log_in(client, RIGHT, address="127.0.0.1", **other))
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "198.51.100.8:{}",
+        "[2001:db8::8]:{}",
+        '"[2001:db8::8]:{}"',
+        "9.9.9.{0}, 198.51.100.8:{0}",
+        "2001:db8:1:1::{}",
+        "unknown{}",
+        "198.51.100.8:x:{}",
+    ],
+)
+def test_a_port_or_no_address_makes_no_new_client(client, ada, settings, form):
+    settings.BEHIND_PROXY = True
+
+    for number in range(ADDRESS.free):
+        forwarded = {"X-Forwarded-For": form.format(number)}
+        log_in(client, WRONG, username=f"user{number}", address="127.0.0.1", **forwarded)
+
+    just_now()
+    forwarded = {"X-Forwarded-For": form.format(99)}
+    assert must_wait(log_in(client, RIGHT, address="127.0.0.1", **forwarded))
+
+
 def test_wrong_passwords_are_forgotten_after_an_hour():
     who, now = login_attempt("ada", "192.0.2.1"), timezone.now()
     for number in range(12):
