@@ -111,12 +111,12 @@ def filled(user):
     ]  # fmt: skip
 
 
-def faults(page, address):
-    """What axe says, as rule and place."""
+def faults(page, address, *, within="html"):
+    """What axe says, as rule and place, of the whole page or of a part."""
     if page.evaluate("!window.axe"):
         page.evaluate(Axe().axe_script)
     rules = {**RULES, **(PICTURE if address.startswith("/admin/") else {})}
-    found = page.evaluate("rules => axe.run(rules)", rules)["violations"]
+    found = page.evaluate("asked => axe.run(...asked)", [within, rules])["violations"]
     return [
         f"{address}: {one['id']} at {node['target']}: {node['html'][:120]}"
         for one in found

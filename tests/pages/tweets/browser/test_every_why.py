@@ -137,8 +137,10 @@ def test_each_explanation_is_shown_without_scripts_and_without_axe_violations(
         for id in explained:
             seen.page.goto(f"{seen.address}/tweets/{id}/")
             ours = len(seen.faults)
+            # What is around a sentence is the same for all.
+            within = "html" if id == 1 else ".when"
             for size in (DESK, PHONE):
-                collected += faults(seen.page, f"/tweets/{id}/")
+                collected += faults(seen.page, f"/tweets/{id}/", within=within)
                 seen.page.set_viewport_size(size)
             # axe looks for styles in ways that the pages' policy refuses.
             del seen.faults[ours:]
