@@ -13,13 +13,14 @@ from trackers.api.wire.auth import acted, actor_of, require_permission
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, UnsignedId
 from trackers.api.wire.parameters import cursor_of, position_of
-from trackers.ingest.sources import acts, by_form
+from trackers.ingest.sources import acts, archive, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.forms import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from tweetwatch.clock_times import iso
 from tweetwatch.http.json_bodies import Strict
+from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
 _MAX_SOURCES = 200
@@ -177,6 +178,24 @@ def resume_source(request: HttpRequest, source: UnsignedId) -> Status:
 def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
     return acted(request, acts.ACTS["poll"], _find_source, source, idempotent=False)
+
+
+class ConfirmIn(Strict):
+    confirm: StrictBool = False
+
+
+@router.post("/{source}/archive", response=NO_CONTENT)
+def search_archive(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> Status:
+    """Have X's archive searched for its lost gaps, where the plan includes that. X bills what it
+    finds: without `confirm`, 409 says what that may cost. 409 also where there is nothing to search
+    for, or X refused it."""
+    act = acts.ACTS["archive"]
+    actor_of(request, act.permission)
+    found = _find_source(source)
+    if not body.confirm and not archive.why_not(found):
+        question = acts.asks_to_search_archive(found)
+        raise Refused(409, f"{question} Send it again with confirm: true.")
+    return acted(request, act, _find_source, source, idempotent=False)
 
 
 def _find_source(id: int) -> Source:

@@ -15,7 +15,7 @@ from trackers.credentials.secrets import EncryptedJSONField
 from trackers.money.models import App, Project
 from trackers.outbox.models import ALERTS_TOPIC
 from trackers.outbox.publish import NewEvent, publish_events
-from trackers.xapi.endpoints import endpoints_closed_to
+from trackers.xapi.endpoints import endpoints_closed_to, is_of_a_plan
 from trackers.xapi.results import WindowSeen
 from tweetwatch.clock_times import clock_time
 
@@ -138,7 +138,7 @@ class Credential(models.Model):
         """Why it is unusable, or is in places, or soon may be; empty when all is well."""
         because = self.disabled_reason or self.renewal_problem or self.project.depleted_reason
         if because or not self.refused:
-            return because or self.refused_at or self.not_allowed
+            return because or self.refused_at or self.not_allowed or self.not_in_plan
         return f"{self.refused_keys} {_not_before(self.retry_at)}".rstrip()
 
     @property
@@ -158,9 +158,18 @@ class Credential(models.Model):
             f"refused at {window.endpoint}: {window.refused_reason.rstrip('.')}. "
             f"{_not_before(window.cooldown_until)}"
             for window in self.own_windows()
-            if window.refused
+            if window.refused and not is_of_a_plan(window.endpoint)
         ]
         return " ".join(refusals).rstrip()
+
+    @property
+    def not_in_plan(self) -> str:
+        """The endpoints that its plan does not have, by X's refusal; empty when there are none."""
+        return " ".join(
+            sentences.not_in_plan(self.name, window.endpoint, window.refused_reason)
+            for window in self.own_windows()
+            if window.refused and is_of_a_plan(window.endpoint)
+        )
 
     @property
     def not_allowed(self) -> str:

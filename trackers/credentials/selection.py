@@ -48,6 +48,7 @@ __all__ = [
     "settle_answer",
     "settle_answered",
     "settle_failed",
+    "why_nobody_may",
 ]
 
 
@@ -176,6 +177,14 @@ def _selections_of(
         Selection(credential, one, reserved.project, reserved_at, reserved.depletions, by_hand)
         for one in reserved.requests
     ]
+
+
+def why_nobody_may(endpoint_of: Mapping[str, str]) -> str:
+    """Why no credential can ask there before a person acts; empty if one can."""
+    params = windows.reservation_params(endpoint_of, only=None, without=())
+    windows.know(params)
+    why = why_unavailable(params, {})
+    return why.why if isinstance(why, NoCredential) else ""
 
 
 def settle_answer(selected: Selection, window: WindowSeen | None) -> None:

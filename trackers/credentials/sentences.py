@@ -19,6 +19,10 @@ NO_BEARER = (
     "The stream needs a bearer token of the v2 API, and none is enabled. Add or enable one "
     "in the admin, or with `manage.py credential add NAME --kind bearer`."
 )
+ONLY_FOR_APPS = (
+    "X takes only bearer tokens of the v2 API for this, and there is none. Add one in the admin, "
+    "or with `manage.py credential add NAME --kind bearer`."
+)
 REPLY_AWAITED = "Waiting for X's first reply, which says how many requests it allows."
 
 
@@ -39,6 +43,23 @@ def not_allowed(missing: Mapping[str, Sequence[str]]) -> str:
         f"{_listed(scopes)} {were} not allowed at sign-in, and {_listed(list(missing))} {needs} "
         f"{'it' if len(scopes) == 1 else 'them'}. Sign in with X again."
     )
+
+
+_NOT_IN_PLAN = ", which not every plan has "
+
+
+def not_in_plan(name: str, endpoint: str, because: str) -> str:
+    """X refused this endpoint to the credential, and goes on doing so until its plan changes."""
+    return (
+        f"{name}: X refused {endpoint}{_NOT_IN_PLAN}({because.rstrip('.')}). It is "
+        "not asked there again until its keys change, or after `manage.py credential enable "
+        f"{name}`."
+    )
+
+
+def lasts_until_changed(sentence: str) -> bool:
+    """Whether nobody can ask there until a credential is added or changed."""
+    return _NOT_IN_PLAN in sentence or sentence == ONLY_FOR_APPS
 
 
 def _listed(names: Sequence[str]) -> str:

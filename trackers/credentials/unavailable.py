@@ -20,8 +20,8 @@ from trackers.credentials.windows import (
     LIVE,
     OPENS,
     OVER,
-    PACE_STEP,
     ROOM,
+    TURN,
     UNHEARD_FOR,
     USABLE,
     WHICH,
@@ -81,7 +81,7 @@ _ROOM_AGAIN = statement(
     is_cooled_down=IS_COOLED_DOWN,
     soon=_MAY_ASK_AT,
     last=LAST,
-    step=PACE_STEP,
+    step=TURN,
     is_awaited=_IS_AWAITED,
     opens=OPENS,
     unheard_for=UNHEARD_FOR,
@@ -110,12 +110,27 @@ _WHO_WAS_NOT_ALLOWED = """
 """
 
 
+_HAS_BEARER = "SELECT 1 FROM trackers_credential WHERE kind = 'bearer' LIMIT 1"
+# Its plan does not have the endpoint.
+_WHOSE_PLAN_LACKS_IT = f"""
+    SELECT c.name, w.endpoint, w.refused_reason FROM {USABLE}
+    WHERE %(of_a_plan)s AND w.refused > 0 AND c.kind = 'bearer' AND c.disabled_at IS NULL
+      AND (%(only)s::bigint IS NULL OR c.id = %(only)s::bigint)
+      AND (%(project)s::bigint IS NULL OR a.project_id = %(project)s::bigint)
+    ORDER BY c.id LIMIT 1
+"""
+
+
 def why_unavailable(
     params: Mapping[str, Any], unreadable: Mapping[int, str]
 ) -> NoRoom | NoCredential | None:
     """Why none was taken; None when one has room after all."""
     candidates = _room_again(params)
     if not candidates:
+        if lacking := _first_row(_WHOSE_PLAN_LACKS_IT, params):
+            return NoCredential(sentences.not_in_plan(*lacking))
+        if params["for_apps"] and not _first_row(_HAS_BEARER, params):
+            return NoCredential(sentences.ONLY_FOR_APPS)
         if row := _first_row(_WHO_WAS_NOT_ALLOWED, params):
             return NoCredential(_not_allowed(*row, endpoints=json.loads(params["endpoints"])))
         return NoCredential(advice(_first_row(_WHO_IS_DISABLED, params), unreadable))
@@ -132,6 +147,8 @@ def why_unavailable(
         again = clock_time(candidate.at, now=candidate.now)
         why = candidate.why.rstrip(".")
         return NoRoom(candidate.at, f"{candidate.name}: {why}; checked again at {again}.")
+    if candidate.has_room and params["a_second"]:
+        return NoRoom(candidate.at, "X answers one such request in a second.")
     if candidate.has_room:
         return NoRoom(
             candidate.at,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.xapi.endpoints import scopes_for
+from trackers.xapi.endpoints import is_for_apps, is_of_a_plan, scopes_for, takes_one_a_second
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
@@ -78,7 +78,14 @@ LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
 PACE_STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
 _IN_STEPS = f"""(%(spread)s AND NOT {OVER} AND NOT {_IS_TESTED}
                   AND {PACE_STEP} >= interval '250 milliseconds')"""
-IN_TURN = f"(NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp())"
+# X counts seconds when a request arrives. So one at a time, and the next a second after its reply.
+_SECOND_IS_OVER = f"""(NOT %(a_second)s OR cardinality({LIVE}) = 0 AND coalesce(
+                      greatest(w.learned_at, w.lost[cardinality(w.lost)]) + interval '1 second'
+                      <= statement_timestamp(), true))"""
+IN_TURN = f"""({_SECOND_IS_OVER}
+                 AND (NOT {_IN_STEPS} OR {LAST} + {PACE_STEP} <= statement_timestamp()))"""
+# How long after the last one the next takes its turn.
+TURN = f"CASE WHEN %(a_second)s THEN interval '1 second' ELSE {PACE_STEP} END"
 
 
 def wait_after(refusals: str, *, most: str) -> str:
@@ -89,7 +96,8 @@ def wait_after(refusals: str, *, most: str) -> str:
 # How many of `most` requests are reserved where there is room: one if requests take turns, and one
 # if X refused the last request, so that it tests for the others.
 _REQUESTS_GRANTED = f"""(CASE
-                  WHEN {_IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.depletions > 0 THEN 1
+                  WHEN %(a_second)s OR {_IN_STEPS} OR c.refused > 0 OR w.refused > 0
+                       OR p.depletions > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
 # The times identify a window's reservations: a cancelled or settled one is removed by its time.
 # So they are a microsecond apart, and never repeat whatever the clock does.
@@ -116,6 +124,9 @@ WHICH = """
     c.id <> ALL (%(except)s::bigint[])
     AND (%(project)s::bigint IS NULL OR a.project_id = %(project)s::bigint)
     AND (%(only)s::bigint IS NULL OR c.id = %(only)s::bigint)
+    AND (NOT %(for_apps)s OR c.kind = 'bearer')
+    -- A plan that lacks the endpoint goes on lacking it: not until the credential changes.
+    AND (NOT %(of_a_plan)s OR w.refused = 0 OR %(by_hand)s)
     -- Only a person who tries it asks with one that is disabled.
     AND (c.disabled_at IS NULL OR %(by_hand)s)
     -- What its user allowed; not known of old sign-ins until their tokens are renewed.
@@ -142,7 +153,7 @@ _KNOW = f"""
     SELECT DISTINCT c.app_id, {_HOLDER}, %(endpoints)s::jsonb ->> c.api,
            '{{}}'::timestamptz[], '{{}}'::timestamptz[]
     FROM trackers_credential c
-    WHERE %(endpoints)s::jsonb ? c.api
+    WHERE %(endpoints)s::jsonb ? c.api AND (NOT %(for_apps)s OR c.kind = 'bearer')
     ORDER BY 1, 2
     ON CONFLICT (app_id, credential_id, endpoint) DO NOTHING
 """
@@ -192,6 +203,9 @@ def reservation_params(
     return {
         "endpoints": json.dumps(dict(endpoint_of)),
         "scopes": scopes_for(endpoint_of),
+        "for_apps": is_for_apps(endpoint_of),
+        "a_second": takes_one_a_second(endpoint_of),
+        "of_a_plan": is_of_a_plan(endpoint_of.get("v2")),
         "except": list(without),
         "only": only,
         "project": project,

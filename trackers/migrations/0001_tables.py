@@ -391,6 +391,8 @@ class Migration(migrations.Migration):
             ('closed_at', models.DateTimeField(null=True)),
             ('source', models.ForeignKey(on_delete=models.CASCADE, related_name='gaps', to='trackers.source')),
             ('was_of', models.CharField(blank=True, db_default='', default='', max_length=1024)),
+            ('archive_asked_at', models.DateTimeField(null=True)),
+            ('archive_refusal', models.CharField(blank=True, db_default='', default='', max_length=300)),
         ], {
             'ordering': ['-found_at', '-pk'],
             'indexes': [

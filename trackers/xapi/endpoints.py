@@ -13,6 +13,8 @@ USERNAMES: Mapping[str, str] = {"v2": "GET /2/users/by"}
 ACCOUNT_POSTS: Mapping[str, str] = {"v2": "GET /2/users/:id/tweets"}
 MENTIONS: Mapping[str, str] = {"v2": "GET /2/users/:id/mentions"}
 SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
+# Bearer tokens only, and of plans that have it.
+ARCHIVE: Mapping[str, str] = {"v2": "GET /2/tweets/search/all"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # Bearer tokens only, and free.
 USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
@@ -25,6 +27,12 @@ CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/ru
 # Bearer tokens only: the connections of an app's streams, and ending some of them.
 CONNECTIONS: Mapping[str, str] = {"v2": "GET /2/connections"}
 END_CONNECTIONS: Mapping[str, str] = {"v2": "DELETE /2/connections"}
+
+_FOR_APPS = frozenset({ARCHIVE["v2"]})
+# "1/sec, 300/15min" (x-api/fundamentals/rate-limits, 2026-08-22): no header tells of the second.
+_ONE_A_SECOND = frozenset({ARCHIVE["v2"]})
+# "Available to pay-per-use and Enterprise customers" (x-api/posts/search/introduction, 2026-08-22).
+_OF_A_PLAN = frozenset({ARCHIVE["v2"]})
 
 # What a user has to allow, by X's OpenAPI document (2.167, 2026-08-22): `OAuth2UserToken` of the
 # operations above. Endpoints for bearer tokens only have none.
@@ -40,6 +48,21 @@ SIGN_IN_SCOPES = ("tweet.read", "users.read", "list.read", "offline.access")
 def scopes_for(endpoint_of: Mapping[str, str]) -> list[str]:
     """What a user must have allowed for a call; only tokens of the v2 API have scopes."""
     return sorted(_SCOPES.get(endpoint_of.get("v2", ""), ()))
+
+
+def is_for_apps(endpoint_of: Mapping[str, str]) -> bool:
+    """Whether X takes only bearer tokens for a call."""
+    return endpoint_of.get("v2") in _FOR_APPS
+
+
+def takes_one_a_second(endpoint_of: Mapping[str, str]) -> bool:
+    """Whether X answers an app only once in a second, besides its window."""
+    return endpoint_of.get("v2") in _ONE_A_SECOND
+
+
+def is_of_a_plan(endpoint: str | None) -> bool:
+    """Whether only some plans have an endpoint, so that a 403 there lasts as long as the plan."""
+    return endpoint in _OF_A_PLAN
 
 
 def endpoints_closed_to(scopes: Iterable[str]) -> dict[str, list[str]]:

@@ -9,11 +9,19 @@ from typing import Literal
 
 from trackers.xapi.results import Missing, Post, WindowSeen
 
-PageKind = Literal["account", "mentions", "search", "list"]
+# archive: a search of all posts ever, where search itself is of the last week.
+PageKind = Literal["account", "mentions", "search", "list", "archive"]
+_QUERIES = ("search", "archive")
 Excluded = Literal["replies", "retweets"]
 
 # X's own limits on the size of a page.
-FEWEST: Mapping[PageKind, int] = {"account": 5, "mentions": 5, "search": 10, "list": 1}
+FEWEST: Mapping[PageKind, int] = {
+    "account": 5,
+    "mentions": 5,
+    "search": 10,
+    "list": 1,
+    "archive": 10,
+}
 MAX_PAGE_SIZE = 100
 
 
@@ -35,7 +43,7 @@ class Ask:
             raise ValueError(
                 f"A page of {self.kind} is of {FEWEST[self.kind]} to {MAX_PAGE_SIZE} posts."
             )
-        if isinstance(self.of, str) != (self.kind == "search"):
+        if isinstance(self.of, str) != (self.kind in _QUERIES):
             raise ValueError("Search wants a query, and the others an id.")
         if self.kind == "list" and (self.since_id, self.until_id, self.start_time) != (None,) * 3:
             raise ValueError("X reads lists only from their head.")

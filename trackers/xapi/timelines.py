@@ -1,4 +1,4 @@
-"""Asking X for pages of posts: an account's, its mentions, recent search, a list.
+"""Asking X for pages of posts: an account's, its mentions, recent search, a list, the archive.
 
 Ask ─> tweepy ─> Page: the posts, the next page's token, when the request began by X's clock
 Like `client` for look-ups: the same connections, the same errors.
@@ -15,6 +15,7 @@ from typing import Any
 
 from trackers.xapi.endpoints import (
     ACCOUNT_POSTS,
+    ARCHIVE,
     LIST_POSTS,
     MENTIONS,
     SEARCH,
@@ -37,6 +38,7 @@ ENDPOINTS: Mapping[PageKind, Mapping[str, str]] = {
     "mentions": MENTIONS,
     "search": SEARCH,
     "list": LIST_POSTS,
+    "archive": ARCHIVE,
 }
 # A Date this far from our own clock is more likely an error than a clock.
 MOST_SKEW = timedelta(hours=1)
@@ -140,10 +142,18 @@ def _ask_mentions(client: XClient, ask: Ask, vocabulary: str) -> Reply:
 
 
 def _ask_search(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    return client.tweepy.search_recent_tweets(ask.of, **_options_of_search(ask, vocabulary))
+
+
+def _ask_archive(client: XClient, ask: Ask, vocabulary: str) -> Reply:
+    return client.tweepy.search_all_tweets(ask.of, **_options_of_search(ask, vocabulary))
+
+
+def _options_of_search(ask: Ask, vocabulary: str) -> dict[str, Any]:
     params = _options(ask, vocabulary)
     if "pagination_token" in params:
         params["next_token"] = params.pop("pagination_token")
-    return client.tweepy.search_recent_tweets(ask.of, **params)
+    return params
 
 
 def _ask_list(client: XClient, ask: Ask, vocabulary: str) -> Reply:
@@ -159,6 +169,7 @@ _SEND: Mapping[PageKind, Callable[[XClient, Ask, str], Reply]] = {
     "mentions": _ask_mentions,
     "search": _ask_search,
     "list": _ask_list,
+    "archive": _ask_archive,
 }
 
 

@@ -1,8 +1,12 @@
 """Sources by the API: by the rules of the page's form."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.utils import timezone
 
+from tests.factories import CredentialFactory, id_born
 from trackers.ingest.sources.models import Source, SourcePoll
 
 
@@ -124,3 +128,33 @@ def test_without_the_permission_sources_are_neither_shown_nor_changed(program):
     program.post("sources", {"kind": "search", "of": "sun"})
     assert (program.status, Source.objects.count()) == (403, 1)
     assert program.get("sources/9999")["error"].startswith("The user of this token lacks")
+
+
+def test_the_archive_is_searched_only_once_its_cost_was_confirmed(owner):
+    owner.post("sources", {"kind": "search", "of": "#artemis"})
+    source = Source.objects.get()
+    path = f"sources/{source.pk}/archive"
+    assert "no lost gap" in owner.post(path, {"confirm": True})["error"]
+    now = timezone.now()
+    gap = source.gaps.create(
+        from_id=id_born(now - timedelta(days=20)),
+        to_id=id_born(now - timedelta(days=9)),
+        why="reach",
+        found_at=now,
+    )
+    assert "only bearer tokens" in owner.post(path, {"confirm": True})["error"]
+    CredentialFactory()
+
+    refused = owner.post(path, {})
+    assert owner.status == 409
+    assert refused["error"].startswith(
+        "Search X's archive for 11 days of posts that search: #artemis lacks? How many there are"
+    )
+    assert not Source.objects.get().gaps.exclude(archive_asked_at=None).exists()
+
+    owner.post(path, {"confirm": True})
+    gap.refresh_from_db()
+    assert owner.status == 204
+    assert gap.archive_asked_at is not None
+    assert "no lost gap" in owner.post(path, {"confirm": True})["error"]
+    assert LogEntry.objects.first().change_message == "Had X's archive searched, by the API."

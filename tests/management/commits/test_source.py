@@ -6,8 +6,9 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from tests.factories import TweetFactory
+from tests.factories import CredentialFactory, TweetFactory, id_born
 from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 from trackers.tweets.models import Tweet
 
@@ -150,3 +151,27 @@ def test_removing_a_source_can_untrack_tweets_of_no_other_source():
     assert told == "Removed search: moon and untracked 1 tweet.\n"
     assert set(Tweet.objects.values_list("pk", flat=True)) == {2, 3, 4}
     assert [source.of for source in Source.objects.all()] == ["mars"]
+
+
+def test_the_archive_is_searched_after_its_cost_was_said():
+    run("add", "search", "#artemis")
+    source = Source.objects.get()
+    with pytest.raises(CommandError, match="no lost gap"):
+        run("archive", source.pk)
+    CredentialFactory()
+    now = timezone.now()
+    source.gaps.create(
+        from_id=id_born(now - timedelta(days=20)),
+        to_id=id_born(now - timedelta(days=9)),
+        why="reach",
+        found_at=now,
+    )
+
+    with pytest.raises(CommandError, match=r"Search X's archive for 11 days .* with --yes"):
+        run("archive", source.pk)
+    assert not source.gaps.exclude(archive_asked_at=None).exists()
+
+    printed, _ = run("archive", source.pk, "--yes")
+
+    assert "X's archive will be searched for 1 gap." in printed
+    assert source.gaps.exclude(archive_asked_at=None).count() == 1

@@ -60,6 +60,7 @@ def ask_as_the_product(x, bearer):
         Ask("mentions", account, since_id=5, until_id=1 << 62, max_results=5),
         Ask("search", QUERY, start_time=now - timedelta(days=6), max_results=10),
         Ask("search", QUERY),
+        Ask("archive", QUERY, since_id=5, until_id=1 << 62),
         Ask("list", int(LIST), max_results=1),
     ):
         page = read_page(bearer, ask, **x.asking)

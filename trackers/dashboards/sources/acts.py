@@ -55,7 +55,8 @@ def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponse:
 def act_on_ticked(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("act", "")
     act = ACTS.get(name)
-    if act is None:
+    # What asks first does so on the page of one.
+    if act is None or act.asks:
         raise Http404(f"There is no action {name[:40]!r} for sources.")
     require_permission(request, act.permission)
     ids = [

@@ -22,6 +22,7 @@ from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
+from trackers.ingest.sources.archive import SEARCHED, searchable
 from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
@@ -48,6 +49,9 @@ _HELP_OF_GAP = {
     Gap.Why.RULE: "a search will fill it, up to seven days back",
     Gap.Why.EDITED: "",
 }
+_OF_ARCHIVE = (
+    "a search of X's archive can fill it, where the plan includes that, or else an imported file"
+)
 # Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
 _FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
 _DAY_COLUMNS = (
@@ -101,6 +105,7 @@ def _source_context(source: Source, *, now: datetime) -> dict[str, object]:
         if source.kind == Source.Kind.STREAM
         else None,
         "gaps": _gap_rows(source),
+        "can_search_archive": searchable(source).exists(),
         "late": [
             (post, born_at(post.tweet_id), lasting(post.seen_at - born_at(post.tweet_id)))
             for post in source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
@@ -134,7 +139,7 @@ def _gap_rows(source: Source) -> list[tuple[Gap, str, str, str, str, str]]:
             exactly(born_at(gap.from_id)) if gap.from_id else "the beginning",
             exactly(born_at(gap.to_id)),
             *_gap_state(gap, source),
-            _gap_help(gap),
+            _gap_help(gap, source),
         )
         for gap in [*missing, *rest]
     ]
@@ -160,11 +165,15 @@ def _newest_rows(source: Source, plan: Plan, *, now: datetime) -> dict[str, obje
     return {"labels": LABELS.values(), "rows": tweet_rows(newest, plan, now=now)}
 
 
-def _gap_help(gap: Gap) -> str:
+def _gap_help(gap: Gap, source: Source) -> str:
     """What fills it; or what is still missing of it, now that it is filled or given up."""
     if gap.was_of:
         then = f"of “{short(gap.was_of)}”, as the source was then"
         return then if gap.closed_at else f"{then}; only an imported file can fill it"
+    if gap.archive_asked_at:
+        return "" if gap.closed_at else "X's archive is searched for it"
+    if gap.closed_at is None and gap.is_lost and source.kind in SEARCHED:
+        return gap.archive_refusal or _OF_ARCHIVE
     if gap.closed_at is None:
         return _HELP_OF_GAP[Gap.Why(gap.why)]
     return _FILLED_BY_SEARCH if gap.is_of_stream else ""

@@ -42,6 +42,8 @@ def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> 
         filling = replace(_sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)
         return Begun(filling) if gap.token else Begun(None, replace(gap, why="reach"))
     filling = replace(_sweep("gap", gap.from_id, gap.to_id, rules), passed=passed)
+    if rules.kind == "archive":
+        return Begun(replace(filling, of_archive=True))
     return above_floor(filling, floor_of(rules, now_ms=now_ms))
 
 

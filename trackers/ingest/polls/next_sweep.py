@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
+from django.db.models import Q
+
 from trackers.ingest.polls.begin import Begun, begin_gap, begin_overlap, begin_poll
 from trackers.ingest.polls.pages import Done, Short
 from trackers.ingest.polls.state import (
@@ -111,7 +113,8 @@ def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
 
 def _fillable(source: Source) -> Iterable[Gap]:
     """Newest first, so that posts filling one gap do not count as newer than the next gap."""
-    rows = source.gaps.filter(closed_at=None).exclude(why=Gap.Why.REACH)
+    beyond_reach = Q(why=Gap.Why.REACH, archive_asked_at=None)
+    rows = source.gaps.filter(closed_at=None, was_of="").exclude(beyond_reach)
     return rows.order_by("-to_id", "-pk")
 
 
@@ -125,6 +128,8 @@ def _ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
 def _begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
     """Whether any of the gap is left to read; what X no longer shows is reported as lost."""
     passed = max(0, source.yielded - row.yielded_when_found)
+    if row.archive_asked_at:
+        rules = replace(rules, kind="archive")
     begun = begin_gap(unread_of(row), rules, passed=passed, now_ms=ms(now))
     lose(source, row, begun, now=now)
     set_sweep(source, begun.sweep)

@@ -156,7 +156,8 @@ def first_room(shut: Sequence[selection.NoRoom | selection.NoCredential], *, now
     if rooms:
         first = min(rooms, key=lambda one: one.until)
         return Wait(max(first.until, now), first.why)
-    return Wait(now + _NO_CREDENTIAL_WAIT, shut[0].why)
+    lasting = [one.why for one in shut if sentences.lasts_until_changed(one.why)]
+    return Wait(now + _NO_CREDENTIAL_WAIT, (lasting or [shut[0].why])[0])
 
 
 # A tweet's newest version is what is paid for; X bills it under its own id.

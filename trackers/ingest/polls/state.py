@@ -31,18 +31,22 @@ class Polling:
 
 
 def kind_of(source: Source) -> PageKind:
-    """The kind of page to ask X for: search fills the gaps of a stream."""
+    """The kind of page to ask X for: search fills the gaps of a stream, and the archive those that
+    a person had it asked for."""
+    if source.sweep and source.sweep.get("of_archive"):
+        return "archive"
     return "search" if source.kind == Source.Kind.STREAM else cast("PageKind", source.kind)
 
 
 def rules_of(source: Source, polling: Polling) -> ReadingRules:
     kind = kind_of(source)
-    usual = polling.late_search if kind == "search" else polling.late_timelines
+    is_search = kind in ("search", "archive")
+    usual = polling.late_search if is_search else polling.late_timelines
     late_by = usual if source.late_by is None else source.late_by
     return ReadingRules(
         kind,
         k_ms=late_by // timedelta(milliseconds=1),
-        lag_ms=_SEARCH_LAG_MS if kind == "search" else 0,
+        lag_ms=_SEARCH_LAG_MS if is_search else 0,
         pages=source.pages,
         exclude=_excluded(source),
     )
@@ -62,7 +66,7 @@ def asked_of(source: Source) -> int | str | None:
     Raises ValueError, with a sentence, for a list without a number.
     """
     match kind_of(source):
-        case "search":
+        case "search" | "archive":
             return source.of
         case "list":
             return int(list_id(source.of))

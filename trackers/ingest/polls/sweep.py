@@ -19,7 +19,13 @@ Purpose = Literal["poll", "gap", "overlap"]
 # reach: X shows nothing older. repeats: X sent the same page again and again.
 Why = Literal["budget", "quota", "reach", "repeats"]
 
-_REACH: dict[PageKind, int | None] = {"account": 3200, "mentions": 800, "search": None, "list": 800}
+_REACH: dict[PageKind, int | None] = {
+    "account": 3200,
+    "mentions": 800,
+    "search": None,
+    "list": 800,
+    "archive": None,
+}
 _REACH_WITHOUT_REPLIES = 800
 
 
@@ -85,3 +91,4 @@ class Sweep:
     passed: int = 0  # roughly how many posts X has counted down to here
     token: str | None = None
     is_deep: bool = False  # the weekly overlap
+    of_archive: bool = False  # X's archive is asked, which has no floor

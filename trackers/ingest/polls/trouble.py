@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
+from trackers.credentials import sentences
 from trackers.ingest.polls.begin import Begun
 from trackers.ingest.polls.next_sweep import NO_DELAY, end_sweep, lose
 from trackers.ingest.polls.pages import after_stale, give_up, without_token
@@ -15,6 +16,7 @@ from trackers.ingest.polls.reservation import Wait
 from trackers.ingest.polls.row_lock import end_claim, held
 from trackers.ingest.polls.state import cursor_of, ms, set_sweep
 from trackers.ingest.polls.sweep import ReadingRules, Sweep
+from trackers.ingest.sources.archive import give_archive_up
 from trackers.ingest.sources.models import Source
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
@@ -50,6 +52,9 @@ def put_off(
     What it has not read becomes a gap, and the next poll goes first.
     """
     delay = max(wait.until - now, timedelta(0))
+    if sweep is not None and sweep.of_archive and sentences.lasts_until_changed(wait.because):
+        _give_archive_up(batch, source, because=wait.because)
+        return NO_DELAY
     if delay < _REPORTED_FROM:
         queue.release(batch, delay)
         return delay
@@ -60,6 +65,15 @@ def put_off(
             row.problem = wait.because[:300]
             end_claim(batch, row, delay)
     return delay
+
+
+def _give_archive_up(batch: Batch, source: Source, *, because: str) -> None:
+    """What the archive was to fill is lost again, and new posts are read."""
+    with held(batch, source) as row:
+        if row is not None:
+            _abandon_sweep(row)
+            give_archive_up(row, because=because)
+            end_claim(batch, row, NO_DELAY)
 
 
 def _end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:

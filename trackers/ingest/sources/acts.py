@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
-from trackers.ingest.sources import life, only_here
+from trackers.ingest.sources import archive, life, only_here
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
+from trackers.schedule.durations import spoken
 
 ADD, CHANGE, DELETE = (f"trackers.{verb}_source" for verb in ("add", "change", "delete"))
 TWICE = "It already exists: somebody else has just added it."
@@ -82,6 +84,38 @@ def poll_now(source: Source, actor: Actor) -> Done:
     )
 
 
+def search_archive(source: Source, actor: Actor) -> Done:
+    """Have X's archive searched for its lost gaps, once; `count`: how many gaps."""
+    if why := archive.why_not(source):
+        return Done(f"{source}: {why}", is_done=False)
+    gaps = archive.ask_archive(source, now=timezone.now())
+    life.poll_now([source.pk])
+    history.record(actor, [source], "Had X's archive searched")
+    return Done(
+        f"{source}: X's archive will be searched for {gaps:,} gap{'s' if gaps != 1 else ''}.", gaps
+    )
+
+
+def asks_to_search_archive(source: Source) -> str:
+    """The question before it, with what it may cost."""
+    cost = archive.cost_of_archive(source, now=timezone.now())
+    what = f"Search X's archive for {spoken(cost.length)} of posts that {source} lacks?"
+    if cost.posts is None:
+        return f"{what} {_UNKNOWN_COST}"
+    money = "" if cost.money is None else f", for about ${cost.money:,.2f}"
+    return f"{what} {_COST_BY_AVERAGE.format(posts=cost.posts, money=money)}"
+
+
+_UNKNOWN_COST = (
+    "How many there are is unknown, since it has brought nothing lately. X bills each at the price "
+    "of a post, and no budget is exceeded."
+)
+_COST_BY_AVERAGE = (
+    "By what it brought lately that is about {posts:,} posts{money}. X bills each at the price of "
+    "a post, and no budget is exceeded."
+)
+
+
 def remove(source: Source, actor: Actor) -> Done:
     """Forget it, its gaps and what it yielded; the tweets stay tracked."""
     return _done(
@@ -128,5 +162,8 @@ ACTS = {
     "poll": Act(poll_now, CHANGE),
     "pause": Act(pause, CHANGE),
     "resume": Act(resume, CHANGE),
+    "archive": Act(
+        search_archive, CHANGE, asks=asks_to_search_archive, button="Search the archive"
+    ),
     "remove": Act(remove, DELETE, leaves=True),
 }

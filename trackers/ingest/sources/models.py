@@ -219,10 +219,17 @@ class Source(models.Model):
         return self.is_polled or self.kind == self.Kind.STREAM
 
 
+class GapQuerySet(models.QuerySet["Gap"]):
+    def lost(self) -> Self:
+        """Those that X's timelines and searches no longer show, of what the source is now."""
+        return self.filter(closed_at=None, why=Gap.Why.REACH, was_of="")
+
+
 class Gap(models.Model):
     """Posts of a source that were not read: from_id < id < to_id; without from_id, all older.
 
     open ─> filled, or lost once X no longer shows it; given up when the source's origin was changed
+    lost ─> filled, if a person has X's archive searched for it (`archive`)
     """
 
     class Why(models.TextChoices):
@@ -245,6 +252,11 @@ class Gap(models.Model):
     closed_at = models.DateTimeField(null=True)
     # The source's origin then; empty: the one it has now.
     was_of = models.CharField(max_length=1024, blank=True, default="", db_default="")
+    # Since when X's archive is to be searched for it; and why it was not, the last time.
+    archive_asked_at = models.DateTimeField(null=True)
+    archive_refusal = models.CharField(max_length=300, blank=True, default="", db_default="")
+
+    objects = GapQuerySet.as_manager()
 
     class Meta:
         ordering = ["-found_at", "-pk"]
@@ -271,8 +283,8 @@ class Gap(models.Model):
 
     @property
     def is_lost(self) -> bool:
-        """X no longer shows it: only a file can fill it."""
-        return self.why == self.Why.REACH
+        """X no longer shows it: only a file can fill it, or X's archive if it is asked."""
+        return self.why == self.Why.REACH and self.archive_asked_at is None
 
     @property
     def is_given_up(self) -> bool:

@@ -165,7 +165,7 @@ def _is_stream(source: Source) -> bool:
 
 def _gaps_of(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     """How many gaps of each source are open, and how many are lost."""
-    lost = Q(why=Gap.Why.REACH)
+    lost = Q(why=Gap.Why.REACH, archive_asked_at=None)
     gaps = (
         Gap.objects.filter(source__in=keys, closed_at=None)
         .order_by()

@@ -13,6 +13,7 @@ from django.utils import timezone
 from trackers.acts import Done
 from trackers.history import Actor, by_command
 from trackers.ingest.sources import acts
+from trackers.ingest.sources.archive import why_not
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.ingest.sources.status import source_statuses
@@ -63,6 +64,9 @@ class Command(ActionsCommand):
         _add_settings_options(edit)
         pause = add_action("pause", help="stop polling until resumed")
         resume = add_action("resume", help="resume, with a poll at once")
+        archive = add_action("archive", help="have X's archive searched for lost gaps")
+        archive.add_argument("id", metavar="ID")
+        archive.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         remove = add_action("remove", help="remove sources; their tweets stay tracked")
         for action in (pause, resume, remove):
             action.add_argument("ids", nargs="+", metavar="ID")
@@ -103,6 +107,19 @@ class Command(ActionsCommand):
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
         self.each(options, acts.resume)
+
+    def do_archive(self, options: Mapping[str, Any]) -> None:
+        [source] = find_sources([options["id"]])
+        if not why_not(source):
+            question = acts.asks_to_search_archive(source)
+            if not (options["yes"] or sys.stdin.isatty()):
+                # It costs money: a script says that it is meant.
+                raise CommandError(f"{question} Repeat it with --yes.")
+            confirm_or_stop(question, yes=options["yes"])
+        done = acts.search_archive(source, by_command())
+        if not done.is_done:
+            raise CommandError(done.message)
+        self.show({"id": str(source.pk), "gaps": done.count}, done.message)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = find_sources(options["ids"])
