@@ -75,12 +75,6 @@ def test_any_wrong_key_is_unauthorized(x, wrong):
     reply = signed(x, "GET", "/2/tweets?ids=1", **{wrong: "other"})
 
     assert reply.status_code == 401
-    assert reply.json() == {
-        "title": "Unauthorized",
-        "type": "about:blank",
-        "status": 401,
-        "detail": "Unauthorized",
-    }
     assert "x-rate-limit-limit" not in reply.headers
 
 

@@ -15,12 +15,6 @@ def test_a_window_counts_down_and_then_refuses(x):
     reset = {int(reply.headers["x-rate-limit-reset"]) for reply in replies}
     assert len(reset) == 1
     assert 890 < reset.pop() - time.time() <= 901
-    assert replies[3].json() == {
-        "title": "Too Many Requests",
-        "detail": "Too Many Requests",
-        "type": "about:blank",
-        "status": 429,
-    }
     assert x.fake("GET", "totals")["over_window"] == 1
 
 

@@ -158,35 +158,3 @@ def test_deleted_posts_are_gone_from_the_timeline(x, author, path):
 
     assert posts[3] not in joined(read(x, path))
     assert posts[4] in joined(read(x, path))
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        pytest.param(
-            {"max_results": "4"},
-            "The `max_results` query parameter value [4] is not between 5 and 100",
-            id="page too small",
-        ),
-        pytest.param(
-            {"since_id": "1.2"},
-            "The `since_id` query parameter value [1.2] does not match ^[0-9]{1,19}$",
-            id="not an id",
-        ),
-        pytest.param(
-            {"exclude": "quotes"},
-            "The `exclude` query parameter value [quotes] is not one of [replies,retweets]",
-            id="not excludable",
-        ),
-        pytest.param(
-            {"start_time": "yesterday"},
-            "The `start_time` query parameter value [yesterday] is not a valid RFC3339 timestamp",
-            id="not a time",
-        ),
-    ],
-)
-def test_a_bad_request_is_explained(x, path, params, message):
-    reply = x.get(path, **params)
-
-    assert reply.status_code == 400
-    assert [error["message"] for error in reply.json()["errors"]] == [message]

@@ -120,16 +120,6 @@ def test_replies_retweets_and_quotes_name_the_post_they_are_about(x):
         assert mention["id"] == tweet["in_reply_to_user_id"]
 
 
-def test_the_other_vocabulary_uses_the_word_post(x):
-    x.release(rate=1e6, count=50, quotes=1, replies=0, retweets=0)
-    wait_until(lambda: len(x.visible()) == 50)
-    quote = next(post["id"] for post in x.visible() if post["kind"] == "quote")
-
-    [post] = x.tweets([quote], **{"post.fields": "referenced_posts"}).json()["data"]
-
-    assert post["referenced_posts"][0]["type"] == "quoted"
-
-
 def test_a_flow_can_be_ended_and_its_posts_stay(x):
     flow = x.release(rate=200, count=10_000)
     wait_until(lambda: len(x.visible()) > 5)

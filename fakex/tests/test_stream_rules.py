@@ -128,17 +128,6 @@ def test_rules_are_deleted_by_id_or_value(x):
     assert [rule["id"] for rule in x.get(RULES).json()["data"]] == [three]
 
 
-def test_a_dry_run_changes_nothing(x):
-    [rule] = add_rule(x, "one")
-
-    added = change_rules(x, {"add": [{"value": "two"}]}, dry_run="true")
-    deleted = change_rules(x, {"delete": {"ids": [rule]}}, dry_run="true")
-
-    assert added.json()["meta"]["summary"]["valid"] == 1
-    assert deleted.json()["meta"]["summary"]["deleted"] == 1
-    assert [rule["value"] for rule in x.get(RULES).json()["data"]] == ["one"]
-
-
 @pytest.mark.parametrize("body", [{}, {"add": []}, {"add": ["x"]}, {"delete": {}}, [1]])
 def test_a_malformed_change_is_a_bad_request(x, body):
     assert change_rules(x, body).status_code == 400

@@ -81,36 +81,6 @@ def test_usage_lags_and_drifts_as_configured(x, usage):
     assert drifting["daily_project_usage"]["usage"] == [{"date": today(x), "usage": "40"}]
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"days": "91"}, "The `days` query parameter value [91] is not between 1 and 90"),
-        ({"days": "0"}, "The `days` query parameter value [0] is not between 1 and 90"),
-        ({"usage.fields": "x"}, "The `usage.fields` query parameter value [x] is not one of ["),
-        ({"ids": "1"}, "The query parameter [ids] is not one of [days,usage.fields]"),
-    ],
-)
-def test_bad_requests_are_explained(usage, params, message):
-    reply = usage(**params)
-
-    assert reply.status_code == 400
-    assert reply.json()["errors"][0]["message"].startswith(message)
-
-
-def test_only_an_app_may_ask(x, usage):
-    x.fake(
-        "POST",
-        "credentials",
-        {"kind": "oauth2", "client_id": "c", "access_token": "user", "refresh_token": "r"},
-    )
-
-    reply = x.get("/2/usage/tweets", token="user")
-
-    assert reply.status_code == 403
-    assert reply.json()["title"] == "Unsupported Authentication"
-    assert reply.json()["type"] == "https://api.twitter.com/2/problems/unsupported-authentication"
-
-
 def test_usage_costs_nothing_and_has_a_window_of_fifty(x, usage):
     replies = [usage() for _ in range(51)]
 
