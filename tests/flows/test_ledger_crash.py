@@ -32,7 +32,7 @@ print(balance.day, flush=True)
 sys.stdin.readline()
 connection.close()
 for payment in payments:
-    ledger.settle_payment(payment, posts=100, shown=100, x_now=None)
+    ledger.settle_payment(payment, posts=100, all_posts=100, x_now=None)
 """
 BUDGETS = "posts_a_day, posts_a_month, money_a_day, money_a_month"
 CLEAR = f"""

@@ -1,8 +1,8 @@
 """Tokens of OAuth 2.0 are renewed before they expire: by one worker at a time across all hosts.
 
-mark, committed ─> ask X, no transaction open ─> both tokens saved and the mark ended, one commit
+lease, committed ─> ask X, no transaction open ─> both tokens saved and the lease ended, one commit
 
-X takes a refresh token once. A worker that dies between X's answer and the commit leaves a mark
+X takes a refresh token once. A worker that dies between X's answer and the commit leaves a lease
 that runs out, and a spent token: the next renewal is refused, and a person has to sign in again.
 """
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 _RENEWED_BEFORE_END = timedelta(minutes=1)
 # Beyond the request's own timeout: time for a slow name server, and for a database to come back.
-_MARK_OUTLASTS_REQUEST = timedelta(seconds=30)
+_LEASE_OUTLASTS_REQUEST = timedelta(seconds=30)
 _RETRY_FIRST, _RETRY_MOST = timedelta(seconds=2), timedelta(minutes=5)
 _SIGN_IN_AGAIN = "sign in again"
 
@@ -47,7 +47,7 @@ class NotRenewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class RenewalLease:
     """The right to renew."""
 
     credential: Credential  # as it was when this was granted
@@ -103,26 +103,26 @@ def _renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Cred
     if task_time.reply_by() < time.monotonic() + timeout.total_seconds():
         # The task could end after the refresh token is spent and before the new one is saved.
         return NotRenewed("Its tokens will be renewed by a task that has time for it.")
-    mark = take_mark(credential, lasts=timeout + _MARK_OUTLASTS_REQUEST)
-    if mark is None:
+    lease = take_lease(credential, lasts=timeout + _LEASE_OUTLASTS_REQUEST)
+    if lease is None:
         return NotRenewed("Another worker is renewing its tokens.")
     try:
-        tokens = new_tokens(mark.credential.secrets, base_url=base_url, timeout=timeout)
+        tokens = new_tokens(lease.credential.secrets, base_url=base_url, timeout=timeout)
     except SignInAgain as error:
-        return _give_up(mark, error)
+        return _give_up(lease, error)
     except XError as error:
-        return _postpone(mark, error)
+        return _postpone(lease, error)
     # These tokens are the only ones left, so keep trying even if the database is away for a while.
-    # That is why the mark outlasts the request; we try as long as the task has time.
-    until = time.monotonic() + _MARK_OUTLASTS_REQUEST.total_seconds()
+    # That is why the lease outlasts the request; we try as long as the task has time.
+    until = time.monotonic() + _LEASE_OUTLASTS_REQUEST.total_seconds()
     return retry_while_lost(
-        lambda: store_renewed(mark, tokens), until=min(until, task_time.ends_at())
+        lambda: store_renewed(lease, tokens), until=min(until, task_time.ends_at())
     )
 
 
-def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
+def take_lease(credential: Credential, *, lasts: timedelta) -> RenewalLease | None:
     """The right to renew for this long; None when another has it, or has just renewed."""
-    # Durable: fails inside an open transaction, which would hide the mark from the others.
+    # Durable: fails inside an open transaction, which would hide the lease from the others.
     with transaction.atomic(durable=True):
         ours = Credential.objects.filter(
             Q(refreshing_until=None) | Q(refreshing_until__lte=Now()),
@@ -133,25 +133,25 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
             return None
         found = Credential.objects.annotate(begun_at=Now()).get(pk=credential.pk)
         assert found.refreshing_until is not None
-        return Mark(found, found.begun_at, found.refreshing_until)
+        return RenewalLease(found, found.begun_at, found.refreshing_until)
 
 
-def store_renewed(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
-    """Saves both tokens and their expiry, and ends the mark, in one commit.
+def store_renewed(lease: RenewalLease, tokens: Tokens) -> Credential | NotRenewed:
+    """Saves both tokens and their expiry, and ends the lease, in one commit.
 
     They are kept however late they come, even if another worker was meanwhile refused with the
     old token, which is spent. They never replace tokens that a person has entered.
     """
     with transaction.atomic(durable=True):
-        current = _locked(mark.credential)
+        current = _locked(lease.credential)
         if current is None:
             return NotRenewed("It was removed.")
-        if current.secrets.get("refresh_token") != mark.spends:
+        if current.secrets.get("refresh_token") != lease.spends:
             return current
         secrets = Secrets({**current.secrets, **tokens.secrets})
         # Where X names none, they are as before (RFC 6749 §6).
         scopes = current.scopes if tokens.scopes is None else tokens.scopes
-        store_tokens(current, secrets, lives=tokens.lives, since=mark.begun_at, scopes=scopes)
+        store_tokens(current, secrets, lives=tokens.lives, since=lease.begun_at, scopes=scopes)
     logger.info(
         "credential %s has new tokens until %s",
         current,
@@ -183,52 +183,52 @@ def store_tokens(
         credential.enable()
 
 
-def _give_up(mark: Mark, error: XError) -> NotRenewed:
+def _give_up(lease: RenewalLease, error: XError) -> NotRenewed:
     """Disable it, unless a person has entered other tokens or another worker has kept new ones."""
     why = f"{_SIGN_IN_AGAIN}: X no longer accepts its refresh token ({error})"[:300]
     with transaction.atomic(durable=True):
-        current = _locked(mark.credential)
-        if current is None or current.secrets.get("refresh_token") != mark.spends:
+        current = _locked(lease.credential)
+        if current is None or current.secrets.get("refresh_token") != lease.spends:
             return NotRenewed("Its tokens were replaced in the meantime.")
         current.clear_renewals()
         # If a person enables it unchanged, it is tried once more.
-        current.expires_at = mark.credential.expires_at
+        current.expires_at = lease.credential.expires_at
         current.save(update_fields=RENEWAL)
-        current.disable(why, now=mark.begun_at)
+        current.disable(why, now=lease.begun_at)
     logger.warning(
         "credential %s is disabled: %s", current, why, extra={"credential": current.name}
     )
     return NotRenewed(why, refused=True)
 
 
-def _postpone(mark: Mark, error: XError) -> NotRenewed:
+def _postpone(lease: RenewalLease, error: XError) -> NotRenewed:
     """Leave it alone for a while, longer each time; X may merely be failing."""
     why = f"X sent no new tokens: {error}"[:300]
-    wait = _wait_after(mark, error)
-    Credential.objects.filter(pk=mark.credential.pk, refreshing_until=mark.until).update(
+    wait = _wait_after(lease, error)
+    Credential.objects.filter(pk=lease.credential.pk, refreshing_until=lease.until).update(
         refreshing_until=Now() + wait,
         renewals_failed=Least(F("renewals_failed") + 1, 32767),
         renewal_problem=why,
     )
     logger.warning(
         "credential %s will not be used for %.0f s: %s",
-        mark.credential,
+        lease.credential,
         wait.total_seconds(),
         why,
-        extra={"credential": mark.credential.name},
+        extra={"credential": lease.credential.name},
     )
     if isinstance(error, Refused):
-        note_refusal(mark.credential, error, because=why)
+        note_refusal(lease.credential, error, because=why)
     return NotRenewed(why, refused=isinstance(error, Refused))
 
 
-def _wait_after(mark: Mark, error: XError) -> timedelta:
+def _wait_after(lease: RenewalLease, error: XError) -> timedelta:
     """Doubles with every failure in a row, and is at least what X asks for, up to MAX_COOLDOWN."""
-    doublings = min(mark.credential.renewals_failed, 20)
+    doublings = min(lease.credential.renewals_failed, 20)
     wait = min(_RETRY_FIRST * 2**doublings, _RETRY_MOST) * random.uniform(0.8, 1.2)
     asked_by_x = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     if asked_by_x is None and isinstance(error, RateLimited) and error.resets_at is not None:
-        asked_by_x = error.resets_at - mark.begun_at
+        asked_by_x = error.resets_at - lease.begun_at
     return wait if asked_by_x is None else max(wait, min(asked_by_x, MAX_COOLDOWN))
 
 

@@ -56,7 +56,7 @@ class Settlement:
 
     payment: Payment
     posts: int = 0  # of the new ones, if it billed on that day
-    shown: int = 0  # in all, if it billed on the next
+    all_posts: int = 0  # whether new or not, if it billed on the next
     x_now: datetime | None = None  # X's clock in the answer; None when X gave no time
 
     def by_day(self) -> Iterator[tuple[date, int, int]]:
@@ -69,7 +69,7 @@ class Settlement:
         told = self.x_now.astimezone(UTC).date() if self.x_now else None
         may_be_over = told > today if told else self.payment.tomorrow > 0
         yield today, self.payment.posts, self.posts
-        yield tomorrow, self.payment.tomorrow, self.shown if may_be_over else 0
+        yield tomorrow, self.payment.tomorrow, self.all_posts if may_be_over else 0
 
 
 # Reservations of a project are serialised, or two could use the same room: the second sees what the
@@ -180,9 +180,9 @@ def _posts_granted(project: int, day: date, reserved: Sequence[int]) -> int:
     return found[0][0] or 0 if found else 0
 
 
-def settle_payment(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
-    """X answered: it showed `posts` of the new ones, and `shown` in all."""
-    settle_all([Settlement(payment, posts=posts, shown=shown, x_now=x_now)])
+def settle_payment(payment: Payment, *, posts: int, all_posts: int, x_now: datetime | None) -> None:
+    """X answered: it showed `posts` of the new ones, and `all_posts` in all."""
+    settle_all([Settlement(payment, posts=posts, all_posts=all_posts, x_now=x_now)])
 
 
 def settle_all(settlements: Iterable[Settlement]) -> None:
@@ -210,7 +210,7 @@ def cancel(payment: Payment) -> None:
 
 def count_as_billed(payment: Payment) -> None:
     """It may have been billed, so it counts as billed."""
-    settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
+    settle_all([Settlement(payment, posts=payment.posts, all_posts=payment.tomorrow)])
 
 
 def reserve_users(balance: Balance, users: int) -> bool:

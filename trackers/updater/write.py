@@ -174,4 +174,4 @@ def _settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
     else:
         posts, shown_count = len(grant.unpaid), len(reply.ids)
     x_now = reply.window.seen_at if reply.window else None
-    return Settlement(grant.payment, posts=posts, shown=shown_count, x_now=x_now)
+    return Settlement(grant.payment, posts=posts, all_posts=shown_count, x_now=x_now)

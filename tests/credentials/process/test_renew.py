@@ -274,12 +274,12 @@ def test_tokens_entered_by_a_person_during_a_renewal_stay(fake):
     ends_in(credential, seconds=0)
     entered = {"client_id": "client-id", "access_token": "pasted", "refresh_token": "pasted too"}
 
-    mark = renew.take_mark(credential, lasts=timedelta(minutes=1))
-    tokens = new_tokens(mark.credential.secrets, **fake.asking)
+    lease = renew.take_lease(credential, lasts=timedelta(minutes=1))
+    tokens = new_tokens(lease.credential.secrets, **fake.asking)
     credential.secrets = Secrets(entered)
     credential.clear_renewals()
     credential.save()
-    kept = renew.store_renewed(mark, tokens)
+    kept = renew.store_renewed(lease, tokens)
 
     assert dict(kept.secrets) == entered
     credential.refresh_from_db()

@@ -10,7 +10,7 @@ from django.db import connection
 from tests.x import consent, ends_in, look_up_with_tokens, save_credential
 from tests.xapi.process.test_secrets import forms_of
 from trackers.credentials.models import Credential
-from trackers.credentials.renew import Mark, ensure_valid
+from trackers.credentials.renew import RenewalLease, ensure_valid
 from trackers.xapi.errors import XError
 from trackers.xapi.tokens import new_tokens
 
@@ -84,7 +84,7 @@ def test_secrets_are_in_no_address_and_no_repr(peer):
 
     line, *_ = peer.heard[0].splitlines()
     assert line == "POST /2/oauth2/token HTTP/1.1"
-    mark = Mark(credential, credential.created_at, credential.created_at)
+    mark = RenewalLease(credential, credential.created_at, credential.created_at)
     assert found_in(repr(tokens) + repr(mark) + repr(credential)) == []
 
 

@@ -51,7 +51,9 @@ def test_each_part_is_settled_by_its_own_reply():
     payment = reserve(balance, unpaid=[0] * 400, paid=0)
     answered, failed, unsure, under_way = payment.parts([(100, 100)] * 4)
 
-    ledger.settle_all([Settlement(answered, posts=90, shown=95, x_now=NOON), Settlement(failed)])
+    ledger.settle_all(
+        [Settlement(answered, posts=90, all_posts=95, x_now=NOON), Settlement(failed)]
+    )
     assert spent(TODAY) == (90, 200)
     ledger.count_as_billed(unsure)
 
@@ -69,8 +71,8 @@ def test_replies_around_midnight_are_billed_on_their_own_days():
 
     ledger.settle_all(
         [
-            Settlement(before, posts=98, shown=98, x_now=LATE + timedelta(seconds=9)),
-            Settlement(after, posts=39, shown=77, x_now=LATE + timedelta(seconds=11)),
+            Settlement(before, posts=98, all_posts=98, x_now=LATE + timedelta(seconds=9)),
+            Settlement(after, posts=39, all_posts=77, x_now=LATE + timedelta(seconds=11)),
         ]
     )
 
@@ -125,7 +127,7 @@ def test_settling_together_equals_settling_one_by_one(each, reserved, is_late):
     of_each = [
         Settlement(
             Payment(project.pk, TODAY, posts, reply_by=0.0, tomorrow=posts if is_late else 0),
-            posts=billed, shown=shown, x_now=x_now,
+            posts=billed, all_posts=shown, x_now=x_now,
         )
         for posts, billed, shown, x_now in each
     ]  # fmt: skip

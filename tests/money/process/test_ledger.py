@@ -66,7 +66,7 @@ def test_read_posts_are_billed_and_missing_ones_are_not():
     payment = reserve(balance, unpaid=[0] * 60, paid=40)
     assert payment.posts == 60
     assert read_balances()[0].left == 40
-    ledger.settle_payment(payment, posts=50, shown=90, x_now=NOON)
+    ledger.settle_payment(payment, posts=50, all_posts=90, x_now=NOON)
 
     assert spent(balance.day) == (50, 0)
     assert read_balances()[0].left == 50
@@ -145,11 +145,11 @@ def test_a_request_that_may_arrive_after_midnight_is_reserved_on_both_days():
     payment = reserve(balance, unpaid=[0] * 10, paid=20)
 
     assert (payment.posts, payment.tomorrow) == (10, 30)
-    ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=3))
+    ledger.settle_payment(payment, posts=9, all_posts=28, x_now=late + timedelta(seconds=3))
     assert spent(date(2026, 3, 10)) == (9, 0)
     assert spent(date(2026, 3, 11)) == (0, 0)
     payment = reserve(balance, unpaid=[0] * 10, paid=20)
-    ledger.settle_payment(payment, posts=9, shown=28, x_now=late + timedelta(seconds=12))
+    ledger.settle_payment(payment, posts=9, all_posts=28, x_now=late + timedelta(seconds=12))
     assert spent(date(2026, 3, 10)) == (18, 0)
     assert spent(date(2026, 3, 11)) == (28, 0), "X may have billed them on either day"
 

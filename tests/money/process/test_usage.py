@@ -45,7 +45,7 @@ def spend(x, count):
         balance, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock
     )
     x.put("projects/ours", {"others_today": count})
-    ledger.settle_payment(payment, posts=count, shown=count, x_now=None)
+    ledger.settle_payment(payment, posts=count, all_posts=count, x_now=None)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -137,7 +137,9 @@ def test_an_unexpected_reply_after_midnight_is_billed_on_the_new_day(clock, batc
     [grant] = reserve_batch(batch, read_before(batch.keys), timeout=TIMEOUT).requests
     assert grant.payment.tomorrow == 0
 
-    ledger.settle_payment(grant.payment, posts=3, shown=5, x_now=MIDNIGHT + timedelta(seconds=1))
+    ledger.settle_payment(
+        grant.payment, posts=3, all_posts=5, x_now=MIDNIGHT + timedelta(seconds=1)
+    )
 
     assert dict(Spending.objects.values_list("day", "posts")) == {TODAY: 3, TOMORROW: 5}
     assert not any(reserved().values())

@@ -188,7 +188,7 @@ def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
     ledger.settle_payment(
         asked.payment,
         posts=posts,
-        shown=len(page.ids) + page.unreadable,
+        all_posts=len(page.ids) + page.unreadable,
         x_now=page.window.seen_at if page.window else None,
     )
 
