@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,11 @@ API_RATE_LIMIT = env.number("API_RATE_LIMIT", default=600, least=0, most=1_000_0
 
 HTTPS = env.truth("HTTPS", default=True)
 SECURE_SSL_REDIRECT = HTTPS
+# Two installations on one host, under different ports, share their cookies.
+_installation = blake2b(SECRET_KEY.encode(), digest_size=4).hexdigest()
+SESSION_COOKIE_NAME = f"tweetwatch_session_{_installation}"
+CSRF_COOKIE_NAME = f"tweetwatch_csrf_{_installation}"
+CSRF_FAILURE_VIEW = "tweetwatch.http.origins.forged"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 # The page itself redirects, except for a scraper on this machine.

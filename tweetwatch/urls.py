@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from trackers.dashboards import account
 
+handler400 = "tweetwatch.http.origins.bad_request"
 handler403 = "tweetwatch.http.bad_requests.permission_denied"
 handler404 = "tweetwatch.http.bad_requests.not_found"
 

@@ -5,6 +5,8 @@ import time
 from contextlib import contextmanager, suppress
 from http.client import HTTPResponse
 
+from django.conf import settings
+
 from tests.api.server import serving
 from tests.conftest import PROJECT
 from tests.databases import OURS, TEMPLATE, clone, drop, url_of
@@ -13,6 +15,8 @@ PATIENCE = 60
 THREADS = 12
 LARGE = 600 << 20
 FORM = "Content-Type: application/x-www-form-urlencoded"
+# With it anybody has a form read, to look for its token.
+TOKEN_COOKIE = f"Cookie: {settings.CSRF_COOKIE_NAME}=x"
 MULTIPART = "Content-Type: multipart/form-data; boundary=b"
 FILE = (
     b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n'

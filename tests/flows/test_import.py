@@ -80,7 +80,11 @@ class Web:
             return False
 
     def token(self):
-        return {"csrfmiddlewaretoken": self.session.cookies["csrftoken"]}
+        return {"csrfmiddlewaretoken": self.token_cookie()}
+
+    def token_cookie(self):
+        cookies = self.session.cookies.items()
+        return next(value for name, value in cookies if name.startswith("tweetwatch_csrf_"))
 
     def upload(self, body):
         """The address of the report, of a form's body that lies on the disk."""
@@ -90,7 +94,7 @@ class Web:
                 data=file,
                 headers={
                     "Content-Type": f"multipart/form-data; boundary={EDGE}",
-                    "X-CSRFToken": self.session.cookies["csrftoken"],
+                    "X-CSRFToken": self.token_cookie(),
                 },
                 timeout=PATIENCE,
                 allow_redirects=False,

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 
 from tests.api.db.test_document import STREAM, TEXT
@@ -39,7 +40,8 @@ def get(program, query="", **headers):
 
 @pytest.mark.django_db
 def test_a_missing_or_wrong_token_is_refused(client):
-    for headers in ({}, {"Authorization": "Bearer nobody"}, {"Cookie": "sessionid=x"}):
+    session = f"{settings.SESSION_COOKIE_NAME}=x"
+    for headers in ({}, {"Authorization": "Bearer nobody"}, {"Cookie": session}):
         answer = client.get(f"/api/v1/{STREAMS}", headers=headers)
         assert (answer.status_code, json.loads(answer.content)["status"]) == (401, 401)
     assert not Topic.objects.exclude(watched_until=None).exists()

@@ -11,6 +11,7 @@ from tests.environment.connections import (
     FORM,
     PATIENCE,
     THREADS,
+    TOKEN_COOKIE,
     begin_file,
     connected,
     head,
@@ -98,7 +99,7 @@ def test_forms_that_trickle_through_a_proxy_hold_no_thread(proxy):
 
 def test_a_file_through_a_proxy_is_refused_before_it_is_sent(proxy):
     with connected(proxy) as line:
-        begin_file(line, "/nowhere/at/all/", "Cookie: csrftoken=x")
+        begin_file(line, "/nowhere/at/all/", TOKEN_COOKIE)
 
         # Caddy waits for more before it passes an answer on.
         assert trickle(line, b"x" * 1000)[0] in (404, 413)
@@ -106,6 +107,6 @@ def test_a_file_through_a_proxy_is_refused_before_it_is_sent(proxy):
 
 def test_the_address_of_imports_asks_who_it_is_before_a_file_is_sent(proxy):
     with connected(proxy) as line:
-        begin_file(line, "/sources/import/", "Cookie: csrftoken=x")
+        begin_file(line, "/sources/import/", TOKEN_COOKIE)
 
         assert trickle(line, b"x" * 1000)[0] == 302

@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 import psycopg
 import pytest
 import requests
+from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 from tests.api.server import TOKEN
@@ -17,6 +18,7 @@ from tests.environment.connections import (
     FORM,
     MULTIPART,
     THREADS,
+    TOKEN_COOKIE,
     answer_to,
     begin_file,
     connected,
@@ -43,7 +45,7 @@ def server(django_db_setup, django_db_blocker, tmp_path_factory):
 @pytest.mark.parametrize("path", ADDRESSES)
 def test_a_file_of_a_stranger_is_refused_before_it_is_sent(server, path):
     with connected(server.port) as line:
-        begin_file(line, path, "Cookie: csrftoken=x")
+        begin_file(line, path, TOKEN_COOKIE)
 
         assert answer_to(line)[0] in (302, 404, 405, 413)
 
@@ -99,7 +101,7 @@ def test_a_large_body_of_a_known_program_arrives(server):
     [
         b"",
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ",
-        head("POST", "/login/", "Cookie: csrftoken=x", FORM, "Content-Length: 1000") + b"a",
+        head("POST", "/login/", TOKEN_COOKIE, FORM, "Content-Length: 1000") + b"a",
         head("POST", "/login/", "Transfer-Encoding: chunked") + b"ff\r\na",
     ],
     ids=["nothing", "half a head", "half a form", "half a chunk"],
@@ -116,7 +118,7 @@ def test_connections_on_which_nothing_is_complete_hold_no_thread(server, start):
     "start",
     [
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ",
-        head("POST", "/login/", "Cookie: csrftoken=x", FORM, "Content-Length: 60000"),
+        head("POST", "/login/", TOKEN_COOKIE, FORM, "Content-Length: 60000"),
         head(
             *("POST", "/api/v1/timelines/get_multi", f"Authorization: Bearer {TOKEN}"),
             "Content-Length: 100000",
@@ -196,11 +198,11 @@ def logged_in(server):
         address = f"http://localhost:{server.port}/login/"
         session.get(address)
         form = {"username": "ada", "password": "not a secret"}
-        form["csrfmiddlewaretoken"] = session.cookies["csrftoken"]
+        form["csrfmiddlewaretoken"] = session.cookies[settings.CSRF_COOKIE_NAME]
         answer = session.post(address, form, allow_redirects=False)
         assert answer.status_code == 302
         pairs = "; ".join(f"{name}={value}" for name, value in session.cookies.items())
-    return f"Cookie: {pairs}", f"X-CSRFToken: {session.cookies['csrftoken']}"
+    return f"Cookie: {pairs}", f"X-CSRFToken: {session.cookies[settings.CSRF_COOKIE_NAME]}"
 
 
 def test_a_file_may_take_longer_than_a_form(server):

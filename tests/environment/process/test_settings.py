@@ -31,6 +31,14 @@ def start(code=START, *arguments, **variables):
     )
 
 
+def test_two_installations_on_one_host_have_cookies_of_their_own():
+    names = "import tweetwatch.settings as s; print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME)"
+    first, again, other = (start(names, SECRET_KEY=key * 50).stdout.split() for key in "xxy")
+
+    assert first == again
+    assert len({*first, *other}) == 4
+
+
 BAD = [
     ("SECRET_KEY", "", "is missing"),
     ("SECRET_KEY", "short", "too short"),

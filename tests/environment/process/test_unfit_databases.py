@@ -12,6 +12,7 @@ import urllib.request
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.db.backends.signals import connection_created
 
@@ -61,7 +62,7 @@ class Started:
         request = urllib.request.Request(f"http://127.0.0.1:{self.ports[name]}{path}")
         # Without these nobody looks at the database.
         request.add_header("Authorization", "Basic bm9ib2R5Og==" if name == "bus" else "Bearer x")
-        request.add_header("Cookie", "sessionid=one-that-does-not-exist")
+        request.add_header("Cookie", f"{settings.SESSION_COOKIE_NAME}=of-nobody")
         try:
             with urllib.request.urlopen(request, timeout=20) as answer:
                 return answer.status, answer.read().decode()

@@ -91,7 +91,8 @@ class SignedIn(AuthBase):
 
     openapi_type = "apiKey"
     openapi_in = "cookie"
-    openapi_name = settings.SESSION_COOKIE_NAME
+    # Each installation has an ending of its own.
+    openapi_name = "tweetwatch_session"
 
     def __call__(self, request: HttpRequest) -> User | None:
         user = request.user

@@ -9,6 +9,7 @@ import zipfile
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -318,7 +319,7 @@ def test_a_post_from_another_site_imports_nothing():
 
     assert client.post(FORM, upload_form(f"{A}\n")).status_code == 403
     assert client.post(f"{FORM}{report.pk}/", {"act": "start"}).status_code == 403
-    token = client.get(FORM).cookies["csrftoken"].value
+    token = client.get(FORM).cookies[settings.CSRF_COOKIE_NAME].value
     reply = client.post(FORM, {**upload_form(f"{A}\n"), "csrfmiddlewaretoken": token})
 
     assert reply.status_code == 302
