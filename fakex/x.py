@@ -134,7 +134,7 @@ class X:
             ask, LookupAsk | NameAsk | PageAsk
         ):
             # The answer's names are those, whatever was asked for.
-            return replace(ask, shape=replace(ask.shape, posts=True))
+            return replace(ask, shape=replace(ask.shape, posts=True, as_documented=True))
         return ask
 
     def answer(

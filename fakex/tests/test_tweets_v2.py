@@ -3,6 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from fakex.tests.posts import release_all
+
 
 def test_only_requested_fields_are_shown(x):
     ids = x.live_ids(5)
@@ -32,6 +34,22 @@ def test_the_vocabulary_of_the_request_decides_that_of_the_reply(x):
     assert post["edit_history_post_ids"] == ids
     assert "edit_history_tweet_ids" not in post
     assert "repost_count" in post["public_metrics"]
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "kind"), [("both", "reposted"), ("post.fields", "retweeted")]
+)
+def test_a_repost_is_called_as_by_x_or_as_by_its_document(x, vocabulary, kind):
+    release_all(x, count=20, replies=0, quotes=0, retweets=1)
+    x.fake("PUT", "world", {"vocabulary": vocabulary})
+    ids = [post["id"] for post in x.visible()]
+
+    asked = {"post.fields": "id", "expansions": "referenced_posts"}
+    posts = x.tweets(ids, **asked).json()["data"]
+
+    # The first of all has nothing to repeat.
+    references = [one for post in posts for one in post.get("referenced_posts", ())]
+    assert {reference["type"] for reference in references} == {kind}
 
 
 def test_the_author_is_included_once_when_expanded(x):

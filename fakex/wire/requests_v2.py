@@ -46,6 +46,7 @@ class Shape:
     user_fields: frozenset[str] = frozenset()
     authors: bool = False
     posts: bool = False
+    as_documented: bool = False  # where X itself differs from its document
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,6 +235,8 @@ def _references(content: posts.Content, shape: Shape, world: World) -> str:
     if "referenced_tweets" in shape.fields:
         name = "referenced_posts" if shape.posts else "referenced_tweets"
         kind = _REFERENCES[content.kind]
+        if kind == "retweeted" and shape.posts and not shape.as_documented:
+            kind = "reposted"  # as X itself has it (recorded 2026-10)
         text += f',"{name}":[{{"type":"{kind}","id":"{content.about}"}}]'
     return text
 

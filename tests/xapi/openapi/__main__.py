@@ -181,7 +181,7 @@ class Compact:
                 {"properties": {chooser: {"enum": sorted(kinds)}}},
                 *(
                     {
-                        "if": {"properties": {chooser: {"const": value}}},
+                        "if": {"properties": {chooser: {"const": value}}, "required": [chooser]},
                         "then": {"$ref": self._define(kind)},
                     }
                     for value, kind in sorted(kinds.items())
