@@ -40,14 +40,13 @@ def test_the_vocabulary_of_the_request_decides_that_of_the_reply(x):
     ("vocabulary", "kind"), [("both", "reposted"), ("post.fields", "retweeted")]
 )
 def test_a_repost_is_called_as_by_x_or_as_by_its_document(x, vocabulary, kind):
-    release_all(x, count=20, replies=0, quotes=0, retweets=1)
+    release_all(x, count=60, replies=0, quotes=0, retweets=0.5)
     x.fake("PUT", "world", {"vocabulary": vocabulary})
     ids = [post["id"] for post in x.visible()]
 
     asked = {"post.fields": "id", "expansions": "referenced_posts"}
     posts = x.tweets(ids, **asked).json()["data"]
 
-    # The first of all has nothing to repeat.
     references = [one for post in posts for one in post.get("referenced_posts", ())]
     assert {reference["type"] for reference in references} == {kind}
 
