@@ -177,7 +177,9 @@ class DocumentedFake:
             if schema.get("maximum", _HIGHEST) < _HIGHEST:
                 yield from ({name: schema["minimum"] - 1}, {name: schema["maximum"] + 1})
             limits = schema.keys() | schema.get("items", {}).keys()
-            if limits & {"enum", "pattern", "format"} and "token" not in name:
+            if (
+                limits & {"enum", "pattern", "format"} or schema.get("type") == "boolean"
+            ) and "token" not in name:
                 yield {name: "n-o"}
             if schema.get("maxItems", _HIGHEST) < _HIGHEST:
                 yield {name: ",".join(map(str, range(1, schema["maxItems"] + 2)))}

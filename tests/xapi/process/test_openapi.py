@@ -30,6 +30,7 @@ from trackers.xapi.vocabulary import TWEETS
 # Kinds of faults of the fake, with their statuses.
 FAULTS = {"429": 429, "429_cap": 429, "402_credits": 402, "403": 403, "403_unsupported": 403}
 FAREWELLS = ("UpstreamOperationalDisconnect", "ForceDisconnect")
+STREAM = "GET /2/tweets/search/stream"
 RULES = "POST /2/tweets/search/stream/rules"
 
 
@@ -85,7 +86,7 @@ def ask_for_everything(x):
     Yields where other tokens are taken than the document says.
     """
     rules = [{"value": QUERY, "tag": "moon"}, {"value": "from:nobody1"}]
-    x.ask("GET /2/tweets/search/stream")  # there are no rules yet
+    x.ask(STREAM)  # there are no rules yet
     x.ask(RULES, body={"add": rules}, dry_run="true")
     x.ask(RULES, body={"add": rules})
     for body in ({"add": rules}, {"add": [{"value": "("}]}, {"delete": {"ids": ["9"]}}):
@@ -95,7 +96,7 @@ def ask_for_everything(x):
         for more in ({}, x.all_fields(endpoint), *x.at_bounds(endpoint)):
             reply = x.ask(endpoint, **needed, **more)
             assert reply.status_code == 200, (endpoint, more, reply.text)
-    x.listen(**x.all_fields("GET /2/tweets/search/stream"))
+    x.listen(**x.all_fields(STREAM))
     for farewell in FAREWELLS:
         assert farewell.encode() in x.listen(farewell=farewell)
     x.ask("GET /2/tweets", ids=NO_POST)
@@ -122,10 +123,13 @@ def ask_for_everything(x):
 def ask_wrongly(x):
     """What the document does not allow; what X, and so the fake, takes all the same."""
     taken = []
-    for endpoint in x.reading():
+    for endpoint in (*x.reading(), STREAM, RULES):
         for wrong in x.out_of_bounds(endpoint):
-            if x.ask(endpoint, **{**x.needed(endpoint), **wrong}).status_code != 400:
-                taken += [(endpoint, wrong)]
+            asked = {**x.needed(endpoint), **wrong}
+            body = {"add": [{"value": QUERY}]} if endpoint == RULES else None
+            with x.ask(endpoint, body=body, stream=True, **asked) as reply:
+                if reply.status_code != 400:
+                    taken += [(endpoint, wrong)]
     return taken
 
 
