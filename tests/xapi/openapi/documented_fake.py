@@ -50,6 +50,7 @@ class DocumentedFake:
     def __init__(self, fakex, version):
         self.fakex, self.document = fakex, Document(version)
         self.relay = Relay(fakex.url)
+        self._session = requests.Session()
         self.asking = {"base_url": self.relay.url, "timeout": timedelta(seconds=20)}
         fakex.put("world", WORLDS[version])
         fakex.put("stream", {"rule_delay_s": 0})
@@ -76,6 +77,7 @@ class DocumentedFake:
         fakex.put("limits", dict.fromkeys(self.endpoints, UNLIMITED))
 
     def close(self):
+        self._session.close()
         self.fakex.delete("stream")
         self.fakex.put("limits", self._limits)
         self.fakex.put("world", USUAL_WORLD)
@@ -104,7 +106,7 @@ class DocumentedFake:
         ids = {"users": self.author["id"], "tweets": self.ids[0], "lists": LIST}
         usual = {"username": self.author["username"], "id": ids.get(path.split("/")[2])}
         path = re.sub(r":(\w+)", lambda name: parameters.pop(name[1], usual[name[1]]), path)
-        return requests.request(
+        return self._session.request(
             method,
             self.relay.url + path,
             params=parameters,
