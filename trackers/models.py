@@ -17,6 +17,7 @@ from trackers.events.models import (
     TopicMinute,
 )
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
+from trackers.ingest.sources.counts import SearchCount
 from trackers.ingest.sources.models import (
     Gap,
     Import,
@@ -152,6 +153,7 @@ __all__ = [
     "Sample",
     "SavedView",
     "ScheduleAhead",
+    "SearchCount",
     "SizedBucket",
     "Source",
     "SourceDay",

@@ -15,6 +15,7 @@ from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, 
 from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.ingest.sources import acts, archive, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
+from trackers.ingest.sources.counts import SearchCount
 from trackers.ingest.sources.forms import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import SourceStatus, source_statuses
@@ -25,6 +26,7 @@ from tweetwatch.http.refusals import Refused
 router = Router(tags=["sources"])
 _MAX_SOURCES = 200
 _VIEW = "trackers.view_source"
+_HOW_TO_CONFIRM = "Send it again with confirm: true."
 
 SourceKind = Literal["account", "mentions", "search", "list", "stream", "import"]
 AddedSourceKind = Literal["account", "mentions", "search", "list", "stream"]
@@ -184,6 +186,47 @@ class ConfirmIn(Strict):
     confirm: StrictBool = False
 
 
+class SearchCountOut(Schema):
+    """Posts that a search found in the seven days before, by X's own count. `by_hour`: from `since`
+    on; the first and the last are parts of hours."""
+
+    posts: int
+    since: TimeOut
+    until: TimeOut
+    by_hour: list[int]
+    counted_at: TimeOut
+    money: str
+
+
+@router.get("/{source}/count", response=SearchCountOut)
+def read_count(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
+    """The newest count of a search, as it was kept; 404 where X was never asked for one."""
+    require_permission(request, _VIEW)
+    kept = SearchCount.objects.filter(source=_find_source(source)).first()
+    if kept is None:
+        raise LookupError("X was not asked to count it yet.")
+    return {
+        "posts": kept.posts,
+        "since": iso(kept.since),
+        "until": iso(kept.until),
+        "by_hour": kept.by_hour,
+        "counted_at": iso(kept.counted_at),
+        "money": f"{kept.money:.6f}",
+    }
+
+
+@router.post("/{source}/count", response=SearchCountOut)
+def count_search(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> dict[str, Any]:
+    """Have X count what a search finds in seven days, which X bills by the request: without
+    `confirm`, 409 says what it costs. 409 also where X does not count."""
+    act = acts.ACTS["count"]
+    actor_of(request, act.permission)
+    if not body.confirm:
+        raise Refused(409, f"{acts.asks_to_count(_find_source(source))} {_HOW_TO_CONFIRM}")
+    acted(request, act, _find_source, source, idempotent=False)
+    return read_count(request, source)
+
+
 @router.post("/{source}/archive", response=NO_CONTENT)
 def search_archive(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> Status:
     """Have X's archive searched for its lost gaps, where the plan includes that. X bills what it
@@ -194,7 +237,7 @@ def search_archive(request: HttpRequest, source: UnsignedId, body: ConfirmIn) ->
     found = _find_source(source)
     if not body.confirm and not archive.why_not(found):
         question = acts.asks_to_search_archive(found)
-        raise Refused(409, f"{question} Send it again with confirm: true.")
+        raise Refused(409, f"{question} {_HOW_TO_CONFIRM}")
     return acted(request, act, _find_source, source, idempotent=False)
 
 

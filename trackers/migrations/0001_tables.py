@@ -289,6 +289,7 @@ class Migration(migrations.Migration):
             ('price_of_a_post', models.DecimalField(decimal_places=6, default=Decimal('0.005'), help_text='US dollars per post and UTC day.', max_digits=12, validators=[validators.MinValueValidator(0)])),
             ('price_of_an_owned_post', models.DecimalField(db_default=Decimal('0.001'), decimal_places=6, default=Decimal('0.001'), help_text="US dollars per post by the account that owns the app, or that mentions it, if a source of that account reads it with its own tokens.", max_digits=12, validators=[validators.MinValueValidator(0)])),
             ('price_of_a_user', models.DecimalField(decimal_places=6, default=Decimal('0.010'), help_text='US dollars per account looked up.', max_digits=12, validators=[validators.MinValueValidator(0)])),
+            ('price_of_a_count', models.DecimalField(db_default=Decimal('0.005'), decimal_places=6, default=Decimal('0.005'), help_text='US dollars per count of what a search finds.', max_digits=12, validators=[validators.MinValueValidator(0)])),
             ('depleted_until', models.DateTimeField(editable=False, null=True)),
             ('depleted_reason', models.CharField(blank=True, editable=False, max_length=300)),
             ('depletions', models.PositiveSmallIntegerField(default=0, editable=False)),
@@ -368,8 +369,10 @@ class Migration(migrations.Migration):
             ('posts', models.IntegerField(default=0)),
             ('users', models.IntegerField(default=0)),
             ('owned_posts', models.IntegerField(db_default=0, default=0)),
+            ('counts', models.IntegerField(db_default=0, default=0)),
             ('posts_reserved', models.IntegerField(default=0)),
             ('users_reserved', models.IntegerField(default=0)),
+            ('counts_reserved', models.IntegerField(db_default=0, default=0)),
             ('money', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
             ('reported_posts', models.IntegerField(null=True)),
             ('project', models.ForeignKey(on_delete=models.CASCADE, related_name='spending', to='trackers.project')),
@@ -377,7 +380,7 @@ class Migration(migrations.Migration):
             'ordering': ['-day'],
             'constraints': [
                 models.UniqueConstraint(fields=('project', 'day'), name='spending_of_a_day'),
-                models.CheckConstraint(condition=models.Q(('posts_reserved__gte', 0), ('users_reserved__gte', 0)), name='reserved_not_negative'),
+                models.CheckConstraint(condition=models.Q(('counts_reserved__gte', 0), ('posts_reserved__gte', 0), ('users_reserved__gte', 0)), name='reserved_not_negative'),
             ],
         }),
         migrations.CreateModel('Gap', [
@@ -474,6 +477,15 @@ class Migration(migrations.Migration):
             ('mark', models.CharField(blank=True, db_default='', default='', help_text="Marks this installation's rules at X, in their tags.", max_length=16)),
             ('rules_read_at', models.DateTimeField(null=True)),
             ('rules_of_others', models.IntegerField(db_default=0, default=0, help_text='Rules at X for the same app that are not ours. X bills their posts as well.')),
+        ]),
+        migrations.CreateModel('SearchCount', [
+            ('source', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='count', serialize=False, to='trackers.source')),
+            ('counted_at', models.DateTimeField()),
+            ('since', models.DateTimeField()),
+            ('until', models.DateTimeField()),
+            ('posts', models.BigIntegerField()),
+            ('by_hour', ArrayField(base_field=models.BigIntegerField(), size=None)),
+            ('money', models.DecimalField(decimal_places=6, max_digits=12)),
         ]),
         migrations.CreateModel('Import', [
             ('source', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='report', serialize=False, to='trackers.source')),

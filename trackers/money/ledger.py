@@ -80,16 +80,19 @@ _LOCK_PROJECT = """
 """
 _SPENT_THAT_DAY = fill(SPENT, {"day": "%(day)s::date"})
 _RESERVE_POSTS = statement(__file__, "reserve_posts", posts_left=POSTS_LEFT, spent=_SPENT_THAT_DAY)
-# All or nothing. Accounts cost money, but no tweet-days. They are few, so this is always flushed.
-_RESERVE_USERS = f"""
+# All or nothing. Accounts and counts cost money, but no tweet-days. They are few, so this is always
+# flushed.
+_RESERVE_OTHERS = f"""
     INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
-                                   users_reserved, money)
-    SELECT p.id, %(day)s, 0, 0, 0, %(users)s, 0
+                                   users_reserved, counts_reserved, money)
+    SELECT p.id, %(day)s, 0, 0, 0, %(users)s, %(counts)s, 0
     FROM trackers_project p CROSS JOIN LATERAL ({_SPENT_THAT_DAY}) s
     WHERE p.id = %(project)s
-      AND coalesce({MONEY_LEFT}, 'Infinity') >= %(users)s * p.price_of_a_user
+      AND coalesce({MONEY_LEFT}, 'Infinity') >=
+          %(users)s * p.price_of_a_user + %(counts)s * p.price_of_a_count
     ON CONFLICT (project_id, day) DO UPDATE
-    SET users_reserved = trackers_spending.users_reserved + excluded.users_reserved
+    SET users_reserved = trackers_spending.users_reserved + excluded.users_reserved,
+        counts_reserved = trackers_spending.counts_reserved + excluded.counts_reserved
     RETURNING set_config('synchronous_commit', 'on', true)
 """
 
@@ -98,17 +101,19 @@ _RESERVE_USERS = f"""
 # A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
 _COUNT_BILLED = """
-    INSERT INTO trackers_spending AS s (project_id, day, posts, owned_posts, users, posts_reserved,
-                                        users_reserved, money)
+    INSERT INTO trackers_spending AS s (project_id, day, posts, owned_posts, users, counts,
+                                        posts_reserved, users_reserved, money)
     SELECT p.id, %(day)s, %(posts)s, CASE WHEN %(is_owned)s THEN %(posts)s ELSE 0 END, %(users)s,
-           0, 0, %(posts)s * {price} + %(users)s * p.price_of_a_user
+           %(counts)s, 0, 0, %(posts)s * {price} + %(users)s * p.price_of_a_user
+                             + %(counts)s * p.price_of_a_count
     FROM {source}
     WHERE p.id = %(project)s
     ON CONFLICT (project_id, day) DO UPDATE
     SET posts = s.posts + excluded.posts, users = s.users + excluded.users,
-        owned_posts = s.owned_posts + excluded.owned_posts,
+        owned_posts = s.owned_posts + excluded.owned_posts, counts = s.counts + excluded.counts,
         posts_reserved = greatest(0, s.posts_reserved - %(posts_reserved)s),
         users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
+        counts_reserved = greatest(0, s.counts_reserved - %(counts_reserved)s),
         money = s.money + excluded.money
 """
 # If a crash loses it, everything reserved counts as spent.
@@ -215,10 +220,19 @@ def count_as_billed(payment: Payment) -> None:
 
 def reserve_users(balance: Balance, users: int) -> bool:
     """Whether this many accounts may be read; if so, they are reserved."""
-    params = {"project": balance.project, "day": balance.day, "users": users}
+    return _reserve_others(balance, users=users)
+
+
+def reserve_count(balance: Balance) -> bool:
+    """Whether X may be asked to count what a search finds; if so, its price is reserved."""
+    return _reserve_others(balance, counts=1)
+
+
+def _reserve_others(balance: Balance, *, users: int = 0, counts: int = 0) -> bool:
+    params = {"project": balance.project, "day": balance.day, "users": users, "counts": counts}
     with transaction.atomic(), cursor() as db:
         db.execute(_LOCK_PROJECT, params)
-        return db.execute(_RESERVE_USERS, params).rowcount > 0
+        return db.execute(_RESERVE_OTHERS, params).rowcount > 0
 
 
 def settle_users(balance: Balance, *, reserved: int, users: int) -> None:
@@ -226,10 +240,23 @@ def settle_users(balance: Balance, *, reserved: int, users: int) -> None:
     _write_spending(balance.project, balance.day, users_reserved=reserved, users=users)
 
 
+def settle_count(balance: Balance, *, is_billed: bool) -> None:
+    """X counted, or may have, or did not."""
+    _write_spending(balance.project, balance.day, counts_reserved=1, counts=int(is_billed))
+
+
 def _write_spending(
     project: int, day: date, *, by: str = _SETTLE, is_owned: bool = False, **counts: int
 ) -> None:
-    amounts = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
+    amounts = {
+        "posts_reserved": 0,
+        "posts": 0,
+        "users_reserved": 0,
+        "users": 0,
+        "counts_reserved": 0,
+        "counts": 0,
+        **counts,
+    }
     if any(amounts.values()):
         with cursor() as db:
             db.execute(by, {"project": project, "day": day, "is_owned": is_owned, **amounts})

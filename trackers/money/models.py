@@ -62,6 +62,12 @@ class Project(models.Model):
     price_of_a_user = _dollars(
         default=Decimal("0.010"), help_text="US dollars per account looked up."
     )
+    # "Counts: Recent … per request" (x-api/getting-started/pricing, 2026-08-22).
+    price_of_a_count = _dollars(
+        default=Decimal("0.005"),
+        db_default=Decimal("0.005"),
+        help_text="US dollars per count of what a search finds.",
+    )
 
     # X said that the credits or the cap are used up: no request is sent until then.
     depleted_until = models.DateTimeField(null=True, editable=False)
@@ -166,8 +172,11 @@ class Spending(models.Model):
     users = models.IntegerField(default=0)
     # Those of `posts` that X bills as owned reads.
     owned_posts = models.IntegerField(default=0, db_default=0)
+    # Requests that counted what a search finds.
+    counts = models.IntegerField(default=0, db_default=0)
     posts_reserved = models.IntegerField(default=0)
     users_reserved = models.IntegerField(default=0)
+    counts_reserved = models.IntegerField(default=0, db_default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     # X's own count of the day's posts, as last reported.
     reported_posts = models.IntegerField(null=True)
@@ -179,7 +188,9 @@ class Spending(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "day"], name="spending_of_a_day"),
             models.CheckConstraint(
-                condition=models.Q(posts_reserved__gte=0, users_reserved__gte=0),
+                condition=models.Q(
+                    posts_reserved__gte=0, users_reserved__gte=0, counts_reserved__gte=0
+                ),
                 name="reserved_not_negative",
             ),
         ]

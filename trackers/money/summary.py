@@ -37,6 +37,9 @@ class Spent:
     # Those of the tweet-days that X billed as owned reads.
     owned_today: int = 0
     owned_month: int = 0
+    # Requests that counted what a search finds.
+    counts_today: int = 0
+    counts_month: int = 0
 
 
 @dataclass(frozen=True, slots=True)

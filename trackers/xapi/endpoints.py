@@ -15,6 +15,8 @@ MENTIONS: Mapping[str, str] = {"v2": "GET /2/users/:id/mentions"}
 SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
 # Bearer tokens only, and of plans that have it.
 ARCHIVE: Mapping[str, str] = {"v2": "GET /2/tweets/search/all"}
+# Bearer tokens only (2.166, and the table of limits of 2026-08-22); each request is billed.
+COUNTS: Mapping[str, str] = {"v2": "GET /2/tweets/counts/recent"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # Bearer tokens only, and free.
 USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
@@ -28,7 +30,7 @@ CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/ru
 CONNECTIONS: Mapping[str, str] = {"v2": "GET /2/connections"}
 END_CONNECTIONS: Mapping[str, str] = {"v2": "DELETE /2/connections"}
 
-_FOR_APPS = frozenset({ARCHIVE["v2"]})
+_FOR_APPS = frozenset({ARCHIVE["v2"], COUNTS["v2"]})
 # "1/sec, 300/15min" (x-api/fundamentals/rate-limits, 2026-08-22): no header tells of the second.
 _ONE_A_SECOND = frozenset({ARCHIVE["v2"]})
 # "Available to pay-per-use and Enterprise customers" (x-api/posts/search/introduction, 2026-08-22).

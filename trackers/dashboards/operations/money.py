@@ -108,12 +108,12 @@ def _meters(summary: MoneySummary) -> tuple[Meter, ...]:
         _meter("Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=_rest_of(project, project.money_a_month),
               paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today,
-                         owned=spent.owned_today),
+                         owned=spent.owned_today, counts=spent.counts_today),
               accounts=_for_accounts(project, spent.users_today)),
         _meter("Tweet-days this month", spent.posts_month, project.posts_a_month, _whole_number),
         _meter("Money this month", spent.money_month, project.money_a_month, dollars,
               paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month,
-                         owned=spent.owned_month)),
+                         owned=spent.owned_month, counts=spent.counts_month)),
     )  # fmt: skip
 
 
@@ -137,13 +137,20 @@ def _accounts(users: int) -> str:
     return f"{commas(users)} account{'' if users == 1 else 's'}"
 
 
-def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: int) -> str:
-    """What the money was for: posts and accounts times their prices, so that it can be checked."""
+def _searches(counts: int) -> str:
+    return f"{commas(counts)} count{'' if counts == 1 else 's'} of a search"
+
+
+def _paid(
+    project: Project, money: Decimal, posts: int, users: int, *, owned: int, counts: int
+) -> str:
+    """What the money was for: posts, accounts and counts times their prices, to be checked."""
     of_posts = project.cost_of_posts(posts, owned=owned)
     of_users = users * project.price_of_a_user
-    if not posts and not users:
+    of_counts = counts * project.price_of_a_count
+    if not posts and not users and not counts:
         return ""
-    if money != of_posts + of_users:
+    if money != of_posts + of_users + of_counts:
         # The price was changed meanwhile.
         return f"for {commas(posts)} posts and {_accounts(users)}, some at another price"
     and_owned = (
@@ -151,10 +158,16 @@ def _paid(project: Project, money: Decimal, posts: int, users: int, *, owned: in
         if owned
         else ""
     )
+    and_counts = (
+        f", {_searches(counts)} × {_exact_price(project.price_of_a_count)} = {dollars(of_counts)}"
+        if counts
+        else ""
+    )
     return (
         f"{commas(posts - owned)} posts × {_exact_price(project.price_of_a_post)}{and_owned} = "
         f"{dollars(of_posts)}, "
         f"{_accounts(users)} × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
+        f"{and_counts}"
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
-from trackers.ingest.sources import archive, life, only_here
+from trackers.ingest.sources import archive, counts, life, only_here
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spoken
@@ -81,6 +82,29 @@ def poll_now(source: Source, actor: Actor) -> Done:
         "Polled now",
         "Its next poll is due now.",
         "Not polled: it is paused, being polled right now, or of a kind that is not polled.",
+    )
+
+
+def count(source: Source, actor: Actor) -> Done:
+    """Have X count what a search finds in a week, for its price; `count`: how many posts."""
+    if source.kind != Source.Kind.SEARCH:
+        return Done(f"{source}: X counts only what a search finds.", is_done=False)
+    try:
+        kept = counts.count_search(
+            source, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
+        )
+    except counts.NotCountedError as error:
+        return Done(f"{source}: {error}", is_done=False)
+    history.record(actor, [source], "Had X count its posts")
+    return Done(f"{source}: X counts {kept.posts:,} posts in the last seven days.", kept.posts)
+
+
+def asks_to_count(source: Source) -> str:
+    """The question before it, with what it costs."""
+    price = counts.price_of_a_count().normalize()
+    return (
+        f"Have X count the posts of the last seven days that {source} finds? That is one request, "
+        f"for ${price:f}."
     )
 
 
@@ -162,6 +186,7 @@ ACTS = {
     "poll": Act(poll_now, CHANGE),
     "pause": Act(pause, CHANGE),
     "resume": Act(resume, CHANGE),
+    "count": Act(count, CHANGE, asks=asks_to_count, button="Count"),
     "archive": Act(
         search_archive, CHANGE, asks=asks_to_search_archive, button="Search the archive"
     ),

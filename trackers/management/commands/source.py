@@ -67,6 +67,9 @@ class Command(ActionsCommand):
         archive = add_action("archive", help="have X's archive searched for lost gaps")
         archive.add_argument("id", metavar="ID")
         archive.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+        count = add_action("count", help="have X count what a search finds in a week")
+        count.add_argument("id", metavar="ID")
+        count.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         remove = add_action("remove", help="remove sources; their tweets stay tracked")
         for action in (pause, resume, remove):
             action.add_argument("ids", nargs="+", metavar="ID")
@@ -111,15 +114,19 @@ class Command(ActionsCommand):
     def do_archive(self, options: Mapping[str, Any]) -> None:
         [source] = find_sources([options["id"]])
         if not why_not(source):
-            question = acts.asks_to_search_archive(source)
-            if not (options["yes"] or sys.stdin.isatty()):
-                # It costs money: a script says that it is meant.
-                raise CommandError(f"{question} Repeat it with --yes.")
-            confirm_or_stop(question, yes=options["yes"])
+            _confirm_cost(acts.asks_to_search_archive(source), options)
         done = acts.search_archive(source, by_command())
         if not done.is_done:
             raise CommandError(done.message)
         self.show({"id": str(source.pk), "gaps": done.count}, done.message)
+
+    def do_count(self, options: Mapping[str, Any]) -> None:
+        [source] = find_sources([options["id"]])
+        _confirm_cost(acts.asks_to_count(source), options)
+        done = acts.count(source, by_command())
+        if not done.is_done:
+            raise CommandError(done.message)
+        self.show({"id": str(source.pk), "posts": done.count}, done.message)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = find_sources(options["ids"])
@@ -174,6 +181,13 @@ class Command(ActionsCommand):
     def show_sources(self, sources: Sequence[Source]) -> None:
         for status in source_statuses(sources, now=timezone.now()):
             self.show(source_json(status), describe_source(status))
+
+
+def _confirm_cost(question: str, options: Mapping[str, Any]) -> None:
+    """It costs money: a script says that it is meant."""
+    if not (options["yes"] or sys.stdin.isatty()):
+        raise CommandError(f"{question} Repeat it with --yes.")
+    confirm_or_stop(question, yes=options["yes"])
 
 
 def _add_settings_options(parser: ArgumentParser) -> None:

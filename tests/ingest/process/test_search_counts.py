@@ -1,0 +1,108 @@
+"""X's own count of what a search finds: asked for once a person agrees, paid for, and kept."""
+
+from decimal import Decimal
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from tests.factories import CredentialFactory
+from tests.ingest.polls.steps import accounts, add, asked, connect, release
+from tests.x import OAUTH1, save_credential
+from trackers.credentials.models import Credential
+from trackers.history import by_command
+from trackers.ingest.sources import acts
+from trackers.ingest.sources.counts import SearchCount
+from trackers.money.models import Project, Spending
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+COUNTS = "GET /2/tweets/counts/recent"
+
+
+@pytest.fixture
+def x(fakex, settings):
+    return connect(fakex, settings)
+
+
+@pytest.fixture
+def source(x):
+    [(author, _)] = accounts(x, 1)
+    hours = {"rate": 1 / 3600, "count": 100, "starts_in_s": -101 * 3600}
+    release(x, authors=[author], tags=["poll"], tagged=1, retweets=0, **hours)
+    return add("search", "#poll")
+
+
+def test_a_count_is_kept_by_hours_and_paid_for(x, source):
+    question = acts.asks_to_count(source)
+
+    done = acts.count(source, by_command())
+
+    shown = x.get("visible?from_ms=0&query=%23poll")["posts"]
+    live = sum(post["state"] == "live" for post in shown)
+    kept = SearchCount.objects.get()
+    assert "for $0.005." in question
+    assert done.is_done
+    assert f"X counts {done.count:,} posts" in done.message
+    assert kept.posts == sum(kept.by_hour) == done.count
+    assert 90 <= live - 1 <= kept.posts <= live
+    begins = [at for at, _ in kept.hours()]
+    assert (begins[0], len(begins)) == (kept.since, len(kept.by_hour))
+    assert all(at.minute == 0 for at in begins[1:])
+    day = Spending.objects.get()
+    assert (day.counts, day.counts_reserved, day.money) == (1, 0, Decimal("0.005"))
+    assert (day.posts, day.users) == (0, 0)
+    assert [entry["billed_micro"] for entry in asked(x, COUNTS)] == [5_000]
+    assert LogEntry.objects.first().change_message.startswith("Had X count its posts, by ")
+
+
+def test_the_newest_count_replaces_the_one_before(x, source):
+    acts.count(source, by_command())
+    before = SearchCount.objects.get()
+
+    acts.count(source, by_command())
+
+    assert SearchCount.objects.get().counted_at > before.counted_at
+    assert Spending.objects.get().counts == 2
+
+
+def test_a_count_that_the_budget_does_not_allow_is_not_asked_for(x, source):
+    Project.objects.update(money_a_day=Decimal("0.0049"))
+
+    done = acts.count(source, by_command())
+
+    assert not done.is_done
+    assert "Today's budget does not allow it: a count costs $0.005." in done.message
+    assert asked(x, COUNTS) == []
+    assert not Spending.objects.exclude(counts_reserved=0).exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"), [("503_json", "Service Unavailable"), ("403", "Client Forbidden")]
+)
+def test_a_failed_count_costs_nothing_and_has_its_reason(x, source, fault, why):
+    x.put("faults", [{"kind": fault, "match": {"endpoint": COUNTS}}])
+
+    done = acts.count(source, by_command())
+
+    assert not done.is_done
+    assert "X did not count: " in done.message
+    assert why in done.message
+    assert not SearchCount.objects.exists()
+    assert (Spending.objects.get().counts, Spending.objects.get().counts_reserved) == (0, 0)
+
+
+def test_without_the_token_of_an_app_x_is_not_asked(x, source):
+    Credential.objects.all().delete()
+    save_credential("user", kind="oauth1", secrets=OAUTH1)
+
+    done = acts.count(source, by_command())
+
+    assert "only bearer tokens" in done.message
+    assert asked(x, COUNTS) == []
+
+
+def test_only_a_search_is_counted(x):
+    done = acts.count(add("list", "55"), by_command())
+
+    assert (done.is_done, CredentialFactory._meta.model.objects.count()) == (False, 1)
+    assert "only what a search finds" in done.message
