@@ -1,16 +1,22 @@
 """The whole product as a person runs it: commands, clusters, a fake X, each a real process."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import psutil
 import psycopg
 import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+from django.db.utils import ConnectionHandler
+from environ import Env
 
 from tests.conftest import PROJECT, FakeX
 from tests.flows.backups import empty_database
@@ -95,15 +101,41 @@ class Product:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def call(self, *arguments, stdin=""):
+        """A command as `manage` does it, for what a test only begins with: in this process, since
+        to start Python takes a processor longer than most commands. The output, if not as JSON."""
+        output, entered = io.StringIO(), io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        with self.inside(), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", entered)
+            call_command(*map(str, arguments), stdout=output, stderr=io.StringIO())
+        return json.loads(output.getvalue()) if "--json" in arguments else output.getvalue()
+
+    @contextmanager
+    def inside(self):
+        """Django's connection of this process leads to the product's database meanwhile."""
+        default = settings.DATABASES["default"]
+        config = Env.db_url_config(self.url)
+        options = {**default["OPTIONS"], **config.pop("OPTIONS", {})}
+        config |= {"ENGINE": "tweetwatch.database_backend", "OPTIONS": options}
+        ours, there = connections["default"], ConnectionHandler({"default": {**default, **config}})
+        connections["default"] = there["default"]
+        try:
+            yield
+        finally:
+            there.close_all()
+            connections["default"] = ours
+
     def status(self):
         return self.manage_json("status")
 
     def give_credential(self, name="main", secret=BEARER):
-        done = self.manage(
-            *("credential", "add", name, "--kind", "bearer"),
-            stdin=json.dumps({"bearer_token": secret}),
-        )
-        assert done.returncode == 0, done.stderr
+        secrets = json.dumps({"bearer_token": secret})
+        self.call("credential", "add", name, "--kind", "bearer", stdin=secrets)
+
+    def track(self, ids):
+        """Keep these tweets fresh."""
+        counts = self.call("track", "-", "--json", stdin="\n".join(map(str, ids)))
+        assert counts["tracked"] == len(ids)
 
     def start_cluster(self, workers=2, **environment):
         log = (self.logs / f"cluster{len(self.clusters)}.log").open("wb")

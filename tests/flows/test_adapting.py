@@ -57,7 +57,7 @@ def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
     x.put("world", {"reviving": 1, "deleted": 0, "falling": 0, "protected": 0, "suspended": 0})
     product.give_credential()
     row = f"60d={AT_MOST}s..{AT_LEAST}s@5%"
-    assert product.manage("interval", "set", row, "--yes").returncode == 0
+    product.call("interval", "set", row, "--yes")
     product.sql("UPDATE trackers_interval SET jitter = %s", JITTER)
     product.sql(
         "UPDATE trackers_queue SET buffer_ttl = %s * interval '1 second'"
@@ -69,7 +69,7 @@ def test_a_reviving_tweet_is_found_and_followed_and_a_dead_one_fades(product):
     # Their wave is over for days, or comes much later.
     dead = [id for id, hours in turns.items() if abs(hours) > 72][:EACH]
     assert len(reviving) == len(dead) == EACH
-    product.manage_json("track", "-", stdin="\n".join(map(str, [*reviving, *dead])))
+    product.track([*reviving, *dead])
     cluster = product.start_cluster(workers=2)
 
     with Lag(product.connect) as lag:

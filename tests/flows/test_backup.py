@@ -23,6 +23,7 @@ from tests.databases import OURS, url_of
 from tests.flows.backups import PROGRAMS, RESTORED, administrator, restore, tables
 from tests.flows.conftest import Product, lives, wait_until
 from trackers.backups.archive import read_manifest
+from trackers.tweets.export import export_samples
 
 pytestmark = pytest.mark.django_db
 
@@ -33,10 +34,10 @@ def at_work(product):
     """Tweets whose figures are measured every second or two."""
     product.give_credential()
     product.x.put("world", {"engagement": "busy", "deleted": 0, "protected": 0, "suspended": 0})
-    assert product.manage("interval", "set", "60d=1s", "--yes").returncode == 0
+    product.call("interval", "set", "60d=1s", "--yes")
     product.sql("UPDATE trackers_queue SET buffer_ttl = '0.2s'")
     ids = product.x.ids(COUNT)
-    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
+    product.track(ids)
     product.start_cluster()
     product.wait_for("worker")
     wait_until(lambda: product.recorded() > 3 * COUNT, what="measurements are recorded")
@@ -46,9 +47,9 @@ def at_work(product):
 def histories(product):
     """What is stored of each tweet: by the time of a sample, its figures."""
     collected = defaultdict(dict)
-    done = product.manage("export", "samples")
-    assert done.returncode == 0, done.stderr
-    for line in done.stdout.splitlines():
+    with product.inside():
+        lines = b"".join(export_samples([], format="jsonl")).splitlines()
+    for line in lines:
         sample = json.loads(line)
         tweet, at = sample.pop("tweet_id"), sample.pop("taken_at")
         # A run of the same figures may go on.

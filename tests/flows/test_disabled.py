@@ -43,7 +43,7 @@ def test_a_disabled_credential_ends_the_stream_polls_and_look_ups(stream):
     wait_until(lambda: paths(product) >= wanted, what="X is asked in every way")
     wait_until(lambda: stream.row()["lines"] > 20, what="posts come by the stream")
 
-    assert product.manage("credential", "disable", "main").returncode == 0
+    product.call("credential", "disable", "main")
     wait_until(lambda: not stream.x.get("stream")["open"], within=30, what="X sees it hang up")
     wait_until(lambda: stream.row()["state"] == "waiting", what="the page says so")
     asked, sent = len(product.x.log()), len(stream.sent())

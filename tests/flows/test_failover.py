@@ -63,7 +63,10 @@ def test_programs_go_on_at_the_standby_and_no_answer_is_lost(pair, own_fakex, tm
         product.x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
         migrated = product.manage("migrate")
         assert migrated.returncode == 0, migrated.stderr
-        product.give_credential()
+        added = product.manage(
+            *("credential", "add", "main", "--kind", "bearer"), stdin='{"bearer_token": "t"}'
+        )
+        assert added.returncode == 0, added.stderr
         assert product.manage("interval", "set", "60d=1.5s", "--yes").returncode == 0
         product.sql(
             "UPDATE trackers_queue SET lease = make_interval(secs => %s), buffer_ttl = '0.3s',"

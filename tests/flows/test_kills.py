@@ -23,7 +23,7 @@ def prepare(product):
     product.environment |= SHORT
     product.x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
     product.give_credential()
-    assert product.manage("interval", "set", f"60d={EVERY}s", "--yes").returncode == 0
+    product.call("interval", "set", f"60d={EVERY}s", "--yes")
     product.sql(
         "UPDATE trackers_queue SET lease = make_interval(secs => %s),"
         " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s'",
@@ -31,7 +31,7 @@ def prepare(product):
         BUFFER_TTL,
     )
     ids = product.x.ids(COUNT)
-    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
+    product.track(ids)
     return ids
 
 

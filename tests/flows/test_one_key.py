@@ -40,12 +40,12 @@ def test_a_tweet_that_kills_its_workers_is_isolated_alone_in_its_queue_until_a_r
     product.start_cluster(workers=2)
     # From then on the window is known: before, a request under way keeps all others waiting, and
     # that of a dead worker for a minute and a half.
-    assert product.manage_json("track", first)["tracked"] == 1
+    product.track([first])
     wait_until(
         lambda: product.value("SELECT count(*) FROM trackers_tweet WHERE measurements > 0"),
         what="another tweet is measured",
     )
-    assert product.manage("untrack", first, "--yes").returncode == 0
+    product.call("untrack", first, "--yes")
     # Longer than it takes to see the worker and kill it.
     product.x.put("latency", {"ms": 3000})
     killed = []
@@ -62,14 +62,14 @@ def test_a_tweet_that_kills_its_workers_is_isolated_alone_in_its_queue_until_a_r
                 killed.append(time.time())
         return product.value(STRIKES) >= MAX_STRIKES
 
-    assert product.manage_json("track", id)["tracked"] == 1
+    product.track([id])
     wait_until(is_isolated, within=40 * LEASE, what="the tweet is isolated")
     assert len(killed) >= MAX_STRIKES
     wait_until(lambda: product.status()["isolated"] == 1, what="it is counted as isolated")
     assert product.value("SELECT count(*) FROM trackers_tweet WHERE measurements > 0") == 0
 
     product.x.put("latency", {"ms": 0})
-    assert product.manage("queue", "retry").returncode == 0
+    product.call("queue", "retry")
 
     wait_until(
         lambda: product.value("SELECT measurements FROM trackers_tweet WHERE id = %s", id),

@@ -7,10 +7,12 @@ half minute; here one that ticks faster stands beside it, as further clusters wo
 import os
 import signal
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests.flows.conftest import wait_until
+from trackers.tweets.pack import SAMPLES
 
 pytestmark = pytest.mark.django_db
 
@@ -21,14 +23,6 @@ TASK_TIMEOUT = 6
 BACKLOG, EACH = 360_000, 40
 A_MOMENT = 0.3
 
-PARTITIONS = """
-from datetime import UTC, datetime, timedelta
-from trackers.tweets.pack import SAMPLES
-now = datetime.now(UTC)
-for hours in range(0, 96, 6):
-    SAMPLES.make(SAMPLES.covering(now - timedelta(hours=hours)))
-SAMPLES.make_ahead(now=now)
-"""
 # Of two days that are over, also in the half hour after midnight, in which yesterday is not yet.
 MORE = """
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements, likes)
@@ -59,6 +53,14 @@ PACK_NOW = (
     "UPDATE django_q_schedule SET next_run = now() WHERE func = 'trackers.tasks.pack_samples'"
 )
 FAILED = "SELECT func, result FROM django_q_task WHERE NOT success AND name <> 'old'"
+
+
+def make_partitions(product):
+    now = datetime.now(UTC)
+    with product.inside():
+        for hours in range(0, 96, 6):
+            SAMPLES.make(SAMPLES.covering(now - timedelta(hours=hours)))
+        SAMPLES.make_ahead(now=now)
 
 
 class Backlog:
@@ -93,8 +95,7 @@ def test_a_backlog_of_packing_is_done_in_several_runs_without_delaying_other_per
     product, scheduling
 ):
     product.environment |= {"TASK_TIMEOUT": str(TASK_TIMEOUT), "REQUEST_TIMEOUT": "1"}
-    made = product.manage("shell", "-v", "0", "-c", PARTITIONS)
-    assert made.returncode == 0, made.stderr
+    make_partitions(product)
     backlog = Backlog(product)
     for statement in OLD.split(";"):
         product.sql(statement)

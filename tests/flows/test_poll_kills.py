@@ -27,11 +27,10 @@ def prepare(product):
     product.give_credential()
     product.sql("UPDATE trackers_queue SET lease = make_interval(secs => %s)", LEASE)
     [author] = [one for one in product.x.get("authors")["authors"] if one["steady"]][:1]
-    [told] = [
-        product.manage_json("source", "add", "account", author["username"], "--backfill", "1s")
-    ]
+    adding = ("source", "add", "account", author["username"], "--backfill", "1s")
+    added = product.call(*adding, "--json")
     # On a busy machine X may not answer within the short time that it has here.
-    wait_until(lambda: product.manage("poll", told["id"]).returncode == 0, what="it is polled")
+    wait_until(lambda: product.manage("poll", added["id"]).returncode == 0, what="it is polled")
     return author["id"]
 
 

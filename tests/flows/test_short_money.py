@@ -22,10 +22,10 @@ def test_a_quarter_of_the_money_is_spent_to_the_last_tweet_day(product, workers)
     )
     product.give_credential()
     # A single row: no tweet leaves money to younger ones.
-    assert product.manage("interval", "set", "36500d=1s..5s@5%", "--yes").returncode == 0
+    product.call("interval", "set", "36500d=1s..5s@5%", "--yes")
     product.sql("UPDATE trackers_project SET posts_a_day = %s", BUDGET)
     ids = x.ids(TWEETS)
-    product.manage_json("track", "-", stdin="\n".join(map(str, ids)))
+    product.track(ids)
     cluster = product.start_cluster(workers=workers)
 
     def billed():

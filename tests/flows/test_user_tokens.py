@@ -24,10 +24,9 @@ def test_two_clusters_take_turns_in_renewing_user_tokens_and_lose_none(product):
     product.x.put("credentials", {"strict": True})
     product.x.put("latency", {"ms": 20, "token_ms": 300})
     given = json.dumps({**TOKENS, "access_token": "has-ended-long-ago"})
-    added = product.manage("credential", "add", "user", "--kind", "oauth2", stdin=given)
-    assert added.returncode == 0, added.stderr
-    product.manage_json("interval", "set", "4000d=2s", "--yes")
-    product.manage_json("track", "-", stdin="\n".join(map(str, product.x.ids(2000))))
+    product.call("credential", "add", "user", "--kind", "oauth2", stdin=given)
+    product.call("interval", "set", "4000d=2s", "--yes")
+    product.track(product.x.ids(2000))
 
     clusters = [product.start_cluster(workers=4) for _ in range(2)]
     wait_until(

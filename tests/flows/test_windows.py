@@ -58,9 +58,8 @@ def test_requests_use_up_the_windows_and_never_exceed_them(product, row, workers
     product.x.put("limits", {"GET /2/tweets": {"token": limit, "app": 1_000_000, "window": WINDOW}})
     for token in tokens:
         product.give_credential(token, secret=token)
-    assert product.manage("interval", "set", row, "--yes").returncode == 0
-    ids = product.x.ids(40_000)
-    assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == 40_000
+    product.call("interval", "set", row, "--yes")
+    product.track(product.x.ids(40_000))
     product.sql("UPDATE trackers_tweetbucket SET due_at = now() + interval '1 hour'")
     if row == FIXED and not LONG:
         # All that is done by the minute is first due at once, and keeps every worker busy for

@@ -152,7 +152,7 @@ def test_rules_follow_the_sources_without_a_new_connection(open_stream):
     )
     assert stream.row()["connects"] == 1
 
-    assert stream.product.manage_json("source", "remove", sun)["removed"] == "live: #sun"
+    assert stream.product.call("source", "remove", sun, "--json")["removed"] == "live: #sun"
     wait_until(lambda: stream.row()["state"] == "waiting", what="nothing to listen for")
     wait_until(lambda: "There is no" in stream.row()["because"], what="it says why")
     assert stream.rules() == []
