@@ -37,7 +37,8 @@ def left_to_others(source: Source, selected: selection.Selection) -> datetime | 
     share = _LEFT_OVER.get(source.priority)
     if share is None:
         return None
-    kinds = ["search", "stream"] if kind_of(source) == "search" else [source.kind]
+    is_query = kind_of(source) in ("search", "archive")
+    kinds = ["search", "stream"] if is_query else [source.kind]
     params = {
         "window": selected.reservation.window_id,
         "share": share,

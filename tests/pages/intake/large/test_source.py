@@ -1,10 +1,11 @@
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 
-from tests.factories import TweetFactory, id_born
+from tests.factories import CredentialFactory, TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.polls.sweep import Sweep
@@ -72,6 +73,44 @@ def test_given_up_gaps_are_not_called_filled_and_lost_ones_name_their_search(sta
         "lost X shows nothing older : of “#artemis”, as the source was then; only an imported"
         in text
     )
+
+
+def test_the_lost_gap_of_a_search_leads_to_the_archive_and_to_its_cost(staff):
+    made = source("search", "#artemis", due_in=60)
+    lost = gap(made, "reach")
+    text = unescape(words(paged(staff, made)))
+    assert "a search of X's archive can fill it, where the plan includes that" in text
+    assert "Search the archive…" in text
+
+    question = unescape(words(staff.post(f"/sources/{made.pk}/archive").content.decode()))
+    assert "Search X's archive for" in question
+    assert "X bills each at the price of a post" in question
+    assert not made.gaps.exclude(archive_asked_at=None).exists()
+
+    refused = staff.post(f"/sources/{made.pk}/archive", {"sure": "yes"}, follow=True)
+    assert "X takes only bearer tokens of the v2 API" in unescape(words(refused.content.decode()))
+    CredentialFactory()
+    staff.post(f"/sources/{made.pk}/archive", {"sure": "yes"})
+    lost.refresh_from_db()
+    assert lost.archive_asked_at is not None
+    text = unescape(words(paged(staff, made)))
+    assert "X's archive is searched for it" in text
+    assert "Search the archive…" not in text
+
+
+def test_a_gap_says_why_the_archive_was_refused(staff):
+    made = source("search", "#artemis", due_in=60)
+    gap(made, "reach")
+    made.gaps.update(archive_refusal="one: X refused it.")
+
+    assert "lost X shows nothing older : one: X refused it" in words(paged(staff, made))
+
+
+def test_the_archive_is_for_one_source_at_a_time(staff):
+    made = source("search", "#artemis", due_in=60)
+    gap(made, "reach")
+
+    assert staff.post("/sources/act", {"act": "archive", "ids": [made.pk]}).status_code == 404
 
 
 def yielded(made, tweet, *, late=False, seen_at=None):

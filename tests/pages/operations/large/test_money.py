@@ -64,6 +64,15 @@ def test_owned_reads_are_itemised_at_their_price(staff):
     assert f"Money today $8.10 {paid}" in words
 
 
+def test_counts_of_searches_are_itemised_at_their_price(staff):
+    spend(project(), posts=100, counts=2, counts_reserved=1, money=Decimal("0.51"))
+
+    words, _ = page(staff)
+
+    paid = "100 posts × $0.005 = $0.50, 0 accounts × $0.01 = $0.00"
+    assert f"Money today $0.52 {paid}, 3 counts of a search × $0.005 = $0.02" in words
+
+
 def test_the_month_is_the_sum_of_its_days(staff):
     payer = project(posts_a_month=100_000)
     today = now().date()
