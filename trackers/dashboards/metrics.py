@@ -29,8 +29,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Requires METRICS_KEY as a bearer token; if no key is set, nobody has access."""
     if settings.SECURE_SSL_REDIRECT and not (request.is_secure() or _stays_here(request)):
         return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.path}")
-    brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
+    scheme, _, brought = request.headers.get("Authorization", "").partition(" ")
+    is_right = constant_time_compare(brought.strip(), settings.METRICS_KEY)
+    if not settings.METRICS_KEY or scheme.lower() != "bearer" or not is_right:
         return HttpResponse("Set METRICS_KEY, and send it as a bearer token.\n", status=403)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(AllMetrics())

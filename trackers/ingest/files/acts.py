@@ -62,7 +62,12 @@ def discard(report: Import, actor: Actor) -> Done:
 
 def track_pasted(lines: Iterable[str], actor: Actor) -> TrackedLines:
     """Track the tweets that some pasted lines name."""
-    done = track_lines(lines, came_from=f"pasted by {actor.user}")
+    pasted, came_from = list(lines), f"pasted by {actor.user}"
+    try:
+        done = track_lines(pasted, came_from=came_from)
+    except UnreadableError:
+        # It looks like a table or a document, and is none with tweets: then each line says why.
+        done = track_lines(pasted, came_from=came_from, format="ids")
     record_tracked(
         done.tracked,
         actor,

@@ -31,10 +31,10 @@ def track_in_chunks(
     return track_stream(read_tweets(lines, format=format), came_from=came_from)
 
 
-def track_lines(lines: Iterable[str], *, came_from: str) -> TrackedLines:
+def track_lines(lines: Iterable[str], *, came_from: str, format: str = "auto") -> TrackedLines:
     """Track the tweets that some pasted lines name; returns all counts and every rejected line."""
     total = TrackedLines()
-    for chunk in track_in_chunks(lines, came_from=came_from):
+    for chunk in track_in_chunks(lines, came_from=came_from, format=format):
         total.read += chunk.read
         total.tracked += chunk.tracked
         total.already += chunk.already

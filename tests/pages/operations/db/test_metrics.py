@@ -61,7 +61,8 @@ def scraped(client, settings):
 
 
 @pytest.mark.parametrize(
-    "brought", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": KEY[:9]}]
+    "brought",
+    [{}, *({"Authorization": text} for text in ("Bearer wrong", KEY[:9], KEY, f"Basic {KEY}"))],
 )
 def test_metrics_need_the_key(client, settings, brought):
     settings.METRICS_KEY = KEY

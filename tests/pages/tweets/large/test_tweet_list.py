@@ -267,6 +267,14 @@ def test_pasted_tweets_are_tracked_and_bad_lines_named(staff):
     )
 
 
+@pytest.mark.parametrize("text", ["Hello, world", "a;b\nc;d", ",", "{", "[1"])
+def test_pasted_text_that_looks_like_a_table_is_refused_line_by_line(staff, text):
+    answer = staff.post("/tweets/track", {"lines": text}, follow=True)
+
+    assert "Not tracked: line 1" in answer.content.decode()
+    assert Tweet.objects.count() == 0
+
+
 def test_view_permission_shows_no_box_to_track(client):
     viewer = some_staff(client, "view_tweet")
 
