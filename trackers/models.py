@@ -6,9 +6,9 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPla
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.models import Column, SavedView
+from trackers.events.delivery.models import Attempt
 from trackers.events.live.models import LiveEvents, StreamPlaces
 from trackers.events.models import (
-    Attempt,
     EventBatch,
     Subscriber,
     SubscriberMinute,
@@ -32,12 +32,11 @@ from trackers.ingest.sources.models import (
     SourceTweet,
     Stream,
 )
-from trackers.jobs.models import (
+from trackers.jobs.models import PausedAll, Queue
+from trackers.jobs.observed.models import (
     ClockReading,
     DatabaseMinute,
     NotedTask,
-    PausedAll,
-    Queue,
     QueueCounters,
     QueueHour,
     QueueMinute,

@@ -19,8 +19,9 @@ from trackers.forecasts.stored import ProjectForecast, StoredForecast
 from trackers.ingest.sources import status as of_sources
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.status import SourceStatus as SourceStanding
-from trackers.jobs.models import TWEET_UPDATE, PausedAll, Queue, Worker
+from trackers.jobs.models import TWEET_UPDATE, PausedAll, Queue
 from trackers.jobs.observed.database import Horizon, horizon
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.jobs.queue import job_classes
 from trackers.jobs.statistics import QueueSummary, queue_summaries

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.benchmarks.database import Database
-from trackers.jobs.models import QueueCounters
+from trackers.jobs.observed.models import QueueCounters
 
 CLASSES = """
     SELECT place, sum(n::bigint)

@@ -19,7 +19,8 @@ from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
-from trackers.events.models import Attempt, EventBatch, Subscriber
+from trackers.events.delivery.models import Attempt
+from trackers.events.models import EventBatch, Subscriber
 from trackers.events.subscribers.subscriptions import enroll
 from trackers.outbox.publish import NewEvent, publish_events
 
@@ -35,11 +36,11 @@ def subscriber(name, receiver, *, uuid="", signing=(), topics=(TOPIC,), **fields
     return one
 
 
-def publish(count=1, *, topic=TOPIC):
+def publish(count=1, *, topic=TOPIC, first=1):
     publish_events(
         [
             NewEvent(topic, "create", url=f"https://shop.example/{n}", t=n)
-            for n in range(1, count + 1)
+            for n in range(first, first + count)
         ]
     )
 

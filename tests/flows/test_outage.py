@@ -22,7 +22,8 @@ from trackers.history import by_command
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import TWEET_UPDATE, Queue, Worker
+from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.jobs.observed.models import Worker
 from trackers.management.status_json import status_json
 from trackers.schedule.models import Interval
 from trackers.tweets.snowflake import first_id_at

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.admin.actions import ActingAdmin
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 
 
 class ReadOnlyAdmin(ActingAdmin):

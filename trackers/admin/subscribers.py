@@ -11,7 +11,8 @@ from django.utils.html import format_html
 
 from trackers.admin.actions import RedirectAdmin
 from trackers.admin.readonly import ReadOnlyAdmin
-from trackers.events.models import Attempt, LoggedAttempt, Subscriber
+from trackers.events.delivery.models import Attempt, LoggedAttempt
+from trackers.events.models import Subscriber
 
 _MAX_ATTEMPTS_READ, _MAX_SUBSCRIBERS_LISTED = 50_000, 500
 _ATTEMPT_COLUMNS = (

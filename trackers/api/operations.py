@@ -12,7 +12,8 @@ from trackers.api.wire.auth import Bearer, acted, require_permission
 from trackers.api.wire.fields import NO_CONTENT, TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import QUEUE_ACTS
-from trackers.jobs.models import Queue, Worker
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import Worker
 from trackers.money.summary import MoneySummary
 from trackers.status import Status as Snapshot
 from trackers.tokens.models import ADMIN_SCOPE

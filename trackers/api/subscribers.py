@@ -32,8 +32,9 @@ from trackers.api.wire.auth import Bearer, act_on, acted, actor_of, require_perm
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, Id
 from trackers.events import redelivery
+from trackers.events.delivery.models import Attempt
 from trackers.events.fan_out import fan_out_all
-from trackers.events.models import Attempt, Subscriber
+from trackers.events.models import Subscriber
 from trackers.events.set_aside import batch_json
 from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import attempt_json, subscriber_json
@@ -105,8 +106,8 @@ def attempts(
     if since and until and since >= until:
         raise ValueError("since must be before until.")
     subscriber = _find_subscriber(name)
-    fetched = subscriber.newest_attempts(
-        limit=limit + 1, outcome=outcome or "", before=before, since=since, until=until
+    fetched = Attempt.objects.newest_of(
+        subscriber, limit=limit + 1, outcome=outcome or "", before=before, since=since, until=until
     )
     rows = fetched[:limit]
     return {

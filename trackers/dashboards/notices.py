@@ -16,7 +16,8 @@ from django.utils.safestring import SafeString
 
 from trackers.credentials import sentences
 from trackers.dashboards.words import Moment, ago, ahead, with_code
-from trackers.jobs.models import Queue, Worker
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.models import Project
 from trackers.schedule.catch_up import NO_WORKERS

@@ -1,6 +1,6 @@
-"""Who subscribes to which topics, their batches of events, and each attempt to deliver one.
+"""Who subscribes to which topics, and their batches of events.
 
-Topic ─ Subscription ─ Subscriber ─ EventBatch ─> Attempt
+Topic ─ Subscription ─ Subscriber ─ EventBatch ─> Attempt (trackers/events/delivery)
 A batch is early (waiting for more events, or for its next try), ready, pending (on its way, under
 a lease), or set aside (refused for what it contains, until a person decides). Once delivered it is
 deleted, and only its attempt is left. At most one batch of a
@@ -10,7 +10,6 @@ subscriber is `current` and takes new events. The others never change their even
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -138,27 +137,6 @@ class Subscriber(models.Model):
 
     def batches_in_line(self) -> models.QuerySet[EventBatch]:
         return self.batches.filter(place__gte=0).order_by("place", "id")
-
-    def newest_attempts(
-        self,
-        *,
-        limit: int,
-        outcome: str = "",
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> list[Attempt]:
-        """Attempts to deliver to it in [since, until), newest first; `before`: of older ids."""
-        attempts = Attempt.objects.filter(subscriber_id=self.pk)
-        if outcome:
-            attempts = attempts.filter(outcome=outcome)
-        if before is not None:
-            attempts = attempts.filter(id__lt=before)
-        if since is not None:
-            attempts = attempts.filter(at__gte=since)
-        if until is not None:
-            attempts = attempts.filter(at__lt=until)
-        return list(attempts.order_by("-id")[:limit])
 
     def clean(self) -> None:
         if bool(self.metric) != (self.at_least is not None):
@@ -320,71 +298,6 @@ class EventBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{len(self.events)} events for {self.subscriber_id}"
-
-
-class Attempt(models.Model):
-    """An attempt to deliver a batch, with its outcome. Kept for some days.
-
-    Partitioned by the day of `at`; created by SQL in the migrations, so unmanaged here.
-    """
-
-    class Outcome(models.TextChoices):
-        DELIVERED = "delivered"
-        FAILED = "failed"
-        # 429 with the time to wait: it takes no harm from it.
-        THROTTLED = "throttled"
-        # The process that sent it never settled it.
-        LOST = "lost"
-        # The answer came after the lease had ended, and does not count.
-        LATE = "late"
-
-    pk = models.CompositePrimaryKey("id", "at")
-    id = models.BigIntegerField()
-    at = models.DateTimeField()
-    subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
-    uid = models.UUIDField()
-    kind = models.TextField(choices=EventBatch.Kind)
-    number = models.IntegerField()
-    outcome = models.TextField(choices=Outcome)
-    took_ms = models.IntegerField(null=True)
-    status = models.IntegerField(null=True)
-    error = models.TextField(blank=True)
-    # The first kilobyte of the answer.
-    answer = models.TextField(blank=True)
-    events = ArrayField(models.BigIntegerField())
-    first_at = models.DateTimeField()
-    last_at = models.DateTimeField()
-
-    class Meta:
-        managed = False
-
-    def __str__(self) -> str:
-        return f"{self.outcome} {self.uid}"
-
-
-class LoggedAttempt(models.Model):
-    """A row of Attempt for the admin, which cannot show a model with a composite key."""
-
-    id = models.BigIntegerField(primary_key=True)
-    at = models.DateTimeField()
-    subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
-    uid = models.UUIDField("webhook-id")
-    kind = models.TextField(choices=EventBatch.Kind)
-    number = models.IntegerField()
-    outcome = models.TextField(choices=Attempt.Outcome)
-    took_ms = models.IntegerField("took, ms", null=True)
-    status = models.IntegerField(null=True)
-    error = models.TextField(blank=True)
-    answer = models.TextField(blank=True)
-    events = ArrayField(models.BigIntegerField())
-
-    class Meta:
-        managed = False
-        db_table = "trackers_attempt"
-        verbose_name = "attempt"
-
-    def __str__(self) -> str:
-        return f"{self.outcome} {self.uid}"
 
 
 class TopicMinute(models.Model):

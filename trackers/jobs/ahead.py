@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
-from trackers.jobs.models import ScheduleAhead
+from trackers.jobs.observed.models import ScheduleAhead
 from trackers.jobs.statistics import DATABASE_NOW, PAUSE_FACTOR
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from trackers.jobs.batch import THE_HEAD, Batch, Low
-from trackers.jobs.models import SUSPECT_STRIKES, QueueCounters
+from trackers.jobs.models import SUSPECT_STRIKES
+from trackers.jobs.observed.models import QueueCounters
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 

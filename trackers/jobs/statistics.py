@@ -16,7 +16,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import DateTimeField, Func, Q
 
-from trackers.jobs.models import QueueCounters, QueueStatistics, job_classes
+from trackers.jobs.models import job_classes
+from trackers.jobs.observed.models import QueueCounters, QueueStatistics
 from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 

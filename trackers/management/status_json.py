@@ -11,7 +11,8 @@ from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.status import SourceStatus
-from trackers.jobs.models import PausedAll, Queue, Worker
+from trackers.jobs.models import PausedAll, Queue
+from trackers.jobs.observed.models import Worker
 from trackers.money.summary import MoneySummary
 from trackers.schedule.stretch.words import room, sentences
 from trackers.status import Status

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from trackers.jobs.models import TWEET_UPDATE, QueueCounters
+from trackers.jobs.models import TWEET_UPDATE
+from trackers.jobs.observed.models import QueueCounters
 from trackers.schedule.stretch.solve import WINDOW_S
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from trackers.credentials import sentences
-from trackers.jobs.models import TWEET_UPDATE, Queue, Worker
+from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.statistics import QueueSummary
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import census

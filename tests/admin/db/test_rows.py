@@ -6,7 +6,8 @@ from django.contrib.auth.models import Permission, User
 
 from tests.admin.conftest import act
 from tests.factories import TweetFactory
-from trackers.jobs.models import Queue, Worker
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import Worker
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
 

@@ -6,7 +6,8 @@ from django.contrib.auth.models import Permission
 from django.db import connection
 
 from tests.events.conftest import books, deliver, fanned_out, subscriber, take
-from trackers.events.models import Attempt, Subscriber
+from trackers.events.delivery.models import Attempt
+from trackers.events.models import Subscriber
 from trackers.outbox.models import Topic
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from tests.api.conftest import Program
 from tests.factories import CredentialFactory
-from trackers.jobs.models import Queue, Worker
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import Worker
 from trackers.money.models import Project, Spending
 
 

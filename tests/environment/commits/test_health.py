@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 
 PROBE = {"HTTP_HOST": "10.1.2.3:8000"}
 

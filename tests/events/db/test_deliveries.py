@@ -18,8 +18,9 @@ from tests.events.conftest import (
     take,
 )
 from trackers.events.delivery.claim import claim_batches, promote
+from trackers.events.delivery.models import Attempt
 from trackers.events.delivery.settle import recover
-from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
+from trackers.events.models import EventBatch, Subscriber, SubscriberState
 
 AN_HOUR = timedelta(hours=1)
 

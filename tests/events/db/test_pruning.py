@@ -8,8 +8,9 @@ from django.db import connection
 from tests.events.conftest import books, deliver, fanned_out, line, subscriber, take
 from trackers import tasks
 from trackers.events.audit import mend
+from trackers.events.delivery.models import Attempt
 from trackers.events.drop import drop_oldest, storage_findings, used_bytes
-from trackers.events.models import Attempt, EventBatch
+from trackers.events.models import EventBatch
 from trackers.events.prune import (
     ATTEMPT_PARTITIONS,
     EVENT_PARTITIONS,

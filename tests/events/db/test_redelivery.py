@@ -12,11 +12,12 @@ from trackers.bus.probes import count_due
 from trackers.events import redelivery
 from trackers.events.books import read_books
 from trackers.events.delivery.claim import give_back
+from trackers.events.delivery.models import Attempt
 from trackers.events.delivery.settle import recover
 from trackers.events.drop import drop_some, drop_waiting
 from trackers.events.fan_out import fan_out
 from trackers.events.minutes import hours_of_subscribers
-from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber, SubscriberState
+from trackers.events.models import HEALTHY, EventBatch, Subscriber, SubscriberState
 from trackers.outbox.models import Event, Topic
 
 LONG = {"timeout_ms": 3_600_000}

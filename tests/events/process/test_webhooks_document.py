@@ -14,7 +14,7 @@ import requests
 from tests.conftest import PROJECT
 from tests.events.delivering import attempts, delivering, publish, subscriber
 from tests.x import wait_until
-from trackers.events.models import Attempt
+from trackers.events.delivery.models import Attempt
 from trackers.events.subscribers.signing_keys import new_signing_key
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -19,7 +19,8 @@ from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET, stored_forecast
 from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, update_forecasts
 from trackers.jobs import queue
-from trackers.jobs.models import TWEET_UPDATE, Queue, QueueCounters
+from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.jobs.observed.models import QueueCounters
 from trackers.money.models import Spending
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from trackers.events.models import SubscriberMinute
-from trackers.jobs.models import ClockReading
+from trackers.jobs.observed.models import ClockReading
 from trackers.tasks import prune_sessions, tend_subscribers
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)

@@ -10,10 +10,16 @@ from tests.factories import TweetUpdateFactory
 from trackers import tasks
 from trackers.jobs import statistics
 from trackers.jobs.batch import Batch
-from trackers.jobs.models import DatabaseMinute, NotedTask, QueueCounters, QueueHour, QueueMinute
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.observed.minutes import by_time
+from trackers.jobs.observed.models import (
+    DatabaseMinute,
+    NotedTask,
+    QueueCounters,
+    QueueHour,
+    QueueMinute,
+)
 from trackers.jobs.observed.tasks import MAX_NOTED_TASKS
 from trackers.tweets.pack import SAMPLES
 

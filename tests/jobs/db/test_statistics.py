@@ -6,7 +6,8 @@ import pytest
 from django.db import connection
 
 from trackers.jobs import counters, holds, queue
-from trackers.jobs.models import Queue, QueueCounters
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import QueueCounters
 from trackers.jobs.statistics import by_minute, quantile, queue_summary
 from trackers.updater.models import TweetUpdate
 

@@ -7,7 +7,7 @@ import pytest
 from tests.factories import TweetUpdateFactory
 from tests.plans import MODES, watched
 from trackers.jobs import ahead, queue
-from trackers.jobs.models import ScheduleAhead
+from trackers.jobs.observed.models import ScheduleAhead
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 

@@ -9,7 +9,7 @@ from django.db import connection
 from tests.databases import url_of
 from tests.jobs.plans import nodes
 from tests.queues import fill_buckets
-from trackers.jobs.models import QueueStatistics
+from trackers.jobs.observed.models import QueueStatistics
 from trackers.jobs.queue import on
 from trackers.jobs.statistics import (
     COUNT_BOUNDED,

@@ -12,7 +12,8 @@ from tests.queues import turn_clock
 from trackers import tasks
 from trackers.dashboards.operations.cards import cards
 from trackers.jobs import queue
-from trackers.jobs.models import Queue, QueueCounters
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import QueueCounters
 from trackers.jobs.statistics import COUNT_BOUNDED, MAX_COUNTED_KEYS, count_bounded, queue_summary
 from trackers.jobs.tables import on
 from trackers.schedule.catch_up import read_catch_up

@@ -16,7 +16,7 @@ from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import counters
-from trackers.jobs.models import QueueCounters, Worker
+from trackers.jobs.observed.models import QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import queue_summary
 from trackers.management.status_lines import length_text

@@ -15,7 +15,7 @@ from tests.factories import CredentialFactory
 from trackers.credentials.models import Window
 from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Source, Stream
-from trackers.jobs.models import QueueCounters, Worker
+from trackers.jobs.observed.models import QueueCounters, Worker
 from trackers.schedule.models import Interval, Stretch
 
 DEPLOY = PROJECT / "deploy"

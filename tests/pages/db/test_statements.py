@@ -11,7 +11,7 @@ from tests.factories import AppFactory, CredentialFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.home.homes import followed, source, team, tweet
 from trackers.ingest.sources.models import Source, SourceDay
-from trackers.jobs.models import NotedTask, QueueMinute
+from trackers.jobs.observed.models import NotedTask, QueueMinute
 from trackers.management.status_json import status_json
 from trackers.money.models import Project, Spending
 from trackers.timelines import homes

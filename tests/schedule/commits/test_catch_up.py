@@ -7,7 +7,8 @@ from django.utils.timezone import now
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
 from trackers.credentials import sentences
 from trackers.credentials.models import Credential, Window
-from trackers.jobs.models import TWEET_UPDATE, Queue, QueueCounters, Worker
+from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.jobs.observed.models import QueueCounters, Worker
 from trackers.jobs.statistics import queue_summary
 from trackers.money.models import Project
 from trackers.schedule.capacity import Capacity, capacity

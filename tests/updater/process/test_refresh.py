@@ -15,7 +15,8 @@ from trackers.credentials.models import Credential
 from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import TWEET_UPDATE, Queue, QueueCounters
+from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.jobs.observed.models import QueueCounters
 from trackers.schedule.models import Interval
 from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
 from trackers.updater.models import TweetUpdate

@@ -14,7 +14,8 @@ from trackers.credentials import acts, selection
 from trackers.credentials.check import check
 from trackers.credentials.models import Credential
 from trackers.history import by_command
-from trackers.jobs.models import Queue, QueueCounters
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import QueueCounters
 from trackers.money.models import Project
 from trackers.tweets.models import Author, Tweet
 from trackers.updater.authors import ask_authors

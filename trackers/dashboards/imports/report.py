@@ -14,7 +14,7 @@ from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
 from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Import
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 
 MAX_BAD_LINES = 100
 _MAX_FILES_NAMED = 20

@@ -15,8 +15,8 @@ from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.words import commas, lasting
-from trackers.jobs.models import NotedTask
 from trackers.jobs.observed.minutes import QueueSpan, by_time
+from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.queue import job_classes
 from trackers.jobs.statistics import isolated_by_queue
 from tweetwatch.tables import Column, Table

@@ -30,8 +30,9 @@ from trackers.dashboards.operations.over_time import (
     over_time_context,
 )
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
-from trackers.jobs.models import TWEET_UPDATE, Worker
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed.database import health, wal_by_minute
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.statistics import by_minute
 from trackers.status import Status
 

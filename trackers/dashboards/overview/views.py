@@ -22,7 +22,8 @@ from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.dashboards.words import commas, with_code
 from trackers.jobs.ahead import Ahead, minute_of, read_ahead
-from trackers.jobs.models import TWEET_UPDATE, NotedTask, Worker
+from trackers.jobs.models import TWEET_UPDATE
+from trackers.jobs.observed.models import NotedTask, Worker
 from trackers.jobs.statistics import by_minute, lateness_at
 from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import Plan

@@ -16,8 +16,9 @@ from trackers.dashboards.charts import Sparkline, by_minute
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.subscribers.attempts import AttemptsForm
 from trackers.dashboards.words import commas
+from trackers.events.delivery.models import Attempt
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
-from trackers.events.models import HEALTHY, Attempt, EventBatch, Subscriber
+from trackers.events.models import HEALTHY, EventBatch, Subscriber
 from trackers.events.set_aside import head_that_stands
 from trackers.events.subscribers.status import (
     SubscriberStatus,
@@ -103,7 +104,9 @@ def _subscribers_context(*, now: datetime) -> dict[str, Any]:
 def _subscriber_context(
     subscriber: Subscriber, outcome: str, form: AttemptsForm, *, now: datetime
 ) -> dict[str, Any]:
-    attempts = subscriber.newest_attempts(limit=_MAX_ATTEMPTS, outcome=outcome, **form.period())
+    attempts = Attempt.objects.newest_of(
+        subscriber, limit=_MAX_ATTEMPTS, outcome=outcome, **form.period()
+    )
     batches = subscriber.batches_in_line()[: _MAX_BATCHES + 1]
     set_aside = subscriber.batches_set_aside()[: _MAX_BATCHES + 1]
     row = _subscriber_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trackers.events.models import Attempt
+from trackers.events.delivery.models import Attempt
 from trackers.events.subscribers.status import SubscriberStatus
 from tweetwatch.clock_times import iso
 

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from trackers.acts import Done
 from trackers.events import redelivery
-from trackers.events.models import Attempt, Subscriber
+from trackers.events.delivery.models import Attempt
+from trackers.events.models import Subscriber
 from trackers.events.set_aside import NotSetAsideError, batch_json
 from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
@@ -183,7 +184,8 @@ class Command(ActionsCommand):
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find_subscriber(options["name"])
-        attempts = subscriber.newest_attempts(
+        attempts = Attempt.objects.newest_of(
+            subscriber,
             limit=options["limit"],
             outcome=options["outcome"] or "",
             since=options["since"],

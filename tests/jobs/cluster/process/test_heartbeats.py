@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.jobs.cluster.running import poll
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.processes.heartbeats import prune_silent_clusters
 
 

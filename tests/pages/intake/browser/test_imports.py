@@ -20,7 +20,7 @@ from tests.pages.chromium import Demo, screen
 from tests.pages.conftest import flat
 from trackers.ingest.files import importing
 from trackers.ingest.sources.models import Import, ImportJob, ImportPart, Source
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from tests.pages.sources import some_staff, words
 from trackers.dashboards.operations.database import checks
 from trackers.dashboards.operations.over_time import SPANS, bar_starts
 from trackers.dashboards.words import format_bytes
-from trackers.jobs.models import NotedTask, QueueHour, QueueMinute
 from trackers.jobs.observed.database import Health, Horizon, PartitionsOf, Table
+from trackers.jobs.observed.models import NotedTask, QueueHour, QueueMinute
 
 pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)

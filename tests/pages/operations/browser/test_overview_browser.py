@@ -11,7 +11,7 @@ from tests.pages.browser.test_dead_server import server as server
 from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
 from tests.pages.operations.large.test_overview import fast, worker
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOCUSED = "() => document.activeElement.id"

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from tests.pages.conftest import flat
 from tests.queues import fill_buckets
-from trackers.jobs.models import QueueStatistics
+from trackers.jobs.observed.models import QueueStatistics
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.schedule.models import TweetCensus
 from trackers.tasks import record_statistics

@@ -11,7 +11,7 @@ from tests.timelines.homes.world import bring, follower, source, tweet
 from trackers.arrivals.models import Arrival
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, Stream
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 from trackers.jobs.pausing import pause_all
 from trackers.money.models import Project
 from trackers.timelines import homes

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from tests.events.conftest import books, deliver, fanned_out, subscriber, take
 from tests.pages.conftest import flat
-from trackers.events.models import Attempt, EventBatch, Subscriber, TopicMinute
+from trackers.events.delivery.models import Attempt
+from trackers.events.models import EventBatch, Subscriber, TopicMinute
 from trackers.events.subscribers import acts
 from trackers.history import by_command
 from trackers.outbox.models import Staged

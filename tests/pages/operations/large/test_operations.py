@@ -10,7 +10,8 @@ from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
 from tests.pages.conftest import flat
 from tests.pages.sources import words
 from trackers.credentials.models import Window
-from trackers.jobs.models import Queue, QueueCounters, Worker
+from trackers.jobs.models import Queue
+from trackers.jobs.observed.models import QueueCounters, Worker
 
 pytestmark = pytest.mark.django_db
 

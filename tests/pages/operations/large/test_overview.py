@@ -15,7 +15,7 @@ from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
-from trackers.jobs.models import NotedTask, QueueCounters, Worker
+from trackers.jobs.observed.models import NotedTask, QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.money.models import Project

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.pages.conftest import born, measure, watched
 from trackers.dashboards.tweets.curve import Curve, totals_series
-from trackers.jobs.models import Worker
+from trackers.jobs.observed.models import Worker
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetText
 from trackers.updater.models import TweetBucket, TweetUpdate
