@@ -10,7 +10,7 @@ from tests.ingest.polls.steps import accounts, add, asked, connect, release
 from tests.x import OAUTH1, save_credential
 from trackers.credentials.models import Credential
 from trackers.history import by_command
-from trackers.ingest.sources import acts
+from trackers.ingest.sources import acts, life
 from trackers.ingest.sources.counts import SearchCount
 from trackers.money.models import Project, Spending
 
@@ -63,6 +63,15 @@ def test_the_newest_count_replaces_the_one_before(x, source):
 
     assert SearchCount.objects.get().counted_at > before.counted_at
     assert Spending.objects.get().counts == 2
+
+
+def test_the_count_of_a_former_query_is_forgotten(x, source):
+    acts.count(source, by_command())
+
+    source.of = "#other"
+    life.change_source(source, ["of"])
+
+    assert not SearchCount.objects.exists()
 
 
 def test_a_count_that_the_budget_does_not_allow_is_not_asked_for(x, source):

@@ -104,7 +104,8 @@ def fail(
 
     1. This credential may not ask now: the next step finds which one may.
     2. X finds its place too old, or no longer knows it: it continues from another one.
-    3. Otherwise it waits, twice as long each time.
+    3. X's archive does not understand the query: the gap is lost again.
+    4. Otherwise it waits, twice as long each time.
     """
     if is_known(error):
         queue.release(batch)
@@ -113,7 +114,13 @@ def fail(
         if row is None:
             return NO_DELAY
         delay = NO_DELAY
-        if not _has_another_place(row, error, sweep, rules, now=now):
+        if _has_another_place(row, error, sweep, rules, now=now):
+            pass
+        elif sweep.of_archive and isinstance(error, BadRequest):
+            # It will not understand the query later either, and new posts are not to wait for it.
+            _abandon_sweep(row)
+            give_archive_up(row, because=error.reason)
+        else:
             delay = back_off(row, error)
             if isinstance(error, NotShown):
                 row.poll_at = now + delay

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from trackers.ingest.sources.counts import SearchCount
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.source_events import publish_gaps
@@ -50,6 +51,8 @@ def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
         )  # fmt: skip
         publish_gaps([(source.pk, since, until)], Gap.Why.EDITED)
     clear_fields(source, READ_SO_FAR)
+    # X counted what the former query finds.
+    SearchCount.objects.filter(source=source).delete()
     return _sentence(was_of, gaps=given_up, since=since, now=now)
 
 

@@ -126,6 +126,24 @@ def test_a_refusal_is_remembered_and_the_gap_stays_lost(x, posts, source):
     assert len(asked(x, ALL)) == 1
 
 
+def test_a_query_that_the_archive_does_not_take_is_asked_once(x):
+    # X has this operator for the last week only.
+    source = add("search", 'entity:"Michael Jordan"', backfill=timedelta(days=1))
+    poll(source)
+    source.gaps.create(from_id=id_of(20), to_id=id_of(9), why="reach", found_at=timezone.now())
+
+    acts.search_archive(source, by_command())
+    for _ in range(4):
+        step(source)
+
+    gap = source.gaps.get()
+    assert gap.is_lost
+    assert "invalid operator 'entity'" in gap.archive_refusal
+    assert [entry["status"] for entry in asked(x, ALL)] == [400]
+    poll(source)
+    assert source.problem == ""
+
+
 def test_with_other_keys_it_is_asked_again(x, posts, source):
     wanted = lacking(source, posts)
     x.put("faults", [{"kind": "403", "match": {"endpoint": ALL}, "times": 1}])
