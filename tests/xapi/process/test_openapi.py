@@ -28,8 +28,21 @@ from trackers.xapi.stream_rules import add_rules, delete_rules, rules_of
 from trackers.xapi.timelines import look_up_username, read_page
 from trackers.xapi.vocabulary import TWEETS
 
-# Kinds of faults of the fake, with their statuses.
-FAULTS = {"429": 429, "429_cap": 429, "402_credits": 402, "403": 403, "403_unsupported": 403}
+# Kinds of faults of the fake that are problems of X's, with their statuses.
+FAULTS = {
+    "401": 401,
+    "402_credits": 402,
+    "402_depleted": 402,
+    "403": 403,
+    "403_forbidden": 403,
+    "403_unsupported": 403,
+    "404": 404,
+    "429": 429,
+    "429_cap": 429,
+    "429_connections": 429,
+    "500": 500,
+    "503_json": 503,
+}
 FAREWELLS = ("UpstreamOperationalDisconnect", "ForceDisconnect")
 STREAM = "GET /2/tweets/search/stream"
 RULES = "POST /2/tweets/search/stream/rules"
