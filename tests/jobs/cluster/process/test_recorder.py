@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.jobs.cluster.conftest import url_of
+from tests.databases import url_of
 from tests.jobs.cluster.running import poll
 from trackers.jobs.models import job_classes
 

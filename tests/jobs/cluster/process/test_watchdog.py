@@ -127,11 +127,11 @@ def seen_at(cluster):
     return cluster.rows("max(seen_at)")[0][0]
 
 
-def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
+def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, fresh_database):
     cluster = run().wait_until_up()
     stick(cluster)
 
-    put_overdue(url)
+    put_overdue(fresh_database)
 
     assert cluster.ends(within=30) == 1, cluster.log_text()
     assert cluster.is_gone()
@@ -139,15 +139,15 @@ def test_a_stuck_cluster_exits_with_1_and_leaves_no_process(run, url):
 
 
 @pytest.mark.more
-def test_a_cluster_without_progress_stays_while_all_is_paused_or_held(run, url):
+def test_a_cluster_without_progress_stays_while_all_is_paused_or_held(run, fresh_database):
     cluster = run().wait_until_up()
     stick(cluster)
-    put_overdue(url, change="paused = true")
+    put_overdue(fresh_database, change="paused = true")
     assert poll(lambda: cluster.rows())
 
     # Longer than two leases of one second.
     for held in ["paused = true", "paused = false, held_until = now() + interval '1 hour'"]:
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(fresh_database) as connection:
             connection.execute(f"UPDATE trackers_queue SET {held}")
         before = seen_at(cluster)
         assert poll(lambda before=before: (seen_at(cluster) - before).seconds >= 3, seconds=90)
