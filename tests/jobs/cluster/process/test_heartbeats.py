@@ -11,6 +11,8 @@ from tests.jobs.cluster.running import poll
 from trackers.jobs.observed.models import Worker
 from trackers.jobs.processes.heartbeats import prune_silent_clusters
 
+pytestmark = pytest.mark.django_db
+
 
 def test_every_process_renews_its_row(cluster):
     assert poll(lambda: len(cluster.find("idle")) == 2)
@@ -75,7 +77,6 @@ def test_work_goes_on_while_the_rows_cannot_be_written(cluster):
     assert poll(lambda: len(cluster.rows()) == 6), cluster.rows()
 
 
-@pytest.mark.django_db
 def test_clusters_silent_for_an_hour_are_pruned(django_db_blocker):
     from datetime import timedelta
 

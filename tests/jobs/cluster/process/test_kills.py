@@ -7,6 +7,8 @@ import pytest
 
 from tests.jobs.cluster.running import is_alive, poll
 
+pytestmark = pytest.mark.django_db
+
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)

@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from tests.jobs.cluster.running import poll
+
+pytestmark = pytest.mark.django_db
 
 
 def test_garbage_collection_copies_no_memory_shared_by_workers(cluster):

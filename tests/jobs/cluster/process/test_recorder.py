@@ -11,6 +11,8 @@ from tests.databases import url_of
 from tests.jobs.cluster.running import poll
 from trackers.jobs.models import job_classes
 
+pytestmark = pytest.mark.django_db
+
 TAKEN = """
     SELECT (SELECT count(*) FROM trackers_queuestatistics WHERE taken_at > %(since)s),
            (SELECT count(*) FROM trackers_tweetcensus WHERE taken_at > %(since)s)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.jobs.cluster.running import STOCK_BROKER, poll
 
+pytestmark = pytest.mark.django_db
+
 
 def to_main(cluster, signum):
     os.kill(cluster.pid, signum)

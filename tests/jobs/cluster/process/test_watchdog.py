@@ -22,6 +22,8 @@ from trackers.jobs.processes.watchdog import (
 )
 from trackers.updater.models import TweetUpdate
 
+pytestmark = pytest.mark.django_db
+
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 
@@ -92,7 +94,6 @@ def test_the_watchdog_remembers_since_when_work_is_overdue(readings, overdue_sin
     assert since(readings) == overdue_since
 
 
-@pytest.mark.django_db
 def test_claimed_work_is_not_overdue():
     now = timezone.now()
     put(TweetUpdate, 1, now - timedelta(hours=1))
