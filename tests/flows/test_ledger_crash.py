@@ -64,7 +64,7 @@ def postgres(tmp_path_factory):
 def environment(server):
     return {
         **os.environ,
-        "DATABASE_URL": server.url,
+        "DATABASE_URL": f"postgres://postgres:@/tweetwatch?host={server.socket_dir}",
         "DJANGO_SETTINGS_MODULE": "tweetwatch.settings",
     }
 
