@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import codecs
 import json
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.core.exceptions import (
+    FieldError,
     RequestDataTooBig,
     SuspiciousOperation,
     TooManyFieldsSent,
@@ -38,12 +41,17 @@ from tweetwatch.http.bodies import (
 from tweetwatch.http.problems import CONTENT_TYPE, is_of_api, problem, problem_json
 from tweetwatch.http.refusals import Refused
 
+logger = logging.getLogger(__name__)
+
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
 FORM = "The form in this request is damaged. Go back, load the page again, and send it once more."
 TOO_LARGE = "The form in this request is larger than this server accepts. Send less at once."
 NO_LENGTH = "This server reads no body in chunks. Send it with its Content-Length."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
+FILTER = "This list cannot be filtered like that. Go back and choose one of its filters."
+# What Django and the database raise for values that fit no look-up.
+_CRAFTED = (DataError, ValueError, TypeError, LookupError, ArithmeticError, FieldError)
 _LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 # In the error of psycopg, for any text meant for the database.
 _NUL_FAULT = "NUL (0x00)"
@@ -83,14 +91,23 @@ class BadRequestMiddleware:
         return self.chosen_rows(request, view)
 
     def chosen_rows(self, request: HttpRequest, view: Any) -> HttpResponse | None:
-        """An admin's list looks up the chosen rows without checking their ids."""
+        """The admin looks up chosen rows without checking their ids: those of a list, and those of
+        a box that completes what is typed, whose form it shows again."""
         admin = getattr(view, "model_admin", None)
-        if admin is None or request.method != "POST":
+        if admin is None:
             return None
-        key = admin.opts.pk
+        form = request.POST if request.method == "POST" else request.GET
+        keys = {
+            name: admin.opts.get_field(name).remote_field.model._meta.pk
+            for name in admin.get_autocomplete_fields(request)
+        }
+        if request.method == "POST":
+            keys["_selected_action"] = admin.opts.pk
         try:
-            for chosen in request.POST.getlist("_selected_action"):
-                key.run_validators(key.to_python(chosen))
+            for name, key in keys.items():
+                for chosen in form.getlist(name):
+                    if chosen or name == "_selected_action":
+                        key.run_validators(key.to_python(chosen))
         except ValidationError:
             return _bad_request_response(request, CHOSEN)
         return None
@@ -102,10 +119,26 @@ class BadRequestMiddleware:
             return _bad_request_response(request, error.detail, status=error.status)
         if isinstance(error, UnreadablePostError):
             return _bad_request_response(request, TOO_LATE, status=408)
+        if _fits_no_lookup(error) and _is_filtered_list(request):
+            logger.warning("answered 400 to a filter of the admin: %r", error)
+            return _bad_request_response(request, FILTER)
         if isinstance(error, (MultiPartParserError, *_LARGER)):
             # From a view that checks for forgery itself.
             return _bad_request_response(request, _why_unread(error))
         return None
+
+
+def _fits_no_lookup(error: Exception) -> bool:
+    # Of this very class: too many values. What the server says of missing tables is another.
+    too_many = type(error.__cause__) is psycopg.ProgrammingError
+    return too_many or isinstance(error, _CRAFTED)
+
+
+def _is_filtered_list(request: HttpRequest) -> bool:
+    """Any field and any look-up of it may be in the address of an admin's list, with any value."""
+    match = request.resolver_match
+    is_list = match is not None and (match.url_name or "").endswith("_changelist")
+    return bool(is_list and match and "admin" in match.namespaces and request.GET)
 
 
 def _limit_body(request: HttpRequest, view: Any) -> None:

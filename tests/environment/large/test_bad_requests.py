@@ -136,6 +136,34 @@ def test_chosen_rows_with_malformed_ids_are_refused(root, chosen):
     assert User.objects.filter(pk=made.pk).exists()
 
 
+@pytest.mark.parametrize(
+    "crafted",
+    [
+        "trackers/worker/?kind__range=x",
+        "trackers/interval/?every=soon",
+        "trackers/interval/?younger_than__gte=99999999999999999999",
+        "trackers/alertnotice/?at__year=99999999999999999999",
+        "trackers/credential/?refreshing_until__iso_year=0",
+        "trackers/credential/?scopes=%28",
+        "trackers/credential/?name__regex=%28",
+        "auth/user/?date_joined__year=-1",
+        "auth/user/?username__range=a,b,c",
+    ],
+)
+def test_a_crafted_filter_of_the_admin_is_no_500(root, crafted):
+    assert root.get(f"/admin/{crafted}").status_code in (200, 302, 400)
+
+
+@pytest.mark.parametrize("chosen", ["x", "\0", "99999999999999999999", "1,2", "[]"])
+def test_a_forged_choice_in_a_form_of_the_admin_is_refused(root, chosen):
+    form = "/admin/trackers/follower/add/"
+
+    for answer in (root.post(form, {"user": chosen}), root.get(form, {"team": chosen})):
+        assert answer.status_code == 400
+        assert bad_requests.CHOSEN in text_of(answer)
+    assert root.post(form, {"user": "", "team": ""}).status_code == 200
+
+
 def test_a_view_that_checks_for_forgery_itself_leaves_no_traceback_either(root, caplog):
     root.get("/account/")
     root.handler.enforce_csrf_checks = True
