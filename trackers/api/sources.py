@@ -227,12 +227,12 @@ def count_search(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> d
     return read_count(request, source)
 
 
-@router.post("/{source}/archive", response=NO_CONTENT)
+@router.post("/{source}/full-archive", response=NO_CONTENT)
 def search_archive(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> Status:
-    """Have X's archive searched for its lost gaps, where the plan includes that. X bills what it
-    finds: without `confirm`, 409 says what that may cost. 409 also where there is nothing to search
-    for, or X refused it."""
-    act = acts.ACTS["archive"]
+    """Have X's full archive searched for its lost gaps, where the plan includes that. X bills what
+    it finds: without `confirm`, 409 says what that may cost. 409 also where there is nothing to
+    search for, or X refused it."""
+    act = acts.ACTS["full-archive"]
     actor_of(request, act.permission)
     found = _find_source(source)
     if not body.confirm and not archive.why_not(found):

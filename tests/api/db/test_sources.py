@@ -133,7 +133,7 @@ def test_without_the_permission_sources_are_neither_shown_nor_changed(program):
 def test_the_archive_is_searched_only_once_its_cost_was_confirmed(owner):
     owner.post("sources", {"kind": "search", "of": "#artemis"})
     source = Source.objects.get()
-    path = f"sources/{source.pk}/archive"
+    path = f"sources/{source.pk}/full-archive"
     assert "no lost gap" in owner.post(path, {"confirm": True})["error"]
     now = timezone.now()
     gap = source.gaps.create(
@@ -148,7 +148,7 @@ def test_the_archive_is_searched_only_once_its_cost_was_confirmed(owner):
     refused = owner.post(path, {})
     assert owner.status == 409
     assert refused["error"].startswith(
-        "Search X's archive for 11 days of posts that search: #artemis lacks? How many there are"
+        "Search X's full archive for 11 days of posts that search: #artemis lacks? How many there"
     )
     assert not Source.objects.get().gaps.exclude(archive_asked_at=None).exists()
 
@@ -157,4 +157,4 @@ def test_the_archive_is_searched_only_once_its_cost_was_confirmed(owner):
     assert owner.status == 204
     assert gap.archive_asked_at is not None
     assert "no lost gap" in owner.post(path, {"confirm": True})["error"]
-    assert LogEntry.objects.first().change_message == "Had X's archive searched, by the API."
+    assert LogEntry.objects.first().change_message == "Had X's full archive searched, by the API."

@@ -1,4 +1,4 @@
-"""X's archive: for apps only, once in a second, and not where the plan lacks it."""
+"""X's full archive: for apps only, once in a second, and not where the plan lacks it."""
 
 import pytest
 

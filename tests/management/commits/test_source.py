@@ -157,7 +157,7 @@ def test_the_archive_is_searched_after_its_cost_was_said():
     run("add", "search", "#artemis")
     source = Source.objects.get()
     with pytest.raises(CommandError, match="no lost gap"):
-        run("archive", source.pk)
+        run("full-archive", source.pk)
     CredentialFactory()
     now = timezone.now()
     source.gaps.create(
@@ -167,11 +167,11 @@ def test_the_archive_is_searched_after_its_cost_was_said():
         found_at=now,
     )
 
-    with pytest.raises(CommandError, match=r"Search X's archive for 11 days .* with --yes"):
-        run("archive", source.pk)
+    with pytest.raises(CommandError, match=r"Search X's full archive for 11 days .* with --yes"):
+        run("full-archive", source.pk)
     assert not source.gaps.exclude(archive_asked_at=None).exists()
 
-    printed, _ = run("archive", source.pk, "--yes")
+    printed, _ = run("full-archive", source.pk, "--yes")
 
-    assert "X's archive will be searched for 1 gap." in printed
+    assert "X's full archive will be searched for 1 gap." in printed
     assert source.gaps.exclude(archive_asked_at=None).count() == 1

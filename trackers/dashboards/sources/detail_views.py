@@ -50,7 +50,8 @@ _HELP_OF_GAP = {
     Gap.Why.EDITED: "",
 }
 _OF_ARCHIVE = (
-    "a search of X's archive can fill it, where the plan includes that, or else an imported file"
+    "a search of X's full archive can fill it, where the plan includes that, or else an imported "
+    "file"
 )
 # Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
 _FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
@@ -171,7 +172,7 @@ def _gap_help(gap: Gap, source: Source) -> str:
         then = f"of “{short(gap.was_of)}”, as the source was then"
         return then if gap.closed_at else f"{then}; only an imported file can fill it"
     if gap.archive_asked_at:
-        return "" if gap.closed_at else "X's archive is searched for it"
+        return "" if gap.closed_at else "X's full archive is searched for it"
     if gap.closed_at is None and gap.is_lost and source.kind in SEARCHED:
         return gap.archive_refusal or _OF_ARCHIVE
     if gap.closed_at is None:

@@ -91,4 +91,4 @@ class Sweep:
     passed: int = 0  # roughly how many posts X has counted down to here
     token: str | None = None
     is_deep: bool = False  # the weekly overlap
-    of_archive: bool = False  # X's archive is asked, which has no floor
+    of_archive: bool = False  # X's full archive is asked, which has no floor

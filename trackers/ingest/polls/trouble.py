@@ -104,7 +104,7 @@ def fail(
 
     1. This credential may not ask now: the next step finds which one may.
     2. X finds its place too old, or no longer knows it: it continues from another one.
-    3. X's archive does not understand the query: the gap is lost again.
+    3. X's full archive does not understand the query: the gap is lost again.
     4. Otherwise it waits, twice as long each time.
     """
     if is_known(error):

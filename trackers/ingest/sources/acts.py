@@ -109,21 +109,22 @@ def asks_to_count(source: Source) -> str:
 
 
 def search_archive(source: Source, actor: Actor) -> Done:
-    """Have X's archive searched for its lost gaps, once; `count`: how many gaps."""
+    """Have X's full archive searched for its lost gaps, once; `count`: how many gaps."""
     if why := archive.why_not(source):
         return Done(f"{source}: {why}", is_done=False)
     gaps = archive.ask_archive(source, now=timezone.now())
     life.poll_now([source.pk])
-    history.record(actor, [source], "Had X's archive searched")
+    history.record(actor, [source], "Had X's full archive searched")
     return Done(
-        f"{source}: X's archive will be searched for {gaps:,} gap{'s' if gaps != 1 else ''}.", gaps
+        f"{source}: X's full archive will be searched for {gaps:,} gap{'s' if gaps != 1 else ''}.",
+        gaps,
     )
 
 
 def asks_to_search_archive(source: Source) -> str:
     """The question before it, with what it may cost."""
     cost = archive.cost_of_archive(source, now=timezone.now())
-    what = f"Search X's archive for {spoken(cost.length)} of posts that {source} lacks?"
+    what = f"Search X's full archive for {spoken(cost.length)} of posts that {source} lacks?"
     if cost.posts is None:
         return f"{what} {_UNKNOWN_COST}"
     money = "" if cost.money is None else f", for about ${cost.money:,.2f}"
@@ -187,8 +188,8 @@ ACTS = {
     "pause": Act(pause, CHANGE),
     "resume": Act(resume, CHANGE),
     "count": Act(count, CHANGE, asks=asks_to_count, button="Count"),
-    "archive": Act(
-        search_archive, CHANGE, asks=asks_to_search_archive, button="Search the archive"
+    "full-archive": Act(
+        search_archive, CHANGE, asks=asks_to_search_archive, button="Search the full archive"
     ),
     "remove": Act(remove, DELETE, leaves=True),
 }

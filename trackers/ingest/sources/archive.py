@@ -1,4 +1,4 @@
-"""X's archive: a person has it searched for the lost gaps of a search or a rule, if a plan has it.
+"""X's full archive: a person has it searched for what a search or a rule lost, if a plan has it.
 
 lost gap ─ the question, with its cost ─> asked for ─> read with `until_id`, as others are ─> filled
                                               └─> X refuses it: lost again, and why
@@ -50,7 +50,7 @@ def why_not(source: Source) -> str:
     if source.paused_at:
         return "It is paused."
     if not searchable(source).exists():
-        return "It has no lost gap that X's archive can fill."
+        return "It has no lost gap that X's full archive can fill."
     return selection.why_nobody_may(ARCHIVE)
 
 
@@ -75,7 +75,7 @@ def ask_archive(source: Source, *, now: datetime) -> int:
 
 
 def give_archive_up(source: Source, *, because: str) -> None:
-    """X's archive cannot be asked with any credential: what is left is lost again."""
+    """X's full archive cannot be asked with any credential: what is left is lost again."""
     source.gaps.filter(closed_at=None, archive_asked_at__isnull=False).update(
         archive_asked_at=None, archive_refusal=because[:300], why=Gap.Why.REACH
     )

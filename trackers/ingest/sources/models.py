@@ -229,7 +229,7 @@ class Gap(models.Model):
     """Posts of a source that were not read: from_id < id < to_id; without from_id, all older.
 
     open ─> filled, or lost once X no longer shows it; given up when the source's origin was changed
-    lost ─> filled, if a person has X's archive searched for it (`archive`)
+    lost ─> filled, if a person has X's full archive searched for it (`archive`)
     """
 
     class Why(models.TextChoices):
@@ -252,7 +252,7 @@ class Gap(models.Model):
     closed_at = models.DateTimeField(null=True)
     # The source's origin then; empty: the one it has now.
     was_of = models.CharField(max_length=1024, blank=True, default="", db_default="")
-    # Since when X's archive is to be searched for it; and why it was not, the last time.
+    # Since when X's full archive is to be searched for it; and why it was not, the last time.
     archive_asked_at = models.DateTimeField(null=True)
     archive_refusal = models.CharField(max_length=300, blank=True, default="", db_default="")
 
@@ -283,7 +283,7 @@ class Gap(models.Model):
 
     @property
     def is_lost(self) -> bool:
-        """X no longer shows it: only a file can fill it, or X's archive if it is asked."""
+        """X no longer shows it: only a file can fill it, or X's full archive if it is asked."""
         return self.why == self.Why.REACH and self.archive_asked_at is None
 
     @property

@@ -64,7 +64,7 @@ class Command(ActionsCommand):
         _add_settings_options(edit)
         pause = add_action("pause", help="stop polling until resumed")
         resume = add_action("resume", help="resume, with a poll at once")
-        archive = add_action("archive", help="have X's archive searched for lost gaps")
+        archive = add_action("full-archive", help="have X's full archive searched for lost gaps")
         archive.add_argument("id", metavar="ID")
         archive.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         count = add_action("count", help="have X count what a search finds in a week")
@@ -111,7 +111,7 @@ class Command(ActionsCommand):
     def do_resume(self, options: Mapping[str, Any]) -> None:
         self.each(options, acts.resume)
 
-    def do_archive(self, options: Mapping[str, Any]) -> None:
+    def do_full_archive(self, options: Mapping[str, Any]) -> None:
         [source] = find_sources([options["id"]])
         if not why_not(source):
             _confirm_cost(acts.asks_to_search_archive(source), options)

@@ -1,4 +1,4 @@
-"""Lost gaps of searches, filled from X's archive after a person has seen what that may cost."""
+"""Lost gaps of searches, filled from X's full archive after a person has seen the cost."""
 
 import time
 from datetime import timedelta

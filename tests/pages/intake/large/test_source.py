@@ -79,23 +79,23 @@ def test_the_lost_gap_of_a_search_leads_to_the_archive_and_to_its_cost(staff):
     made = source("search", "#artemis", due_in=60)
     lost = gap(made, "reach")
     text = unescape(words(paged(staff, made)))
-    assert "a search of X's archive can fill it, where the plan includes that" in text
-    assert "Search the archive…" in text
+    assert "a search of X's full archive can fill it, where the plan includes that" in text
+    assert "Search the full archive…" in text
 
-    question = unescape(words(staff.post(f"/sources/{made.pk}/archive").content.decode()))
-    assert "Search X's archive for" in question
+    question = unescape(words(staff.post(f"/sources/{made.pk}/full-archive").content.decode()))
+    assert "Search X's full archive for" in question
     assert "X bills each at the price of a post" in question
     assert not made.gaps.exclude(archive_asked_at=None).exists()
 
-    refused = staff.post(f"/sources/{made.pk}/archive", {"sure": "yes"}, follow=True)
+    refused = staff.post(f"/sources/{made.pk}/full-archive", {"sure": "yes"}, follow=True)
     assert "X takes only bearer tokens of the v2 API" in unescape(words(refused.content.decode()))
     CredentialFactory()
-    staff.post(f"/sources/{made.pk}/archive", {"sure": "yes"})
+    staff.post(f"/sources/{made.pk}/full-archive", {"sure": "yes"})
     lost.refresh_from_db()
     assert lost.archive_asked_at is not None
     text = unescape(words(paged(staff, made)))
-    assert "X's archive is searched for it" in text
-    assert "Search the archive…" not in text
+    assert "X's full archive is searched for it" in text
+    assert "Search the full archive…" not in text
 
 
 def test_a_gap_says_why_the_archive_was_refused(staff):
@@ -110,7 +110,7 @@ def test_the_archive_is_for_one_source_at_a_time(staff):
     made = source("search", "#artemis", due_in=60)
     gap(made, "reach")
 
-    assert staff.post("/sources/act", {"act": "archive", "ids": [made.pk]}).status_code == 404
+    assert staff.post("/sources/act", {"act": "full-archive", "ids": [made.pk]}).status_code == 404
 
 
 def yielded(made, tweet, *, late=False, seen_at=None):
