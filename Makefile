@@ -37,7 +37,7 @@ quick: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not more" $(QUICK)
 
 test: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 5 --dist loadgroup --no-loadscope-reorder -m "not more"
+	$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder -m "not more"
 
 test-more: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder -m more

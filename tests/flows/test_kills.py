@@ -1,6 +1,7 @@
 """Whatever dies, and whenever: every tweet is checked again within two leases, none is lost."""
 
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -54,7 +55,8 @@ def all_asked_again(product, ids, moment):
 
 
 def check_the_books(product, ids, *, unsaved):
-    """No row lost or doubled, nothing recorded twice, and no more unrecorded than was in hand."""
+    """No row lost or doubled, nothing recorded twice, and no more unrecorded than was in hand, or
+    than came when nobody waited for it any more."""
     assert product.value("SELECT count(*) FROM trackers_tweet") == len(ids)
     assert product.value("SELECT count(*) FROM trackers_tweetupdate") == len(ids)
     assert product.value("SELECT count(*) FROM trackers_tweetupdate WHERE strikes >= 4") == 0
@@ -64,8 +66,17 @@ def check_the_books(product, ids, *, unsaved):
         sums = product.sql(f"SELECT {key}, sum(measurements) FROM {table} GROUP BY {key}")
         measurements.update(dict(sums))
     assert not measurements - answers, "a measurement that X never answered"
-    lost = sum((answers - measurements).values())
-    assert lost <= unsaved, f"{lost} answers were not recorded"
+    lost, late = sum((answers - measurements).values()), given_up(product)
+    assert lost <= unsaved + late, f"{lost} answers were not recorded, {late} came too late"
+
+
+LATE = re.compile(r"gave (\d+) tweets back, .* X did not answer within ")
+
+
+def given_up(product):
+    """Of how many tweets the answer came too late: a busy machine is slower than a time-out."""
+    logs = product.logs.glob("cluster*.log")
+    return sum(int(count) for log in logs for count in LATE.findall(log.read_text()))
 
 
 def victim(product, kind, cluster, *, busy=None):

@@ -45,21 +45,13 @@ def not_allowed(missing: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-_NOT_IN_PLAN = ", which not every plan has "
-
-
 def not_in_plan(name: str, endpoint: str, because: str) -> str:
     """X refused this endpoint to the credential, and goes on doing so until its plan changes."""
     return (
-        f"{name}: X refused {endpoint}{_NOT_IN_PLAN}({because.rstrip('.')}). It is "
+        f"{name}: X refused {endpoint}, which not every plan has ({because.rstrip('.')}). It is "
         "not asked there again until its keys change, or after `manage.py credential enable "
         f"{name}`."
     )
-
-
-def lasts_until_changed(sentence: str) -> bool:
-    """Whether nobody can ask there until a credential is added or changed."""
-    return _NOT_IN_PLAN in sentence or sentence == ONLY_FOR_APPS
 
 
 def _listed(names: Sequence[str]) -> str:

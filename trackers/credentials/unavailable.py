@@ -45,6 +45,7 @@ class NoCredential:
     """No credential may be used."""
 
     why: str  # what a person has to do
+    is_out_of_reach: bool = False  # no credential has this endpoint, until one is added or changed
 
 
 class Candidate(NamedTuple):
@@ -128,9 +129,9 @@ def why_unavailable(
     candidates = _room_again(params)
     if not candidates:
         if lacking := _first_row(_WHOSE_PLAN_LACKS_IT, params):
-            return NoCredential(sentences.not_in_plan(*lacking))
+            return NoCredential(sentences.not_in_plan(*lacking), is_out_of_reach=True)
         if params["for_apps"] and not _first_row(_HAS_BEARER, params):
-            return NoCredential(sentences.ONLY_FOR_APPS)
+            return NoCredential(sentences.ONLY_FOR_APPS, is_out_of_reach=True)
         if row := _first_row(_WHO_WAS_NOT_ALLOWED, params):
             return NoCredential(_not_allowed(*row, endpoints=json.loads(params["endpoints"])))
         return NoCredential(advice(_first_row(_WHO_IS_DISABLED, params), unreadable))

@@ -46,6 +46,7 @@ class PageGrant:
 class Wait:
     until: datetime  # nothing may be asked before
     because: str
+    is_out_of_reach: bool = False  # as of `NoCredential`
 
 
 def reserve_page(
@@ -156,8 +157,9 @@ def first_room(shut: Sequence[selection.NoRoom | selection.NoCredential], *, now
     if rooms:
         first = min(rooms, key=lambda one: one.until)
         return Wait(max(first.until, now), first.why)
-    lasting = [one.why for one in shut if sentences.lasts_until_changed(one.why)]
-    return Wait(now + _NO_CREDENTIAL_WAIT, (lasting or [shut[0].why])[0])
+    nobody = [one for one in shut if isinstance(one, selection.NoCredential)]
+    cause = max(nobody, key=lambda one: one.is_out_of_reach)
+    return Wait(now + _NO_CREDENTIAL_WAIT, cause.why, cause.is_out_of_reach)
 
 
 # A tweet's newest version is what is paid for; X bills it under its own id.

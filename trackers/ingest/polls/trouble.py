@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from datetime import datetime, timedelta
 
-from trackers.credentials import sentences
 from trackers.ingest.polls.begin import Begun
 from trackers.ingest.polls.next_sweep import NO_DELAY, end_sweep, lose
 from trackers.ingest.polls.pages import after_stale, give_up, without_token
@@ -52,7 +51,7 @@ def put_off(
     What it has not read becomes a gap, and the next poll goes first.
     """
     delay = max(wait.until - now, timedelta(0))
-    if sweep is not None and sweep.of_archive and sentences.lasts_until_changed(wait.because):
+    if sweep is not None and sweep.of_archive and wait.is_out_of_reach:
         _give_archive_up(batch, source, because=wait.because)
         return NO_DELAY
     if delay < _REPORTED_FROM:
