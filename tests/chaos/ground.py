@@ -92,6 +92,11 @@ def wait_until(fact, *, within, what):
     return value
 
 
+def new_folder():
+    """Not under TMPDIR: the path of a socket is 107 characters at the most."""
+    return mkdtemp(prefix=f"chaos-{os.getpid()}-", dir="/tmp")
+
+
 class Postgres:
     """An embedded PostgreSQL of this run's own, which may be killed; the keeper brings it back.
 
@@ -100,12 +105,12 @@ class Postgres:
 
     def __init__(self, directory):
         self.place = Place.at(Path(directory))
-        self.socket_dir = mkdtemp(prefix="chaos-socket-")
-        self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
+        self.socket_dir = None
         self.lock = threading.Lock()
         self.standby, self.is_standby = None, False
 
     def start(self):
+        self.socket_dir = new_folder()
         url = database_url(self.place.directory)
         [directory] = parse_qs(urlsplit(url).query)["host"]
         self.lead_to(f"{unquote(directory)}/.s.PGSQL.5432")
@@ -114,6 +119,10 @@ class Postgres:
         self.kill()
         self.wait()
 
+    @property
+    def socket(self):
+        return f"{self.socket_dir}/.s.PGSQL.5432"
+
     def lead_to(self, socket):
         new = Path(f"{self.socket}.new")
         new.symlink_to(socket)
@@ -121,7 +130,7 @@ class Postgres:
 
     def add_standby(self):
         """One that has all that the primary says is committed."""
-        self.standby = PostgresServer(mkdtemp(prefix="chaos-standby-"), like=self.data)
+        self.standby = PostgresServer(new_folder(), like=self.data)
         primary = Path(self.socket).readlink().parent
         self.standby.follow(f"host={primary}")
         # The standby does not know of this: it would wait for one of its own.
@@ -189,7 +198,8 @@ class Postgres:
         if self.standby:
             self.standby.stop()
             rmtree(self.standby.folder)
-        rmtree(self.socket_dir)
+        if self.socket_dir:
+            rmtree(self.socket_dir)
 
     def is_left(self):
         return keeper_pid(self.place) is None and live_postmaster(self.place.data) is None

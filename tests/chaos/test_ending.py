@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -52,14 +53,13 @@ def is_over(process):
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
-# Beside what takes the machine first, it hardly gets on.
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("number", "moment"), [(signal.SIGINT, has_a_keeper), (signal.SIGTERM, makes_tables)]
 )
 def test_a_run_that_is_told_to_end_takes_everything_along(begun, tmp_path, number, moment):
     run, postgres = psutil.Process(begun.pid), Postgres(tmp_path / "kept" / "postgres")
-    wait_until(lambda: moment(run, postgres), within=600, what=moment.__name__)
+    wait_until(lambda: moment(run, postgres), within=240, what=moment.__name__)
     children = run.children(recursive=True)
 
     # As `timeout` does: to the process, and then to its group with it.
@@ -72,3 +72,4 @@ def test_a_run_that_is_told_to_end_takes_everything_along(begun, tmp_path, numbe
     assert [one for one in children if not is_over(one)] == []
     assert postgres.is_left()
     assert not list(tmp_path.glob("chaos-*"))
+    assert not list(Path("/tmp").glob(f"chaos-{begun.pid}-*"))
