@@ -21,6 +21,11 @@ from tweetwatch.http.problems import is_of_api, problem
 logger = logging.getLogger(__name__)
 
 _MAX_SHOWN = 200
+_NO_ORIGIN = (
+    "The browser did not name the page that this form came from. Go back, reload it and try again. "
+    "If that does not help, something on the way removes the name: an extension of the browser, or "
+    "a proxy that changes Origin, Referer or Referrer-Policy."
+)
 _OTHER_ORIGINS = tuple(
     reason.partition("%s")[0] for reason in (REASON_BAD_ORIGIN, REASON_BAD_REFERER)
 )
@@ -58,17 +63,19 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def _advice_for_form(request: HttpRequest) -> str:
-    theirs = request.META.get("HTTP_ORIGIN") or request.META.get("HTTP_REFERER", "")
-    parts = urlsplit(theirs)
-    origin = _shortened(f"{parts.scheme}://{parts.netloc}")
+    named = _origin_in(request.META.get("HTTP_ORIGIN") or request.META.get("HTTP_REFERER", ""))
+    if named is None:
+        return _NO_ORIGIN
+    scheme, place, host = named
+    origin = _shortened(f"{scheme}://{place}")
     ours = f"{request.scheme}://{request.get_host()}"
     sentence = f"The page came from {origin}, and this server takes itself for {ours}. "
-    if parts.netloc == request.get_host():
+    if place == request.get_host():
         return sentence + (
             "Whoever runs it should set BEHIND_PROXY=true, and have the proxy send "
-            f"X-Forwarded-Proto: {parts.scheme}."
+            f"X-Forwarded-Proto: {scheme}."
         )
-    if validate_host(parts.hostname or "", [request.get_host().partition(":")[0]]):
+    if validate_host(host, [request.get_host().partition(":")[0]]):
         sentence += (
             "Whoever runs it should have the proxy pass on the Host with its port (nginx: "
             "proxy_set_header Host $http_host), or set "
@@ -76,6 +83,18 @@ def _advice_for_form(request: HttpRequest) -> str:
     else:
         sentence += f"If {origin} is an address of this installation, whoever runs it should set "
     return f"{sentence}CSRF_TRUSTED_ORIGINS={origin}"
+
+
+def _origin_in(text: str) -> tuple[str, str, str] | None:
+    """Scheme, host with port, and host of a page; None if the text names none."""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host:
+        return None
+    return parts.scheme, parts.netloc, host
 
 
 def _shortened(text: str) -> str:

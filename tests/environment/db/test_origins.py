@@ -47,6 +47,19 @@ def test_a_form_from_another_origin_names_the_setting_and_its_value(
     assert advice in line
 
 
+@pytest.mark.parametrize("origin", ["null", "garbage", "https://[", "https://", "ftp://a.example"])
+@pytest.mark.parametrize("header", ["Origin", "Referer"])
+def test_a_page_without_a_readable_name_gets_no_setting_named(browser, header, origin):
+    headers = {"Host": HOST, "X-Forwarded-Proto": "https", header: origin}
+
+    answer = browser.post("/login/", FORM, headers=headers)
+
+    content = html.unescape(answer.content.decode())
+    assert answer.status_code == 403
+    assert "The browser did not name the page that this form came from." in content
+    assert "CSRF_TRUSTED_ORIGINS" not in content
+
+
 def test_a_form_from_the_very_port_is_taken(db, browser):
     status, page = send(browser, f"{HOST}:8443", f"https://{HOST}:8443")
 
