@@ -152,7 +152,8 @@ def _paid(
         return ""
     if money != of_posts + of_users + of_counts:
         # The price was changed meanwhile.
-        return f"for {commas(posts)} posts and {_accounts(users)}, some at another price"
+        things = [f"{commas(posts)} posts", _accounts(users)] + [_searches(counts)] * bool(counts)
+        return f"for {', '.join(things[:-1])} and {things[-1]}, some at another price"
     and_owned = (
         f" + {commas(owned)} of our own × {_exact_price(project.price_of_an_owned_post)}"
         if owned

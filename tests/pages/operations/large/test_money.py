@@ -73,6 +73,21 @@ def test_counts_of_searches_are_itemised_at_their_price(staff):
     assert f"Money today $0.52 {paid}, 3 counts of a search × $0.005 = $0.02" in words
 
 
+@pytest.mark.parametrize(
+    ("counts", "paid"),
+    [
+        (0, "for 100 posts and 0 accounts, some at another price"),
+        (1, "for 100 posts, 0 accounts and 1 count of a search, some at another price"),
+    ],
+)
+def test_what_was_paid_at_another_price_is_named_as_a_whole(staff, counts, paid):
+    spend(project(), posts=100, counts=counts, money=Decimal("0.9"))
+
+    words, _ = page(staff)
+
+    assert f"Money today $0.90 {paid}" in words
+
+
 def test_the_month_is_the_sum_of_its_days(staff):
     payer = project(posts_a_month=100_000)
     today = now().date()
