@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-import threading
-import time
 from pathlib import Path
 
 from tests.chaos.ground import ROLE
-from tests.chaos.hosts import RESTART_AFTER, send
-from tests.conftest import PROJECT
+from tests.chaos.hosts import send
+from tests.chaos.supervised import Supervised
 
 TOTAL, BACKOFF_MOST = 2, 2
 
@@ -26,16 +23,16 @@ def handles(pid, number):
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
-class Deliverer:
-    """`manage.py deliver`, which knows no other way to the database than its relay; `supervise`
-    restarts it when it ended, as systemd does."""
+class Deliverer(Supervised):
+    """`manage.py deliver`, which knows no other way to the database than its relay; `expected`: the
+    signal that ends it."""
+
+    command = ("deliver", "--slots", "200")
 
     def __init__(self, number, ground, relays):
-        self.name, self.ground = f"deliverer{number}", ground
+        self.name, self.ground, self.exits = f"deliverer{number}", ground, []
         self.database = relays.make(ground.postgres.socket)
-        self.log = ground.directory / f"{self.name}.log"
-        self.process, self.ended_at, self.exits = None, 0.0, []
-        self.wanted, self.expected, self.lock = False, None, threading.Lock()
+        super().__init__(ground.directory / f"{self.name}.log")
 
     def environment(self):
         where = f"postgres://{ROLE}:@127.0.0.1:{self.database.port}/tweetwatch?sslmode=disable"
@@ -49,38 +46,10 @@ class Deliverer:
             "BUS_SCRUB_AFTER": f"{self.ground.pace.lease:g}",
         }
 
-    def start(self):
-        with self.lock:
-            self.wanted = True
-            self.begin()
-
-    def begin(self):
-        """To be called with the lock: else two would start it."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "deliver", "--slots", "200"],
-                cwd=PROJECT,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def supervise(self):
-        with self.lock:
-            if self.process is None:
-                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
-                    self.begin()
-                return
-            status = self.process.poll()
-            if status is not None:
-                if (
-                    self.expected != signal.SIGKILL
-                    and self.wanted
-                    and (status or not self.expected)
-                ):
-                    self.exits.append(status)
-                self.process, self.ended_at, self.expected = None, time.time(), None
+    def note_end(self, status):
+        asked = self.expected and not status
+        if self.wanted and self.expected != signal.SIGKILL and not asked:
+            self.exits.append(status)
 
     def end_by(self, number):
         """Send it a signal that ends it; whether there was one."""
@@ -108,8 +77,7 @@ class Deliverer:
 
     def stop(self, within):
         """SIGTERM; the exit status, None when it did not end."""
-        with self.lock:
-            process, self.process, self.wanted = self.process, None, False
+        process = self.take()
         if process is None:
             return 0
         process.terminate()

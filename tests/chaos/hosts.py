@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import threading
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -16,9 +14,8 @@ import psutil
 
 from tests.chaos.clock import Clock
 from tests.chaos.ground import ROLE
-from tests.conftest import PROJECT
+from tests.chaos.supervised import Supervised
 
-RESTART_AFTER = 0.5
 # "2026-11-27 09:02:28,486 WARNING 31570 trackers.updater.settle: …"
 LOGGED = re.compile(r"([-\d]+ [\d:,]+) [A-Z]+ (\d+) ")
 TIMED_OUT = " X did not answer within "
@@ -42,9 +39,11 @@ def send(pid, number):
     return True
 
 
-class Host:
-    """`supervise` restarts the cluster when it ended, as systemd does. `database`: another way to
-    it than the server's socket, (host, port)."""
+class Host(Supervised):
+    """`process` is the cluster's main one. `database`: another way to it than the server's socket,
+    (host, port)."""
+
+    command = ("qcluster",)
 
     def __init__(self, name, ground, relays, exchanges, *, workers, database=None):
         self.name, self.ground, self.workers = name, ground, workers
@@ -54,10 +53,8 @@ class Host:
         follower = exchanges.follower(name)
         self.x = relays.make((where, int(port)), follower=follower)
         self.clock = Clock(ground.directory / f"{name}.clock")
-        self.log = ground.directory / f"{name}.log"
-        self.cluster, self.ended_at, self.exits, self.unasked = None, 0.0, [], []
-        self.wanted, self.expected = False, False
-        self.lock = threading.Lock()
+        self.exits, self.unasked = [], []
+        super().__init__(ground.directory / f"{name}.log")
 
     def environment(self):
         where = f"postgres://{ROLE}:@127.0.0.1:{self.database.port}/tweetwatch?sslmode=disable"
@@ -77,41 +74,14 @@ class Host:
             if (found := LOGGED.match(line))
         ]
 
-    def start(self):
-        with self.lock:
-            self.wanted = True
-            self.begin()
-
-    def begin(self):
-        """To be called with the lock: else two would start it."""
-        with self.log.open("ab") as log:
-            self.cluster = subprocess.Popen(
-                [sys.executable, "manage.py", "qcluster"],
-                cwd=PROJECT,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-
-    def supervise(self):
-        """Note an end that came, and start again what should run."""
-        with self.lock:
-            if self.cluster is None:
-                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
-                    self.begin()
-                return
-            status = self.cluster.poll()
-            if status is not None:
-                self.exits.append((time.time(), status))
-                if not self.expected and self.wanted:
-                    self.unasked.append((time.time(), status))
-                self.cluster, self.ended_at, self.expected = None, time.time(), False
+    def note_end(self, status):
+        self.exits.append((time.time(), status))
+        if not self.expected and self.wanted:
+            self.unasked.append((time.time(), status))
 
     def family(self):
         """Every process of the cluster, main first."""
-        cluster = self.cluster
+        cluster = self.process
         if cluster is None:
             return []
         try:
@@ -153,8 +123,7 @@ class Host:
 
     def stop(self, within):
         """SIGTERM to the group; the exit status, None when it did not end."""
-        with self.lock:
-            cluster, self.cluster, self.wanted = self.cluster, None, False
+        cluster = self.take()
         if cluster is None:
             return 0
         with suppress(ProcessLookupError):
@@ -167,7 +136,7 @@ class Host:
             self.end(cluster)
 
     def end(self, cluster=None):
-        cluster = cluster or self.cluster
+        cluster = cluster or self.process
         self.wanted = False
         if cluster is None:
             return

@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
-import threading
-import time
 from dataclasses import dataclass
 
 from tests.chaos.ground import ROLE, wait_until
-from tests.chaos.hosts import RESTART_AFTER
-from tests.conftest import PROJECT
+from tests.chaos.supervised import Supervised
 
 DATABASE, TOKEN = "streamed", "listener"
 STREAM = "/2/tweets/search/stream"
@@ -76,14 +71,12 @@ class Streamed:
         return collected
 
 
-class Listener:
-    """`supervise` restarts the process when it ended, as systemd does."""
+class Listener(Supervised):
+    command = ("stream",)
 
     def __init__(self, ground):
-        self.ground, self.x = ground, ground.x
-        self.log = ground.directory / "stream.log"
-        self.process, self.ended_at, self.exits = None, 0.0, []
-        self.wanted, self.expected, self.lock = False, False, threading.Lock()
+        self.ground, self.x, self.exits = ground, ground.x, []
+        super().__init__(ground.directory / "stream.log")
 
     def prepare(self):
         with self.ground.postgres.connect() as admin:
@@ -99,23 +92,11 @@ class Listener:
         self.ground.manage(*arguments, stdin=stdin, database=DATABASE)
 
     def start(self):
-        with self.lock:
-            self.wanted = True
-            self.begin()
+        super().start()
         wait_until(lambda: self.state() == "open", within=60, what="the stream is open")
 
-    def begin(self):
-        """To be called with the lock: else two would start it."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "stream"],
-                cwd=PROJECT,
-                env=self.ground.environment | self.ground.reached(DATABASE) | SETTINGS,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+    def environment(self):
+        return self.ground.environment | self.ground.reached(DATABASE) | SETTINGS
 
     def release(self, seconds):
         """Let posts appear, until so many seconds from now."""
@@ -124,17 +105,9 @@ class Listener:
         flow = {"authors": authors, "tags": ["moon"], "tagged": 1, "lag": AT_ONCE}
         self.x.tell("POST", "posts", {**flow, "rate": RATE, "count": int(RATE * seconds)})
 
-    def supervise(self):
-        with self.lock:
-            if self.process is None:
-                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
-                    self.begin()
-                return
-            status = self.process.poll()
-            if status is not None:
-                if self.wanted and not self.expected:
-                    self.exits.append(status)
-                self.process, self.ended_at, self.expected = None, time.time(), False
+    def note_end(self, status):
+        if self.wanted and not self.expected:
+            self.exits.append(status)
 
     def kill(self):
         """Whether there was one."""
