@@ -140,6 +140,11 @@ def logged_after(evidence, places):
         line = evidence.lines[place]
         host, at = host_of(evidence, line), line["at_ms"] / 1000
         lines += [
+            f"{host}: a task was ended by its alarm, {at - began:.2f} s after its start X was asked"
+            for began, ended in evidence.alarms.get(host, ())
+            if began - SHOWN_SECONDS <= at <= ended + SHOWN_SECONDS
+        ]
+        lines += [
             f"{host}: {text}"
             for logged_at, _, text in evidence.logs.get(host, ())
             if at - MARGIN <= logged_at <= at + SHOWN_SECONDS
@@ -194,9 +199,10 @@ def was_given_up(evidence, exchange):
 
 
 def ended_by_alarm(evidence, exchange):
-    """Whether a task of its host that may have asked for it was too slow."""
+    """Whether a task of its host that may have asked for it was too slow: its threads may send what
+    it handed them after its end."""
     return any(
-        began - MARGIN <= exchange.asked_at <= ended
+        began - MARGIN <= exchange.asked_at <= ended + MARGIN
         for began, ended in evidence.alarms.get(exchange.host, ())
     )
 

@@ -34,11 +34,12 @@ SERIES = """
 """
 
 # A worker writes it as soon as the alarm has ended its task; the cluster's log may come seconds
-# later on a busy machine.
+# later on a busy machine. By its time, since the reason may be what had failed before the alarm.
 ALARMS = """
     SELECT pid, extract(epoch FROM ended_at - took)::float8, extract(epoch FROM ended_at)::float8
     FROM trackers_notedtask
-    WHERE queue = 'tweet:update' AND failed AND reason LIKE '%Task exceeded maximum timeout%'
+    WHERE queue = 'tweet:update' AND failed AND (
+        took >= make_interval(secs => %s) OR reason LIKE '%%Task exceeded maximum timeout%%')
 """
 
 
@@ -62,11 +63,11 @@ def read_rows(postgres) -> Rows:
     return Rows(tweets, queue, measured, time.time(), series)
 
 
-def read_alarms(postgres, logs) -> dict[str, list[tuple[float, float]]]:
+def read_alarms(postgres, logs, pace) -> dict[str, list[tuple[float, float]]]:
     """When look-ups that their alarm ended began and ended, by host."""
     host_of = {pid: host for host, lines in logs.items() for _, pid, _ in lines}
     alarms: dict[str, list[tuple[float, float]]] = {host: [] for host in logs}
-    for pid, began, ended in postgres.rows(ALARMS):
+    for pid, began, ended in postgres.rows(ALARMS, pace.task_timeout):
         if pid in host_of:
             alarms[host_of[pid]].append((began, ended))
     return alarms

@@ -215,7 +215,7 @@ class Run:
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
-            alarms=read_alarms(self.ground.postgres, logs),
+            alarms=read_alarms(self.ground.postgres, logs, pace),
             logs=logs,
             lags=self.lags,
             lines=self.read_log(),

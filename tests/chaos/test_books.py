@@ -88,6 +88,7 @@ def test_an_answer_whose_task_was_ended_by_its_alarm_is_explained():
     assert wrong(replace(lost, alarms={"host0": [task]})) == []
     assert wrong(replace(lost, alarms={"host1": [task]})), "another host's"
     assert wrong(replace(lost, alarms={"host0": [(began + 30, began + 34)]})), "a later one"
+    assert wrong(replace(lost, alarms={"host0": [(began - 9, began - 5)]})), "an earlier one"
 
 
 @pytest.mark.parametrize(
