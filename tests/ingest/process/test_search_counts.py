@@ -1,17 +1,24 @@
 """X's own count of what a search finds: asked for once a person agrees, paid for, and kept."""
 
+import re
+import threading
+from contextlib import closing
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.db.models import F
 
 from tests.factories import CredentialFactory
 from tests.ingest.polls.steps import accounts, add, asked, connect, release
-from tests.x import OAUTH1, save_credential
+from tests.x import OAUTH1, save_credential, wait_until
 from trackers.credentials.models import Credential
 from trackers.history import by_command
 from trackers.ingest.sources import acts, life
 from trackers.ingest.sources.counts import SearchCount
+from trackers.ingest.sources.models import Source
 from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,12 +64,42 @@ def test_a_count_is_kept_by_hours_and_paid_for(x, source):
 
 def test_the_newest_count_replaces_the_one_before(x, source):
     acts.count(source, by_command())
+    SearchCount.objects.update(counted_at=F("counted_at") - timedelta(minutes=2))
     before = SearchCount.objects.get()
 
     acts.count(source, by_command())
 
     assert SearchCount.objects.get().counted_at > before.counted_at
     assert Spending.objects.get().counts == 2
+
+
+def test_a_call_that_is_repeated_at_once_gets_the_same_count_and_is_not_billed(x, source):
+    first = acts.count(source, by_command())
+
+    again = acts.count(source, by_command())
+
+    assert again == first
+    assert Spending.objects.get().counts == 1
+    assert len(asked(x, COUNTS)) == 1
+
+
+def test_a_search_that_is_removed_while_x_counts_gets_a_reason(x, source):
+    x.put("latency", {"ms": 1500})
+    done = []
+
+    def count():
+        with closing(connection):
+            done.append(acts.count(source, by_command()))
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    wait_until(lambda: Spending.objects.filter(counts_reserved=1).exists())
+    Source.objects.filter(pk=source.pk).delete()
+    thread.join()
+
+    assert not done[0].is_done
+    assert re.search(r"X counted \d+ posts, but it was removed\.", done[0].message)
+    assert Spending.objects.get().counts == 1
 
 
 def test_the_count_of_a_former_query_is_forgotten(x, source):

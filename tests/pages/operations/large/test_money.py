@@ -80,7 +80,7 @@ def test_counts_of_searches_are_itemised_at_their_price(staff):
         (1, "for 100 posts, 0 accounts and 1 count of a search, some at another price"),
     ],
 )
-def test_what_was_paid_at_another_price_is_named_as_a_whole(staff, counts, paid):
+def test_money_paid_at_another_price_is_named_as_a_whole(staff, counts, paid):
     spend(project(), posts=100, counts=counts, money=Decimal("0.9"))
 
     words, _ = page(staff)
