@@ -61,7 +61,9 @@ def claims_gone(log):
     return sum(int(count) for count in CLAIM_GONE.findall(log.read_text()))
 
 
-def test_programs_go_on_at_the_standby_and_save_every_answer_whose_claim_it_has(pair, own_fakex, tmp_path):
+def test_programs_go_on_at_the_standby_and_save_every_answer_whose_claim_it_has(
+    pair, own_fakex, tmp_path
+):
     primary, standby = pair
     url = url_of_both(primary, standby)
     # As the programs do, past the one that can only be read.
