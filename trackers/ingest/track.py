@@ -22,7 +22,7 @@ from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.describe import describe
-from trackers.tweets.record import Measured, record
+from trackers.tweets.record import Measured, record, unmeasured_at
 from trackers.tweets.snowflake import born_at
 from trackers.tweets.versions import KnownTweet, SeenVersion, known_as, learn
 from trackers.xapi.results import Post
@@ -55,7 +55,7 @@ def track(tweets: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:
 
 def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True) -> Tracked:
     """Track one chunk. Without `learns`, the caller, which locks more tweets later, then records
-    edits and what came from followed accounts itself."""
+    edits, what came from followed accounts, and measurements of what was tracked before itself."""
     with transaction.atomic():
         now, plan = intervals.current()
         versions = known_as((one.id for one in chunk), histories(chunk))
@@ -63,14 +63,11 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
         with cursor() as db:
             db.execute(_ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
-        # A first sample only: to a tweet that is already measured a file adds nothing, as it may be
-        # from any time, or be read twice.
         brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
         describe([post._replace(id=id) for id, post in brought.items()])
-        with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
-        for start in range(0, len(with_figures), _MEASURED_AT_ONCE):
-            part = with_figures[start : start + _MEASURED_AT_ONCE]
-            record([_measured(one, plan, now=now) for one in part])
+        tweet_of = {id: known.tweet_id for id, known in versions.items()}
+        named = (replace(one, id=tweet_of.get(one.id, one.id)) for one in chunk)
+        _record_dated([one for one in named if learns or one.id in new], plan, now=now)
         queue.schedule_many(
             TWEET_UPDATE,
             _first_lookups(by_id, new, plan, now=now),
@@ -82,6 +79,30 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
     return Tracked(len(new), len(chunk) - len(new), versions, frozenset(brought))
 
 
+def _record_dated(tweets: Iterable[FoundTweet], plan: Plan, *, now: datetime) -> None:
+    """Counts become samples only where it is known when they were measured.
+
+    Those of earlier times become history, of tweets that are tracked already too; what is known of
+    such a time, from an earlier reading of the file or from a look-up of ours, stays as it is.
+    """
+    dated = (one for one in tweets if one.post and one.retrieved_at and has_figures(one.post))
+    each = [_measured(tweet, plan, now=now) for tweet in dated]
+    by_time = {(measured.tweet_id, measured.at): measured for measured in each}
+    if not by_time:
+        return
+    rounds: dict[int, list[Measured]] = {}
+    counts: dict[int, int] = {}
+    # The newest of each tweet first: it is the tweet's newest sample, and publishes what changed;
+    # the earlier ones are belated, and publish nothing.
+    for key in sorted(unmeasured_at(by_time), key=lambda key: key[1], reverse=True):
+        place = counts[key[0]] = counts.get(key[0], -1) + 1
+        rounds.setdefault(place, []).append(by_time[key])
+    for measured in rounds.values():
+        measured.sort(key=lambda each: each.tweet_id)
+        for start in range(0, len(measured), _MEASURED_AT_ONCE):
+            record(measured[start : start + _MEASURED_AT_ONCE])
+
+
 def histories(tweets: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
     return {one.id: one.post.edit_history for one in tweets if one.post}
 
@@ -89,8 +110,16 @@ def histories(tweets: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
 def _by_tweet(
     chunk: Iterable[FoundTweet], versions: Mapping[int, KnownTweet]
 ) -> dict[int, FoundTweet]:
-    """What was found, by tweet: its newest version, from the last line that had its metrics."""
-    ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
+    """What was found, by tweet: its newest version, from the last line that had its metrics; from
+    one that says when they were measured, if any does."""
+    ordered = sorted(
+        chunk,
+        key=lambda one: (
+            one.post is not None,
+            one.post.id if one.post else 0,
+            one.retrieved_at is not None,
+        ),
+    )
     if not versions:
         return {one.id: one for one in ordered}
     ids = {id: known.tweet_id for id, known in versions.items()}
@@ -110,11 +139,12 @@ def edits(tweets: Iterable[FoundTweet], *, now: datetime) -> list[SeenVersion]:
 def _first_lookups(
     by_id: dict[int, FoundTweet], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
-    """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""
+    """A bare id is due at once, and so is one whose counts are undated; one that came measured,
+    when its age requires it, if ever."""
     for id, tweet in by_id.items():
         if id not in new:
             continue
-        if tweet.post is None or not has_figures(tweet.post):
+        if tweet.post is None or tweet.retrieved_at is None or not has_figures(tweet.post):
             yield id, timedelta(0)
         elif tier := plan.tier(tweet.post.created_at, now=now):
             age = now - (tweet.post.created_at or now)
@@ -128,10 +158,11 @@ def has_figures(post: Post) -> bool:
 
 def _measured(tweet: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
     assert tweet.post is not None
+    assert tweet.retrieved_at is not None
     tier = plan.tier(tweet.post.created_at, now=now)
     return Measured(
         tweet_id=tweet.id,
-        at=min(tweet.retrieved_at or now, now),
+        at=min(tweet.retrieved_at, now),
         figures=tweet.post.figures,
         hole_after=plan.hole_after(tier) if tier else None,
     )

@@ -101,6 +101,17 @@ _RECORD_EVENTS = statement(
 )
 
 
+# Locks: the tweets' rows, in the order of ids, as everywhere.
+_LOCK_TWEETS = """
+    SELECT FROM trackers_tweet WHERE id = ANY(ARRAY(
+        SELECT id FROM unnest(%(ids)s::bigint[]) AS asked(id) ORDER BY id))
+    ORDER BY id FOR NO KEY UPDATE
+"""
+# The planner expects few rows of an array, and would scan the samples for each of many.
+_ASKED_AT_ONCE = 500
+_UNMEASURED = statement(__file__, "unmeasured")
+
+
 class Recording(NamedTuple):
     """A statement that records measurements, by the version of PostgreSQL."""
 
@@ -138,6 +149,21 @@ def record(
             {**_measured_columns(ordered), "paid_on": paid_on, "paid_by": paid_by},
         )
         return [_change_of(row[0], row[1], row[2], row[3:]) for row in db]
+
+
+def unmeasured_at(times: Iterable[tuple[int, datetime]]) -> list[tuple[int, datetime]]:
+    """Those of the tweets and times that no sample covers. The tweets are locked, in the order of
+    their ids, so that a second caller finds what the first has written."""
+    pairs = sorted(times)
+    with cursor() as db:
+        db.execute(_LOCK_TWEETS, {"ids": array(sorted({id for id, _ in pairs}))})
+        # Only now: a statement sees what was committed when it began.
+        free: list[tuple[int, datetime]] = []
+        for start in range(0, len(pairs), _ASKED_AT_ONCE):
+            some = pairs[start : start + _ASKED_AT_ONCE]
+            params = {"ids": array(id for id, _ in some), "at": [at for _, at in some]}
+            free += db.execute(_UNMEASURED, params).fetchall()
+    return free
 
 
 def _measured_columns(measured: Sequence[Measured]) -> dict[str, Any]:

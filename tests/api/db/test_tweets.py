@@ -57,7 +57,7 @@ def test_an_empty_or_too_long_list_tracks_nothing(owner, given):
 
 
 def test_a_tweet_is_read_with_all_its_fields(owner):
-    track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5))], came_from="a test")
+    track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5), AT)], came_from="a test")
 
     answer = owner.get("tweets/77")
 

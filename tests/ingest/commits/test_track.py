@@ -17,8 +17,10 @@ from trackers.jobs.models import TWEET_UPDATE
 from trackers.schedule import tweet_changes
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet, TweetVersion
+from trackers.tweets.pack import pack
 from trackers.tweets.snowflake import first_id_at
 from trackers.updater.models import TweetUpdate
+from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +134,7 @@ def test_the_same_file_twice_tracks_once_and_reschedules_nothing():
     ],
 )
 def test_a_tweet_with_metrics_gets_a_first_sample_and_is_planned_by_its_age(age, every):
-    counts_of(tweet(1, age=age))
+    counts_of(tweet(1, age=age, retrieved_at=timezone.now()))
 
     [run] = history(1)
     assert (run.likes, run.measurements) == (3, 1)
@@ -161,16 +163,45 @@ def test_a_file_read_twice_stores_its_measurements_once():
     assert sum(run.measurements for run in history(1)) == 1
 
 
-def test_metrics_of_unknown_time_do_not_change_our_measurements():
-    counts_of(tweet(1, likes=500))
+def test_counts_of_unknown_time_are_no_sample_and_are_looked_up():
+    """Streams have zeros, and an archive of 2020 was never measured today."""
+    counts_of(tweet(1, likes=0, age=timedelta(days=2000)), tweet(2, likes=500))
 
-    counts_of(tweet(1, likes=3))
+    assert history(1) == history(2) == []
+    assert all(due_in(id) < timedelta(seconds=1) for id in (1, 2))
+    found = Tweet.objects.select_related("tweettext").get(id=1)
+    assert (found.tweettext.text, found.measurements, found.likes) == ("words", 0, None)
 
-    assert Tweet.objects.get().likes == 500
+
+def test_dated_counts_of_a_tracked_tweet_become_its_history_once():
+    now = timezone.now()
+    counts_of(tweet(1, likes=9, retrieved_at=now - timedelta(hours=1)))
+    old = [tweet(1, likes=n, retrieved_at=now - timedelta(days=n * 100)) for n in (3, 1, 2)]
+    newer = tweet(1, likes=12, retrieved_at=now - timedelta(minutes=1))
+
+    counts_of(*old)
+    counts_of(newer, *old, tweet(1, likes=77))
+
+    assert [run.likes for run in history(1)] == [3, 2, 1, 9, 12]
+    assert Tweet.objects.get().likes == 12
+    pack(now=now + timedelta(days=2), deadline=Deadline.after(600))
+    counts_of(*old)
+    assert [run.likes for run in history(1)] == [3, 2, 1, 9, 12]
+
+
+def test_several_measurements_of_a_new_tweet_are_all_kept():
+    at = timezone.now() - timedelta(days=300)
+    subscribe("tweets")
+
+    counts_of(*(tweet(1, likes=n, retrieved_at=at + timedelta(days=n)) for n in (2, 1, 3)))
+
+    assert [run.likes for run in history(1)] == [1, 2, 3]
+    assert Tweet.objects.get().likes == 3
+    assert kinds() == [("create", 1)]
 
 
 def test_the_metrics_of_a_tweet_on_several_lines_are_kept():
-    counts_of(tweet(1), json.dumps({"id": "1"}))
+    counts_of(tweet(1, retrieved_at=timezone.now()), json.dumps({"id": "1"}))
 
     assert Tweet.objects.get().likes == 3
 
