@@ -18,6 +18,7 @@ class TrackersConfig(AppConfig):
         import_module("tweetwatch.schema").refuse_old_databases()
         import_module("trackers.checks")
         import_module("trackers.timelines.removed_followers")
+        import_module("trackers.tokens.left_teams")
         roles = import_module("trackers.roles")
         post_migrate.connect(roles.make_roles, dispatch_uid="roles")
         network = import_module("trackers.xapi.wire.network")

@@ -2,7 +2,8 @@
 
 The addresses are those of the URL conf, so a new one fails until somebody decides who gets in. For
 each method the matrix names the least of LADDER that does; `nobody` of it is let in by an account,
-but by a token or a key, or there is no such method.
+but by a key, or by a token (`test_programs.py`), or there is no such method. At a feed it is the
+account's secret address that gets in, or not.
 
 Each address is asked by the least that it lets in and by the rung below. These two decide for all,
 since an account's rights alone do, and each rung has those of the rung below.
@@ -17,11 +18,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
+from django.utils import timezone
 
 from tests.api.conftest import end
 from tests.conftest import PROJECT
 from trackers import roles
 from trackers.dashboards import urls
+from trackers.ingest.sources.models import Source
+from trackers.timelines.followers import own
+from trackers.tokens.feed_addresses import make_address
 
 pytestmark = pytest.mark.django_db
 
@@ -92,19 +97,40 @@ def matrix():
     return {route: (get, post) for get, post, route in lines}
 
 
-def client_of(rung):
-    client = Client()
-    if rung == ANYBODY:
-        return client
+def user_of(rung):
     user = User.objects.create_user(rung, is_staff=rung == ROOT, is_superuser=rung == ROOT)
     if rung in roles.ROLES:
         roles.give(user, rung)
-    client.force_login(user)
+    return user
+
+
+def client_of(rung):
+    client = Client()
+    client.secret = "of nobody"
+    if rung != ANYBODY:
+        user = user_of(rung)
+        client.secret = make_address(own(user).pk, user.pk, now=timezone.now())
+        client.force_login(user)
     return client
+
+
+def reads_feed(client, method, address):
+    """With the address that the account has once made."""
+    with transaction.atomic():
+        source = Source.objects.create(kind="account", of="nasa")
+        path = address.replace("/x/", f"/{client.secret}/")
+        answer = Client().generic(
+            method, path.replace(STANDS_FOR["int"], str(source.pk)), secure=True
+        )
+        transaction.set_rollback(True)
+    assert answer.status_code in (200, 404, 405)
+    return answer.status_code == 200
 
 
 def lets_in(client, method, address):
     """Whatever it does is undone, and the account stays logged in."""
+    if address.startswith("/feeds/x/"):
+        return reads_feed(client, method, address)
     cookies = {name: one.value for name, one in client.cookies.items()}
     with transaction.atomic():
         answer = client.generic(method, address, headers={"Accept": "text/html"}, secure=True)

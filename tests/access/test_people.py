@@ -7,9 +7,16 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from django.utils.formats import localize
 
 from trackers import roles
 from trackers.roles import OPERATOR, OWNER, VIEWER
+from trackers.timelines.followers import own
+from trackers.tokens.feed_addresses import make_address
+from trackers.tokens.models import ApiToken
+from trackers.tokens.sessions import sessions_of
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "of no account at all"
@@ -110,3 +117,51 @@ def test_the_group_of_a_role_cannot_be_edited_but_teams_can(client):
     client.post(f"/admin/auth/group/{team.pk}/change/", {"name": "desk"})
 
     assert set(Group.objects.values_list("name", flat=True)) == {*roles.ROLES, "desk"}
+
+
+def test_all_that_an_account_gets_in_by_is_listed_and_revoked_by_one_button(owner):
+    eve, other = User.objects.create_user("eve"), User.objects.create_user("other")
+    browsers, secrets, tokens = {}, {}, {}
+    for user in (eve, other):
+        roles.give(user, VIEWER)
+        browsers[user] = Client()
+        browsers[user].force_login(user)
+        secrets[user] = make_address(own(user).pk, user.pk, now=timezone.now())
+        tokens[user] = ApiToken(user=user, name=f"a script of {user}").save_with_secret()
+
+    def gets_in(user):
+        answers = (
+            browsers[user].get("/tweets/"),
+            owner.get(f"/feeds/{secrets[user]}/home.atom"),
+            owner.get("/api/v1/users", headers={"Authorization": f"Bearer {tokens[user]}"}),
+        )
+        return [answer.status_code == 200 for answer in answers]
+
+    page = owner.get(f"{USERS}{eve.pk}/change/").content.decode()
+    assert "a script of eve, read, made" in page
+    assert "home of eve, made" in page
+    [session] = sessions_of(eve)
+    assert f"until {localize(session.expire_date)}" in page
+    assert ">Revoke all<" in page
+    chosen = {"action": "revoke_all", "_selected_action": eve.pk}
+    assert "of 1 user, and end all sessions?" in owner.post(USERS, chosen).content.decode()
+    assert gets_in(eve) == [True, True, True]
+
+    answer = owner.post(USERS, {**chosen, "sure": "yes"}, follow=True)
+
+    assert [str(message) for message in answer.context["messages"]] == [
+        "eve: revoked 1 token and 1 feed address, and ended 1 session."
+    ]
+    assert gets_in(eve) == [False, False, False]
+    assert gets_in(other) == [True, True, True]
+    assert LogEntry.objects.get(object_id=eve.pk, content_type__model="user").user.username == "kim"
+
+
+def test_an_owner_cannot_revoke_what_an_administrator_has(owner):
+    root, browser = User.objects.create_superuser("root"), Client()
+    browser.force_login(root)
+
+    chosen = {"action": "revoke_all", "_selected_action": root.pk, "sure": "yes"}
+    assert owner.post(USERS, chosen).status_code == 403
+
+    assert browser.get("/tweets/").status_code == 200

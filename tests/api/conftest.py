@@ -102,10 +102,15 @@ def of_problem(answer, problem):
     return {"error": problem["detail"], **more}
 
 
+def allowed(user, *codenames):
+    user.user_permissions.add(*Permission.objects.filter(codename__in=codenames))
+    return user
+
+
 @pytest.fixture
 def program(client, db):
-    """Of a user with no permission at all."""
-    return Program(client, User.objects.create_user("ada"))
+    """Of a user who may see tweets and sources, and nothing else."""
+    return Program(client, allowed(User.objects.create_user("ada"), "view_tweet", "view_source"))
 
 
 @pytest.fixture
@@ -116,7 +121,6 @@ def owner(client, db):
 
 @pytest.fixture
 def keeper(client, db):
-    """Of a user who may use the store."""
-    user = User.objects.create_user("kim")
-    user.user_permissions.add(Permission.objects.get(codename="use_timeline_store"))
+    """Of a user who may use the store, and see homes."""
+    user = allowed(User.objects.create_user("kim"), "use_timeline_store", "view_tweet")
     return Program(client, user)

@@ -1,4 +1,4 @@
-"""Who has a home: how it is stored; rebuild or drop it, revoke its secret address."""
+"""Who has a home: how it is stored; rebuild or drop it, revoke its secret addresses."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from trackers.history import in_admin
 from trackers.timelines import acts
 from trackers.timelines.models import Follow, Follower
 from trackers.tokens.acts import revoke_addresses
+from trackers.tokens.models import FeedAddress
 
 
 @admin.register(Follower)
 class FollowerAdmin(ActingAdmin):
     """Nobody is removed here: a home ends with its user or team."""
 
-    fields = ("user", "team", "read_at", "follows_now", "built", "has_address")
-    readonly_fields = ("read_at", "follows_now", "built", "has_address")
+    fields = ("user", "team", "read_at", "follows_now", "built", "address_count")
+    readonly_fields = ("read_at", "follows_now", "built", "address_count")
     autocomplete_fields = ("user", "team")
-    list_display = ("id", "__str__", "kind", "follows_now", "built", "has_address", "read_at")
+    list_display = ("id", "__str__", "kind", "follows_now", "built", "address_count", "read_at")
     list_display_links = ("id", "__str__")
-    list_select_related = ("user", "team", "address")
+    list_select_related = ("user", "team")
     search_fields = ("user__username", "team__name")
     actions = ("rebuild", "expire", "revoke")
     asks = {
@@ -43,7 +44,7 @@ class FollowerAdmin(ActingAdmin):
         )
         count = Coalesce(Subquery(follows.values("count"), output_field=IntegerField()), 0)
         followers = super().get_queryset(request).annotate(follow_count=count)
-        return followers.prefetch_related("built_homes")
+        return followers.prefetch_related("built_homes", "addresses")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Follower | None = None
@@ -74,9 +75,10 @@ class FollowerAdmin(ActingAdmin):
         ]
         return "; ".join(homes) or "not built: read from the sources"
 
-    @admin.display(description="address", boolean=True)
-    def has_address(self, follower: Follower) -> bool:
-        return hasattr(follower, "address")
+    @admin.display(description="feed addresses")
+    def address_count(self, follower: Follower) -> int:
+        """Of a team's home each member may have one."""
+        return len(follower.addresses.all()) if follower.pk else 0
 
     @admin.action(description="Rebuild", permissions=["change"])
     def rebuild(self, request: HttpRequest, chosen: QuerySet[Follower]) -> Done:
@@ -88,4 +90,5 @@ class FollowerAdmin(ActingAdmin):
 
     @admin.action(description="Revoke feed addresses", permissions=["change"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[Follower]) -> Done:
-        return revoke_addresses(list(chosen), in_admin(request.user))
+        addresses = FeedAddress.objects.filter(follower__in=chosen).select_related("follower")
+        return revoke_addresses(list(addresses), in_admin(request.user))

@@ -1,20 +1,30 @@
-"""Accounts and groups: an owner gives roles, but makes nobody an administrator."""
+"""Accounts and groups: an owner gives roles, but makes nobody an administrator; and sees, and ends,
+what an account gets in by.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.formats import localize
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
 from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
 from trackers.tokens import acts
+from trackers.tokens.sessions import sessions_of
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -24,7 +34,13 @@ admin.site.unregister(Group)
 class PersonAdmin(ActingAdmin, UserAdmin):
     list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
-    actions = ("unlock",)
+    actions = ("unlock", "revoke_all")
+    asks = {
+        "revoke_all": "Revoke all API tokens and feed addresses of {}, and end all sessions? This "
+        "cannot be undone. Only accounts that are not active cannot log in again."
+    }
+    change_form_template = "admin/trackers/user/change_form.html"
+    _gets_in_by = ("tokens", "addresses", "sessions")
 
     @admin.display(description="role")
     def role(self, user: User) -> str:
@@ -36,7 +52,7 @@ class PersonAdmin(ActingAdmin, UserAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Only administrators can make somebody an administrator."""
-        fields = super().get_readonly_fields(request, obj)
+        fields = (*super().get_readonly_fields(request, obj), *self._gets_in_by)
         if request.user.is_superuser:
             return fields
         return (*fields, "is_superuser", "user_permissions")
@@ -56,12 +72,55 @@ class PersonAdmin(ActingAdmin, UserAdmin):
             user.save(update_fields=["is_staff"])
             self.message_user(request, "This role uses the admin, so “staff status” has been set.")
 
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return [*fieldsets, ("Gets in by", {"fields": self._gets_in_by})] if obj else fieldsets
+
+    @admin.display(description="API tokens")
+    def tokens(self, user: User) -> str:
+        valid = user.api_tokens.filter(revoked_at=None)
+        return _in_lines(
+            f"{token.name}, {token.scope}, made {_in_words(token.made_at)}, "
+            + (f"last used {_in_words(token.used_at)}" if token.used_at else "never used")
+            for token in valid
+        )
+
+    @admin.display(description="feed addresses")
+    def addresses(self, user: User) -> str:
+        addresses = user.feed_addresses.select_related("follower__user", "follower__team")
+        return _in_lines(
+            f"home of {address.follower}, made {_in_words(address.made_at)}"
+            for address in addresses.order_by("made_at")
+        )
+
+    @admin.display(description="sessions")
+    def sessions(self, user: User) -> str:
+        return _in_lines(f"until {_in_words(session.expire_date)}" for session in sessions_of(user))
+
+    @admin.action(
+        description="Revoke all: tokens, feed addresses, sessions", permissions=["change"]
+    )
+    def revoke_all(self, request: HttpRequest, chosen: QuerySet[User]) -> Done:
+        users = list(chosen)
+        if not all(_may_change_user(request, user) for user in users):
+            raise PermissionDenied("Only administrators can revoke what an administrator has.")
+        actor = in_admin(request.user)
+        return Done(" ".join(acts.revoke_all(user, actor).message for user in users))
+
     @admin.action(
         description="Unlock: forget failed logins",
         permissions=["change"],
     )
     def unlock(self, request: HttpRequest, chosen: QuerySet[User]) -> Done:
         return acts.unlock(list(chosen), in_admin(request.user))
+
+
+def _in_lines(items: Iterable[str]) -> str:
+    return format_html_join(mark_safe("<br>"), "{}", ((item,) for item in items)) or "none"
+
+
+def _in_words(moment: datetime) -> str:
+    return localize(timezone.localtime(moment))
 
 
 def _may_change_user(request: HttpRequest, obj: User | None) -> bool:

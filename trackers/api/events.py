@@ -1,4 +1,8 @@
-"""The live feed in the API: what happens, as server-sent events (docs/api.md)."""
+"""The live feed in the API: what happens, as server-sent events (docs/api.md).
+
+Each topic takes the permission of the page that shows the same. It is looked up when a stream
+begins, and so again after `EVENT_STREAM_SECONDS`, when the stream ends and its reader comes back.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 from ninja.errors import AuthorizationError
 
-from trackers.api.wire.auth import Bearer, SignedIn, user_of
+from trackers.api.wire.auth import VIEW_SOURCES, VIEW_TWEETS, Bearer, SignedIn, user_of
 from trackers.api.wire.fields import UnsignedId
 from trackers.events.delivery.formats import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
@@ -20,11 +24,14 @@ from tweetwatch.http.crowds import Crowd, limit_crowd, whole_answer
 
 router = Router(tags=["events"])
 
-# Anyone with a token can follow any source and any account, and so read about all tweets. The other
-# topics are for those who may see the pages, and topics of other programs for those who may see
-# topics.
-_FOR_ALL = frozenset({TWEETS_TOPIC, MILESTONES_TOPIC})
-_PERMISSIONS = {SOURCES_TOPIC: "trackers.view_source", ALERTS_TOPIC: "trackers.view_queue"}
+_DEFAULT_TOPICS = f"{MILESTONES_TOPIC},{TWEETS_TOPIC}"
+_PERMISSIONS = {
+    TWEETS_TOPIC: VIEW_TWEETS,
+    MILESTONES_TOPIC: VIEW_TWEETS,
+    SOURCES_TOPIC: VIEW_SOURCES,
+    ALERTS_TOPIC: "trackers.view_queue",
+}
+# Of other programs' topics.
 _OTHER_TOPICS_PERMISSION = "trackers.view_topic"
 _MAX_TOPICS = 20
 
@@ -45,7 +52,7 @@ _STREAM_RESPONSE = {
 @router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=_STREAM_RESPONSE)
 def event_stream(
     request: HttpRequest,
-    topics: str = ",".join(sorted(_FOR_ALL)),
+    topics: str = _DEFAULT_TOPICS,
     author: UnsignedId | None = None,
     source: UnsignedId | None = None,
     with_data: bool = False,
@@ -78,7 +85,7 @@ def _topics_for(user: User, text: str) -> frozenset[int]:
             f"topics must be 1 to {_MAX_TOPICS} names, comma-separated, such as "
             "topics=tweets,milestones."
         )
-    for topic in sorted(names - _FOR_ALL):
+    for topic in sorted(names):
         permission = _PERMISSIONS.get(topic, _OTHER_TOPICS_PERMISSION)
         if not user.has_perm(permission):
             raise AuthorizationError(

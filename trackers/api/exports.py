@@ -10,13 +10,12 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 from pydantic import StringConstraints
 
-from trackers.api.wire.auth import require_permission
+from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
 from trackers.tweets.export import Format, export_samples, export_tweets
 from tweetwatch.http.sending import send_in_place
 
 router = Router(tags=["exports"])
-_VIEW = "trackers.view_tweet"
 _TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 ExportedIds = Annotated[str, StringConstraints(max_length=8_000)]
 _FILE_RESPONSES: dict[str, Any] = {
@@ -52,7 +51,7 @@ def export_of_samples(
 def _export_response(
     request: HttpRequest, what: str, export: Callable[..., Iterator[bytes]], ids: str, form: Format
 ) -> StreamingHttpResponse:
-    require_permission(request, _VIEW)
+    require_permission(request, VIEW_TWEETS)
     chosen = ids_of(ids) if ids else []
     if len(chosen) > MAX_IDS_IN_ADDRESS:
         raise ValueError(f"ids: up to {MAX_IDS_IN_ADDRESS} tweets.")

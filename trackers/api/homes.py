@@ -1,6 +1,7 @@
 """Homes in the API: pages, what is new, follows and their counts.
 
-Which home: `me`, or the number of a follower: the token's user, or a team of that user.
+Which home: `me`, or the number of a follower: the token's user, or a team of that user. Each call
+takes the permission of the page that shows, or does, the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ninja import Query, Router, Schema, Status
 
 from trackers.acts import Done
 from trackers.api.tweet_bodies import TweetOut, tweets_json
-from trackers.api.wire.auth import home_of, user_of
+from trackers.api.wire.auth import VIEW_SOURCES, VIEW_TWEETS, home_of, require_permission, user_of
 from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, DigitsOut, Id, TimeOut
 from trackers.history import Actor, by_api
 from trackers.ingest.sources.models import Source
@@ -83,7 +84,7 @@ class CountOut(Schema):
 @router.get("/users", response=HomesOut)
 def users(request: HttpRequest) -> dict[str, Any]:
     """The followers whose homes this token may read: its user first, then teams."""
-    user = user_of(request)
+    user = require_permission(request, VIEW_TWEETS)
     return {"users": [_home_json(home, user) for home in homes_of(user)]}
 
 
@@ -147,11 +148,13 @@ def following_count(request: HttpRequest, follower: str) -> dict[str, int]:
 
 @router.put("/users/{follower}/following/{source}", response=NO_CONTENT)
 def follow_source(request: HttpRequest, follower: str, source: Id) -> Status:
+    require_permission(request, VIEW_SOURCES)
     return _act(request, acts.follow, follower, _source_of(source))
 
 
 @router.delete("/users/{follower}/following/{source}", response=NO_CONTENT)
 def unfollow_source(request: HttpRequest, follower: str, source: Id) -> Status:
+    require_permission(request, VIEW_SOURCES)
     return _act(request, acts.unfollow, follower, _source_of(source))
 
 
@@ -187,11 +190,13 @@ def _account_of(id: int) -> Author:
 
 @router.get("/sources/{source}/followers_count", response=CountOut)
 def followers_of_source(request: HttpRequest, source: Id) -> dict[str, int]:
+    require_permission(request, VIEW_SOURCES)
     return {"count": Follow.objects.filter(origin_id=homes.origin_of(source, None)).count()}
 
 
 @router.get("/accounts/{account}/followers_count", response=CountOut)
 def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
+    require_permission(request, VIEW_TWEETS)
     return {"count": Follow.objects.filter(origin_id=homes.origin_of(None, account)).count()}
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.auth import acted, actor_of, require_permission
+from trackers.api.wire.auth import VIEW_SOURCES, acted, actor_of, require_permission
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, UnsignedId
 from trackers.api.wire.parameters import cursor_of, position_of
@@ -25,7 +25,6 @@ from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
 _MAX_SOURCES = 200
-_VIEW = "trackers.view_source"
 _HOW_TO_CONFIRM = "Send it again with confirm: true."
 
 SourceKind = Literal["account", "mentions", "search", "list", "stream", "import"]
@@ -114,7 +113,7 @@ def list_sources(
     cursor: str = "",
 ) -> dict[str, Any]:
     """Oldest first."""
-    require_permission(request, _VIEW)
+    require_permission(request, VIEW_SOURCES)
     of = f"sources:{kind}:{owner}"
     rows = Source.objects.order_by("pk")
     if kind:
@@ -144,7 +143,7 @@ def add_source(request: HttpRequest, body: SourceIn) -> Status:
 
 @router.get("/{source}", response=SourceOut)
 def read_source(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
-    require_permission(request, _VIEW)
+    require_permission(request, VIEW_SOURCES)
     return _read_source_json(source)
 
 
@@ -201,7 +200,7 @@ class SearchCountOut(Schema):
 @router.get("/{source}/count", response=SearchCountOut)
 def read_count(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
     """The newest count of a search, as it was kept; 404 where X was never asked for one."""
-    require_permission(request, _VIEW)
+    require_permission(request, VIEW_SOURCES)
     kept = SearchCount.objects.filter(source=_find_source(source)).first()
     if kept is None:
         raise LookupError("X was not asked to count it yet.")

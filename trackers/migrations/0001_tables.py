@@ -720,11 +720,13 @@ class Migration(migrations.Migration):
             ('origin', models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, to='trackers.origin')),
         ], {'indexes': [models.Index(fields=['tweet_id'], name='arrival_of_tweet')]}),
         migrations.CreateModel('FeedAddress', [
-            ('follower', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='address', serialize=False, to='trackers.follower')),
+            ID,
             ('digest', models.CharField(max_length=64, unique=True)),
             ('made_at', models.DateTimeField()),
             ('feeds_id', models.UUIDField(default=uuid4, editable=False)),
-        ]),
+            ('follower', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='addresses', to='trackers.follower')),
+            ('user', models.ForeignKey(on_delete=models.CASCADE, related_name='feed_addresses', to=settings.AUTH_USER_MODEL)),
+        ], {'constraints': [models.UniqueConstraint(fields=('follower', 'user'), name='feedaddress_once')]}),
         migrations.CreateModel('ApiToken', [
             ID,
             ('name', models.CharField(help_text='What it is for, in your own words.', max_length=64)),

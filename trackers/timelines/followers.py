@@ -38,6 +38,11 @@ def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
     return [Home(None, "Home", mine), *(Home(*team) for team in teams_of_user)]
 
 
+def may_use(user: AbstractBaseUser | AnonymousUser, follower_id: int) -> bool:
+    """Whether this is one of the homes of the person."""
+    return follower_id in {home.follower_id for home in homes_of(user)}
+
+
 def follower_of(home: Home, user: AbstractBaseUser | AnonymousUser) -> int:
     """The home's follower, created when first needed."""
     if home.follower_id is not None:

@@ -1,4 +1,6 @@
-"""What is done to accounts, tokens and secret feed addresses. Never a word of a secret is kept."""
+"""What is done to accounts, tokens, secret feed addresses and sessions. Never a word of a secret is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from trackers import history, roles
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.timelines.models import Follower
-from trackers.tokens import feed_addresses, wrong_logins
-from trackers.tokens.models import ApiToken
+from trackers.tokens import feed_addresses, sessions, wrong_logins
+from trackers.tokens.models import ApiToken, FeedAddress
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -59,17 +61,32 @@ def revoke_tokens(tokens: Sequence[ApiToken], actor: Actor) -> Done:
 
 
 def make_address(follower: Follower, actor: Actor) -> str:
-    """Return the secret of a new feed address of its home, in place of an older one."""
-    secret = feed_addresses.make_address(follower.pk, now=timezone.now())
+    """Return the secret of the actor's new feed address of this home, in place of an older one."""
+    secret = feed_addresses.make_address(follower.pk, actor.account, now=timezone.now())
     history.record(actor, [follower], "Created a new secret feed address")
     return secret
 
 
-def revoke_addresses(followers: Sequence[Follower], actor: Actor) -> Done:
-    """Refuse readers with the feed addresses of these homes; `count`: how many there were."""
-    revoked = [follower for follower in followers if feed_addresses.revoke_address(follower.pk)]
-    history.record(actor, revoked, "Revoked its secret feed address")
+def revoke_addresses(addresses: Sequence[FeedAddress], actor: Actor) -> Done:
+    """Refuse feed readers with these addresses; `count`: how many were valid."""
+    valid = FeedAddress.objects.all()
+    revoked = [address.follower for address in addresses if valid.filter(pk=address.pk).delete()[0]]
+    history.record(actor, revoked, "Revoked a secret feed address")
     count = len(revoked)
     them = pluralize(count, "it,them")
-    said = f"{count:,} revoked. Feed readers that use {them} are refused."
-    return Done(said, count, is_done=bool(revoked))
+    message = f"{count:,} revoked. Feed readers that use {them} are refused."
+    return Done(message, count, is_done=bool(revoked))
+
+
+def revoke_all(user: User, actor: Actor) -> Done:
+    """End all by which this account gets in: API tokens, feed addresses, and sessions. It may log
+    in again, while it is active."""
+    tokens = revoke_tokens(list(user.api_tokens.filter(revoked_at=None)), actor).count
+    addresses = list(user.feed_addresses.select_related("follower"))
+    feeds = revoke_addresses(addresses, actor).count
+    logins = sessions.end_sessions(user)
+    history.record(actor, [user], "Revoked all tokens and feed addresses, and ended all sessions")
+    return Done(
+        f"{user.get_username()}: revoked {tokens:,} token{pluralize(tokens)} and {feeds:,} feed "
+        f"address{pluralize(feeds, 'es')}, and ended {logins:,} session{pluralize(logins)}."
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import Q
-
+from trackers.timelines.followers import may_use
 from trackers.tokens.models import FeedAddress
 from trackers.tokens.secret import digest_of, new_secret
 from tweetwatch.database import cursor
@@ -18,8 +17,8 @@ _FIND_STATE = """
 # written once the address is revoked: its row is locked, or gone.
 _STORE_STATE = """
     INSERT INTO trackers_feedstate AS s (address_id, source_id, digest, changed_at)
-    SELECT follower_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
-    WHERE follower_id = %(address)s FOR KEY SHARE
+    SELECT id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
+    WHERE id = %(address)s FOR KEY SHARE
     ON CONFLICT (address_id, source_id) DO UPDATE
     SET digest = excluded.digest,
         changed_at = greatest(excluded.changed_at,
@@ -28,23 +27,23 @@ _STORE_STATE = """
 """
 
 
-def make_address(follower_id: int, *, now: datetime) -> str:
-    """Create the follower's address; returns its secret, shown only once. Replaces an older one."""
+def make_address(follower_id: int, user_id: int, *, now: datetime) -> str:
+    """Create the person's address of this home, in place of an older one; returns its secret, shown
+    only once."""
     secret = new_secret()
     values = {"digest": digest_of(secret), "made_at": now}
-    FeedAddress.objects.update_or_create(follower_id=follower_id, defaults=values)
+    FeedAddress.objects.update_or_create(follower_id=follower_id, user_id=user_id, defaults=values)
     return secret
 
 
-def revoke_address(follower_id: int) -> bool:
-    return FeedAddress.objects.filter(follower_id=follower_id).delete()[0] > 0
-
-
-def find_address(secret: str) -> FeedAddress | None:
-    """The address of this secret, if it is a team's or an active person's."""
-    whose = Q(follower__user__is_active=True) | Q(follower__team__isnull=False)
-    addresses = FeedAddress.objects.filter(whose, digest=digest_of(secret))
-    return addresses.select_related("follower__user", "follower__team").first()
+def find_address(secret: str, permission: str) -> FeedAddress | None:
+    """The address of this secret, if its person may still use that home, and has the permission of
+    the page that shows the same."""
+    addresses = FeedAddress.objects.filter(digest=digest_of(secret))
+    address = addresses.select_related("user", "follower__user", "follower__team").first()
+    if address is None or not address.user.has_perm(permission):
+        return None
+    return address if may_use(address.user, address.follower_id) else None
 
 
 def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:

@@ -1,4 +1,4 @@
-"""Access from outside: tokens of the API, and secret addresses of homes as feeds."""
+"""Access from outside: tokens of the API, and people's secret addresses of homes as feeds."""
 
 from __future__ import annotations
 
@@ -144,21 +144,30 @@ class IdempotencyKey(models.Model):
 
 
 class FeedAddress(models.Model):
-    """The secret part of the addresses of a follower's feeds.
+    """The secret part of the addresses of a home's feeds, as one person reads them.
 
-    One per follower: a new one replaces the old, and without a row nobody can read.
+    One per home and person: a new one replaces the old, and without a row nobody can read.
     """
 
-    follower = models.OneToOneField(
-        Follower, on_delete=models.CASCADE, primary_key=True, related_name="address"
+    # No index of its own: the constraint's starts with it.
+    follower = models.ForeignKey(
+        Follower, on_delete=models.CASCADE, related_name="addresses", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="feed_addresses"
     )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True)
     made_at = models.DateTimeField()
     # From which the ids of its feeds are made. It stays when the address is replaced.
     feeds_id = models.UUIDField(default=uuid4, editable=False)
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["follower", "user"], name="feedaddress_once"),
+        ]
+
     def __str__(self) -> str:
-        return f"address of {self.follower}"
+        return f"address of {self.follower} for {self.user}"
 
     def feed_id(self, source_id: int) -> UUID:
         """The id of the feed of a source, or of the home (0), under whatever host it is read."""

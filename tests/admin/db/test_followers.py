@@ -1,7 +1,7 @@
 """Followers in the admin: their homes told, laid out anew, dropped; their addresses revoked."""
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from tests.admin.conftest import act, messages_on
@@ -51,10 +51,11 @@ def test_a_home_is_described_rebuilt_and_expired(staff, home):
 
 
 def test_feed_addresses_are_revoked(staff, home):
-    feed_addresses.make_address(home, now=timezone.now())
-    other = follower()
-    feed_addresses.make_address(other, now=timezone.now())
+    other, members = follower(), [User.objects.create_user(name) for name in ("ann", "ben")]
+    for user in members:
+        feed_addresses.make_address(home, user.pk, now=timezone.now())
+    feed_addresses.make_address(other, members[0].pk, now=timezone.now())
 
     act(staff, LIST, "revoke", home, sure="yes")
 
-    assert FeedAddress.objects.get().pk == other
+    assert FeedAddress.objects.get().follower_id == other

@@ -7,8 +7,10 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Permission, User
 
+from tests.api.conftest import Program, allowed
 from tests.api.db.test_document import STREAM, TEXT
 from tests.factories import TweetFactory
+from trackers import roles
 from trackers.events.live import open as open_streams
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.publish import NewEvent, publish_events
@@ -75,7 +77,7 @@ def test_a_logged_in_user_reads_the_stream_until_the_account_is_deactivated(clie
     ],
 )
 def test_bad_parameters_are_400_with_a_sentence(program, query, sentence):
-    program.user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
+    allowed(program.user, "view_topic")
 
     answer = get(program, query)
 
@@ -91,15 +93,31 @@ def test_a_malformed_last_event_id_is_refused(program):
 @pytest.mark.django_db
 def test_each_topic_takes_its_own_view_permission(program):
     Topic.objects.create(name="parcels")
-    assert get(program).status_code == 200
-    for topic, permission in (("sources", "source"), ("alerts", "queue"), ("parcels", "topic")):
-        answer = get(program, f"?topics=tweets,{topic}")
+    seen_by = {"tweets": "tweet", "milestones": "tweet", "sources": "source", "alerts": "queue"}
+    every = {f"view_{name}" for name in ("tweet", "source", "queue", "topic")}
+    for topic, model in {**seen_by, "parcels": "topic"}.items():
+        names = every - {f"view_{model}"}
+        program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
+        answer = get(program, f"?topics={topic}")
         assert answer.status_code == 403
-        assert f"trackers.view_{permission}" in json.loads(answer.content)["detail"]
+        assert f"trackers.view_{model}" in json.loads(answer.content)["detail"]
 
-    names = ("view_source", "view_queue", "view_topic")
-    program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    allowed(program.user, *every)
     assert get(program, "?topics=tweets,alerts,sources,parcels").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_does_not_go_on_once_the_role_is_taken(client):
+    user = User.objects.create_user("eve")
+    roles.give(user, roles.VIEWER)
+    program = Program(client, user)
+    [*_, at] = [one["id"] for one in blocks(get(program)) if "id" in one]
+
+    roles.take(user)
+
+    assert get(program, **{"Last-Event-ID": at}).status_code == 403
+    client.force_login(user)
+    assert client.get(f"/api/v1/{STREAMS}", headers={"Last-Event-ID": at}).status_code == 401
 
 
 @pytest.mark.django_db

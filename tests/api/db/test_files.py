@@ -124,6 +124,7 @@ def test_concurrent_exports_are_limited_and_each_end_frees_a_place(owner):
 
 
 def test_exports_need_the_permission(program):
+    program.user.user_permissions.clear()
     for path in ("exports/tweets", "exports/samples", "tweets/export"):
         program.get(path)
         assert program.status == 403

@@ -117,6 +117,7 @@ def test_a_list_takes_as_many_queries_for_any_number_of_sources(
 
 
 def test_without_the_permission_sources_are_neither_shown_nor_changed(program):
+    program.user.user_permissions.clear()
     source = Source.objects.create(kind="search", of="moon")
     for method, path in (
         ("GET", "sources"),

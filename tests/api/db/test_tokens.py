@@ -50,8 +50,8 @@ def test_last_use_is_written_once_an_hour(program, django_assert_num_queries):
     [token] = ApiToken.objects.all()
     assert timezone.now() - token.used_at < timedelta(minutes=1)
 
-    # The token, its use, the follower, the count.
-    with django_assert_num_queries(4):
+    # The token, its use, the permissions of the user and of its groups, the follower, the count.
+    with django_assert_num_queries(6):
         program.get("users/me/following_count")
 
 

@@ -23,7 +23,7 @@ def track(*ids):
 
 
 def allow(program, *names):
-    program.user.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
 
 
 def measure(id, *steps, hole_after=MINUTE):

@@ -16,6 +16,7 @@ from tests.queues import fill_buckets
 from trackers.dashboards.models import Column
 from trackers.events.models import Subscriber
 from trackers.events.subscribers.subscriptions import enroll
+from trackers.timelines.followers import own
 from trackers.tokens import feed_addresses as feed_addresses
 from trackers.tokens.models import ApiToken
 from tweetwatch.database import cursor
@@ -117,7 +118,7 @@ class Entered(NamedTuple):
 def enter() -> Entered:
     user = User.objects.get(pk=FIRST_WATCHER)
     token = ApiToken(user=user, name="screens", scope=ApiToken.Scope.ADMIN)
-    feed = feed_addresses.make_address(FIRST_WATCHER, now=datetime.now(UTC))
+    feed = feed_addresses.make_address(own(user).pk, user.pk, now=datetime.now(UTC))
     column, _ = Column.objects.get_or_create(user=user, source_id=1, defaults={"position": 1})
     return Entered(user, token.save_with_secret(), feed, column.pk)
 

@@ -22,8 +22,11 @@ CHANGED = (Tweet, AlertRule, FeedAddress)
 
 def there():
     """Rows that can be removed; the pages of them."""
-    follower, _ = Follower.objects.get_or_create(user=User.objects.get())
-    FeedAddress.objects.create(follower=follower, digest="d", made_at="2026-01-01T00:00Z")
+    user = User.objects.get()
+    follower, _ = Follower.objects.get_or_create(user=user)
+    FeedAddress.objects.create(
+        follower=follower, user=user, digest="d", made_at="2026-01-01T00:00Z"
+    )
     told, shop = rule("velocity", metric="likes", at=5), subscriber()
     return f"/tweets/{watched().pk}/", f"/alerts/{told.pk}/", f"/subscribers/{shop.pk}/", "/feeds/"
 

@@ -15,13 +15,15 @@ from ninja.security.base import AuthBase
 
 from trackers.acts import Act, Done
 from trackers.history import Actor, by_api
-from trackers.timelines.followers import homes_of, own
+from trackers.timelines.followers import homes_of, may_use, own
 from trackers.tokens import rate_limit
 from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
 from trackers.tokens.rate_limit import RateUse
 from tweetwatch.http.bodies import receive_body
 from tweetwatch.http.refusals import Refused
 
+# Of the pages that show the same.
+VIEW_TWEETS, VIEW_SOURCES = "trackers.view_tweet", "trackers.view_source"
 _USE_TIMELINE_STORE = "trackers.use_timeline_store"
 HOMES = "home:"
 
@@ -98,7 +100,7 @@ class SignedIn(AuthBase):
         user = request.user
         if not isinstance(user, User) or not user.is_active:
             return None
-        return user if user.has_perm("trackers.view_tweet") else None
+        return user if user.has_perm(VIEW_TWEETS) else None
 
 
 def user_of(request: HttpRequest) -> User:
@@ -147,13 +149,13 @@ def acted(
 
 def home_of(request: HttpRequest, follower: str) -> int:
     """The follower that is meant, if it is the user's own or that of one of the user's teams."""
-    user = user_of(request)
+    user = require_permission(request, VIEW_TWEETS)
     if follower == "me":
         return own(user).pk
     number = (
         int(follower) if follower.isascii() and follower.isdigit() and len(follower) < 19 else 0
     )
-    if number in {home.follower_id for home in homes_of(user)}:
+    if may_use(user, number):
         return number
     raise HttpError(404, "You have no such home.")
 
@@ -176,5 +178,8 @@ def require_read(request: HttpRequest, *names: str) -> None:
     """Refuses all homes but the user's own."""
     user = _store_user(request)
     homes = {name for name in names if name.startswith(HOMES)}
-    if homes and homes - {f"{HOMES}{home.follower_id}" for home in homes_of(user)}:
+    if not homes:
+        return
+    require_permission(request, VIEW_TWEETS)
+    if homes - {f"{HOMES}{home.follower_id}" for home in homes_of(user)}:
         raise AuthorizationError(message="That home is not yours.")

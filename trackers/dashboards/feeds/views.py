@@ -1,8 +1,8 @@
 """Feeds for readers elsewhere, and the page on which people make and revoke their secret addresses.
 
-With a follower's secret address anybody can read its home and sources. Any other such request is
-answered as if the page did not exist. The secret is part of the path:
-`tweetwatch.log_lines` keeps it out of the logs.
+With a person's secret address anybody reads what that person may see: the home, while it is theirs
+or their team's, and sources. Any other such request is answered as if the page did not exist. The
+secret is part of the path: `tweetwatch.log_lines` keeps it out of the logs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib.auth.decorators import login_not_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -24,7 +25,7 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from trackers.dashboards.access import VIEW_SOURCES, needs
+from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
 from trackers.dashboards.feeds.contents import WRITERS, FeedContents, home_contents, source_contents
 from trackers.dashboards.homes import home_address
 from trackers.dashboards.page_acts import confirmation_page
@@ -47,7 +48,7 @@ _ASK_REVOKE = "Readers with this address will be refused. Revoke it?"
 @sensitive_variables("secret")
 @conditional_page
 def home_feed(request: HttpRequest, secret: str, form: str) -> HttpResponse:
-    address = find_address(secret)
+    address = _find_address(secret, VIEW_TWEETS)
     follower = address.follower
     return _feed_response(
         request, address, home_contents(follower), home_address(follower.team_id), form
@@ -59,7 +60,7 @@ def home_feed(request: HttpRequest, secret: str, form: str) -> HttpResponse:
 @sensitive_variables("secret")
 @conditional_page
 def source_feed(request: HttpRequest, secret: str, id: int, form: str) -> HttpResponse:
-    address = find_address(secret)
+    address = _find_address(secret, VIEW_SOURCES)
     source = Source.objects.filter(pk=id).first()
     if source is None:
         raise Http404("There is no such source.")
@@ -69,8 +70,9 @@ def source_feed(request: HttpRequest, secret: str, id: int, form: str) -> HttpRe
 
 
 @sensitive_variables("secret")
-def find_address(secret: str) -> FeedAddress:
-    address = feed_addresses.find_address(secret)
+def _find_address(secret: str, permission: str) -> FeedAddress:
+    """`permission`: of the page that shows the same."""
+    address = feed_addresses.find_address(secret, permission)
     if address is None:
         raise Http404("There is no such feed, or its address was revoked.")
     return address
@@ -97,7 +99,7 @@ def _feed_response(
 
 @dataclass(frozen=True, slots=True)
 class HomeRow:
-    """A home, and since when it has an address."""
+    """A home, and since when the person has an address of it."""
 
     id: int
     name: str
@@ -120,7 +122,7 @@ def make_address(request: HttpRequest, follower: int) -> HttpResponse:
     if request.method == "GET":
         return redirect("feeds")
     mine = _own_home(request, follower)
-    if FeedAddress.objects.filter(pk=follower).exists() and (
+    if _own_addresses(request).filter(follower=follower).exists() and (
         asks := confirmation_page(
             request, _ASK_REPLACE, button="New address", back=reverse("feeds")
         )
@@ -142,7 +144,8 @@ def revoke_address(request: HttpRequest, follower: int) -> HttpResponse:
     _own_home(request, follower)
     if asks := confirmation_page(request, _ASK_REVOKE, button="Revoke", back=reverse("feeds")):
         return asks
-    revoke_addresses([Follower.objects.get(pk=follower)], on_page(request.user))
+    addresses = _own_addresses(request).filter(follower=follower).select_related("follower")
+    revoke_addresses(list(addresses), on_page(request.user))
     return redirect("feeds")
 
 
@@ -153,15 +156,18 @@ def _own_home(request: HttpRequest, follower: int) -> Home:
     raise Http404("You have no such home.")
 
 
+def _own_addresses(request: HttpRequest) -> QuerySet[FeedAddress]:
+    return FeedAddress.objects.filter(user=request.user.pk)
+
+
 def _addresses_page(
     request: HttpRequest, *, new_addresses: dict[str, str] | None = None
 ) -> HttpResponse:
     now = timezone.now()
     homes = [(follower_of(home, request.user), home.name) for home in homes_of(request.user)]
-    there = FeedAddress.objects.in_bulk([follower for follower, _ in homes])
+    made = dict(_own_addresses(request).values_list("follower_id", "made_at"))
     lines = [
-        HomeRow(id, name, ago(there[id].made_at, now=now) if id in there else None)
-        for id, name in homes
+        HomeRow(id, name, ago(made[id], now=now) if id in made else None) for id, name in homes
     ]
     context = {"lines": lines, "told": new_addresses}
     return render(request, "dashboards/feeds/page.html", context)

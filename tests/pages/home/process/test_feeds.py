@@ -13,17 +13,19 @@ from email.utils import parsedate_to_datetime
 import psycopg
 import pytest
 import requests
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.utils import timezone
 from django.utils.http import http_date
 
 from tests.conftest import PROJECT
 from tests.flows.conftest import wait_until
 from tests.timelines.homes.world import bring, source, tweet
+from trackers import roles
+from trackers.history import by_command
 from trackers.timelines import homes
 from trackers.timelines.followers import own
 from trackers.timelines.models import Follower
-from trackers.tokens import feed_addresses
+from trackers.tokens import acts, feed_addresses
 from trackers.tokens.models import FeedAddress, FeedState
 from trackers.tokens.secret import digest_of
 from trackers.tweets.models import Author, Tweet, TweetText
@@ -35,12 +37,19 @@ ADDRESS = re.compile(r"<code>http://testserver(/feeds/[\w-]{43}/home\.atom)</cod
 
 @pytest.fixture
 def bob(db):
-    return own(User.objects.create_user("bob"))
+    """The follower of a viewer."""
+    return own(person("bob"))
+
+
+def person(name):
+    user = User.objects.create_user(name)
+    roles.give(user, roles.VIEWER)
+    return user
 
 
 @pytest.fixture
 def secret(bob):
-    return feed_addresses.make_address(bob.pk, now=timezone.now())
+    return feed_addresses.make_address(bob.pk, bob.user_id, now=timezone.now())
 
 
 @pytest.fixture
@@ -138,7 +147,7 @@ def test_a_feed_keeps_its_id_when_its_host_or_its_address_changes(
     assert home.startswith("urn:uuid:")
     assert home != of_source
     assert ids(secret, secure=True, HTTP_HOST="watch.example") == first
-    assert ids(feed_addresses.make_address(bob.pk, now=timezone.now())) == first
+    assert ids(feed_addresses.make_address(bob.pk, bob.user_id, now=timezone.now())) == first
 
 
 def test_a_feed_does_not_contain_its_own_address(client, secret, three):
@@ -193,22 +202,72 @@ def test_an_address_ends_when_it_is_revoked_or_replaced(client, bob, secret):
 
     assert (status(secret), status("x" * 43), status("²")) == ({200}, {404}, {404})
 
-    newer = feed_addresses.make_address(bob.pk, now=timezone.now())
+    newer = feed_addresses.make_address(bob.pk, bob.user_id, now=timezone.now())
     assert (status(secret), status(newer)) == ({404}, {200})
     bob.user.is_active = False
     bob.user.save()
     assert status(newer) == {404}
     bob.user.is_active = True
     bob.user.save()
-    assert feed_addresses.revoke_address(bob.pk)
-    assert (status(newer), feed_addresses.revoke_address(bob.pk)) == ({404}, False)
+    addresses = list(bob.addresses.all())
+    assert acts.revoke_addresses(addresses, by_command()).count == 1
+    assert status(newer) == {404}
+    assert not acts.revoke_addresses(addresses, by_command()).is_done
 
 
-def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
+def test_an_address_reads_what_its_person_may_see_now(client, bob, secret, three):
+    home, of_source = (f"/feeds/{secret}/{path}.atom" for path in ("home", f"sources/{three[0]}"))
+
+    def status():
+        return [client.get(path).status_code for path in (home, of_source)]
+
+    assert status() == [200, 200]
+    roles.take(bob.user)
+    assert status() == [404, 404]
+    for codename, answers in (("view_tweet", [200, 404]), ("view_source", [404, 200])):
+        bob.user.user_permissions.set([Permission.objects.get(codename=codename)])
+        assert status() == answers
+
+
+@pytest.mark.parametrize("leave", ["remove", "set", "clear", "by the team", "team clears"])
+def test_each_member_of_a_team_has_an_address_of_its_home_and_leaving_ends_it(client, db, leave):
+    desk, crew = (Group.objects.create(name=name) for name in ("desk", "crew"))
+    team, *_ = (Follower.objects.create(team=group) for group in (desk, crew))
+    ann, ben = person("ann"), person("ben")
+    for user in (ann, ben):
+        user.groups.add(desk, crew)
+    of_ann, of_ben = (
+        feed_addresses.make_address(team.pk, user.pk, now=timezone.now()) for user in (ann, ben)
+    )
+
+    def status():
+        return [client.get(f"/feeds/{one}/home.atom").status_code for one in (of_ann, of_ben)]
+
+    assert status() == [200, 200]
+    ann.groups.remove(crew)
+    assert status() == [200, 200]
+    {
+        "remove": lambda: ann.groups.remove(desk),
+        "set": lambda: ann.groups.set([Group.objects.get(name=roles.VIEWER)]),
+        "clear": lambda: ann.groups.clear(),
+        "by the team": lambda: desk.user_set.remove(ann),
+        "team clears": lambda: desk.user_set.clear(),
+    }[leave]()
+    assert status()[0] == 404
+    roles.give(ann, roles.VIEWER)
+    ann.groups.add(desk)
+
+    assert status() == [404, 404 if leave == "team clears" else 200]
+
+
+def test_a_home_that_is_no_longer_a_persons_is_not_read_though_its_address_is_there(client, db):
     team = Follower.objects.create(team=Group.objects.create(name="desk"))
-    secret = feed_addresses.make_address(team.pk, now=timezone.now())
+    secret = feed_addresses.make_address(team.pk, person("ann").pk, now=timezone.now())
 
-    assert b"Home of desk" in client.get(f"/feeds/{secret}/home.atom").content
+    assert client.get(f"/feeds/{secret}/home.atom").status_code == 404
+
+
+def test_unknown_sources_have_no_feed(client, secret):
     for id in (1, 2**63):
         assert client.get(f"/feeds/{secret}/sources/{id}.json").status_code == 404
 
@@ -236,6 +295,20 @@ def test_people_create_and_revoke_only_addresses_of_their_own_homes(staff, bob):
     assert not FeedAddress.objects.exists()
 
 
+def test_members_of_a_team_neither_see_nor_revoke_each_others_addresses(staff):
+    desk, ben = Group.objects.create(name="desk"), person("ben")
+    team = Follower.objects.create(team=desk)
+    for user in User.objects.filter(username__in=("ada", "ben")):
+        user.groups.add(desk)
+    secret = feed_addresses.make_address(team.pk, ben.pk, now=timezone.now())
+
+    assert "Address created" not in staff.get("/feeds/").content.decode()
+    staff.post(f"/feeds/revoke/{team.pk}", {"sure": "yes"})
+    assert "as Atom" in staff.post(f"/feeds/make/{team.pk}").content.decode()
+
+    assert staff.get(f"/feeds/{secret}/home.atom").status_code == 200
+
+
 def test_an_unread_home_of_a_team_can_have_an_address(staff):
     User.objects.get().groups.add(Group.objects.create(name="desk"))
 
@@ -253,8 +326,9 @@ def test_the_feed_of_a_source_takes_as_many_queries_for_any_number_of_tweets(
     path = f"/feeds/{secret}/sources/{came_from}.atom"
     client.get(path)
 
-    # The address, the source, its newest ids, which are there, the tweets; and since when.
-    with django_assert_num_queries(6):
+    # The address, what its person may, and which homes (2 each); the source, its newest ids, which
+    # are there, the tweets; and since when.
+    with django_assert_num_queries(10):
         client.get(path)
 
 
