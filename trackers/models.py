@@ -72,6 +72,7 @@ from trackers.timelines.models import (
 from trackers.tokens.models import (
     ApiToken,
     ApiUse,
+    CacheEntry,
     FeedAddress,
     FeedState,
     IdempotencyKey,
@@ -104,6 +105,7 @@ __all__ = [
     "BuiltHome",
     "BulkAct",
     "BulkPiece",
+    "CacheEntry",
     "Changed",
     "ClockReading",
     "Column",

@@ -28,7 +28,15 @@ IN_THE_ADMIN = (OPERATOR, OWNER)
 _OURS = "trackers"
 # What only an owner sees: who may come in from outside.
 _HIDDEN = {
-    *("apitoken", "apiuse", "feedaddress", "feedstate", "idempotencykey", "wronglogin"),
+    *(
+        "apitoken",
+        "apiuse",
+        "cacheentry",
+        "feedaddress",
+        "feedstate",
+        "idempotencykey",
+        "wronglogin",
+    ),
 }
 # What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
 # money (intervals, projects, credentials) and who may come in.

@@ -10,6 +10,8 @@ from tweetwatch.settings import *  # noqa: F403
 ROOT_URLCONF = "trackers.bus.urls"
 WSGI_APPLICATION = "tweetwatch.bus_wsgi.application"
 MIDDLEWARE = []
+# It does not start without its middleware.
+INSTALLED_APPS = [app for app in INSTALLED_APPS if not app.startswith("allauth.")]  # noqa: F405
 APPEND_SLASH = False
 # `trackers.bus.bodies` has a limit of its own, which also holds for bodies in chunks.
 DATA_UPLOAD_MAX_MEMORY_SIZE = None

@@ -171,6 +171,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    # Before ours: `trackers.admin.people` takes its models out of the admin.
+    "allauth.account",
     "trackers",
     "django_q",
     "django_htmx",
@@ -194,6 +196,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "trackers.dashboards.access.SignedInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -227,7 +230,37 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-LOGIN_URL = "login"
+LOGIN_URL = "account_login"
+
+# Logging in, by django-allauth (trackers/dashboards/account)
+
+ACCOUNT_ADAPTER = "trackers.dashboards.account.adapter.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "trackers.dashboards.account.forms.LoginForm",
+    "change_password": "trackers.dashboards.account.forms.PasswordForm",
+    "reset_password": "trackers.dashboards.account.forms.ResetForm",
+    "reset_password_from_key": "trackers.dashboards.account.forms.NewPasswordForm",
+}
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+# Its own would make rows of e-mail addresses, of which nothing else knows.
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
+ACCOUNT_SESSION_REMEMBER = True
+# Wrong passwords are ours to slow down, and lock nobody out (trackers/tokens/wrong_logins.py).
+ACCOUNT_RATE_LIMITS = {
+    **dict.fromkeys(("login", "login_failed", "change_password", "reauthenticate")),
+    "reset_password": "20/m/ip,5/h/key",
+}
+# Where it counts: no process would know of what another one has in its memory.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "trackers_cacheentry",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    }
+}
 
 # The queue: trackers.jobs.broker hands claimed batches to django-q2 (docs/architecture.md)
 

@@ -20,6 +20,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
+from tests.alerts.mail_servers import server
 from tests.api.conftest import end
 from tests.conftest import PROJECT
 from trackers import roles
@@ -50,10 +51,16 @@ ACTS = {
 # These give and show roles; they decide by rights as all others do.
 NAME_ROLES = {
     "trackers/admin/people.py",
-    "trackers/dashboards/account.py",
+    "trackers/dashboards/account/views.py",
     "trackers/management/commands/user.py",
     "trackers/roles.py",
 }
+
+
+@pytest.fixture(autouse=True)
+def _sends_mail(settings):
+    """Without a mail server, some pages are closed to all."""
+    settings.EMAIL_SERVER = server(25)
 
 
 def addresses():

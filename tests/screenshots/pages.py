@@ -10,7 +10,7 @@ WITHOUT_LOGIN = {"login": "/login/"}
 ADMIN = "index"
 LINK = re.compile(r'<a\b[^>]*\bhref="([^"#]+)"')
 # Whoever follows these is logged out.
-LEFT_OUT = {"logout", "login"}
+LEFT_OUT = {"account_logout", "account_login"}
 # Nobody links to every page a hundred times over.
 MOST = 400
 

@@ -28,6 +28,10 @@ from trackers.tokens.sessions import sessions_of
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
+# What django-allauth keeps is for the person alone: whoever could delete a factor of another
+# account could log in as that one with its password.
+for _model in [model for model in admin.site._registry if model.__module__.startswith("allauth.")]:
+    admin.site.unregister(_model)
 
 
 @admin.register(User)

@@ -149,7 +149,7 @@ def _login_address(request: HttpRequest, back: str) -> str:
         params["over"] = "1"
     if request.method not in ("GET", "HEAD"):
         params["lost"] = "1"
-    return f"{reverse('login')}?{urlencode(params, safe='/')}"
+    return f"{reverse('account_login')}?{urlencode(params, safe='/')}"
 
 
 def _page_address(request: HttpRequest) -> str:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import account, authors, columns, health, home, live, metrics
+from trackers.dashboards import authors, columns, health, home, live, metrics
+from trackers.dashboards.account import urls as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import views as alerts
 from trackers.dashboards.compare import views as compare
@@ -27,10 +28,7 @@ from trackers.dashboards.tweets import many
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
-    path("login/", account.LogIn.as_view(), name="login"),
-    path("logout/", account.LogOut.as_view(), name="logout"),
-    path("account/", account.account, name="account"),
-    path("account/password/", account.Password.as_view(), name="password"),
+    *account.urlpatterns,
     path("answers/", health.ping, name="answers"),
     path("fastest/", fastest.fastest, name="fastest"),
     path("tweets/", tweets.tweet_list, name="tweets"),

@@ -29,6 +29,7 @@ from trackers.jobs.upkeep import vacuum
 from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.stretch import history as stretch_history
 from trackers.schedule.stretch.update import update_stretch
+from trackers.tokens import password_mail
 from trackers.tweets import pack
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
@@ -137,6 +138,14 @@ def send_mail() -> None:
     if sent.given_up:
         logger.error(
             "%d e-mails of alerts were given up: the log of alerts says why", sent.given_up
+        )
+
+
+def send_password_link(account: int) -> None:
+    """When somebody asked for a new password: send the link, outside of every transaction."""
+    if settings.EMAIL_SERVER is not None:
+        password_mail.send_password_link(
+            account, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL
         )
 
 

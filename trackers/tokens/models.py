@@ -206,3 +206,18 @@ class WrongLogin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.bucket}: {self.failures}"
+
+
+class CacheEntry(models.Model):
+    """What django-allauth counts and must not accept twice, for all processes (`CACHES`). Django's
+    own backend reads and writes it, and keeps it small.
+
+    Not written to the database's log: after a crash it starts empty.
+    """
+
+    cache_key = models.CharField(max_length=255, primary_key=True)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.cache_key

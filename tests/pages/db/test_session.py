@@ -144,7 +144,7 @@ def test_the_admin_uses_the_login_of_the_pages(client):
 
 
 def change(client, old, new):
-    given = {"old_password": old, "new_password1": new, "new_password2": new}
+    given = {"oldpassword": old, "password1": new, "password2": new}
     return client.post("/account/password/", given)
 
 

@@ -16,6 +16,7 @@ from tests.pages.sources import some_staff, source
 from trackers import roles
 from trackers.credentials.models import Credential
 from trackers.dashboards import urls
+from trackers.dashboards.account import urls as account
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.history import by_command
@@ -27,10 +28,7 @@ pytestmark = pytest.mark.django_db
 # Whoever brings the key of the scraper, or the secret of a feed, needs no account.
 OPEN = {
     "answers",
-    "login",
-    "logout",
-    "account",
-    "password",
+    *(page.name for page in account.urlpatterns),
     "metrics",
     "feed-home-atom",
     "feed-home-json",

@@ -46,7 +46,7 @@ def test_every_kind_of_page_is_found_once_without_its_parts(staff):
     assert wanted <= set(pages)
     assert pages["tweet"] == f"/tweets/{tweet.pk}/"
     assert pages["source"] == f"/sources/{there.pk}/"
-    assert not {"tweet-rows", "operations-now", "logout", "metrics", "answers"} & set(pages)
+    assert not {"tweet-rows", "operations-now", "account_logout", "metrics", "answers"} & set(pages)
 
 
 def test_a_preferred_page_represents_its_kind(staff):

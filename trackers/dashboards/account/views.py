@@ -1,0 +1,74 @@
+"""One's own account, and where the admin's login leads. The pages of logging in are
+django-allauth's, with our forms and templates (`templates/account`).
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from trackers.dashboards.access import (
+    FIRST_PAGES,
+    ViewFunction,
+    is_signed_in,
+    permission_givers,
+)
+from trackers.roles import roles_of
+from tweetwatch import VERSION
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """Who one is here, and what that allows."""
+    user = cast(User, request.user)
+    context = {
+        "roles": roles_of(user),
+        "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
+        "givers": permission_givers(),
+        "version": VERSION,
+    }
+    return render(request, "dashboards/account/page.html", context)
+
+
+def no_password(request: HttpRequest) -> HttpResponse:
+    """For an account without a password, in place of the form that changes it."""
+    raise PermissionDenied(
+        f"Your account has no password to change. {permission_givers()} can set one in the admin, "
+        "under Users, or with `manage.py user set-password`."
+    )
+
+
+def with_mail(view: ViewFunction) -> ViewFunction:
+    """Only where a mail server is set."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if settings.EMAIL_SERVER is None:
+            raise PermissionDenied(
+                "No e-mail can be sent from here. An administrator can set a new password."
+            )
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+@login_not_required
+def admin_login(request: HttpRequest) -> HttpResponseRedirect:
+    """The admin sends those here who may not open it."""
+    if request.user.is_staff:
+        return redirect("admin:index")
+    if is_signed_in(request):
+        raise PermissionDenied(
+            "The admin opens for accounts with “staff status”. "
+            f"{permission_givers()} can give it to you in the admin, under Users."
+        )
+    back = request.GET.get("next", reverse("admin:index"))
+    return redirect(f"{reverse('account_login')}?{urlencode({'next': back}, safe='/')}")
