@@ -86,7 +86,9 @@ def look_up_batch(batch: Batch, settings: LookupSettings) -> LookedUp | Held | W
         return granted
     clock = DatabaseClock(before.now, began)
     lease_ends = clock.monotonic_at(batch.expires_at)
-    sender = Sender(settings.base_url, settings.timeout, before, lease_ends, clock)
+    sender = Sender(
+        settings.base_url, settings.timeout, before, lease_ends, task_time.reply_by(), clock
+    )
     answers: list[Answered] = []
     failures: list[Failed] = []
     broke: list[Exception] = []

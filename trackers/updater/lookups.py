@@ -64,7 +64,11 @@ class Sender:
     base_url: str
     timeout: timedelta
     before: Before
-    lease_ends: float  # by time.monotonic()
+    # By time.monotonic().
+    lease_ends: float
+    # `task_time.reply_by()` of the main thread: once the alarm went off, there is none to ask for,
+    # and a thread that had to wait would send what nobody saves.
+    reply_by: float
     clock: DatabaseClock
 
     def keys_for(self, grant: BatchGrant) -> AbstractContextManager[Credential]:
@@ -74,7 +78,11 @@ class Sender:
 
     def ends(self, grant: BatchGrant) -> Mapping[str, float]:
         """The deadlines of the request, by name and time.monotonic()."""
-        return {"its lease": self.lease_ends, "the days that are paid for": grant.payment.reply_by}
+        return {
+            "its lease": self.lease_ends,
+            "the time of its task": self.reply_by,
+            "the days that are paid for": grant.payment.reply_by,
+        }
 
     def send(self, grant: BatchGrant, keys: Credential) -> Reply:
         """X's answer, by the ids of the tweets. Runs in a thread: no database."""

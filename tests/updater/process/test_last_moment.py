@@ -1,7 +1,9 @@
 """What allowed a request may end while it waits: then it is not sent, and nothing is paid."""
 
 import signal
+import threading
 import time
+from concurrent.futures import wait
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,7 +12,7 @@ from django.db import OperationalError, connection
 from django.db.models.functions import Now
 
 from tests.factories import CredentialFactory
-from tests.updater.process.test_refresh import claim, held, refresh, tracked
+from tests.updater.process.test_refresh import claim, held, refresh, tracked, turn_clock
 from tests.updater.process.test_tokens import TOKEN, TOKENS, TWEETS, asked, user
 from tests.x import ends_in
 from trackers import tasks
@@ -20,6 +22,7 @@ from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.money.models import Spending
 from trackers.tweets.models import Tweet
+from trackers.updater import lookups
 from trackers.xapi.errors import NotReady
 from tweetwatch.database import retry_while_lost
 
@@ -44,6 +47,10 @@ def alarm():
     ours = signal.getitimer(signal.ITIMER_REAL)
     yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.setitimer(signal.ITIMER_REAL, *ours)
+
+
+def raise_timeout(*_):
+    raise TimeoutError("the alarm")
 
 
 def nothing_is_spent():
@@ -115,6 +122,34 @@ def test_a_task_near_its_time_limit_sends_nothing(x, alarm):
 
     assert asked(x) == []
     nothing_is_spent()
+
+
+def test_requests_that_still_wait_for_a_thread_at_the_alarm_are_not_sent(x, alarm):
+    """On a busy machine, or beside threads of the task before that X keeps waiting."""
+    x.put("credentials", {"strict": False})
+    CredentialFactory(name="one")
+    tracked(x, 200)
+    # A first request is sent alone, to learn X's window.
+    refresh()
+    turn_clock(timedelta(days=30))
+    Queue.objects.filter(name=TWEET_UPDATE).update(capacity=200, batch_size=200)
+    batch = claim()
+    assert len(batch.keys) == 200
+    sent = len(asked(x))
+    free, before = threading.Event(), signal.getsignal(signal.SIGALRM)
+    taken = [lookups._threads.run(free.wait) for _ in range(lookups._MAX_THREADS)]
+    signal.signal(signal.SIGALRM, raise_timeout)
+    try:
+        alarm(4)
+        with pytest.raises(TimeoutError, match="the alarm"):
+            tasks.update_tweets(batch)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        free.set()
+    # What waited in line, too.
+    wait([*taken, *(lookups._threads.run(free.wait) for _ in taken)])
+
+    assert len(asked(x)) == sent
 
 
 def test_a_task_near_its_time_limit_spends_no_refresh_token(x, alarm):
