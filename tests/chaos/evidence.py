@@ -63,10 +63,10 @@ def read_rows(postgres) -> Rows:
     return Rows(tweets, queue, measured, time.time(), series)
 
 
-def read_alarms(postgres, logs, pace) -> dict[str, list[tuple[float, float]]]:
+def read_alarms(postgres, hosts, pace) -> dict[str, list[tuple[float, float]]]:
     """When look-ups that their alarm ended began and ended, by host."""
-    host_of = {pid: host for host, lines in logs.items() for _, pid, _ in lines}
-    alarms: dict[str, list[tuple[float, float]]] = {host: [] for host in logs}
+    host_of = {pid: host.name for host in hosts for pid in host.pids}
+    alarms: dict[str, list[tuple[float, float]]] = {host.name: [] for host in hosts}
     for pid, began, ended in postgres.rows(ALARMS, pace.task_timeout):
         if pid in host_of:
             alarms[host_of[pid]].append((began, ended))

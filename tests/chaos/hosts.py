@@ -18,6 +18,8 @@ from tests.chaos.supervised import Supervised
 
 # "2026-11-27 09:02:28,486 WARNING 31570 trackers.updater.settle: …"
 LOGGED = re.compile(r"([-\d]+ [\d:,]+) [A-Z]+ (\d+) ")
+# A task that its alarm ends runs for longer.
+FAMILY_EVERY = 2.0
 TIMED_OUT = " X did not answer within "
 
 
@@ -41,7 +43,7 @@ def send(pid, number):
 
 class Host(Supervised):
     """`process` is the cluster's main one. `database`: another way to it than the server's socket,
-    (host, port)."""
+    (host, port). `pids`: of all that belonged to it while a run supervised it."""
 
     command = ("qcluster",)
 
@@ -54,6 +56,7 @@ class Host(Supervised):
         self.x = relays.make((where, int(port)), follower=follower)
         self.clock = Clock(ground.directory / f"{name}.clock")
         self.exits, self.unasked = [], []
+        self.pids, self.counted_at = set(), 0.0
         super().__init__(ground.directory / f"{name}.log")
 
     def environment(self):
@@ -73,6 +76,12 @@ class Host(Supervised):
             for line in lines
             if (found := LOGGED.match(line))
         ]
+
+    def supervise(self):
+        super().supervise()
+        if time.monotonic() - self.counted_at >= FAMILY_EVERY:
+            self.pids.update(self.family())
+            self.counted_at = time.monotonic()
 
     def note_end(self, status):
         self.exits.append((time.time(), status))

@@ -198,7 +198,6 @@ class Run:
         stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
         self.subscribers.drain()
         subscribed = self.subscribers.stop(STOP_WITHIN)
-        logs = {host.name: host.read_log() for host in self.hosts}
         return Evidence(
             pace=pace,
             workers=WORKERS,
@@ -215,8 +214,8 @@ class Run:
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
             told=self.strikes.told,
-            alarms=read_alarms(self.ground.postgres, logs, pace),
-            logs=logs,
+            alarms=read_alarms(self.ground.postgres, self.hosts, pace),
+            logs={host.name: host.read_log() for host in self.hosts},
             lags=self.lags,
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
