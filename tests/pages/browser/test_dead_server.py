@@ -2,22 +2,31 @@
 is over."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 import requests
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from tests.chaos.relay import Relays
 from tests.conftest import PROJECT
 from tests.databases import OURS, url_of
+from tests.factories import CredentialFactory
 from tests.pages.chromium import poll
+from tests.pages.conftest import watched
 from tests.pages.looking import looking
+from trackers.jobs.observed.models import Worker
 
+# The browser's and htmx's own words about each request that failed.
+NO_ANSWER = ("console: htmx:", "console: Failed to load resource: net::ERR_")
 # How often the page has asked since this was run.
 COUNT = "() => { window.ticks = 0; document.body.addEventListener('tick', () => window.ticks++); }"
 
@@ -92,9 +101,34 @@ def test_a_dead_server_and_its_return_are_shown_within_two_refreshes(server, sta
         notice.wait_for(state="detached")
 
         assert (polls <= 2, text, again) == (True, "No answer", "Live")
-        # The browser's and htmx's own words about each request that failed.
-        told = ("console: htmx:", "console: Failed to load resource: net::ERR_")
-        seen.faults[:] = [one for one in seen.faults if not one.startswith(told)]
+        seen.faults[:] = [one for one in seen.faults if not one.startswith(NO_ANSWER)]
+
+
+@pytest.mark.browser
+def test_nothing_looks_fresh_while_the_server_is_dead(server, staff):
+    watched()
+    CredentialFactory()
+    later = timezone.now() + timedelta(hours=1)
+    Worker.objects.create(
+        pid=1, cluster=uuid4(), host="h", kind="main", started_at=later, seen_at=later
+    )
+    with looking(staff, server) as seen:
+        page = seen.page
+        headline, as_of = page.locator(".headline .big"), page.locator(".headline [data-as-of]")
+        page.goto(f"{server.url}/")
+        fresh = headline.evaluate("one => getComputedStyle(one).color")
+        assert headline.inner_text() == "Everything is fresh"
+        assert not as_of.is_visible()
+
+        server.kill()
+        as_of.wait_for()
+        dead = headline.evaluate("one => getComputedStyle(one).color")
+        assert re.fullmatch(r"As of \d\d:\d\d UTC\.", as_of.inner_text())
+        server.start()
+        as_of.wait_for(state="hidden")
+
+        assert dead != fresh == headline.evaluate("one => getComputedStyle(one).color")
+        seen.faults[:] = [one for one in seen.faults if not one.startswith(NO_ANSWER)]
 
 
 # What the browser and htmx say about an answer with this status.

@@ -11,6 +11,7 @@
   // What is wrong, in a word or two for the button; empty while all is well.
   let wrong = "";
   let failedAt = 0;
+  let answeredAt = Date.now();
 
   const notice = (words, mood) => {
     const old = document.querySelector("[data-trouble]");
@@ -26,9 +27,16 @@
   const isLive = () => button().getAttribute("aria-pressed") === "true";
   const again = () => (isLive() ? "This page keeps asking" : "This page is not live: press r to ask again");
 
+  // Pages show times in UTC.
+  const asOf = () => `As of ${new Date(answeredAt).toISOString().slice(11, 16)} UTC.`;
   const show = () => {
     button().toggleAttribute("data-wrong", Boolean(wrong));
     document.querySelector("[data-live-name]").textContent = wrong || "Live";
+    // What looked well then may not be so now.
+    for (const old of document.querySelectorAll("[data-as-of]")) {
+      old.hidden = !wrong;
+      old.textContent = wrong ? asOf() : "";
+    }
   };
   const fails = (label, words) => {
     wrong = label;
@@ -44,7 +52,9 @@
       : fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
   // An answer to what was asked before the failure says nothing about the server now.
   const answers = (askedAt) => {
-    if (!wrong || askedAt < failedAt) return;
+    if (wrong && askedAt < failedAt) return;
+    answeredAt = Date.now();
+    if (!wrong) return;
     wrong = "";
     show();
     const shown = notice("The server answers again.", "");
