@@ -19,6 +19,7 @@ from trackers.timelines.homes.page import Embedded
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import Usual, holes, recent_runs
+from trackers.tweets.snowflake import born_at, has_time
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import TweetState, tweet_state
 
@@ -67,6 +68,7 @@ class TweetRow:
     checked: Moment | None
     due: Moment | None
     asking: bool
+    was_shown: bool  # whether X ever showed it to us
     first_seen: str = ""  # which parts are shown as first seen, and differ today
     # A cell of what it gained, in lists that are sorted by that.
     gain: str = ""
@@ -149,8 +151,9 @@ def _tweet_row(
 ) -> TweetRow:
     state = tweet_state(tweet, job)
     who = tweet.author
-    name = (who.name or who.username or f"author {who.pk}") if who else "Author not known"
+    name = (who.name or who.username or f"author {who.pk}") if who else f"Tweet {tweet.pk}"
     text = getattr(tweet, "tweettext", None)
+    born = tweet.created_at or (born_at(tweet.pk) if has_time(tweet.pk) else None)
     return TweetRow(
         id=str(tweet.pk),
         author=name,
@@ -158,7 +161,7 @@ def _tweet_row(
         initial=name[:1].upper() if who and (who.name or who.username) else "?",
         hue=(who.pk if who else 0) % 6,
         text=text.text if text and not tweet.gone_at else None,
-        born=ago(tweet.created_at, now=now) if tweet.created_at else None,
+        born=ago(born, now=now) if born else None,
         state=state,
         figures=_figures(tweet, runs),
         since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
@@ -167,6 +170,7 @@ def _tweet_row(
         due=due(job.due_at, now=now) if job and state.is_scheduled else None,
         asking=claimed_until is not None and claimed_until > now,
         author_id=str(who.pk) if who else "",
+        was_shown=tweet.measurements > 0 or who is not None,
         version=row_version(tweet, job, text and text.text, claimed_until),
     )
 

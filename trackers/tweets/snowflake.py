@@ -12,6 +12,14 @@ LOW_BITS = 22
 LARGEST_ID = 2**63 - 1
 
 
+# The sequential ids end below 3 * 10**10; X's epoch and half a minute later, all are above this.
+_FIRST_WITH_TIME = 10**11
+
+
+def has_time(id: int) -> bool:
+    return id >= _FIRST_WITH_TIME
+
+
 def ms_of(id: int) -> int:
     """When the id was made, in Unix ms; soon after the epoch for an id that carries no time."""
     return (id >> LOW_BITS) + TWEPOCH_MS

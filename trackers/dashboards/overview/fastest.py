@@ -124,8 +124,8 @@ def _fastest_row(row: Gain, place: int, before: Places | None) -> FastestRow:
     return FastestRow(
         id=str(row.tweet_id),
         place=place,
-        author=str(tweet.author) if tweet.author else "Author not known",
-        text=text.text if text else f"Tweet {row.tweet_id}",
+        author=str(tweet.author) if tweet.author else f"Tweet {row.tweet_id}",
+        text=text.text if text else "Its text is not known.",
         gain=f"+{commas(row.gain)}",
         exact=str(row.gain),
         rate=commas(round(row.velocity)),

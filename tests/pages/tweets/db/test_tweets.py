@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from tests.factories import TweetFactory, TweetUpdateFactory
+from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from tests.pages.conftest import born, flat, measure, watched
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.updater.models import TweetBucket
@@ -178,6 +178,19 @@ def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
     for page in pages:
         assert "Regretted words" not in page.content.decode()
         assert "deleted" in page.content.decode()
+
+
+def test_a_tweet_that_x_never_showed_has_its_id_its_date_and_says_so(staff):
+    now = datetime.now(UTC)
+    never, once = TweetFactory(id=id_born(born(), 1)), watched(2)
+    Tweet.objects.update(missing_since=now, missing_reason="not_found", gone_at=now)
+
+    page = flat(staff.get("/tweets/"))
+
+    assert f'<strong dir="auto">Tweet {never.id}</strong> <span class="soft born">' in page
+    assert page.count("X does not know it: deleted") == 1
+    assert page.count("No longer shown: deleted") == 1
+    assert f"/tweets/{once.id}/" in page
 
 
 def test_a_claimed_tweet_is_shown_as_being_checked(staff):
