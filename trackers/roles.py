@@ -10,7 +10,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.apps.registry import Apps
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -132,8 +132,18 @@ def take(user: User) -> None:
             user.save(update_fields=["is_staff"])
 
 
+def gives_access(user: User | AnonymousUser) -> bool:
+    """An administrator, or whoever else may change accounts."""
+    return user.has_perm("auth.change_user")
+
+
 def those_who_give() -> QuerySet[User, str]:
     """Who can change accounts, by name: administrators first."""
     active = User.objects.filter(is_active=True)
     found = active.filter(Q(is_superuser=True) | Q(groups__name=OWNER)).distinct()
     return found.order_by("-is_superuser", "username").values_list("username", flat=True)
+
+
+def is_last_giver(user: User) -> bool:
+    """Whether nobody could change accounts any more without this one."""
+    return list(those_who_give()[:2]) == [user.username]

@@ -173,6 +173,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     # Before ours: `trackers.admin.people` takes its models out of the admin.
     "allauth.account",
+    "allauth.mfa",
     "trackers",
     "django_q",
     "django_htmx",
@@ -253,6 +254,21 @@ ACCOUNT_RATE_LIMITS = {
     **dict.fromkeys(("login", "login_failed", "change_password", "reauthenticate")),
     "reset_password": "20/m/ip,5/h/key",
 }
+# Whether owners and administrators must have a second factor (trackers/tokens/factors.py)
+SECOND_FACTOR = env.truth("SECOND_FACTOR", default=False)
+MFA_ADAPTER = "trackers.dashboards.account.factors.FactorAdapter"
+MFA_FORMS = {
+    "authenticate": "trackers.dashboards.account.factors.CodeForm",
+    "reauthenticate": "trackers.dashboards.account.factors.ConfirmingCodeForm",
+    "activate_totp": "trackers.dashboards.account.factors.AppForm",
+    "add_webauthn": "trackers.dashboards.account.factors.PasskeyForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+# Clocks of phones are some seconds off.
+MFA_TOTP_TOLERANCE = 1
 # Where it counts: no process would know of what another one has in its memory.
 CACHES = {
     "default": {

@@ -105,7 +105,9 @@ def matrix():
 
 
 def user_of(rung):
-    user = User.objects.create_user(rung, is_staff=rung == ROOT, is_superuser=rung == ROOT)
+    user = User.objects.create_user(
+        rung, password=rung, is_staff=rung == ROOT, is_superuser=rung == ROOT
+    )
     if rung in roles.ROLES:
         roles.give(user, rung)
     return user

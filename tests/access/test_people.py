@@ -165,3 +165,24 @@ def test_an_owner_cannot_revoke_what_an_administrator_has(owner):
     assert owner.post(USERS, chosen).status_code == 403
 
     assert browser.get("/tweets/").status_code == 200
+
+
+def test_the_last_owner_cannot_lock_himself_out(client, owner):
+    """Neither give up the role, nor the account."""
+    kim = User.objects.get()
+    for change in ({"groups": []}, {"is_active": ""}):
+        refused = client.post(f"{USERS}{kim.pk}/change/", typed(kim, **change))
+        assert "last account that can change accounts" in refused.content.decode(), change
+    assert client.post(f"{USERS}{kim.pk}/delete/", {"post": "yes"}).status_code == 403
+
+    roles.give(User.objects.create_user("lee"), OWNER)
+    client.post(f"{USERS}{kim.pk}/change/", typed(kim, groups=[]))
+    assert roles.roles_of(kim) == []
+
+
+def typed(user, **change):
+    """The form as it is, but for this."""
+    groups = [str(group.pk) for group in user.groups.all()]
+    joined = {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    form = {"username": user.username, "is_active": "on", "is_staff": "on", "groups": groups}
+    return {name: value for name, value in {**form, **joined, **change}.items() if value}

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -19,12 +20,18 @@ from django.utils.formats import localize
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
 
+from trackers import roles
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
-from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
+from trackers.roles import IN_THE_ADMIN, MAY, OWNER, ROLES, roles_of
 from trackers.tokens import acts
 from trackers.tokens.sessions import sessions_of
+
+_LAST_ONE = (
+    "This is the last account that can change accounts. Make another one an owner first, so that "
+    "you do not lock yourselves out."
+)
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -34,8 +41,20 @@ for _model in [model for model in admin.site._registry if model.__module__.start
     admin.site.unregister(_model)
 
 
+class _PersonForm(UserChangeForm):
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        user = self.instance
+        is_superuser = cleaned.get("is_superuser", user.is_superuser)
+        gives = is_superuser or any(group.name == OWNER for group in cleaned.get("groups", ()))
+        if roles.is_last_giver(user) and not (gives and cleaned.get("is_active", user.is_active)):
+            raise ValidationError(_LAST_ONE)
+        return cleaned
+
+
 @admin.register(User)
 class PersonAdmin(ActingAdmin, UserAdmin):
+    form = _PersonForm
     list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
     actions = ("unlock", "revoke_all")
@@ -65,6 +84,8 @@ class PersonAdmin(ActingAdmin, UserAdmin):
         return super().has_change_permission(request, obj) and _may_change_user(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        if obj is not None and roles.is_last_giver(obj):
+            return False
         return super().has_delete_permission(request, obj) and _may_change_user(request, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

@@ -10,6 +10,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from trackers.credentials.rotation import encrypted
+from trackers.tokens.factors import secrets_of_factors
 
 _WORD = b"tweetwatch"
 
@@ -44,6 +45,7 @@ def _opens(key: Fernet, token: str) -> bool:
 
 def _tokens() -> Iterator[str]:
     """Every stored secret, still encrypted."""
+    yield from secrets_of_factors()
     for model, fields in encrypted():
         for name in fields:
             yield from (

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from trackers import history
 from trackers.acts import Done
-from trackers.credentials import rotation, sign_in
+from trackers.credentials import sign_in
 from trackers.credentials.check import CheckResult
 from trackers.credentials.check import check as ask_x
 from trackers.credentials.models import Credential
@@ -72,20 +72,6 @@ def remove(credential: Credential, actor: Actor) -> Done:
     history.record(actor, [credential], "Removed", flag=history.DELETION)
     credential.delete()
     return Done(f"Removed {credential} and its secrets.")
-
-
-def encrypt_anew(actor: Actor) -> Done:
-    """Encrypt all secrets with the first of FIELD_KEYS; `count`: of how many rows.
-
-    Raises SecretUnreadableError: nothing is changed then.
-    """
-    count = rotation.encrypt_anew()
-    history.record_many(actor, Credential, count, "Re-encrypted the secrets")
-    return Done(
-        f"Re-encrypted the secrets of {count} credentials and subscribers with the first of "
-        "FIELD_KEYS.",
-        count,
-    )
 
 
 def check(credential: Credential) -> CheckResult:

@@ -26,6 +26,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from trackers import roles
 from trackers.dashboards.parts import part_of
+from trackers.tokens.factors import lacks_factor
 
 ViewFunction = Callable[..., HttpResponseBase]
 
@@ -51,9 +52,13 @@ class SignedInMiddleware(LoginRequiredMiddleware):
     def process_view(
         self, request: HttpRequest, view_func: ViewFunction, view_args: Any, view_kwargs: Any
     ) -> HttpResponseBase | None:
-        if not getattr(view_func, "login_required", True) or is_signed_in(request):
+        if not getattr(view_func, "login_required", True):
             return None
-        return _ask_to_log_in(request)
+        if not is_signed_in(request):
+            return _ask_to_log_in(request)
+        if not _is_of_account(request) and lacks_factor(request.user):
+            return _ask_for_factor(request)
+        return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The admin itself refuses without an explanation."""
@@ -140,6 +145,22 @@ def _ask_to_log_in(request: HttpRequest) -> HttpResponse:
     if request.path.endswith(".json"):
         return JsonResponse({"error": "Log in first."}, status=401)
     return redirect(_login_address(request, _page_address(request)))
+
+
+def _is_of_account(request: HttpRequest) -> bool:
+    """Pages on which a person adds a factor, or leaves."""
+    match = request.resolver_match
+    if match is None or match.namespaces or match.url_name is None:
+        return False
+    return match.url_name == "account" or match.url_name.startswith(("account_", "mfa_"))
+
+
+def _ask_for_factor(request: HttpRequest) -> HttpResponse:
+    if request.path.endswith(".json"):
+        return JsonResponse({"error": "Add a second factor to your account first."}, status=403)
+    if request.headers.get("HX-Request"):
+        return HttpResponseClientRedirect(reverse("mfa_index"))
+    return redirect("mfa_index")
 
 
 def _login_address(request: HttpRequest, back: str) -> str:

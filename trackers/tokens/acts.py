@@ -8,14 +8,17 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers import history, roles
 from trackers.acts import Done
+from trackers.credentials import rotation
+from trackers.credentials.models import Credential
 from trackers.history import Actor
 from trackers.timelines.models import Follower
-from trackers.tokens import feed_addresses, sessions, wrong_logins
+from trackers.tokens import factors, feed_addresses, sessions, wrong_logins
 from trackers.tokens.models import ApiToken, FeedAddress
 
 
@@ -27,6 +30,39 @@ def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
     roles.give(user, role)
     history.record(actor, [user], f"Added as {role}", flag=history.ADDITION)
     return Done(f"Added {user.username}.")
+
+
+def set_password(user: User, password: str, actor: Actor) -> Done:
+    """Raises ValidationError. Whoever is logged in with the old one is logged out."""
+    validate_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    history.record(actor, [user], "Set a new password")
+    return Done(f"{user.username} has a new password, and is logged out everywhere.")
+
+
+def reset_factors(user: User, actor: Actor) -> Done:
+    """Forget a person's second factors, recovery codes included: for whoever lost them."""
+    count = factors.remove_factors(user)
+    history.record(actor, [user], "Removed all second factors")
+    return Done(f"{user.username} logs in without a second factor.", count, is_done=bool(count))
+
+
+@transaction.atomic
+def encrypt_anew(actor: Actor) -> Done:
+    """Encrypt all secrets with the first of FIELD_KEYS; `count`: how many.
+
+    Raises SecretUnreadableError: nothing is changed then.
+    """
+    count = rotation.encrypt_anew()
+    history.record_many(actor, Credential, count, "Re-encrypted the secrets")
+    count_of_factors = factors.encrypt_factors_anew()
+    history.record_many(actor, User, count_of_factors, "Re-encrypted the second factors")
+    return Done(
+        f"Re-encrypted {count + count_of_factors} secrets, of credentials, subscribers and second "
+        "factors, with the first of FIELD_KEYS.",
+        count + count_of_factors,
+    )
 
 
 def set_role(user: User, role: str | None, actor: Actor) -> Done:

@@ -1,4 +1,5 @@
-"""Wrong passwords slow down further tries: of an account from an address, an address, an account.
+"""Wrong passwords and codes slow down further tries: of an account from an address, an address, an
+account.
 
 name, address ─> three buckets ─> how long to wait ─> the password is checked, or not yet
 
@@ -55,8 +56,8 @@ _CLEAR_FAILURES = """
     WHERE bucket = %(address)s
 """
 _UNLOCK_ACCOUNT = """
-    DELETE FROM trackers_wronglogin WHERE bucket = %(account)s OR account = %(account)s
-        OR bucket = %(address)s
+    DELETE FROM trackers_wronglogin WHERE bucket = ANY(%(accounts)s)
+        OR account = ANY(%(accounts)s) OR bucket = %(address)s
 """
 
 
@@ -76,7 +77,13 @@ class LoginAttempt:
 
 def login_attempt(account: str, address: str) -> LoginAttempt:
     """Accounts are compared without case; an IPv6 address counts as its home's network."""
-    return LoginAttempt(account.strip().casefold()[:200], _network_of(address))
+    return LoginAttempt(account.strip(" ").casefold()[:200], _network_of(address))
+
+
+def factor_of(account: str) -> str:
+    """The account's second factor, as an account of its own. No name of an account has such a
+    letter."""
+    return f"{account}\n"
 
 
 def _network_of(address: str) -> str:
@@ -137,9 +144,9 @@ def clear_failures(who: LoginAttempt) -> None:
 
 def unlock_account(account: str, *, address: str = "") -> int:
     """Forget the wrong passwords of an account, from any address, and those of an address."""
-    who = login_attempt(account, address)
+    who, factor = login_attempt(account, address), login_attempt(factor_of(account), address)
     params = {
-        "account": who.bucket(ACCOUNT),
+        "accounts": [who.bucket(ACCOUNT), factor.bucket(ACCOUNT)],
         "address": who.bucket(ADDRESS) if address else None,
     }
     with cursor() as db:

@@ -17,6 +17,7 @@ from trackers.acts import Act, Done
 from trackers.history import Actor, by_api
 from trackers.timelines.followers import homes_of, may_use, own
 from trackers.tokens import rate_limit
+from trackers.tokens.factors import lacks_factor
 from trackers.tokens.models import READ_SCOPE, SCOPES, WRITE_SCOPE, ApiToken
 from trackers.tokens.rate_limit import RateUse
 from tweetwatch.http.bodies import receive_body
@@ -100,7 +101,7 @@ class SignedIn(AuthBase):
         user = request.user
         if not isinstance(user, User) or not user.is_active:
             return None
-        return user if user.has_perm(VIEW_TWEETS) else None
+        return user if user.has_perm(VIEW_TWEETS) and not lacks_factor(user) else None
 
 
 def user_of(request: HttpRequest) -> User:

@@ -9,6 +9,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
+from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -22,8 +23,17 @@ from trackers.tokens import wrong_logins
 from trackers.tokens.wrong_logins import LoginAttempt, login_attempt
 from tweetwatch.http.client_addresses import client_address
 
-# They say what the page that follows shows anyway.
-_LEFT_OUT = {"account/messages/logged_in.txt", "account/messages/logged_out.txt"}
+# Where something happened; what the next page shows anyway is not said.
+_SENTENCES = {
+    "account/messages/password_changed.txt": "Your password has been changed. Other browsers have "
+    "been logged out.",
+    "mfa/messages/totp_activated.txt": "From now on logging in takes a code of your app.",
+    "mfa/messages/totp_deactivated.txt": "The authenticator app is no longer a factor.",
+    "mfa/messages/webauthn_added.txt": "The passkey has been added.",
+    "mfa/messages/webauthn_removed.txt": "The passkey has been removed.",
+    "mfa/messages/recovery_codes_generated.txt": "Keep the new recovery codes where you find them "
+    "without this device. Older ones are refused.",
+}
 _TOO_MANY_TRIES = (
     "Too many wrong passwords. Try again in {seconds} s; this one was not checked. "
     "If you forgot it, an administrator can set a new one."
@@ -66,8 +76,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_address(request)
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Forms are answered with pages, whatever a client says that it takes."""
-        return False
+        """Forms are answered with pages, whatever a client says that it takes; the script for
+        passkeys asks here for what a passkey signs."""
+        return request.method == "GET" and request.path == reverse("mfa_login_webauthn")
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -77,11 +88,12 @@ class AccountAdapter(DefaultAccountAdapter):
         request: HttpRequest,
         level: int,
         message_template: str | None = None,
-        *args: Any,
-        **kwargs: Any,
+        message_context: dict[str, Any] | None = None,
+        extra_tags: str = "",
+        message: str | None = None,
     ) -> None:
-        if message_template not in _LEFT_OUT:
-            super().add_message(request, level, message_template, *args, **kwargs)
+        if sentence := message or _SENTENCES.get(message_template or ""):
+            messages.add_message(request, level, sentence)
 
     def send_password_reset_mail(
         self, user: AbstractBaseUser, email: str, context: dict[str, Any]

@@ -4,6 +4,10 @@ for them; signing up and changing e-mail addresses are not among them."""
 from __future__ import annotations
 
 from allauth.account import views as pages
+from allauth.mfa.base import views as factors
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as app
+from allauth.mfa.webauthn import views as passkeys
 from django.urls import path
 from django.views.decorators.http import require_POST
 
@@ -29,4 +33,31 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("login/inactive/", pages.account_inactive, name="account_inactive"),
+    # Second factors
+    path("login/factor/", factors.authenticate, name="mfa_authenticate"),
+    path("login/passkey/", passkeys.login_webauthn, name="mfa_login_webauthn"),
+    path("account/confirm/", pages.reauthenticate, name="account_reauthenticate"),
+    path("account/confirm/code/", factors.reauthenticate, name="mfa_reauthenticate"),
+    path(
+        "account/confirm/passkey/",
+        passkeys.reauthenticate_webauthn,
+        name="mfa_reauthenticate_webauthn",
+    ),
+    path("account/factors/", factors.index, name="mfa_index"),
+    path("account/factors/app/", app.activate_totp, name="mfa_activate_totp"),
+    path("account/factors/app/remove/", app.deactivate_totp, name="mfa_deactivate_totp"),
+    path("account/factors/codes/", codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path(
+        "account/factors/codes/new/",
+        codes.generate_recovery_codes,
+        name="mfa_generate_recovery_codes",
+    ),
+    path("account/factors/passkeys/", passkeys.list_webauthn, name="mfa_list_webauthn"),
+    path("account/factors/passkeys/add/", passkeys.add_webauthn, name="mfa_add_webauthn"),
+    path("account/factors/passkeys/<int:pk>/", passkeys.edit_webauthn, name="mfa_edit_webauthn"),
+    path(
+        "account/factors/passkeys/<int:pk>/remove/",
+        passkeys.remove_webauthn,
+        name="mfa_remove_webauthn",
+    ),
 ]

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from trackers.credentials import acts
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
+from trackers.tokens import acts
 
 
 class Command(PagelessCommand):

@@ -21,7 +21,7 @@ NO_ROLE = "none"
 
 
 class Command(ActionsCommand):
-    help = "Add, list and unlock accounts, and give them roles."
+    help = "Add, list and unlock accounts, give them roles, and help people back in."
 
     def add_actions(self, add_action: AddAction) -> None:
         add = add_action("add", help="add an account; its password is read from standard input")
@@ -31,6 +31,14 @@ class Command(ActionsCommand):
         role = add_action("role", help="give it this role in place of any other")
         role.add_argument("name")
         role.add_argument("role", choices=[*roles.ROLES, NO_ROLE])
+        password = add_action(
+            "set-password", help="set its password, read from standard input; it is logged out"
+        )
+        password.add_argument("name")
+        factors = add_action(
+            "reset-factors", help="remove its second factors, for somebody who lost them"
+        )
+        factors.add_argument("name")
         add_action("list", help="list all accounts and their roles")
         unlock = add_action("unlock", help="forget an account's failed logins")
         unlock.add_argument("name")
@@ -49,6 +57,16 @@ class Command(ActionsCommand):
         user = _find_user(options["name"])
         acts.set_role(user, None if options["role"] == NO_ROLE else options["role"], by_command())
         self.show_user(user)
+
+    def do_set_password(self, options: Mapping[str, Any]) -> None:
+        user = _find_user(options["name"])
+        done = acts.set_password(user, _read_password(), by_command())
+        self.show_user(user, done.message)
+
+    def do_reset_factors(self, options: Mapping[str, Any]) -> None:
+        user = _find_user(options["name"])
+        done = acts.reset_factors(user, by_command())
+        self.show_user(user, done.message)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         for user in User.objects.exclude(username=history.COMMANDS_ACCOUNT).order_by("username"):
@@ -87,5 +105,5 @@ def _read_password() -> str:
         return sys.stdin.readline().rstrip("\r\n")
     password = getpass("Password: ")
     if getpass("Again: ") != password:
-        raise CommandError("The two passwords differ. Nothing was added.", returncode=EXIT_USAGE)
+        raise CommandError("The two passwords differ. Nothing was done.", returncode=EXIT_USAGE)
     return password
