@@ -156,10 +156,10 @@ def test_the_fastest_growing_tweets_come_first(owner):
     def order(query):
         return [one["tweet"]["id"] for one in owner.get(f"tweets/leaderboard?{query}")["leaders"]]
 
-    assert order("metric=likes") == ["2", "1"]
-    assert order("metric=likes&by=gain&limit=1") == ["1"]
+    assert order("metric=likes") == ["1", "2"]
+    assert order("metric=likes&by=velocity&limit=1") == ["2"]
     assert order("metric=likes&window=15m") == []
-    [first, _] = owner.get("tweets/leaderboard?metric=likes")["leaders"]
+    [_, first] = owner.get("tweets/leaderboard?metric=likes")["leaders"]
     assert (first["gain"], first["velocity"]) == (40, 240.0)
     owner.get("tweets/leaderboard?metric=fame")
     assert owner.status == 400

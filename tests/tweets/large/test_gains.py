@@ -66,6 +66,20 @@ def test_a_gain_is_measured_within_the_window():
     assert Changed.objects.count() == 0
 
 
+def test_a_rise_within_a_minute_is_no_more_an_hour_than_one_within_five():
+    burst, steady = TweetFactory.create_batch(2)
+    measure(burst, 59, 0)
+    measure(burst, 60, 90)
+    measure(steady, 0, 0)
+    measure(steady, 60, 2_000)
+
+    kept(60)
+
+    rates = {one.tweet_id: one.velocity for one in Gain.objects.fastest(Window.HOUR, "likes")}
+    assert rates == {burst.id: pytest.approx(90 * 12), steady.id: pytest.approx(2_000)}
+    assert gains(by="velocity")[0][0] == steady.id
+
+
 def test_a_count_held_across_the_beginning_of_the_window_counts_there():
     tweet = TweetFactory()
     for minutes, likes in ((-30, 5), (-10, 5), (10, 5), (40, 8)):

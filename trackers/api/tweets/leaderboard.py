@@ -21,7 +21,8 @@ Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "views"]
 
 
 class LeaderOut(Schema):
-    """The gain between two measurements, at `since` and `until`; `velocity` is per hour."""
+    """The gain between two measurements, at `since` and `until`; `velocity` is per hour of that
+    stretch, or of five minutes if it is shorter."""
 
     tweet: TweetOut
     gain: int
@@ -39,10 +40,10 @@ def leaderboard(
     request: HttpRequest,
     metric: Metric = "views",
     window: Literal["15m", "1h", "24h"] = "1h",
-    by: Literal["gain", "velocity"] = "velocity",
+    by: Literal["gain", "velocity"] = "gain",
     limit: Annotated[int, Query(ge=1, le=_MAX_LEADERS)] = 50,
 ) -> dict[str, Any]:
-    """Fastest first. The workers update the lists every minute."""
+    """Highest first. The workers update the lists every minute."""
     require_permission(request, VIEW)
     rows = Gain.objects.fastest(_WINDOWS[window], metric, by=by)[:limit]
     return {

@@ -15,7 +15,7 @@ from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.parts import is_kiosk, render_parts
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import commas, exactly, lasting
-from trackers.tweets.gains.models import Gain, Window
+from trackers.tweets.gains.models import By, Gain, Window
 from trackers.tweets.gains.places import Places, places
 
 _WINDOWS = {
@@ -23,7 +23,8 @@ _WINDOWS = {
     Window.HOUR: "1 h",
     Window.DAY: "24 h",
 }
-_DEFAULT_BOARD = (Window.HOUR, "views")
+_ORDERS: Mapping[By, str] = {"gain": "Gained", "velocity": "An hour"}
+_DEFAULT_BOARD: tuple[Window, str, By] = (Window.HOUR, "views", "gain")
 # On the overview, and on the page of its own.
 SHORT_BOARD, _LONG_BOARD = 10, 50
 
@@ -43,7 +44,8 @@ class FastestRow:
     text: str
     gain: str
     exact: str
-    rate: str
+    rate: str  # an hour; empty where the stretch is too short
+    is_extrapolated: bool  # it lasted less than an hour
     lasted: str
     between: str
     move: str  # "up", "down", "new" or empty
@@ -57,6 +59,8 @@ class Board:
     metric: str
     windows: tuple[BoardChoice, ...]
     metrics: tuple[BoardChoice, ...]
+    orders: tuple[BoardChoice, ...]
+    is_by_rate: bool
     lines: tuple[FastestRow, ...]
     compared: str  # when the places that these are compared with were taken, if known
     is_short: bool
@@ -78,42 +82,50 @@ def board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
 
 
 def _board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
-    window, metric = _chosen_board(params)
-    before = places(window, metric)
+    window, metric, by = chosen = _chosen_board(params)
+    # Places are stored of those that gained most.
+    before = places(window, metric) if by == "gain" else None
     # One more, to know whether there are others.
-    rows = Gain.objects.fastest(window, metric)[: most + 1]
+    rows = Gain.objects.fastest(window, metric, by=by)[: most + 1]
     lines = tuple(_fastest_row(item, place, before) for place, item in enumerate(rows, 1))
     return Board(
-        asked=_board_query(window, metric, kiosk=kiosk),
+        asked=_board_query(*chosen, kiosk=kiosk),
         window=window.label,
         metric=LABELS[metric],
         windows=tuple(
-            BoardChoice(words, _board_query(item, metric, kiosk=kiosk), item == window)
+            BoardChoice(words, _board_query(item, metric, by, kiosk=kiosk), item == window)
             for item, words in _WINDOWS.items()
         ),
         metrics=tuple(
-            BoardChoice(words, _board_query(window, item, kiosk=kiosk), item == metric)
+            BoardChoice(words, _board_query(window, item, by, kiosk=kiosk), item == metric)
             for item, words in LABELS.items()
         ),
+        orders=tuple(
+            BoardChoice(words, _board_query(window, metric, item, kiosk=kiosk), item == by)
+            for item, words in _ORDERS.items()
+        ),
+        is_by_rate=by == "velocity",
         lines=lines[:most],
         compared=f"{before.at:%H:%M} UTC" if before else "",
         is_short=len(lines) > most,
     )
 
 
-def _chosen_board(params: Mapping[str, str]) -> tuple[Window, str]:
+def _chosen_board(params: Mapping[str, str]) -> tuple[Window, str, By]:
     """What the address asks for; what is unknown gets its default."""
-    window, metric = _DEFAULT_BOARD
+    window, metric, by = _DEFAULT_BOARD
     asked = params.get("window", "")
     if asked in {str(int(window_choice)) for window_choice in Window}:
         window = Window(int(asked))
     if params.get("metric") in LABELS:
         metric = params["metric"]
-    return window, metric
+    if params.get("by") == "velocity":
+        by = "velocity"
+    return window, metric, by
 
 
-def _board_query(window: Window, metric: str, *, kiosk: bool) -> str:
-    asked: dict[str, str | int] = {"window": int(window), "metric": metric}
+def _board_query(window: Window, metric: str, by: By, *, kiosk: bool) -> str:
+    asked: dict[str, str | int] = {"window": int(window), "metric": metric, "by": by}
     return urlencode({**asked, "kiosk": 1} if kiosk else asked)
 
 
@@ -128,7 +140,8 @@ def _fastest_row(row: Gain, place: int, before: Places | None) -> FastestRow:
         text=text.text if text else "Its text is not known.",
         gain=f"+{commas(row.gain)}",
         exact=str(row.gain),
-        rate=commas(round(row.velocity)),
+        rate="" if row.rate is None else commas(round(row.rate)),
+        is_extrapolated=row.is_extrapolated,
         lasted=lasting(row.lasted),
         between=_measured_between(row.since, row.until),
         move=move,

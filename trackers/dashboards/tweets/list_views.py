@@ -187,18 +187,20 @@ def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
 
 
 def _gain_cell(row: Gain) -> SafeString:
-    """ "+115 in 58 min" and "119 an hour"; the title has both times."""
+    """ "+115 in 58 min" and "≈ 119 an hour"; the title has both times."""
     title = f"measured from {exactly(row.since)} to {exactly(row.until)}"
     return SafeString(
         f'<td class="figure gain" data-label="Gain" title="{escape(title)}">'
         f'<data value="{row.gain}">{signed(row.gain)}</data>'
-        f'<small class="soft">in {lasting(row.lasted)}, {_an_hour(row.velocity)} an hour'
-        "</small></td>"
+        f'<small class="soft">in {lasting(row.lasted)}{_an_hour(row)}</small></td>'
     )
 
 
-def _an_hour(velocity: float) -> str:
-    return commas(round(velocity)) if velocity >= 10 else f"{velocity:.1f}"
+def _an_hour(row: Gain) -> str:
+    if row.rate is None:
+        return ""
+    rate = commas(round(row.rate)) if row.rate >= 10 else f"{row.rate:.1f}"
+    return f", {'≈ ' if row.is_extrapolated else ''}{rate} an hour"
 
 
 @require_safe

@@ -32,6 +32,9 @@ class Window(models.IntegerChoices):
         return timedelta(minutes=self)
 
 
+# From so long a stretch on, a gain is said per hour; two measurements a minute apart prove nothing.
+RATE_FROM = timedelta(minutes=5)
+
 # Instead of a window: the whole life of a tweet, in which it gained all that it has.
 EVER = 0
 
@@ -79,7 +82,7 @@ class Gain(models.Model):
     - The window ends now, not at the last measurement. A row is recomputed every minute, those of
       an hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
       tweet that stands still sinks, and leaves within the window's length.
-    - `velocity` is the gain per hour of that stretch, or of a minute if the stretch is shorter.
+    - `velocity` is the gain per hour of that stretch, or of RATE_FROM if the stretch is shorter.
     - With EVER as the window, the gain is the metric's value itself, since the tweet was posted.
     - Only rises are stored. Each window and metric keeps the MAX_LIST_LENGTH tweets that gained
       most, and as many with the highest velocity, however many tweets there are.
@@ -115,9 +118,19 @@ class Gain(models.Model):
         """The time between the two measurements."""
         return self.until - self.since
 
+    @property
+    def rate(self) -> float | None:
+        """The gain per hour, where it was measured for long enough to say one."""
+        return self.velocity if self.lasted >= RATE_FROM else None
+
+    @property
+    def is_extrapolated(self) -> bool:
+        """Whether the rate is of less than an hour."""
+        return self.lasted < Window.HOUR.length
+
 
 class GainPlaces(models.Model):
-    """The top of one list, by velocity, at two moments some minutes apart (`gains.places`)."""
+    """The top of one list, by gain, at two moments some minutes apart (`gains.places`)."""
 
     minutes = models.SmallIntegerField(choices=Window)
     metric = models.CharField(max_length=11)

@@ -1,4 +1,4 @@
-"""The places of the fastest a few minutes ago, so that a list can show what rose and what fell."""
+"""The places, a few minutes ago, of those that gained most: what rose and what fell since."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STORE_PLACES = """
     SELECT l.minutes, l.metric, %(now)s, ARRAY(
         SELECT tweet_id FROM trackers_gain m
         WHERE m.minutes = l.minutes AND m.metric = l.metric
-        ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s)
+        ORDER BY gain DESC, tweet_id DESC LIMIT %(most)s)
     FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
     ON CONFLICT (minutes, metric) DO UPDATE SET
         before_at = p.at, before = p.ids, at = excluded.at, ids = excluded.ids

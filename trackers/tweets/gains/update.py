@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db import transaction
 
-from trackers.tweets.gains.models import EVER, Window
+from trackers.tweets.gains.models import EVER, RATE_FROM, Window
 from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, wait_for_work
@@ -79,7 +79,12 @@ _TAKE_DUE = """
 INTERPRETED = "SET LOCAL jit = off"
 
 GAINS = statement(
-    __file__, "gains", figures=_FIGURES, packed_figures=_PACKED_FIGURES, nothing=_ZERO_FIGURES
+    __file__,
+    "gains",
+    figures=_FIGURES,
+    packed_figures=_PACKED_FIGURES,
+    nothing=_ZERO_FIGURES,
+    rate_from=RATE_FROM.total_seconds(),
 )
 
 # Removes what a full list no longer holds. Rows that tie with the last velocity or gain stay.

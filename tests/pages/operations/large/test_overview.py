@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.utils.timezone import now
 
 from tests import large_tables, plans
@@ -221,7 +222,7 @@ def test_the_fastest_growing_tweets_are_listed_by_window_and_metric(staff):
 
     page = staff.get("/")
     assert order(page) == [quick.pk, slow.pk]
-    assert "+1,234 in 58 min 1,234" in words(page)
+    assert "+1,234 in 58 min ≈ 1,234" in words(page)
     assert order(staff.get("/?window=15&metric=likes")) == [liked.pk]
     assert order(staff.get("/?part=fastest&window=15&metric=likes")) == [liked.pk]
     assert order(staff.get("/?window=nonsense&metric=%00")) == [quick.pk, slow.pk]
@@ -230,13 +231,29 @@ def test_the_fastest_growing_tweets_are_listed_by_window_and_metric(staff):
     )
 
 
+def test_the_largest_gain_comes_first_and_a_rate_where_it_was_measured(staff):
+    """A minute-old tweet with +90 is no faster than one with thousands in the hour."""
+    large, young = fast(4000, 90)
+    Gain.objects.filter(tweet=large).update(since=F("until") - HOUR)
+    Gain.objects.filter(tweet=young).update(since=F("until") - timedelta(minutes=1), velocity=5400)
+
+    page = staff.get("/")
+
+    assert order(page) == [large.pk, young.pk]
+    assert "+4,000 in 1 h 4,000" in words(page)
+    assert "+90 in 1 min –" in words(page)
+    by_rate = staff.get("/?window=60&metric=views&by=velocity")
+    assert order(by_rate) == [young.pk, large.pk]
+    assert "Ranked by views gained an hour" in words(by_rate)
+
+
 def test_arrows_show_changes_of_rank_since_some_minutes_ago(staff):
     first, second, third = fast(30, 20, 10)
     start = now() - timedelta(minutes=12)
     store_places(now=start)
     assert "same place" not in read(staff, "/?part=fastest")
 
-    Gain.objects.filter(tweet=third).update(velocity=40)
+    Gain.objects.filter(tweet=third).update(gain=40)
     store_places(now=start + timedelta(minutes=2))
     store_places(now=start + timedelta(minutes=6))
     page = read(staff, "/?part=fastest")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import end
@@ -160,7 +161,11 @@ def test_the_fastest_growing_tweets_show_gain_and_window(staff):
     page = staff.get(LIST, {"sort": "gain-likes-60"})
     assert row_ids(page) == [fast.pk, slow.pk]
     assert '<data value="115">+115</data>' in page.content.decode()
-    assert "in 2 min, 3,450 an hour" in page.content.decode()
+    # Of two minutes no rate is said.
+    assert "in 2 min</small>" in page.content.decode()
+    Gain.objects.update(since=F("until") - timedelta(minutes=20))
+    slower = staff.get(LIST, {"sort": "gain-likes-60"}).content.decode()
+    assert "in 20 min, ≈ 1,380 an hour" in slower
     assert "Likes gained in an hour" in page.content.decode()
     assert row_ids(staff.get(LIST, {"sort": "velocity-likes-15", "q": "slow"})) == [slow.pk]
     assert row_ids(staff.get(LIST, {"sort": "gain-likes-1440", "min_likes": "100"})) == [fast.pk]
@@ -334,7 +339,7 @@ def test_the_export_of_growing_tweets_has_their_gains(staff):
     grow(tweet, 1, 116)
 
     [row] = exported(staff, sort="gain-likes-60")
-    assert (row["gain"], row["gain_per_hour"]) == ("115", "6900.0")
+    assert (row["gain"], row["gain_per_hour"]) == ("115", "1380.0")
     assert row["gained_since"] < row["gained_until"]
     assert Gain.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
     in_parquet = staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"})

@@ -53,7 +53,7 @@ base AS MATERIALIZED (
     ) run
     WHERE s.minutes > 0 AND t.taken_at > s.start AND EXISTS (
         SELECT FROM list l WHERE l.minutes = s.minutes AND t.f[l.place] >= 1
-        AND (t.f[l.place] >= l.gain OR t.f[l.place] * 60.0 >= l.velocity) IS NOT FALSE)
+        AND (t.f[l.place] >= l.gain OR t.f[l.place] * 3600.0 / {rate_from} >= l.velocity) IS NOT FALSE)
     UNION ALL
     SELECT t.id, s.minutes, s.holds, t.f, t.measured_until, {nothing},
            least(t.born, t.measured_until)
@@ -66,7 +66,7 @@ gained AS MATERIALIZED (
     CROSS JOIN LATERAL (SELECT b.after[l.place] - b.before[l.place] AS gain OFFSET 0) risen
     CROSS JOIN LATERAL (
         SELECT risen.gain * 3600::float8
-               / greatest(extract(epoch FROM b.until - b.since)::float8, 60) AS velocity
+               / greatest(extract(epoch FROM b.until - b.since)::float8, {rate_from}) AS velocity
         OFFSET 0
     ) speed
     WHERE risen.gain > 0
