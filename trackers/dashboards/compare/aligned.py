@@ -11,7 +11,7 @@ from trackers.tweets.growth.at_ages import Born, CountsAtAge
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
 from trackers.tweets.series import HOLE_FACTOR
 
-# Points of a curve: two for each pixel would not show more of a line that only steps up.
+# Measurements of a curve at the most: two for each pixel would not show more.
 _CURVE_AGES = 480
 TABLE_AGES = {
     timedelta(minutes=15): "15 min",
@@ -72,21 +72,32 @@ def crowd(
     return Crowd(place, name, tweets, band(counts_at(own, tweets), 0))
 
 
-def curve_values(curve: TweetCurve, xs: Sequence[timedelta], every: IntervalAt) -> list[int | None]:
-    """The curve at these ages; None in gaps, and where it was never measured."""
-    at = {one.age: one for one in curve.readings}
-    return [
-        reading.counts[0] if (reading := at.get(age)) and not _in_gap(curve.born, reading, every)
-        else None
-        for age in xs
-    ]  # fmt: skip
+def measured_points(
+    curve: TweetCurve, until: timedelta, every: IntervalAt
+) -> list[tuple[timedelta, int | None]]:
+    """The measurements up to that age, by the age at which they were made; None in each gap."""
+    points: list[tuple[timedelta, int | None]] = []
+    measured_last, in_gap = None, False
+    for reading in curve.readings:
+        if reading.age > until:
+            break
+        measured = reading.measured_at - curve.born.at
+        if measured != measured_last:
+            points.append((measured, reading.counts[0]))
+            measured_last, in_gap = measured, False
+        elif not in_gap and _in_gap(curve.born, reading, every):
+            points.append((reading.age, None))
+            in_gap = True
+    return points
 
 
 def _in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:
-    """Whether nobody had looked for much longer than the interval for that age, and for longer than
-    a tenth of that age: intervals that were shortened later leave no gaps in the past."""
-    since = born.at + reading.age - reading.measured_at
-    usual = every(born, reading.age)
+    """Whether nobody had looked for much longer than the interval for the age at which it was
+    measured last, and for longer than a tenth of this age: intervals that were shortened later
+    leave no gaps in the past."""
+    measured = reading.measured_at - born.at
+    usual = every(born, measured)
+    since = reading.age - measured
     return since > max(reading.age / 10, HOLE_FACTOR * usual if usual else timedelta(0))
 
 
@@ -142,7 +153,8 @@ def describe_comparison(
         if known:
             most = max(known, key=lambda pair: pair[0])
             parts.append(f"{_curve_name(most[1])} had {commas(most[0])} {label}")
-        if len(known) > 1:
+        # Of some of them alone nobody knows which has the most.
+        if len(known) == len(curves) > 1:
             least = min(known, key=lambda pair: pair[0])
             parts[0] += f", the most; {_curve_name(least[1])} had {commas(least[0])}, the fewest"
         parts += [

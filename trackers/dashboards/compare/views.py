@@ -20,9 +20,8 @@ from trackers.dashboards.compare.aligned import (
     age_cell,
     all_ages,
     crowd,
-    curve_ages,
-    curve_values,
     describe_comparison,
+    measured_points,
     median_cell,
     middle_cell,
 )
@@ -100,37 +99,37 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_TWEETS)
 def compare_series(request: HttpRequest) -> JsonResponse:
-    """`ages` are minutes since the posting; each tweet has as many values, null in gaps."""
+    """Of each tweet what was measured, and of each band its middle, by `ages` in minutes since the
+    posting; a value is null where a gap begins."""
     comparison = _read_comparison(request)
-    xs = curve_ages(comparison.until)
     return JsonResponse(
         {
             "metric": comparison.asked.metric,
-            "ages": [age / timedelta(minutes=1) for age in xs],
-            "tweets": [
-                {
-                    "tweet_id": str(line.born.id),
-                    "place": line.place,
-                    "values": curve_values(line, xs, comparison.every),
-                }
-                for line in comparison.lines
-            ],
-            "bands": [
-                _band_json(crowd, until=comparison.until, xs=xs) for crowd in comparison.crowds
-            ],
+            "tweets": [_curve_json(line, comparison) for line in comparison.lines],
+            "bands": [_band_json(crowd, until=comparison.until) for crowd in comparison.crowds],
         },
         headers={"Cache-Control": "no-store"},
     )
 
 
-def _band_json(crowd: Crowd, *, until: timedelta, xs: list[timedelta]) -> dict[str, object]:
+def _curve_json(line: TweetCurve, comparison: Comparison) -> dict[str, object]:
+    points = measured_points(line, comparison.until, comparison.every)
+    return {
+        "tweet_id": str(line.born.id),
+        "place": line.place,
+        "ages": [age / timedelta(minutes=1) for age, _ in points],
+        "values": [value for _, value in points],
+    }
+
+
+def _band_json(crowd: Crowd, *, until: timedelta) -> dict[str, object]:
     inside = {age: middle for age, middle in crowd.middles.items() if age <= until}
     return {
         "place": crowd.place,
         "ages": [age / timedelta(minutes=1) for age in inside],
         "low": [middle.low for middle in inside.values()],
         "high": [middle.high for middle in inside.values()],
-        "median": [inside[age].median if age in inside else None for age in xs],
+        "median": [middle.median for middle in inside.values()],
     }
 
 

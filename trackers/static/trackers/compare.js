@@ -62,8 +62,10 @@
     }));
     const plot = new Plot(box, { x: "age", lines, log: isLog() });
     plot.zoomed = zoomButtons(document.querySelector(".chart .zoom"), plot);
-    plot.bring(box.dataset.series, ({ ages, tweets, bands }) => plot.show({
-      columns: [ages, ...tweets.map(({ values }) => values), ...bands.map(({ median }) => median)],
+    plot.bring(box.dataset.series, ({ tweets, bands }) => plot.show({
+      columns: Plot.join([
+        ...tweets.map(({ ages, values }) => [ages, values]), ...bands.map(({ ages, median }) => [ages, median]),
+      ]),
       bands: bands.map(({ place, ages: xs, low, high }) => ({ xs, low, high, scale: "counts", colour: colour(place) })),
       marks: [],
     }));

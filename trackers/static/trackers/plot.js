@@ -68,6 +68,11 @@
       document.addEventListener("theme", () => this.u && this.draw());
     }
 
+    // Columns over all xs, of curves that each have their own: undefined where one has no point.
+    static join(curves) {
+      return curves.length ? uPlot.join(curves) : [[]];
+    }
+
     get empty() {
       return !this.data.columns[0].length;
     }
@@ -146,6 +151,7 @@
         scales: { x: { time: this.isTime, range: (_, from, to) => this.around(from, to) }, counts: scale(), views: scale() },
         cursor: {
           points: { size: 7 },
+          dataIdx: (u, place, index) => (place && !this.isTime ? this.nearest(u.data[place], index) : index),
           drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => this.reset() },
         },
@@ -157,6 +163,14 @@
           draw: [() => this.mark(), () => this.tell()],
         },
       };
+    }
+
+    // The nearest of the points that a curve by age has of its own.
+    nearest(values, index) {
+      for (let away = 0; index !== null && away < values.length; away += 1) {
+        for (const place of [index - away, index + away]) if (typeof values[place] === "number") return place;
+      }
+      return index;
     }
 
     // While nothing is pointed at, the legend has the newest figures. Curves by age end at different ages.

@@ -67,11 +67,35 @@ def test_tweets_are_compared_at_the_same_ages(staff):
         ["450", "1,800", "10,800", "43,200", "302,400"],
     ]
     assert "7 d after posting, tweet 2 (@author7) had 302,400 views, the most" in page
-    assert series["ages"][-1] == 7 * 24 * 60
+    assert series["tweets"][0]["ages"][-1] == 7 * 24 * 60
     assert [line["tweet_id"] for line in series["tweets"]] == [str(first.id), str(other.id)]
-    at = dict(zip(series["ages"], series["tweets"][1]["values"], strict=True))
+    at = dict(zip(series["tweets"][1]["ages"], series["tweets"][1]["values"], strict=True))
     assert at[1440.0] == 43_200, "the chart says what the table says"
-    assert all(len(line["values"]) == len(series["ages"]) for line in series["tweets"])
+
+
+def test_a_curve_has_what_was_measured_when_it_was_measured_and_a_gap_where_nobody_looked(staff):
+    """Each minute for an hour, then nothing until two hours, at an age with a longer interval."""
+    counts = {minute: 10 * minute for minute in range(1, 56)} | {120: 8_000, 121: 8_010}
+    tweet = grown(1, counts)
+
+    series = staff.get(f"/compare/series.json?ids={tweet.id}&author=7&until=6h").json()
+
+    [curve] = series["tweets"]
+    points = dict(zip(curve["ages"], curve["values"], strict=True))
+    known = {age: value for age, value in points.items() if value is not None}
+    assert known.items() <= {float(minute): value for minute, value in counts.items()}.items()
+    [gap] = [age for age, value in points.items() if value is None]
+    assert 55 < gap < 120
+
+
+def test_extremes_are_said_where_all_are_known(staff):
+    first, other, young = steady(1, 10), steady(2, 30), grown(3, {10: 1})
+
+    two = page_of(staff, f"ids={first.id},{other.id}&until=7d")
+    three = page_of(staff, f"ids={first.id},{other.id},{young.id}&until=7d")
+
+    assert "the fewest" in two
+    assert "the fewest" not in three
 
 
 def test_an_age_without_measurements_has_no_number(staff):
@@ -115,7 +139,7 @@ def test_the_last_tweets_of_an_author_are_a_band(staff):
     assert band["place"] == 2
     assert band["ages"][-1] == 1440
     assert (band["low"][-1], band["high"][-1]) == (5.75 * 1440, 15.25 * 1440)
-    assert len(band["median"]) == len(series["ages"])
+    assert len(band["median"]) == len(band["ages"])
 
 
 def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
