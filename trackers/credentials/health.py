@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.credentials.models import Credential
@@ -36,9 +37,8 @@ _LONGEST_FOR_KEYS = timedelta(hours=1)
 # The third wait is over by then: more than a passing fault.
 _REFUSALS_UNTIL_ALERT = 4
 
-# A person's try counts as the first refusal, however many tries there are.
-_REFUSALS = """CASE WHEN %(by_hand)s THEN greatest(c.refused, 1)
-                 ELSE least(c.refused + 1, 32767) END"""
+# A try of refused keys was counted when it was reserved; that of a person is not.
+_REFUSALS = "greatest(c.refused, 1)"
 _ALERT = f"""
     SELECT '/operations/', jsonb_build_object('credential', name, 'what', %(because)s::text)
     FROM refused WHERE refused = {_REFUSALS_UNTIL_ALERT} AND NOT %(by_hand)s
@@ -106,7 +106,7 @@ def note_acceptance(credential: Credential) -> bool:
 def give_try_back(credential: Credential) -> None:
     """The try that was reserved with refused keys is not made: it is due again."""
     tries = Credential.objects.filter(pk=credential.pk, refused=credential.refused)
-    tries.filter(retry_at__gt=Now()).update(retry_at=Now())
+    tries.filter(retry_at__gt=Now()).update(retry_at=Now(), refused=F("refused") - 1)
 
 
 _FIRST_COOLDOWN = timedelta(seconds=1)

@@ -141,9 +141,10 @@ HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
 
 # Not after X refused its keys, until the next try is due (`health`); a person may try anyway.
 IS_DUE = "(%(by_hand)s OR c.retry_at IS NULL OR c.retry_at <= statement_timestamp())"
-# Until the reply to that try says when the next one is due.
+# Until the reply to that try says when the next one is due; if its worker dies, it says nothing.
+_TRIED = "CASE WHEN %(by_hand)s THEN c.refused ELSE least(c.refused + 1, 32767) END"
 _TRIED_UNTIL = f"""CASE WHEN %(by_hand)s THEN c.retry_at ELSE statement_timestamp()
-                        + {wait_after("(c.refused + 1)", most="interval '15 minutes'")} END"""
+                        + {wait_after("(c.refused + 1)", most="interval '1 hour'")} END"""
 # Not while X has asked to be left alone (`health`); a person may try anyway.
 IS_COOLED_DOWN = """(%(by_hand)s OR w.cooldown_until IS NULL
                      OR w.cooldown_until <= statement_timestamp())"""
@@ -171,12 +172,16 @@ _PARTS = {
     "has_tokens": HAS_TOKENS,
     "has_credit": HAS_CREDIT,
     "is_due": IS_DUE,
+    "tried": _TRIED,
     "tried_until": _TRIED_UNTIL,
     "is_cooled_down": IS_COOLED_DOWN,
     "in_turn": IN_TURN,
     "live": LIVE,
     "times": TIMES,
-    "columns": ", ".join(f"c.{name}" for name in LOADED),
+    # With the try that this is.
+    "columns": ", ".join(f"c.{name}" for name in LOADED).replace(
+        "c.refused", "coalesce((SELECT refused FROM tried), c.refused)"
+    ),
 }
 # SKIP LOCKED: while one worker reserves, the next takes another credential instead of waiting.
 _RESERVE = statement(

@@ -12,6 +12,7 @@ from tests.ingest.polls.steps import add, step
 from tests.ingest.stream.listened import Listened
 from tests.updater.process.test_refresh import tracked, turn_clock
 from trackers import tasks
+from trackers.credentials import selection
 from trackers.credentials.models import Credential
 from trackers.credentials.usage import ask_all_usage
 from trackers.ingest.sources import life
@@ -126,6 +127,34 @@ def test_refused_keys_are_tried_six_times_in_the_first_hour(x, prepared):
     assert len(tries(x)) == 6, tries(x)
     one = Credential.objects.get(name="refused")
     assert (one.state, one.refused, one.disabled_at) == ("refused", 6, None)
+
+
+def test_tries_whose_workers_die_count_as_tries(x):
+    """The answer to the second, third and fourth is read by nobody."""
+    ask = look_ups(x)
+    x.put("faults", [{"kind": "401"}])
+    ask()
+    at, now = [], timedelta(0)
+    while now < HOUR:
+        if isinstance(selection.select_credential(), selection.Selection):
+            at.append(now // timedelta(minutes=1))
+        let_pass(STEP.total_seconds())
+        now += STEP
+
+    assert at == [1, 3, 7, 15, 31]
+
+
+def test_a_try_that_is_not_made_is_due_at_once_and_counts_nothing(x):
+    ask = look_ups(x)
+    x.put("faults", [{"kind": "401"}])
+    ask()
+    let_pass(61)
+
+    for _ in range(3):
+        selection.cancel(selection.select_credential())
+
+    assert Credential.objects.get().refused == 1
+    assert isinstance(selection.select_credential(), selection.Selection)
 
 
 def test_keys_that_x_accepts_again_are_used_again(x):

@@ -11,14 +11,15 @@ WITH chosen AS MATERIALIZED (
     FOR UPDATE OF w {when_locked}
 ),
 -- One try of refused keys is taken by one worker, at whichever endpoint: another that chose them too
--- waits for the credential's row, and then sees that they are not due. Locks: a window, then its
--- credential.
+-- waits for the credential's row, and then sees that they are not due. It counts as refused until
+-- an answer says otherwise, or a worker that dies during it would make it once more. Locks: a window,
+-- then its credential.
 tried AS (
     UPDATE trackers_credential c
-    SET used_at = statement_timestamp(), retry_at = {tried_until}
+    SET used_at = statement_timestamp(), refused = {tried}, retry_at = {tried_until}
     FROM chosen
     WHERE c.id = chosen.credential_id AND chosen.refused > 0 AND {is_due}
-    RETURNING c.id
+    RETURNING c.id, c.refused
 ),
 -- The row is locked and its room checked again: FOR UPDATE, and the UPDATE after it, see the newest
 -- version of the row, whatever the statement's snapshot shows.
