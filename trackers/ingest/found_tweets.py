@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from trackers.tweets.snowflake import LARGEST_ID
 from trackers.xapi.results import Post
 
-_ID = re.compile(r"[0-9]{1,19}")
-_ADDRESS = re.compile(
-    r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:twitter|x)\.com/"
-    r"(?:i/(?:web/)?|[A-Za-z0-9_]{1,20}/)status(?:es)?/(?P<id>[0-9]{1,19})(?:[/?#].*)?",
-    re.IGNORECASE,
-)
 MAX_QUOTED_LENGTH = 80
-# 2.1E+18 or 2100000000000000000.0, as spreadsheets write numbers of more than 15 digits.
-_ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}|[0-9]{16,19}\.0+", re.IGNORECASE)
-ROUNDED_THERE = (
-    "is an id that a spreadsheet has rounded, so its last digits are lost: export the table again "
-    "with this column as text"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +21,7 @@ class FoundTweet:
     line: int = 0  # where it is
     text: str = ""  # as it stands there
     odd: str = ""  # what in it could not be used as it stands, for a warning
+    is_certain: bool = False  # by its address: what has a number of its own may be something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +41,9 @@ class Options:
 
     column: str | None = None  # a table's, by name or number; None means guess it
     referenced: bool = False  # also the tweets that those in the file retweet, quote or answer
+    # Where the tweets' counts are dated: the name of a column, or of a field of JSON.
+    measured_at: str | None = None
+    anyway: bool = False  # as it stands, whatever speaks against it
     # Gets a sentence about what was guessed, before the first tweet.
     on_note: Callable[[str], None] = _nobody_listens
 
@@ -66,21 +56,9 @@ class UnreadableError(Exception):
     """The file cannot be read as requested; the text says why, and what would work."""
 
 
+class DoubtError(UnreadableError):
+    """It can be read, but what it names are probably no tweets, or others; the text says why."""
+
+
 class TooLargeError(UnreadableError):
     """It contains more than one import may; the text names the limit."""
-
-
-def id_of(text: str) -> int | None:
-    """The id in a tweet's id or address; None when there is none."""
-    text = text.strip().strip('"')
-    if _ID.fullmatch(text):
-        id = int(text)
-    elif match := _ADDRESS.fullmatch(text):
-        id = int(match["id"])
-    else:
-        return None
-    return id if 0 < id <= LARGEST_ID else None
-
-
-def is_rounded(text: str) -> bool:
-    return bool(_ROUNDED.fullmatch(text.strip().strip('"')))

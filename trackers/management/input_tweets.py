@@ -8,7 +8,8 @@ from django.core.management.base import CommandError
 
 from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import lines_of
-from trackers.ingest.found_tweets import FoundTweet, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.found_tweets import FoundTweet, Options, Rejected, UnreadableError
+from trackers.ingest.tweet_ids import id_of
 from trackers.management.input_files import inspect_input, open_input, require_input
 from tweetwatch.command_line import EXIT_USAGE
 

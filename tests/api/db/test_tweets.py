@@ -56,6 +56,17 @@ def test_an_empty_or_too_long_list_tracks_nothing(owner, given):
     assert (owner.status, Tweet.objects.count()) == (400, 0)
 
 
+def test_ids_that_seem_rounded_are_refused_as_a_whole(owner):
+    rounded = ["1212092628029690000", "1212092632211410000", "20"]
+
+    answer = owner.post("tweets", {"tweets": rounded})
+
+    assert owner.status == 422
+    assert "end in zeros" in answer["detail"]
+    assert Tweet.objects.count() == 0
+    assert owner.post("tweets", {"tweets": rounded, "anyway": True})["tracked"] == 3
+
+
 def test_a_tweet_is_read_with_all_its_fields(owner):
     track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5), AT)], came_from="a test")
 

@@ -115,7 +115,7 @@ def test_the_command_reads_archives_from_files_and_pipes_with_warnings(fresh_dat
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", "when,tweet_id\nx,5\n")
         archive.writestr("b.jsonl", '{"id": "6", "public_metrics": {"like_count": 1.0}}\n')
-        archive.writestr("ReadMe.txt", "Dear diary\n")
+        archive.writestr("diary.txt", "Dear diary\n")
     (tmp_path / "mine.zip").write_bytes(packed.getvalue())
 
     code, out, err = outcome_of(command(fresh_database, "--json", str(tmp_path / "mine.zip")))
@@ -131,7 +131,7 @@ def test_the_command_reads_archives_from_files_and_pipes_with_warnings(fresh_dat
         0, {"read": 2, "tracked": 2, "already": 0, "rejected": 0, "warnings": 1},
     )  # fmt: skip
     assert "line 1: tweet 6 is tracked, but like_count is 1.0, taken as 1" in err
-    assert "Left out: ReadMe.txt (no tweets in it)." in err
+    assert "Left out: diary.txt (no tweets in it)." in err
     assert b"2 already tracked, 0 rejected, 1 with a warning" in piped.stdout
 
 

@@ -6,17 +6,20 @@ from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Schema, Status
-from pydantic import Field, StrictStr
+from pydantic import Field, StrictBool, StrictStr
 
 from trackers.acts import Act
 from trackers.api.tweets.routers import NOT_TRACKED, find_tweet, many, single
 from trackers.api.wire.auth import acted, actor_of
 from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, DigitsOut, Id, UnsignedId
 from trackers.ingest.files.acts import track_found
-from trackers.ingest.found_tweets import FoundTweet, id_of, is_rounded
+from trackers.ingest.files.judge import doubt_about
+from trackers.ingest.found_tweets import FoundTweet
+from trackers.ingest.tweet_ids import ids_in, is_rounded
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS
 from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict
+from tweetwatch.http.refusals import Refused
 
 _CAME_FROM = "the API, by {user}"
 # More of each text is not given back.
@@ -24,9 +27,10 @@ _MAX_ECHOED = 80
 
 
 class TrackIn(Strict):
-    """Ids, or addresses of tweets."""
+    """Ids, or addresses of tweets; with `anyway` also ids that seem to be rounded, or no ids."""
 
     tweets: Annotated[list[StrictStr], Field(min_length=1, max_length=MAX_ITEMS)]
+    anyway: StrictBool = False
 
 
 class TrackedOut(Schema):
@@ -59,9 +63,14 @@ class ActedOut(Schema):
 
 @many.post("", response=TrackOut)
 def track(request: HttpRequest, body: TrackIn) -> dict[str, Any]:
-    """Anything that is neither an id nor an address is rejected; the others are tracked."""
+    """Anything that is neither an id nor an address is rejected; the others are tracked. 422 if
+    the ids, judged together, are probably no tweets: if spreadsheets have rounded them."""
     actor = actor_of(request, ADD_TWEET)
-    ids = {text: id_of(text) for text in body.tweets}
+    named = {text: ids_in(text) for text in body.tweets}
+    doubt = doubt_about([id for each in named.values() if not each.is_address for id in each.ids])
+    if doubt and not body.anyway:
+        raise Refused(422, f"{doubt}; with `anyway` they are tracked as they are.")
+    ids = {text: each.ids[0] if len(each.ids) == 1 else None for text, each in named.items()}
     wanted = sorted({id for id in ids.values() if id is not None})
     known = set(Tweet.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     tweet_of = dict(TweetVersion.objects.filter(pk__in=wanted).values_list("pk", "tweet_id"))

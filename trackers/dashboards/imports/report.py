@@ -11,7 +11,8 @@ from django.template.defaultfilters import filesizeformat
 from trackers.dashboards.words import lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
-from trackers.ingest.files.preview import FORMATS, preview
+from trackers.ingest.files.preview import preview
+from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Import
 from trackers.jobs.observed.models import Worker
@@ -55,6 +56,7 @@ class ImportPreview:
     asks_referenced: bool
     keeps_for: str
     needs_column: bool
+    doubt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,4 +167,5 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         asks_referenced=report.format in ("json", "jsonl"),
         keeps_for=f"{UNSTARTED_AFTER.days} days",
         needs_column=bool(columns) and not chosen,
+        doubt=seen.doubt,
     )

@@ -21,6 +21,7 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -35,12 +36,12 @@ from trackers.dashboards.imports.report import (
     import_progress,
     line_place,
 )
-from trackers.dashboards.page_acts import form_page, show_message
+from trackers.dashboards.page_acts import confirmation_page, form_page, show_message
 from trackers.dashboards.parts import render_parts
 from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.limits import Limits, size
-from trackers.ingest.files.preview import columns
+from trackers.ingest.files.preview import columns, doubt_of
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.models import Import
@@ -155,6 +156,8 @@ def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
     actor, name = on_page(request.user), request.POST.get("act")
     match name:
         case "start":
+            if page := _ask_before(request, report):
+                return page
             done = acts.start(
                 report,
                 actor,
@@ -171,6 +174,20 @@ def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
     if name == "forget" and done.is_done:
         return redirect("import-file")
     return redirect("import-report", id=report.pk)
+
+
+def _ask_before(request: HttpRequest, report: Import) -> HttpResponse | None:
+    """The page that asks whether to start an import of what are probably no tweets; None if nothing
+    speaks against it, or a person has said so."""
+    doubt = doubt_of(
+        report,
+        column=_chosen_column(report, request.POST),
+        referenced="referenced" in request.POST,
+    )
+    if not doubt:
+        return None
+    back = reverse("import-report", args=[report.pk])
+    return confirmation_page(request, f"{doubt}.", button="Import them anyway", back=back)
 
 
 def _get_import(id: int) -> Import:

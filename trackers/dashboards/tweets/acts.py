@@ -17,12 +17,13 @@ from django.views.decorators.http import require_POST
 from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.models import SavedView
-from trackers.dashboards.page_acts import act_on
+from trackers.dashboards.page_acts import act_on, confirmation_page
 from trackers.dashboards.tweets.detail_views import get_tweet
 from trackers.dashboards.words import commas
 from trackers.history import on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.track_lines import TrackedLines
+from trackers.ingest.found_tweets import DoubtError
 from trackers.listing.query import parse_query
 from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
@@ -118,7 +119,8 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
 
 @require_POST
 @needs(ADD_TWEET)
-def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
+def track_pasted(request: HttpRequest) -> HttpResponse:
+    """What is probably no tweet is tracked once a person says so, on a page that says why."""
     lines = request.POST.get("lines", "")
     if not lines.strip():
         messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
@@ -126,7 +128,18 @@ def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     if len(lines) > _MAX_PASTED_LENGTH:
         messages.error(request, "That is too much for the box. Upload it as a file.")
         return redirect("tweets")
-    done = acts.track_pasted(lines.splitlines(), on_page(request.user))
+    try:
+        done = acts.track_pasted(
+            lines.splitlines(),
+            on_page(request.user),
+            anyway=request.POST.get("sure") == "yes",
+        )
+    except DoubtError as doubt:
+        page = confirmation_page(
+            request, str(doubt), button="Track them anyway", back=reverse("tweets")
+        )
+        assert page is not None, "with `sure` nothing is doubted"
+        return page
     _show_tracked(request, done)
     return redirect("tweets")
 

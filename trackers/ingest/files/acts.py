@@ -14,7 +14,7 @@ from trackers.history import Actor
 from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
-from trackers.ingest.found_tweets import FoundTweet, UnreadableError
+from trackers.ingest.found_tweets import DoubtError, FoundTweet, UnreadableError
 from trackers.ingest.sources.models import Import
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
@@ -60,11 +60,14 @@ def discard(report: Import, actor: Actor) -> Done:
     return Done(f"{name} was discarded; nothing was imported.")
 
 
-def track_pasted(lines: Iterable[str], actor: Actor) -> TrackedLines:
-    """Track the tweets that some pasted lines name."""
+def track_pasted(lines: Iterable[str], actor: Actor, *, anyway: bool = False) -> TrackedLines:
+    """Track the tweets that some pasted lines name. Raises DoubtError if they are probably none,
+    unless they are tracked `anyway`."""
     pasted, came_from = list(lines), f"pasted by {actor.user}"
     try:
-        done = track_lines(pasted, came_from=came_from)
+        done = track_lines(pasted, came_from=came_from, anyway=anyway)
+    except DoubtError:
+        raise
     except UnreadableError:
         # It looks like a table or a document, and is none with tweets: then each line says why.
         done = track_lines(pasted, came_from=came_from, format="ids")

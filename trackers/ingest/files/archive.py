@@ -19,11 +19,31 @@ from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
 from trackers.ingest.found_tweets import UnreadableError
 
 # Each is opened and its beginning read.
-_MOST_FILES = 200
+_MOST_FILES = 2000
 _NAMED_AT_MOST = 5
 _LONGEST_NAME = 80
-# The posts of an account, as X has called them over the years.
-_OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
+# The posts of an account, as X has called them over the years: since 2018, and in communities;
+# before, by month, with the same in one table.
+_OF_X = re.compile(
+    r"(?:^|/)data/(?:tweets?|community[-_]tweets?)(?:-part\d+)?\.js$"
+    r"|(?:^|/)data/js/tweets/\d{4}_\d{2}\.js$",
+    re.IGNORECASE,
+)
+_OLD_TABLE = re.compile(r"(?:^|/)tweets\.csv$", re.IGNORECASE)
+_OLD_ARCHIVE = re.compile(r"(?:^|/)data/js/", re.IGNORECASE)
+# What else X's archive knows of tweets, and why it is not among a person's own.
+_OTHERS_OF_X = (
+    (
+        re.compile(r"(?:^|/)data/likes?(?:-part\d+)?\.js$"),
+        "likes, tweets of others: upload it by itself",
+    ),
+    (re.compile(r"(?:^|/)data/deleted[-_]tweets?(?:-part\d+)?\.js$"), "tweets that you deleted"),
+    (re.compile(r"(?:^|/)data/note[-_]tweets?(?:-part\d+)?\.js$"), "the long texts of your tweets"),
+)
+# Of what explains an archive nobody expects tweets.
+_EXPLAINS = re.compile(r"(?:^|/)(?:readme|license|copying)(?:\.\w+)?$", re.IGNORECASE)
+# Names that promise tweets are looked at first.
+_PROMISES = re.compile(r"tweet|status|post|(?:^|[/_-])ids?(?:[._-]|$)", re.IGNORECASE)
 _WORKBOOK = "It is a workbook. Save the sheet as CSV."
 _DOCUMENT = "It is an office document. Save its text as a plain text file."
 # How the type of an OpenDocument file begins, which it has in a file of its own.
@@ -71,22 +91,36 @@ class Archive:
 
     def members(self) -> Iterator[Member]:
         """Those that may be read, by name; the others are added to `left_out`."""
-        posts = [file for file in self._names if _OF_X.search(file.filename)]
-        if posts and len(posts) < len(self._names):
-            others = len(self._names) - len(posts)
-            self.left_out.append(LeftOut(f"{others:,} others", _NOT_THE_POSTS))
-        chosen = sorted(posts or self._names, key=lambda one: _by_number(one.filename))
-        for place, file in enumerate(chosen):
-            if place == _MOST_FILES:
-                rest = f"{len(chosen) - _MOST_FILES:,} more files"
-                self.left_out.append(LeftOut(rest, f"{_MOST_FILES} are the most"))
-                return
-            if _is_hidden(file.filename):
+        posts = self._posts_of_x()
+        if posts:
+            self._leave_out_others([file.filename for file in self._names if file not in posts])
+        chosen = posts or self._names
+        if len(chosen) > _MOST_FILES:
+            chosen = sorted(chosen, key=lambda file: not _PROMISES.search(file.filename))
+            rest = f"{len(chosen) - _MOST_FILES:,} more files"
+            self.left_out.append(LeftOut(rest, f"{_MOST_FILES:,} are the most"))
+        for file in sorted(chosen[:_MOST_FILES], key=lambda file: _by_number(file.filename)):
+            if _is_hidden(file.filename) or _EXPLAINS.search(file.filename):
                 continue
             try:
                 yield Member(file.filename, self._look(file))
             except UnreadableError as fault:
                 self.left_out.append(LeftOut(file.filename, str(fault).rstrip(".")))
+
+    def _posts_of_x(self) -> list[zipfile.ZipInfo]:
+        posts = [file for file in self._names if _OF_X.search(file.filename)]
+        if posts or not any(_OLD_ARCHIVE.search(file.filename) for file in self._names):
+            return posts
+        return [file for file in self._names if _OLD_TABLE.search(file.filename)]
+
+    def _leave_out_others(self, names: list[str]) -> None:
+        named: list[LeftOut] = []
+        for pattern, why in _OTHERS_OF_X:
+            named += [LeftOut(name, why) for name in names if pattern.search(name)]
+        self.left_out += named
+        if rest := len(names) - len(named):
+            others = "another file" if rest == 1 else f"{rest:,} others"
+            self.left_out.append(LeftOut(others, _NOT_THE_POSTS))
 
     def _look(self, file: zipfile.ZipInfo) -> str:
         if file.flag_bits & 1:

@@ -9,25 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 from trackers.ingest.files.documents import Values
-from trackers.ingest.files.lines import filled_in, guess, is_column_of_numbers, is_remark
-from trackers.ingest.files.table import (
-    SAMPLE,
-    Record,
-    delimiter_of,
-    place_of_ids,
-    records,
-)
+from trackers.ingest.files.lines import filled_in
+from trackers.ingest.files.recognise import recognise
+from trackers.ingest.files.table import Record, delimiter_of, records
 from trackers.ingest.files.tablehead import head_of
-from trackers.ingest.found_tweets import (
-    MAX_QUOTED_LENGTH,
-    Numbered,
-    Rejected,
-    UnreadableError,
-    id_of,
-)
+from trackers.ingest.found_tweets import MAX_QUOTED_LENGTH, Numbered, Rejected, UnreadableError
 
 # A longer list in one line is not one line of many, but a whole document without line ends.
 _LONGEST_LIST = 1 << 20
@@ -49,26 +38,20 @@ def cut(lines: Iterable[str]) -> Cut:
     """Raises UnreadableError when there is not a single line."""
     damage: list[Rejected] = []
     filled = filled_in(lines, damage)
-    first = next((one for one in filled if not is_remark(one[1])), None)
-    if first is None:
+    format, sample = recognise(filled)
+    if not sample:
         raise UnreadableError(damage[0].why if damage else "It is empty.")
-    format = guess(first[1].strip())
-    # Two hundred lines of JSON could be a gigabyte.
-    sample = [first, *islice(filled, SAMPLE - 1 if format in ("csv", "ids") else 0)]
-    if format == "csv" or (
-        format == "ids" and (_hides_a_table(sample) or is_column_of_numbers(sample))
-    ):
+    if format == "csv":
         return _cut_table(sample, filled, damage)
     all = chain(sample, filled)
-    if format == "jsonl" and first[1].startswith("[") and len(first[1]) > _LONGEST_LIST:
+    if format == "jsonl" and _is_long_list(sample[0][1]):
         format = "json"
     found = _objects(all) if format == "json" else ((one,) for one in all)
     return Cut(format, _then(found, damage))
 
 
-def _hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
-    """Whether no line is an id, but there is a column of ids, perhaps below a title."""
-    return all(id_of(line) is None for _, line in sample) and place_of_ids(sample) is not None
+def _is_long_list(line: str) -> bool:
+    return line.startswith("[") and len(line) > _LONGEST_LIST
 
 
 def _cut_table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:

@@ -9,7 +9,7 @@ from itertools import islice
 from trackers.ingest.files.archive import Archive, LeftOut, Member, shortened
 from trackers.ingest.files.cut import Cut, cut
 from trackers.ingest.files.limits import Limits, Taken
-from trackers.ingest.files.lines import READERS
+from trackers.ingest.files.recognise import READERS
 from trackers.ingest.files.table import Record, cells_of, delimiter_of
 from trackers.ingest.found_tweets import (
     FoundTweet,
@@ -17,8 +17,8 @@ from trackers.ingest.found_tweets import (
     Rejected,
     TooLargeError,
     UnreadableError,
-    id_of,
 )
+from trackers.ingest.tweet_ids import ids_in
 
 # Records of each file that are searched for a tweet.
 _LOOKED_INTO = 200
@@ -106,9 +106,7 @@ def _has_tweets(head: Cut) -> bool:
     if head.format == "csv":
         delimiter = delimiter_of(head.header)
         rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in records]
-        return any(
-            id_of(cell) is not None for row in rows if not isinstance(row, str) for cell in row
-        )
+        return any(ids_in(cell).ids for row in rows if not isinstance(row, str) for cell in row)
     lines = iter([line for one in records for line in one])
     reader = READERS["jsonl" if head.format == "json" else head.format]
     return any(isinstance(one, FoundTweet) for one in reader(lines, Options(referenced=True)))

@@ -13,14 +13,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from trackers.ingest.files.objects import found_in, not_json
 from trackers.ingest.found_tweets import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
-_BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
-# Where a value of the outermost array begins, as archives and pretty printers lay it out.
+_BETWEEN = re.compile(r"(?:[\s,;\[\]]|(?:var\s+|let\s+|const\s+)?[A-Za-z_$][\w.$]*\s*=)*")
+# The same inside an object that is longer than a value may be: its other members are passed over.
+_BETWEEN_MEMBERS = re.compile(r'(?:[\s,;\[\]}]|"[^"\\\n]{1,60}"\s*:)*')
+# Such an object begins so: {"meta": …, "data": [. What stands before the list is lost.
+_LONG_LIST = re.compile(
+    r'\{(?:[^\[{]|\{[^{}]*\}){0,2000}?"(?:data|statuses|results|tweets|posts|items)"\s*:\s*\['
+)
+# Where a value of the outermost array begins, as archives and pretty printers lay it out, or a
+# line does.
 _NEXT = re.compile(
-    r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)",
+    r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)"
+    r"|^(?=\{\")",
     re.MULTILINE,
 )
 # The least number of characters to feed at once.
@@ -29,6 +39,36 @@ _MIN_FEED_LENGTH = 1 << 16
 _MAX_VALUE_LENGTH = 16 << 20
 # An error this near to the end of the buffer may only be due to the cut.
 _END_MARGIN = 64
+
+
+def read_jsonl(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
+    """A value a line; also several, and lines of an array, as mongoexport writes it."""
+    for number, line in lines:
+        try:
+            value = _value_of(line)
+        except (ValueError, RecursionError) as fault:
+            values = list(Values(iter([(number, line)])))
+            if values and all(isinstance(each, Value) and _is_whole(each.value) for each in values):
+                for each in values:
+                    if isinstance(each, Value):
+                        quote = line[:MAX_QUOTED_LENGTH]
+                        yield from found_in(each.value, options, number=number, text=quote)
+            else:
+                yield Rejected(number, line[:MAX_QUOTED_LENGTH], not_json(fault, line))
+            continue
+        yield from found_in(value, options, number=number, text=line[:MAX_QUOTED_LENGTH])
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _value_of(line: str) -> Any:
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        # orjson refuses lone surrogates, which X makes by cutting texts; json does not.
+        return json.loads(line)
 
 
 def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
@@ -57,6 +97,8 @@ class Values:
         self._starts: list[int] = []
         self._numbers: list[int] = []
         self._last = 0
+        # Inside an object that was too long for one value.
+        self._between = _BETWEEN
 
     def __iter__(self) -> Iterator[Value | Rejected]:
         decoder = json.JSONDecoder()
@@ -66,6 +108,8 @@ class Values:
             except (ValueError, RecursionError) as fault:
                 if self._may_go_on(fault):
                     self._feed()
+                    continue
+                if self._went_into(fault):
                     continue
                 yield Rejected(self._number(), self._quote(), not_json(fault))
                 self._skip()
@@ -80,7 +124,7 @@ class Values:
     def _go_to_next(self) -> bool:
         """Move to the next value; False when there is none."""
         while True:
-            between = _BETWEEN.match(self._text, self._at)
+            between = self._between.match(self._text, self._at)
             self._at = between.end() if between else self._at
             if self._over:
                 return self._at < len(self._text)
@@ -96,6 +140,16 @@ class Values:
         if not isinstance(fault, json.JSONDecodeError):
             return False
         return "Unterminated" in fault.msg or fault.pos > len(self._text) - _END_MARGIN
+
+    def _went_into(self, fault: Exception) -> bool:
+        """Whether a long object is gone into, to read its list one by one."""
+        if len(self._text) - self._at <= _MAX_VALUE_LENGTH or not isinstance(fault, ValueError):
+            return False
+        begins = _LONG_LIST.match(self._text, self._at)
+        if begins is None:
+            return False
+        self._at, self._between = begins.end(), _BETWEEN_MEMBERS
+        return True
 
     def _skip(self) -> None:
         """Move to where the next value seems to begin, or to the end."""

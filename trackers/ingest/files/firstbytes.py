@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import BinaryIO
 
 from trackers.ingest.files.opening import (
@@ -12,10 +13,12 @@ from trackers.ingest.files.opening import (
     is_damage,
     packer_of,
     unpacked,
+    utf_16_of,
 )
 from trackers.ingest.found_tweets import UnreadableError
 
 LOOKED_AT = 1 << 16
+_CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 ZIP = b"PK\x03\x04"
 _KNOWN_FORMATS = (
     (b"\xd0\xcf\x11\xe0", "It is an old workbook or document. Save the sheet as CSV."),
@@ -29,8 +32,6 @@ _KNOWN_FORMATS = (
     (b"PAR1", "It is a Parquet file. Export it as CSV or JSON Lines."),
     (b"SQLite format 3\0", "It is an SQLite database. Export the table as CSV."),
     (b"PK\x05\x06", "It is an empty ZIP archive."),
-    (b"\xff\xfe", "It is in UTF-16. Save it as UTF-8."),
-    (b"\xfe\xff", "It is in UTF-16. Save it as UTF-8."),
 )
 
 
@@ -70,14 +71,18 @@ def check_first_bytes(head: bytes) -> str:
             raise UnreadableError(sentence)
     if head[257:262] == b"ustar":
         raise UnreadableError("It is a tar archive. Unpack it, or pack the files as a ZIP archive.")
+    if utf_16_of(head[:4096]):
+        return ""
     if b"\0" in head:
-        sparse = head[::2].count(0) == 0 or head[1::2].count(0) == 0
-        raise UnreadableError(
-            "It seems to be in UTF-16. Save it as UTF-8."
-            if sparse and head.count(0) > len(head) // 4
-            else "It is not a text file."
-        )
+        if _is_appended_utf_16(head):
+            return "Part of it is in UTF-16. Some letters may be wrong."
+        raise UnreadableError("It is not a text file.")
     return "" if _is_utf8(head) else "Not all of it is UTF-8. Some letters may be wrong."
+
+
+def _is_appended_utf_16(head: bytes) -> bool:
+    """Whether the zeros are those of letters: no two beside each other, no control characters."""
+    return b"\0\0" not in head and not _CONTROLS.search(head.replace(b"\0", b""))
 
 
 def _is_utf8(head: bytes) -> bool:

@@ -82,6 +82,52 @@ class CarriageReturns(io.RawIOBase):
         return len(read)
 
 
+class Utf16(io.RawIOBase):
+    """A file in UTF-16, as Windows writes it, read as UTF-8."""
+
+    def __init__(self, file: io.BufferedIOBase, encoding: str) -> None:
+        self._file = file
+        self._decoder = getincrementaldecoder(encoding)("replace")
+        self._encoded = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer)
+        while not self._encoded:
+            read = self._file.read1(len(room))
+            self._encoded = self._decoder.decode(read, final=not read).encode("utf-8", "replace")
+            if not read and not self._encoded:
+                return 0
+        count = min(len(room), len(self._encoded))
+        room[:count], self._encoded = self._encoded[:count], self._encoded[count:]
+        return count
+
+
+def utf_16_of(head: bytes) -> str:
+    """The encoding, where a text begins in UTF-16, with or without its mark; else empty."""
+    if head.startswith(b"\xff\xfe"):
+        return "utf-16-le"
+    if head.startswith(b"\xfe\xff"):
+        return "utf-16-be"
+    head = head[: len(head) // 2 * 2]
+    # Each second byte: what people have are mostly letters and digits of ASCII.
+    for encoding, zeros, others in (
+        ("utf-16-le", head[1::2], head[::2]),
+        ("utf-16-be", head[::2], head[1::2]),
+    ):
+        if len(head) > 8 and zeros.count(0) > 0.9 * len(zeros) and not others.count(0):
+            return encoding
+    return ""
+
+
+def _in_utf_8(stream: io.BufferedIOBase) -> io.BufferedIOBase:
+    head = cast("io.BufferedReader[Any]", stream).peek(LONGEST_MARK)[:4096]
+    encoding = utf_16_of(head)
+    return io.BufferedReader(Utf16(stream, encoding), 1 << 18) if encoding else stream
+
+
 def _with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
     """A carriage return ends a line only where the file begins with such lines alone: elsewhere
     it may be part of a text."""
@@ -124,7 +170,7 @@ def lines_of(
     pieces = getincrementaldecoder("utf-8")("replace")
     is_cut = False
     try:
-        stream = _with_line_feeds(stream)
+        stream = _with_line_feeds(_in_utf_8(stream))
         while line := stream.readline(LONGEST_LINE):
             passed(counted.taken)
             taken.bytes += len(line)
@@ -133,6 +179,9 @@ def lines_of(
             limits.check(taken)
             if is_packed:
                 limits.check_ratio(packed=counted.taken, unpacked=taken.bytes - begins_at)
+            if b"\0" in line:
+                # PowerShell's >> appends UTF-16 to a file that is not.
+                line = line.replace(b"\0", b"")
             if is_cut or was_cut:
                 # A character may be split between two pieces.
                 yield pieces.decode(line, final=not is_cut)

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from trackers.ingest.files.lines import READERS
+from trackers.ingest.files.columns import MAYBE_AN_ID, ids_of_column
+from trackers.ingest.files.judge import JUDGED, doubt_about, doubt_about_column
 from trackers.ingest.files.parts import unpack
-from trackers.ingest.files.table import MAYBE_AN_ID, delimiter_of, read_rows, rows
+from trackers.ingest.files.read_table import read_rows
+from trackers.ingest.files.recognise import READERS
+from trackers.ingest.files.table import column_name, delimiter_of, rows
 from trackers.ingest.files.tablehead import columns_of, place_below
-from trackers.ingest.found_tweets import FoundTweet, Numbered, Options, Rejected, id_of
+from trackers.ingest.found_tweets import FoundTweet, Numbered, Options, Rejected
 from trackers.ingest.sources.models import Import, ImportPart
+from trackers.ingest.tweet_ids import ids_in
 
-FORMATS = {
-    "ids": "a list of ids or addresses",
-    "csv": "a table (CSV)",
-    "jsonl": "JSON with one value per line (JSONL)",
-    "json": "a JSON document",
-}
 _SHOWN_TWEETS, _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_CELL = 5, 5, 12, 60
 
 
@@ -30,6 +28,7 @@ class Preview:
     rejected: tuple[Rejected, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()  # a table's first ones, by its `columns`
+    doubt: str = ""
 
 
 def read_part(
@@ -47,7 +46,8 @@ def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
     """Shows no tweets of a table until its column is chosen."""
     part = _first_part(report)
     if report.format != "csv":
-        return Preview(*_firsts(read_part(report, part, column=0, referenced=referenced)))
+        firsts = _firsts(read_part(report, part, column=0, referenced=referenced))
+        return Preview(*firsts, doubt=doubt_of(report, column=None, referenced=referenced))
     delimiter = delimiter_of(report.header)
     cells = tuple(
         tuple(cell[:_SHOWN_CELL] for cell in row.cells[:_SHOWN_COLUMNS])
@@ -57,7 +57,24 @@ def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
     found = (
         _firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
     )
-    return Preview(*found, columns=columns(report), rows=cells)
+    doubt = doubt_of(report, column=column, referenced=False)
+    return Preview(*found, columns=columns(report), rows=cells, doubt=doubt)
+
+
+def doubt_of(report: Import, *, column: int | None, referenced: bool) -> str:
+    """Why what the first part names are probably no tweets; empty where nothing speaks against
+    them."""
+    part = _first_part(report)
+    if report.format == "csv":
+        if not column:
+            return ""
+        place = place_below(report.header, column)
+        names = [column_name(name) for name in columns_of(report.header)]
+        return doubt_about_column(ids_of_column(part, place), place.name, names)
+    found = read_part(report, part, column=0, referenced=referenced)
+    tweets = (each for each in found if isinstance(each, FoundTweet) and not each.is_certain)
+    ids = [tweet.id for tweet in islice(tweets, JUDGED)]
+    return doubt_about(ids, is_list=report.format == "ids")
 
 
 def columns(report: Import) -> tuple[str, ...]:
@@ -91,7 +108,7 @@ def has_tweets(report: Import) -> bool:
         if not any(MAYBE_AN_ID.search(line) for _, line in _first_part(report)):
             return False
         found = rows(_first_part(report), delimiter_of(report.header))
-        return any(id_of(cell) is not None for row in found for cell in row.cells)
+        return any(ids_in(cell).ids for row in found for cell in row.cells)
     return bool(preview(report, column=int(report.column or 0), referenced=True).tweets)
 
 

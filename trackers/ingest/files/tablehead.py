@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trackers.ingest.files.table import Place, cells_of, delimiter_of, place_of_ids
-from trackers.ingest.found_tweets import id_of
+from trackers.ingest.files.columns import Place, is_header, other_columns, place_of_ids
+from trackers.ingest.files.table import cells_of, column_name, delimiter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,17 @@ def columns_of(line: str) -> Sequence[str]:
     cells = cells_of(line, delimiter_of(line))
     if isinstance(cells, str):
         return []
-    return [cell.strip() for cell in cells] if _names_columns(line) else [""] * len(cells)
+    return [cell.strip() for cell in cells] if is_header(cells) else [""] * len(cells)
 
 
 def _names_columns(line: str) -> bool:
     cells = cells_of(line, delimiter_of(line))
-    return not isinstance(cells, str) and all(id_of(cell) is None for cell in cells)
+    return not isinstance(cells, str) and is_header(cells)
 
 
 def place_below(line: str, column: int) -> Place:
     """A column, counted from 1, in the rows of a table that began with that line."""
-    return Place(delimiter_of(line), column - 1, str(column), 0, False)
+    names = [column_name(name) for name in columns_of(line)]
+    name = names[column - 1] if 0 < column <= len(names) else ""
+    others = other_columns(names, column - 1)
+    return Place(delimiter_of(line), column - 1, name, 0, False, others)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from trackers.ingest.files.lines import read_tweets
-from trackers.ingest.found_tweets import FoundTweet, Rejected
+from trackers.ingest.found_tweets import FoundTweet, Options, Rejected
 from trackers.ingest.track_all import Chunk, track_stream
 
 
@@ -22,19 +22,22 @@ class TrackedLines:
 
 
 def track_in_chunks(
-    lines: Iterable[str], *, came_from: str, format: str = "auto"
+    lines: Iterable[str], *, came_from: str, format: str = "auto", anyway: bool = False
 ) -> Iterator[Chunk]:
     """Track the tweets that the lines name; yields the counts of each chunk once it is committed.
 
     A chunk's rejected lines come with it, and are not kept here.
     """
-    return track_stream(read_tweets(lines, format=format), came_from=came_from)
+    options = Options(anyway=anyway)
+    return track_stream(read_tweets(lines, format=format, options=options), came_from=came_from)
 
 
-def track_lines(lines: Iterable[str], *, came_from: str, format: str = "auto") -> TrackedLines:
+def track_lines(
+    lines: Iterable[str], *, came_from: str, format: str = "auto", anyway: bool = False
+) -> TrackedLines:
     """Track the tweets that some pasted lines name; returns all counts and every rejected line."""
     total = TrackedLines()
-    for chunk in track_in_chunks(lines, came_from=came_from, format=format):
+    for chunk in track_in_chunks(lines, came_from=came_from, format=format, anyway=anyway):
         total.read += chunk.read
         total.tracked += chunk.tracked
         total.already += chunk.already

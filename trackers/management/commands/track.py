@@ -24,14 +24,15 @@ from trackers.ingest.files.lines import READERS, read_tweets
 from trackers.ingest.files.opening import lines_of, packer_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found_tweets import (
+    DoubtError,
     FoundTweet,
     Options,
     Rejected,
     TooLargeError,
     UnreadableError,
-    id_of,
 )
 from trackers.ingest.track_all import track_stream
+from trackers.ingest.tweet_ids import id_of
 from trackers.management.input_files import AT_TERMINAL, STDIN, open_input, require_input
 from trackers.management.pageless import PagelessCommand
 
@@ -59,6 +60,16 @@ class Command(PagelessCommand):
             action="store_true",
             help="also the tweets that those in the file retweet, quote or answer",
         )
+        parser.add_argument(
+            "--measured-at",
+            metavar="NAME",
+            help="for JSON: the field that says when the tweets' counts were measured",
+        )
+        parser.add_argument(
+            "--anyway",
+            action="store_true",
+            help="also track what is probably no tweet: rounded ids, numbers of rows, accounts",
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -76,7 +87,8 @@ class Command(PagelessCommand):
         self.limits = Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
         began, name = time.monotonic(), ""
         try:
-            self.track(read_tweets(ids, format="ids"), "the command line")
+            chosen = Options(anyway=options["anyway"])
+            self.track(read_tweets(ids, format="ids", options=chosen), "the command line")
             for name in files:
                 self.track_file(name, options)
         except TooLargeError as error:
@@ -84,7 +96,9 @@ class Command(PagelessCommand):
             raise CommandError(f"{name}: {error} The tweets counted so far are tracked.") from error
         except UnreadableError as error:
             self.show_so_far(began)
-            raise CommandError(f"{name}: {error}", returncode=2) from error
+            option = " --anyway takes them as they are." if isinstance(error, DoubtError) else ""
+            where = f"{name}: " if name else ""
+            raise CommandError(f"{where}{error}{option}", returncode=2) from error
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -108,6 +122,8 @@ class Command(PagelessCommand):
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],
+                measured_at=options["measured_at"],
+                anyway=options["anyway"],
                 on_note=lambda sentence: _write_note(f"{name}: {sentence}"),
             )
             try:

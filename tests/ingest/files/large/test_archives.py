@@ -97,7 +97,9 @@ def test_only_posts_are_read_from_the_archive_of_x():
     assert set(Tweet.objects.values_list("id", flat=True)) == {A, B, C}
     names = [name for name, _ in report.files]
     assert names == ["data/tweets.js", "data/tweets-part2.js", "data/tweets-part10.js"]
-    assert "4 others (of X's archive, without posts)" in report.note
+    assert "data/like.js (likes, tweets of others: upload it by itself)" in report.note
+    assert "data/deleted-tweets.js (tweets that you deleted)" in report.note
+    assert "2 others (of X's archive, without posts)" in report.note
 
 
 def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
@@ -107,7 +109,8 @@ def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
             "2023/": "",
             "2023/a.csv": f"{table}x,{A}\nbad,line\n",
             "2023/b.csv": f"{table}y,{B}\nworse,line\n",
-            "ReadMe.txt": "Dear diary,\nnothing happened.\n",
+            "ReadMe.txt": "How to use this\n",
+            "diary.txt": "Dear diary,\nnothing happened.\n",
             "__MACOSX/._a.csv": b"\0\1",
             "ids.txt": f"{C}\n",
             "other.csv": f"id,likes\n{C},5\n",
@@ -122,13 +125,14 @@ def test_files_with_tweets_are_read_from_other_archives_and_the_rest_is_named():
     assert report.files == [["2023/a.csv", 1], ["2023/b.csv", 4]]
     assert bad_lines(report) == [3, 6], "the third line of either"
     for name, why in (
-        ("ReadMe.txt", "no tweets in it"),
+        ("diary.txt", "no tweets in it"),
         ("ids.txt", "of another format, upload it by itself"),
         ("other.csv", "with other columns, upload it by itself"),
         ("sheet.pdf", "it is a PDF"),
     ):
         assert f"{name} ({why}" in report.note
     assert "MACOSX" not in report.note
+    assert "ReadMe" not in report.note
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 from tests.ingest.files.uploads import (
     FIRST,
     A,
-    B,
     bad_lines,
     counts,
     imported,
@@ -123,8 +122,6 @@ DAMAGED_ZIP = zipped({"ids.txt": "20\n" * 100}).replace(PACKED, b"\xff" * len(PA
         (b"PK\x03\x04rest", "damaged ZIP archive"),
         (b"%PDF-1.7", "PDF"),
         (b"\x00\x01\x02" * 50, "not a text file"),
-        (f"{A}\n{B}\n".encode("utf-16"), "UTF-16"),
-        (f"{A}\n{B}\n".encode("utf-16-le"), "UTF-16"),
         (b"BZh91AY&SYrest", "bzip2, and damaged"),
         (b"\xfd7zXZ\x00rest", "xz, and damaged"),
         (b"7z\xbc\xaf\x27\x1crest", "7-Zip"),

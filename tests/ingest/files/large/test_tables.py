@@ -114,6 +114,6 @@ def test_tables_written_by_the_csv_module_are_read_back(values, delimiter):
     writer.writerow(["tweet_id", "one", "two"])
     writer.writerows(values)
 
-    ids, rejected, _ = read_table(file.getvalue().replace("\r", " "))
+    ids, rejected, _ = read_table(file.getvalue().replace("\r", " "), anyway=True)
 
     assert (ids, rejected) == ([id for id, _, _ in values], [])

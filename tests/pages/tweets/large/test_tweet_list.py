@@ -18,7 +18,7 @@ from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import row_ids
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.tweets.acts import MAX_SAVED_VIEWS
-from trackers.ingest.sources.models import SourceTweet
+from trackers.ingest.sources.models import Import, SourceTweet
 from trackers.listing import sorts
 from trackers.tweets.gains import update
 from trackers.tweets.gains.models import Gain
@@ -278,6 +278,31 @@ def test_pasted_text_that_looks_like_a_table_is_refused_line_by_line(staff, text
 
     assert "Not tracked: line 1" in answer.content.decode()
     assert Tweet.objects.count() == 0
+
+
+ROUNDED = "1212092628029690000\n1212092632211410000\n1212092636393140000"
+
+
+def test_pasted_ids_that_seem_rounded_are_tracked_once_a_person_says_so(staff):
+    page = staff.post("/tweets/track", {"lines": ROUNDED}).content.decode()
+
+    assert "end in zeros" in page
+    assert "Track them anyway" in page
+    assert Tweet.objects.count() == 0
+    staff.post("/tweets/track", {"lines": ROUNDED, "sure": "yes"})
+    assert Tweet.objects.count() == 3
+
+
+def test_an_import_of_rounded_ids_begins_once_a_person_says_so(staff):
+    file = io.BytesIO(ROUNDED.encode())
+    file.name = "mine.txt"
+    address = staff.post("/sources/import/", {"file": file}).headers["Location"]
+
+    assert "end in zeros" in staff.get(address).content.decode()
+    assert "Import them anyway" in staff.post(address, {"act": "start"}).content.decode()
+    assert Import.objects.get().began_at is None
+    staff.post(address, {"act": "start", "sure": "yes"})
+    assert Import.objects.get().began_at is not None
 
 
 def test_view_permission_shows_no_box_to_track(client):
