@@ -76,7 +76,7 @@ def run(shop: Workshop) -> Result:
             time.sleep(every + 4)
             shop.say(f"burst: tracking {bursting:,} more, which are spread over {spread:.0f} s")
             begin = database.value(NOW)
-            database.manage("track", str(file))
+            database.manage("track", "--yes", str(file))
             tracked = (database.value(NOW) - begin).total_seconds()
             wait_until(
                 lambda: settled(database), within=60 + 3 * spread, what="the burst is through"

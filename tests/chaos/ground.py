@@ -291,7 +291,7 @@ class Ground:
             *(pace.lease, pace.buffer_ttl, pace.unit, int(1.1 * pace.tweets / pace.every) + 1),
         )
         self.ids = frozenset(self.x.ids(pace.tweets))
-        self.manage("track", "-", stdin="\n".join(map(str, self.ids)))
+        self.manage("track", "-", "--yes", stdin="\n".join(map(str, self.ids)))
 
     def buy_credits(self, over):
         """As a person who did: a check that succeeds ends the project's stop, and the admin's

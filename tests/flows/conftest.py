@@ -134,7 +134,7 @@ class Product:
 
     def track(self, ids):
         """Keep these tweets fresh."""
-        counts = self.call("track", "-", "--json", stdin="\n".join(map(str, ids)))
+        counts = self.call("track", "-", "--json", "--yes", stdin="\n".join(map(str, ids)))
         assert counts["tracked"] == len(ids)
 
     def start_cluster(self, workers=2, **environment):

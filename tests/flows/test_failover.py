@@ -84,7 +84,10 @@ def test_programs_go_on_at_the_standby_and_save_every_answer_whose_claim_it_has(
             LEASE,
         )
         ids = product.x.ids(COUNT)
-        assert product.manage_json("track", "-", stdin="\n".join(map(str, ids)))["tracked"] == COUNT
+        assert (
+            product.manage_json("track", "-", "--yes", stdin="\n".join(map(str, ids)))["tracked"]
+            == COUNT
+        )
         # Long enough that some request is always under way.
         product.x.put("latency", {"ms": 600})
         product.environment["DATABASE_URL"] = product.url = url

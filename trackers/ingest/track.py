@@ -53,15 +53,19 @@ def track(tweets: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:
         yield track_chunk(chunk, came_from=came_from)
 
 
-def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True) -> Tracked:
+def track_chunk(
+    chunk: list[FoundTweet], *, came_from: str, learns: bool = True, paused: bool = False
+) -> Tracked:
     """Track one chunk. Without `learns`, the caller, which locks more tweets later, then records
-    edits, what came from followed accounts, and measurements of what was tracked before itself."""
+    edits, what came from followed accounts, and measurements of what was tracked before itself.
+    `paused`: nothing is scheduled until a person resumes the new ones."""
     with transaction.atomic():
         now, plan = intervals.current()
         versions = known_as((one.id for one in chunk), histories(chunk))
         by_id = _by_tweet(chunk, versions)
         with cursor() as db:
-            db.execute(_ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
+            ids = array(sorted(by_id))
+            db.execute(_ARRIVE, {"ids": ids, "came_from": came_from[:200], "paused": paused})
             new = {row[0] for row in db}
         brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
         describe([post._replace(id=id) for id, post in brought.items()])
@@ -70,7 +74,7 @@ def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True)
         _record_dated([one for one in named if learns or one.id in new], plan, now=now)
         queue.schedule_many(
             TWEET_UPDATE,
-            _first_lookups(by_id, new, plan, now=now),
+            () if paused else _first_lookups(by_id, new, plan, now=now),
             urgent={id for id in new if plan.is_urgent(plan.tier(born_at(id), now=now))},
         )
         if learns:

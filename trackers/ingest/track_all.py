@@ -44,7 +44,9 @@ class Chunk:
     odd: tuple[FoundTweet, ...] = ()
 
 
-def track_stream(stream: Iterable[FoundTweet | Rejected], *, came_from: str) -> Iterator[Chunk]:
+def track_stream(
+    stream: Iterable[FoundTweet | Rejected], *, came_from: str, paused: bool = False
+) -> Iterator[Chunk]:
     """Track what a reader found; the counts of each chunk once it is committed.
 
     Chunks are cut by what was read, not by what was found, so even a file of nothing but bad lines
@@ -53,12 +55,14 @@ def track_stream(stream: Iterable[FoundTweet | Rejected], *, came_from: str) -> 
     iterator = iter(stream)
     while chunk := list(islice(iterator, CHUNK)):
         rejected = [one for one in chunk if isinstance(one, Rejected)]
-        done = track_all([one for one in chunk if isinstance(one, FoundTweet)], came_from=came_from)
+        tweets = [one for one in chunk if isinstance(one, FoundTweet)]
+        done = track_all(tweets, came_from=came_from, paused=paused)
         yield Chunk(len(chunk), done.tracked, done.already, rejected, done.odd)
 
 
-def track_all(tweets: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
-    """Track them, in the caller's transaction if there is one."""
+def track_all(tweets: Sequence[FoundTweet], *, came_from: str, paused: bool = False) -> TrackedAll:
+    """Track them, in the caller's transaction if there is one. `paused`: the new ones are not
+    looked up until they are resumed."""
     tracked = already = sought = 0
     odd: list[FoundTweet] = []
     versions: dict[int, KnownTweet] = {}
@@ -66,7 +70,7 @@ def track_all(tweets: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
     while waiting:
         some = waiting.pop()
         try:
-            done = track_chunk(some, came_from=came_from)
+            done = track_chunk(some, came_from=came_from, paused=paused)
         except (DatabaseError, UnicodeError) as fault:
             if not _is_refusal(fault) or all(one.post is None for one in some):
                 raise

@@ -21,7 +21,7 @@ _MIRRORS = (
     "xcancel.com", "lightbrd.com", "twiiit.com", "fxtwitter.com", "vxtwitter.com", "fixupx.com",
     "fixvx.com", "twittpr.com", "fixupx.net", "twstalker.com", "sotwe.com",
 )  # fmt: skip
-_HOST = (
+_AT_X = (
     r"(?:(?:(?:www|mobile|m|[a-z]{2})\.)?(?:twitter|x)\.com|"
     r"(?:(?:www|d|c|i|g|t|dl)\.)?(?:" + "|".join(map(re.escape, _MIRRORS)) + r"))(?::\d+)?"
 )
@@ -42,9 +42,9 @@ _OTHERS = (
     r"|api\.(?:twitter|x)\.com/1(?:\.1)?/statuses/(?:show|oembed|retweets)(?:/|\.json\?id=)"
     r"|(?:www\.)?threadreaderapp\.com/thread/"
 )
-_TWEET = rf"{_COPY}(?:https?:/{{1,2}})?(?:{_HOST}/{{1,2}}{_PATH}|{_OTHERS})(?P<id>[0-9]{{1,19}})"
+_TWEET = rf"{_COPY}(?:https?:/{{1,2}})?(?:{_AT_X}/{{1,2}}{_PATH}|{_OTHERS})(?P<id>[0-9]{{1,19}})"
 # Not in the middle of another address: https://evil.example/?https://x.com/a/status/1.
-_ADDRESS = re.compile(
+_TWEET_ADDRESS = re.compile(
     rf"(?<![\w./?&=%@#:-]){_TWEET}(?![0-9A-Za-z_])(?:[/?#.][^\s\"'<>|]*)?", re.IGNORECASE
 )
 _ID = re.compile(r"[0-9]{1,19}")
@@ -59,7 +59,7 @@ CUT_OFF = (
     "32,767 letters of a cell"
 )
 # What stands between ids, and before them.
-_BETWEEN = re.compile(r"[\s,;|\[\](){}]+")
+_SEPARATORS = re.compile(r"[\s,;|\[\](){}]+")
 _LABEL = re.compile(r"^[\[({\s]*(?:tweet|status|post)?[ _-]?ids?\s*[=:]\s*", re.IGNORECASE)
 # A guard against spreadsheets, only before ids as X has made them since November 2010.
 _GUARDED = re.compile(
@@ -94,7 +94,7 @@ def id_of(text: str) -> int | None:
     text = text.strip().strip('"')
     if _ID.fullmatch(text):
         id = int(text)
-    elif match := _ADDRESS.fullmatch(text.strip("<>").rstrip(".")):
+    elif match := _TWEET_ADDRESS.fullmatch(text.strip("<>").rstrip(".")):
         id = int(match["id"])
     else:
         return None
@@ -108,7 +108,7 @@ def ids_in(text: str, *, alone: bool = False) -> Named:
         return Named((id,), not text.strip().strip('"').isdigit())
     addresses = tuple(_ids_of_addresses(text))
     if addresses:
-        is_quote = alone and _WORD.search(_ADDRESS.sub("", text)) and not _LINKED.match(text)
+        is_quote = alone and _WORD.search(_TWEET_ADDRESS.sub("", text)) and not _LINKED.match(text)
         return _NOTHING if is_quote else Named(addresses, is_address=True)
     guarded = _GUARDED.fullmatch(text)
     if guarded and has_a_time(int(guarded["id"])):
@@ -119,7 +119,7 @@ def ids_in(text: str, *, alone: bool = False) -> Named:
 def _ids_of_addresses(text: str) -> Iterator[int]:
     if "/" not in text:
         return
-    for match in _ADDRESS.finditer(text):
+    for match in _TWEET_ADDRESS.finditer(text):
         if 0 < (id := int(match["id"])) <= LARGEST_ID:
             yield id
 
@@ -127,7 +127,7 @@ def _ids_of_addresses(text: str) -> Iterator[int]:
 def _listed(text: str) -> Named:
     """Ids beside each other: "1, 2", [1 2], ids=1,2,3."""
     label = _LABEL.match(text)
-    pieces = [piece for piece in _BETWEEN.split(text[label.end() :] if label else text) if piece]
+    pieces = [piece for piece in _SEPARATORS.split(text[label.end() :] if label else text) if piece]
     if not pieces or (len(pieces) == 1 and not label):
         return _NOTHING
     digits = [_digits_of(piece, is_labelled=label is not None) for piece in pieces]

@@ -40,8 +40,11 @@ class InputTweets:
                 ) from None
 
     def in_file(self, name: str) -> Iterator[int]:
+        # What is not tracked is not harmed, so nothing has to be doubted.
         chosen = Options(
-            column=self.column, on_note=lambda sentence: self.say(f"{name}: {sentence}")
+            column=self.column,
+            anyway=True,
+            on_note=lambda sentence: self.say(f"{name}: {sentence}"),
         )
         with open_input(name) as file:
             if warning := inspect_input(name, file):

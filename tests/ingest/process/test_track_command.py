@@ -144,7 +144,7 @@ def test_the_command_names_unreadable_files_and_reached_limits(
 
     code, _, err = outcome_of(command(fresh_database, str(tmp_path / "book.xlsx")))
     assert code == 2
-    assert "old workbook or document. Save the sheet as CSV" in err
+    assert "It is a damaged workbook, or a document" in err
 
     code, out, err = outcome_of(command(fresh_database, "--json", str(tmp_path / "long")))
     assert code == 1

@@ -9,9 +9,10 @@ from datetime import datetime
 from django.template.defaultfilters import filesizeformat
 
 from trackers.dashboards.words import lasting
+from trackers.ingest.files.cost import LookupCost, cost_of_lookups
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
-from trackers.ingest.files.preview import preview
+from trackers.ingest.files.preview import preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet
 from trackers.ingest.sources.models import Import
@@ -57,6 +58,7 @@ class ImportPreview:
     keeps_for: str
     needs_column: bool
     doubt: str
+    cost: LookupCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,4 +170,5 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         keeps_for=f"{UNSTARTED_AFTER.days} days",
         needs_column=bool(columns) and not chosen,
         doubt=seen.doubt,
+        cost=cost_of_lookups(tweets_to_look_up(report, column=column, referenced=referenced)),
     )

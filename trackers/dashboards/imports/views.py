@@ -40,8 +40,10 @@ from trackers.dashboards.page_acts import confirmation_page, form_page, show_mes
 from trackers.dashboards.parts import render_parts
 from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
+from trackers.ingest.files.cost import cost_of_lookups
 from trackers.ingest.files.limits import Limits, size
-from trackers.ingest.files.preview import columns, doubt_of
+from trackers.ingest.files.preview import columns, doubt_of, tweets_to_look_up
+from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.models import Import
@@ -55,6 +57,9 @@ class FileForm(forms.Form):
         label="File",
         max_length=1000,
         error_messages={"empty": "The file is empty.", "required": "Choose a file."},
+    )
+    format = forms.ChoiceField(
+        choices=[("auto", "recognise it by itself"), *FORMATS.items()], required=False
     )
 
 
@@ -75,7 +80,11 @@ def upload_page(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if form.is_valid():
         try:
-            report = _store_upload(form.cleaned_data["file"], on_page(request.user))
+            report = _store_upload(
+                form.cleaned_data["file"],
+                on_page(request.user),
+                format=form.cleaned_data["format"] or "auto",
+            )
         except UnreadableError as fault:
             form.add_error("file", str(fault))
         else:
@@ -84,7 +93,7 @@ def upload_page(request: HttpRequest) -> HttpResponse:
     return form_page(request, "dashboards/imports/file.html", form, **most)
 
 
-def _store_upload(file: UploadedFile, actor: Actor) -> Import:
+def _store_upload(file: UploadedFile, actor: Actor, *, format: str) -> Import:
     assert file.file is not None
     return acts.store(
         cast("BinaryIO", file.file),
@@ -92,6 +101,7 @@ def _store_upload(file: UploadedFile, actor: Actor) -> Import:
         name=file.name or "file",
         size=file.size or 0,
         limits=_import_limits(),
+        format=format,
     )
 
 
@@ -163,6 +173,7 @@ def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
                 actor,
                 column=_chosen_column(report, request.POST),
                 referenced="referenced" in request.POST,
+                paused="paused" in request.POST,
             )
         case "again":
             done = acts.try_again(report, actor)
@@ -177,17 +188,19 @@ def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
 
 
 def _ask_before(request: HttpRequest, report: Import) -> HttpResponse | None:
-    """The page that asks whether to start an import of what are probably no tweets; None if nothing
-    speaks against it, or a person has said so."""
-    doubt = doubt_of(
-        report,
-        column=_chosen_column(report, request.POST),
-        referenced="referenced" in request.POST,
-    )
-    if not doubt:
+    """The page that asks whether to start an import of what are probably no tweets, or that costs
+    more than today's budget; None if neither is so, or a person has said yes."""
+    column, referenced = _chosen_column(report, request.POST), "referenced" in request.POST
+    doubt = doubt_of(report, column=column, referenced=referenced)
+    questions = [f"{doubt}."] if doubt else []
+    if "paused" not in request.POST:
+        tweets = tweets_to_look_up(report, column=column, referenced=referenced)
+        cost = cost_of_lookups(tweets)
+        questions += [str(cost)] if cost.is_over else []
+    if not questions:
         return None
     back = reverse("import-report", args=[report.pk])
-    return confirmation_page(request, f"{doubt}.", button="Import them anyway", back=back)
+    return confirmation_page(request, " ".join(questions), button="Import them anyway", back=back)
 
 
 def _get_import(id: int) -> Import:

@@ -22,18 +22,24 @@ from trackers.tweets.models import Tweet
 _NOT_NOW = "This is not possible now: the import was started already."
 
 
-def store(file: BinaryIO, actor: Actor, *, name: str, size: int, limits: Limits) -> Import:
+def store(
+    file: BinaryIO, actor: Actor, *, name: str, size: int, limits: Limits, format: str = "auto"
+) -> Import:
     """Keep a file for its preview; nothing is imported yet. Raises UnreadableError."""
     owner = actor.user.get_username()
-    report = upload.upload_file(file, name=name, owner=owner, size=size, limits=limits)
+    report = upload.upload_file(
+        file, name=name, owner=owner, size=size, limits=limits, format=format
+    )
     history.record(actor, [report.source], "Uploaded", flag=history.ADDITION)
     return report
 
 
-def start(report: Import, actor: Actor, *, column: int | None, referenced: bool) -> Done:
-    """Import it; `column` counts from 1."""
+def start(
+    report: Import, actor: Actor, *, column: int | None, referenced: bool, paused: bool = False
+) -> Done:
+    """Import it; `column` counts from 1. `paused`: nothing of it is looked up until resumed."""
     try:
-        if not importing.start(report, column=column, referenced=referenced):
+        if not importing.start(report, column=column, referenced=referenced, paused=paused):
             return Done(_NOT_NOW, is_done=False)
     except UnreadableError as fault:
         return Done(str(fault), is_done=False)

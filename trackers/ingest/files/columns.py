@@ -184,12 +184,12 @@ def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
     delimiter = delimiter_of(sample[0][1])
     first = cells_of(sample[0][1], delimiter)
     if isinstance(first, str) or not 0 < number <= len(first):
-        raise no_such_column(column, first)
+        raise _no_such_column(column, first)
     has_header = not ids_in(first[number - 1]).ids
     return _judged(Place(delimiter, number - 1, column, int(has_header), has_header), sample)
 
 
-def no_such_column(column: str, first: Sequence[str] | str) -> UnreadableError:
+def _no_such_column(column: str, first: Sequence[str] | str) -> UnreadableError:
     names = [] if isinstance(first, str) else [cell.strip() for cell in first]
     return UnreadableError(
         f"There is no column {column}. The first line names: {', '.join(names)[:300]}"

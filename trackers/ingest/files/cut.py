@@ -34,11 +34,12 @@ class Cut:
     files: Sequence[tuple[str, int]] = ()
 
 
-def cut(lines: Iterable[str]) -> Cut:
-    """Raises UnreadableError when there is not a single line."""
+def cut(lines: Iterable[str], *, format: str = "auto") -> Cut:
+    """Raises UnreadableError when there is not a single line. `format`: what a person chose."""
     damage: list[Rejected] = []
     filled = filled_in(lines, damage)
-    format, sample = recognise(filled)
+    recognised, sample = recognise(filled)
+    format = recognised if format == "auto" else format
     if not sample:
         raise UnreadableError(damage[0].why if damage else "It is empty.")
     if format == "csv":

@@ -108,7 +108,7 @@ def _import_part(batch: Batch) -> Imported | None:
         if not queue.finish(batch, {}):
             return None
         came_from = str(part.source)
-        done = track_all(tweets, came_from=came_from)
+        done = track_all(tweets, came_from=came_from, paused=report.paused)
         _store_part(part, tweets, rejected, done)
     return Imported(
         came_from, part.first_line, len(all), done.tracked, done.already, len(rejected),

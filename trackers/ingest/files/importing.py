@@ -20,10 +20,11 @@ _NO_DELAY = timedelta(0)
 _UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
 
 
-def start(report: Import, *, column: int | None, referenced: bool) -> bool:
+def start(report: Import, *, column: int | None, referenced: bool, paused: bool = False) -> bool:
     """Put every part in the queue; False when it was started before.
 
-    `column` counts from 1; UnreadableError if a table has no such column.
+    `column` counts from 1; UnreadableError if a table has no such column. `paused`: its tweets are
+    not looked up until they are resumed.
     """
     if report.format == "csv" and not 0 < (column or 0) <= len(columns(report)):
         raise UnreadableError("Choose the column with the tweets.")
@@ -31,7 +32,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
         # A second caller waits here, and finds it begun.
         begun = Import.objects.filter(
             pk=report.pk, began_at=None, uploaded_at__isnull=False
-        ).update(column=str(column or ""), referenced=referenced, began_at=Now())
+        ).update(column=str(column or ""), referenced=referenced, paused=paused, began_at=Now())
         if begun:
             waiting = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk")
             keys = waiting.values_list("pk", flat=True)

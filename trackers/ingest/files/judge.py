@@ -58,7 +58,7 @@ def are_rounded(ids: Sequence[int]) -> bool:
     return len(different) >= _FEWEST and ends >= _MOSTLY * len(different)
 
 
-def count_up(ids: Sequence[int], *, fewest: int = _FEWEST_COUNTED) -> bool:
+def _count_up(ids: Sequence[int], *, fewest: int = _FEWEST_COUNTED) -> bool:
     """Whether they are small and always increase."""
     if len(ids) < fewest or max(ids) >= _SMALL:
         return False
@@ -71,7 +71,7 @@ def doubt_about(ids: Sequence[int], *, is_list: bool = True) -> str:
     if are_rounded(ids):
         return ROUNDED.format(example=_first_rounded(ids))
     steps = {after - before for before, after in pairwise(ids)}
-    if is_list and count_up(ids, fewest=_FEWEST_LISTED) and steps == {1}:
+    if is_list and _count_up(ids, fewest=_FEWEST_LISTED) and steps == {1}:
         return COUNTED.format(example=", ".join(map(str, ids[:3])))
     return ""
 
@@ -80,7 +80,7 @@ def doubt_about_column(ids: Sequence[int], name: str, names: Sequence[str]) -> s
     """The same of a table's column; `names` are those of all columns."""
     if are_rounded(ids):
         return ROUNDED.format(example=_first_rounded(ids))
-    if name in _GENERIC and count_up(ids):
+    if name in _GENERIC and _count_up(ids):
         return COUNTED.format(example=", ".join(map(str, ids[:3])))
     of_accounts = [each for each in names if _OF_ACCOUNTS.search(each)]
     others = [each for each in names if each not in of_accounts and each != name]

@@ -11,7 +11,7 @@ from itertools import chain
 
 from trackers.ingest.files.judge import JUDGED, doubt_about
 from trackers.ingest.files.opening import LONGEST_LINE, CutOff
-from trackers.ingest.files.recognise import READERS, recognise
+from trackers.ingest.files.recognise import READERS, nothing_found, recognise
 from trackers.ingest.found_tweets import DoubtError, FoundTweet, Numbered, Options, Rejected
 from trackers.ingest.tweet_ids import id_of
 
@@ -37,12 +37,19 @@ def read_tweets(
     filled = filled_in(lines, damage)
     recognised, sample = recognise(filled) if format == "auto" else (format, [])
     stream = READERS[recognised](chain(sample, filled), options)
-    # A table judges its column, of which it knows the name.
-    yield from stream if recognised == "csv" else judged(stream, recognised, options)
+    if recognised != "csv":
+        # A table judges its column, of which it knows the name.
+        stream = _judged(stream, recognised, options)
+    is_empty = True
+    for each in stream:
+        is_empty = is_empty and isinstance(each, Rejected)
+        yield each
     yield from damage
+    if is_empty and sample:
+        options.on_note(nothing_found(recognised, sample))
 
 
-def judged(
+def _judged(
     stream: Iterator[FoundTweet | Rejected], format: str, options: Options
 ) -> Iterator[FoundTweet | Rejected]:
     """The same, once its beginning was judged as a whole. Raises DoubtError."""

@@ -77,6 +77,18 @@ def doubt_of(report: Import, *, column: int | None, referenced: bool) -> str:
     return doubt_about(ids, is_list=report.format == "ids")
 
 
+def tweets_to_look_up(report: Import, *, column: int | None, referenced: bool) -> int:
+    """About how many of its tweets come without counts of a known time, by its first part."""
+    if report.format == "csv" and not column:
+        return 0
+    lines = list(_first_part(report))
+    found = read_part(report, iter(lines), column=column or 0, referenced=referenced)
+    undated = {
+        each.id for each in found if isinstance(each, FoundTweet) and each.retrieved_at is None
+    }
+    return round(len(undated) * max(report.records, len(lines)) / max(len(lines), 1))
+
+
 def columns(report: Import) -> tuple[str, ...]:
     """The names of a table's columns, or their numbers."""
     return tuple(
@@ -99,6 +111,10 @@ def _firsts(
         elif len(rejected) < _SHOWN_TWEETS:
             rejected.append(line)
     return tuple(tweets), tuple(rejected)
+
+
+def first_lines(report: Import) -> list[tuple[int, str]]:
+    return list(islice(_first_part(report), _SHOWN_ROWS))
 
 
 def has_tweets(report: Import) -> bool:

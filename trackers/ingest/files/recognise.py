@@ -60,7 +60,7 @@ def recognise(lines: Numbered) -> tuple[str, Sequence[tuple[int, str]]]:
     first = next((line for line in lines if not is_remark(line[1])), None)
     if first is None:
         return "ids", []
-    format = guess(first[1].strip())
+    format = _guess(first[1].strip())
     # Further lines are awaited only where they are needed: at a terminal they come one by one.
     if format in ("ids", "jsonl") and _has_tweets(format, [first]):
         return format, [first]
@@ -79,7 +79,7 @@ def _ahead(lines: Numbered, letters: int) -> Iterator[tuple[int, str]]:
         yield line
 
 
-def guess(line: str) -> str:
+def _guess(line: str) -> str:
     """By the first line alone."""
     if _SPREAD_JSON.match(line) or (line.startswith("[{") and line.endswith(("},", "}"))):
         return "json"
@@ -138,7 +138,7 @@ def _has_columns(sample: Sequence[tuple[int, str]]) -> bool:
 
 
 def nothing_found(format: str, sample: Sequence[tuple[int, str]]) -> str:
-    """Of a file without any tweet: what it looks like, what was looked for, and what to do."""
+    """Of a file without any tweet: what it looks like, what was looked for, and what to choose."""
     quoted = "; ".join(
         f"line {number}: {line.strip()[:_QUOTED]!r}" for number, line in sample[:_QUOTED_LINES]
     )
@@ -148,6 +148,6 @@ def nothing_found(format: str, sample: Sequence[tuple[int, str]]) -> str:
         else "choose another format (--format ids, csv, jsonl or json)"
     )
     return (
-        f"No tweets were found. It looks like {FORMATS[format]}; we looked for "
-        f"{_LOOKED_FOR[format]}. It begins with {quoted}. If tweets are in it, {choice}."
+        f"It looks like {FORMATS[format]}; we looked for {_LOOKED_FOR[format]}. "
+        f"It begins with {quoted}. If tweets are in it, {choice}."
     )

@@ -13,7 +13,7 @@ from typing import Any
 _DEEPEST = 3
 # For what X's web site gets, which wraps a tweet a dozen times.
 _DEEPEST_WRAPPED = 40
-_LISTS = ("statuses", "results", "tweets", "posts")
+_LISTS_OF_TWEETS = ("statuses", "results", "tweets", "posts")
 _WRAPPERS = ("tweet", "status", "tweetResult", "tweet_result", "tweet_results", "result")
 # Never a tweet of the file's own: others' are quoted, repeated or answered there.
 _OF_OTHERS = ("quot", "retweet", "core", "user", "author", "repl", "parent", "card", "includes")
@@ -46,8 +46,8 @@ def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
 
 
 def _tweets_of_object(value: dict[str, Any], *, referenced: bool) -> Iterator[Any]:
-    if not has_an_id(value):
-        for name in _LISTS:
+    if not _has_an_id(value):
+        for name in _LISTS_OF_TWEETS:
             if isinstance(value.get(name), list):
                 yield from tweets_in(value[name], referenced=referenced)
                 return
@@ -70,7 +70,7 @@ def _tweets_of_object(value: dict[str, Any], *, referenced: bool) -> Iterator[An
         yield from _referenced_by(value, marks=value.get("__twarc"))
 
 
-def has_an_id(value: Mapping[str, Any]) -> bool:
+def _has_an_id(value: Mapping[str, Any]) -> bool:
     return any(
         isinstance(value.get(name), str | int | float) or _is_long(value.get(name))
         for name in ("id", "id_str", "rest_id", "tweet_id", "tweetId", "status_id")
@@ -85,7 +85,7 @@ def _tweets_of_map(statuses: Mapping[str, Any]) -> Iterator[Any]:
     """Of v1.1 `statuses/lookup` with `map=true`: a null is a tweet that X did not show."""
     for id, status in statuses.items():
         if isinstance(status, dict):
-            yield status if has_an_id(status) else {**status, "id_str": id}
+            yield status if _has_an_id(status) else {**status, "id_str": id}
 
 
 def _tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator[Any]:
@@ -99,7 +99,7 @@ def _tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterato
         if not isinstance(post, dict):
             yield post
             continue
-        if not has_an_id(post) and (inside := list(_wrapped_deeply(post))):
+        if not _has_an_id(post) and (inside := list(_wrapped_deeply(post))):
             yield from inside
             continue
         yield _with_context(post, users, marks)
@@ -179,7 +179,7 @@ def why_no_tweet(value: Mapping[str, Any]) -> str:
                 return f"it is a notice of the stream {what}"
     if "noteTweet" in value:
         return "it is the long text of a tweet that stands in another file"
-    if "errors" in value and not has_an_id(value):
+    if "errors" in value and not _has_an_id(value):
         return "it is X's answer about what it did not show"
     if {"start", "end", "tweet_count"} <= value.keys():
         return "it is a count of tweets"

@@ -432,6 +432,10 @@ class Import(models.Model):
     unpacked = models.BigIntegerField(default=0, db_default=0)
     lines = models.BigIntegerField(default=0, db_default=0)
     files = models.JSONField(default=list)
+    # Lines of all its parts, of which the first tells how many tweets there are in about.
+    records = models.BigIntegerField(default=0, db_default=0)
+    # Ids and texts only: its tweets are tracked, and looked up once they are resumed.
+    paused = models.BooleanField(default=False, db_default=False)
     parts = models.IntegerField(default=0)
     parts_done = models.IntegerField(default=0)
     read = models.BigIntegerField(default=0)

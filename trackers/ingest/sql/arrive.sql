@@ -2,7 +2,7 @@
 WITH arrived AS (
     INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason,
                                 measurements)
-    SELECT id, now(), %(came_from)s, false, '', 0
+    SELECT id, now(), %(came_from)s, %(paused)s::bool, '', 0
     FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
     ON CONFLICT (id) DO NOTHING
     RETURNING id

@@ -17,11 +17,13 @@ from tqdm import tqdm
 from trackers.history import by_command
 from trackers.ingest.files.acts import record_tracked
 from trackers.ingest.files.archive import Archive
+from trackers.ingest.files.cost import cost_of_lookups
 from trackers.ingest.files.cut_archive import NO_TWEETS_IN_ARCHIVE, with_tweets
 from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check_first_bytes, first_bytes
 from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.lines import READERS, read_tweets
 from trackers.ingest.files.opening import lines_of, packer_of
+from trackers.ingest.files.sheets import NEEDS_SEEKING, ROUNDS, SheetLines, kind_of_sheet
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found_tweets import (
     DoubtError,
@@ -33,12 +35,15 @@ from trackers.ingest.found_tweets import (
 )
 from trackers.ingest.track_all import track_stream
 from trackers.ingest.tweet_ids import id_of
+from trackers.management.import_cost import ask_about_cost, within_budget
 from trackers.management.input_files import AT_TERMINAL, STDIN, open_input, require_input
 from trackers.management.pageless import PagelessCommand
 
 MAX_LINES_SHOWN = 1000
 # How often progress is printed to a log, where no bar is shown.
 PROGRESS_EVERY_SECONDS = 10.0
+# What so few cost is said by the budgets' pages.
+_SAID_FROM = 1000
 
 
 class Command(PagelessCommand):
@@ -70,6 +75,14 @@ class Command(PagelessCommand):
             action="store_true",
             help="also track what is probably no tweet: rounded ids, numbers of rows, accounts",
         )
+        parser.add_argument(
+            "--paused",
+            action="store_true",
+            help="ids and texts only: nothing is looked up until the tweets are resumed",
+        )
+        parser.add_argument(
+            "--yes", action="store_true", help="do not ask if it costs more than the day's budget"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -85,6 +98,7 @@ class Command(PagelessCommand):
             require_input(name)
         self.total, self.rejected, self.warnings = TrackedLines(), 0, 0
         self.limits = Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
+        self.is_paused: bool = options["paused"]
         began, name = time.monotonic(), ""
         try:
             chosen = Options(anyway=options["anyway"])
@@ -99,6 +113,9 @@ class Command(PagelessCommand):
             option = " --anyway takes them as they are." if isinstance(error, DoubtError) else ""
             where = f"{name}: " if name else ""
             raise CommandError(f"{where}{error}{option}", returncode=2) from error
+        except CommandError:
+            self.show_so_far(began)
+            raise
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -116,22 +133,29 @@ class Command(PagelessCommand):
     def track_file(self, name: str, options: dict[str, Any]) -> None:
         came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
         before, unread = self.total.read, []
+        chosen = Options(
+            column=options["column"],
+            referenced=options["referenced"],
+            measured_at=options["measured_at"],
+            anyway=options["anyway"],
+            on_note=lambda sentence: _write_note(f"{name}: {sentence}"),
+        )
+        is_asked = self.is_paused or options["yes"]
+        if not is_asked and name != STDIN and Path(name).is_file():
+            cost = ask_about_cost(name, format=options["format"], options=chosen, yes=False)
+            is_asked = True
+            if cost.tweets >= _SAID_FROM:
+                _write_note(f"{name}: {cost}")
         with open_input(name) as file:
             size = None if name == STDIN else Path(name).stat().st_size or None
             progress = FileProgress(name, size, self.limits)
-            chosen = Options(
-                column=options["column"],
-                referenced=options["referenced"],
-                measured_at=options["measured_at"],
-                anyway=options["anyway"],
-                on_note=lambda sentence: _write_note(f"{name}: {sentence}"),
-            )
             try:
                 for lines in progress.texts_of(file):
                     try:
-                        self.track(
-                            read_tweets(lines, format=options["format"], options=chosen), came_from
-                        )
+                        stream = read_tweets(lines, format=options["format"], options=chosen)
+                        if not is_asked:
+                            stream = within_budget(stream, cost_of_lookups(0))
+                        self.track(stream, came_from)
                     except TooLargeError:
                         raise
                     except UnreadableError as error:
@@ -145,7 +169,7 @@ class Command(PagelessCommand):
             _write_note(f"{name}: There are no tweets in it.")
 
     def track(self, stream: Iterable[FoundTweet | Rejected], came_from: str) -> None:
-        for chunk in track_stream(stream, came_from=came_from):
+        for chunk in track_stream(stream, came_from=came_from, paused=self.is_paused):
             self.total.read += chunk.read
             self.total.tracked += chunk.tracked
             self.total.already += chunk.already
@@ -198,11 +222,11 @@ def _peek_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
     if file.seekable():
         head = file.read(len(ZIP))
         file.seek(0)
-        return file, head if head == ZIP else first_bytes(file)
+        return file, head if head in NEEDS_SEEKING else first_bytes(file)
     head = cast("BufferedReader", file).peek(LOOKED_AT)[:LOOKED_AT]
     if packer_of(head):
         return file, b""
-    if not head.startswith(ZIP):
+    if not head.startswith(NEEDS_SEEKING):
         return file, head
     kept = cast("BinaryIO", TemporaryFile())  # noqa: SIM115
     copyfileobj(file, kept)
@@ -237,6 +261,13 @@ class FileProgress:
             yield self._counted(lines_of(file, **limited))
             return
         file, head = _peek_head(file)
+        if file.seekable() and (kind := kind_of_sheet(file)):
+            if kind == "workbook":
+                _write_note(f"{self._name}: {ROUNDS}")
+            self._size = self._bar.total = None
+            sheet = cast("BinaryIO", SheetLines(file, kind))
+            yield self._counted(lines_of(sheet, **limited))
+            return
         if not head.startswith(ZIP):
             warning = check_first_bytes(head) if head else ""
             # The head of a pipe may end within a character.

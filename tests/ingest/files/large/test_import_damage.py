@@ -129,7 +129,7 @@ DAMAGED_ZIP = zipped({"ids.txt": "20\n" * 100}).replace(PACKED, b"\xff" * len(PA
         (zipped({"[Content_Types].xml": "", "word/document.xml": ""}), "an office document"),
         (
             zipped({"mimetype": f"{OPEN_DOCUMENT}spreadsheet", "content.xml": f"{A}"}),
-            "a workbook",
+            "a damaged workbook",
         ),
         (DAMAGED_ZIP, r"Left out: ids.txt \(it is damaged\)"),
         (b"ids.txt".ljust(257, b"\0") + b"ustar", "a tar archive"),
