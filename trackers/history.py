@@ -24,6 +24,7 @@ __all__ = [
     "by_api",
     "by_bus",
     "by_command",
+    "by_provider",
     "in_admin",
     "on_page",
     "record",
@@ -66,6 +67,11 @@ def in_admin(user: Person) -> Actor:
 
 def by_api(user: Person) -> Actor:
     return Actor(user, "by the API")
+
+
+def by_provider(user: Person, name: str) -> Actor:
+    """`name`: of the provider at which the person logged in."""
+    return Actor(user, f"by a login with {name}")
 
 
 def by_command() -> Actor:

@@ -22,7 +22,7 @@ import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch.servers import MailServer, Proxy, is_loopback
+from tweetwatch.servers import LoginProvider, MailServer, Proxy, is_loopback
 
 # Nothing starts without these; if the environment has them, no file is needed.
 _NEEDED = ("SECRET_KEY", "FIELD_KEYS")
@@ -289,6 +289,39 @@ class Environment(environ.Env):
         port = host.port or _MAIL_PORTS[host.scheme]
         security = host.scheme.partition("+")[2]
         return MailServer(host.hostname or "", port, sender, timeout, user, password, security)
+
+    def login_provider(self) -> LoginProvider | None:
+        """The OpenID Connect provider of OIDC_ISSUER; None if unset."""
+        issuer = self.text("OIDC_ISSUER").rstrip("/")
+        if not issuer:
+            return None
+        host = urlsplit(issuer)
+        if host.scheme != "https" and not (
+            host.scheme == "http" and is_loopback(host.hostname or "")
+        ):
+            refuse_setting("OIDC_ISSUER", "is not https://", "OIDC_ISSUER=https://login.example")
+        for name in ("OIDC_CLIENT_ID", "OIDC_SECRET"):
+            if not self.text(name):
+                refuse_setting(
+                    name, "is missing", f"{name}=what the provider shows for this client"
+                )
+        names = (
+            ("viewer", "OIDC_VIEWERS"),
+            ("operator", "OIDC_OPERATORS"),
+            ("owner", "OIDC_OWNERS"),
+        )
+        roles = tuple((role, frozenset(self.texts(name))) for role, name in names)
+        if not any(values for _, values in roles):
+            how = "OIDC_VIEWERS=tweetwatch (a value of the claim that OIDC_CLAIM names)"
+            refuse_setting("OIDC_VIEWERS", "gives nobody a role, and neither do the others", how)
+        return LoginProvider(
+            self.text("OIDC_NAME") or "single sign-on",
+            issuer,
+            self.text("OIDC_CLIENT_ID"),
+            self.text("OIDC_SECRET"),
+            self.text("OIDC_CLAIM") or "groups",
+            roles,
+        )
 
     def _host(self, name: str, fault: str, how: str) -> SplitResult:
         """An address that names a host, perhaps a port and a login, and nothing below the host."""

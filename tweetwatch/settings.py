@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from tweetwatch import environment, log_lines
+from tweetwatch.login_settings import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -174,6 +175,8 @@ INSTALLED_APPS = [
     # Before ours: `trackers.admin.people` takes its models out of the admin.
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "trackers",
     "django_q",
     "django_htmx",
@@ -235,40 +238,9 @@ LOGIN_URL = "account_login"
 
 # Logging in, by django-allauth (trackers/dashboards/account)
 
-ACCOUNT_ADAPTER = "trackers.dashboards.account.adapter.AccountAdapter"
-ACCOUNT_FORMS = {
-    "login": "trackers.dashboards.account.forms.LoginForm",
-    "change_password": "trackers.dashboards.account.forms.PasswordForm",
-    "reset_password": "trackers.dashboards.account.forms.ResetForm",
-    "reset_password_from_key": "trackers.dashboards.account.forms.NewPasswordForm",
-}
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
-ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-# Its own would make rows of e-mail addresses, of which nothing else knows.
-ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
-ACCOUNT_SESSION_REMEMBER = True
-# Wrong passwords are ours to slow down, and lock nobody out (trackers/tokens/wrong_logins.py).
-ACCOUNT_RATE_LIMITS = {
-    **dict.fromkeys(("login", "login_failed", "change_password", "reauthenticate")),
-    "reset_password": "20/m/ip,5/h/key",
-}
-# Whether owners and administrators must have a second factor (trackers/tokens/factors.py)
 SECOND_FACTOR = env.truth("SECOND_FACTOR", default=False)
-MFA_ADAPTER = "trackers.dashboards.account.factors.FactorAdapter"
-MFA_FORMS = {
-    "authenticate": "trackers.dashboards.account.factors.CodeForm",
-    "reauthenticate": "trackers.dashboards.account.factors.ConfirmingCodeForm",
-    "activate_totp": "trackers.dashboards.account.factors.AppForm",
-    "add_webauthn": "trackers.dashboards.account.factors.PasskeyForm",
-}
-MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
-MFA_RECOVERY_CODES_SHOW_ONCE = True
-# Clocks of phones are some seconds off.
-MFA_TOTP_TOLERANCE = 1
+LOGIN_PROVIDER = env.login_provider()
+SOCIALACCOUNT_PROVIDERS = LOGIN_PROVIDER.as_setting() if LOGIN_PROVIDER else {}
 # Where it counts: no process would know of what another one has in its memory.
 CACHES = {
     "default": {
@@ -367,7 +339,8 @@ CONTENT_SECURITY_POLICY = {
         "object-src": ["'none'"],
         "base-uri": ["'self'"],
         "frame-ancestors": ["'none'"],
-        "form-action": ["'self'"],
+        # What a form sends to us may lead to the provider's own login.
+        "form-action": ["'self'", *([LOGIN_PROVIDER.origin] if LOGIN_PROVIDER else [])],
     }
 }
 

@@ -51,6 +51,7 @@ ACTS = {
 # These give and show roles; they decide by rights as all others do.
 NAME_ROLES = {
     "trackers/admin/people.py",
+    "trackers/dashboards/account/provider.py",
     "trackers/dashboards/account/views.py",
     "trackers/management/commands/user.py",
     "trackers/roles.py",

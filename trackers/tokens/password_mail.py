@@ -28,7 +28,8 @@ If it was not you, do nothing: your password stays as it is.
 def send_password_link(account: int, server: MailServer, *, public_url: str) -> None:
     """Never call it in a transaction."""
     user = User.objects.filter(pk=account, is_active=True).exclude(email="").first()
-    if user is None:
+    # One that logs in at a provider gets no password by the way.
+    if user is None or not user.has_usable_password():
         return
     uid, token = int_to_base36(user.pk), default_token_generator.make_token(user)
     message = EmailMessage(

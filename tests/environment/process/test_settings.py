@@ -39,7 +39,23 @@ def test_two_installations_on_one_host_have_cookies_of_their_own():
     assert len({*first, *other}) == 4
 
 
+def test_forms_may_lead_to_the_provider_of_logins():
+    """Chromium refuses the redirect that follows a form, too, if the policy does not name it."""
+    policy = "import tweetwatch.settings as s; print(s.CONTENT_SECURITY_POLICY['DIRECTIVES'])"
+    provider = {
+        "OIDC_ISSUER": "https://login.example:8443/realms/here/",
+        "OIDC_CLIENT_ID": "x",
+        "OIDC_SECRET": "x",
+        "OIDC_OWNERS": "bosses",
+    }
+
+    assert "'form-action': [\"'self'\"]" in start(policy).stdout
+    form_action = "'form-action': [\"'self'\", 'https://login.example:8443']"
+    assert form_action in start(policy, **provider).stdout
+
+
 BAD = [
+    ("OIDC_ISSUER", "http://login.example", "is not https"),
     ("SECRET_KEY", "", "is missing"),
     ("SECRET_KEY", "short", "too short"),
     ("FIELD_KEYS", "", "is missing"),

@@ -27,6 +27,9 @@ from tweetwatch.http.client_addresses import client_address
 _SENTENCES = {
     "account/messages/password_changed.txt": "Your password has been changed. Other browsers have "
     "been logged out.",
+    "socialaccount/messages/account_connected.txt": "Your account has been linked.",
+    "socialaccount/messages/account_connected_other.txt": "Nothing was linked: another account is "
+    "linked with this one of the provider.",
     "mfa/messages/totp_activated.txt": "From now on logging in takes a code of your app.",
     "mfa/messages/totp_deactivated.txt": "The authenticator app is no longer a factor.",
     "mfa/messages/webauthn_added.txt": "The passkey has been added.",

@@ -14,6 +14,7 @@ from trackers import history
 from trackers.dashboards.account.adapter import attempt_of, wait_for
 from trackers.history import on_page
 from trackers.tokens import wrong_logins
+from tweetwatch.servers import LoginProvider
 
 
 def _without_placeholders(form: Form) -> None:
@@ -32,6 +33,9 @@ class LoginForm(forms.LoginForm):
     def add_prefix(self, field_name: str) -> str:
         """Programs and password managers know it by this name."""
         return super().add_prefix("username" if field_name == "login" else field_name)
+
+    def provider(self) -> LoginProvider | None:
+        return settings.LOGIN_PROVIDER
 
     def sends_mail(self) -> bool:
         """Whether a forgotten password can be replaced by a link."""

@@ -8,10 +8,12 @@ from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as app
 from allauth.mfa.webauthn import views as passkeys
+from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.account import views
+from trackers.dashboards.account.provider import few_at_once
 
 urlpatterns = [
     path("login/", pages.login, name="account_login"),
@@ -33,6 +35,18 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("login/inactive/", pages.account_inactive, name="account_inactive"),
+    # A provider of logins
+    path(
+        "login/with/<str:provider_id>/",
+        few_at_once(require_POST(oidc.login)),
+        name="openid_connect_login",
+    ),
+    path(
+        "login/with/<str:provider_id>/callback/",
+        few_at_once(oidc.callback),
+        name="openid_connect_callback",
+    ),
+    path("login/cancelled/", views.login_cancelled, name="socialaccount_login_cancelled"),
     # Second factors
     path("login/factor/", factors.authenticate, name="mfa_authenticate"),
     path("login/passkey/", passkeys.login_webauthn, name="mfa_login_webauthn"),

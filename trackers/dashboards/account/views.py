@@ -22,6 +22,7 @@ from trackers.dashboards.access import (
     is_signed_in,
     permission_givers,
 )
+from trackers.dashboards.account.provider import is_linked
 from trackers.roles import roles_of
 from tweetwatch import VERSION
 
@@ -33,6 +34,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "roles": roles_of(user),
         "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
         "givers": permission_givers(),
+        "provider": settings.LOGIN_PROVIDER,
+        "is_linked": is_linked(user),
         "version": VERSION,
     }
     return render(request, "dashboards/account/page.html", context)
@@ -58,6 +61,12 @@ def with_mail(view: ViewFunction) -> ViewFunction:
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+@login_not_required
+def login_cancelled(request: HttpRequest) -> HttpResponseRedirect:
+    """A person who did not go on at the provider may log in by password."""
+    return redirect("account_login")
 
 
 @login_not_required
