@@ -83,6 +83,16 @@ class LostConnection(logging.Filter):
         return True
 
 
+class RefusedRequest(logging.Filter):
+    """Says in one line what a client sent that Django refuses, as an unknown Host, instead of in a
+    traceback: no code is at fault, and anybody may send it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.exc_info, record.exc_text = None, None
+        return True
+
+
 def _log_value(name: str, value: Any) -> Any:
     if _HIDDEN_NAMES.search(name):
         return "…"

@@ -361,12 +361,15 @@ LOGGING: dict[str, Any] = {
         "text": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"},
         "json": {"()": "tweetwatch.log_lines.JSONLines"},
     },
-    "filters": {"lost_connection": {"()": "tweetwatch.log_lines.LostConnection"}},
+    "filters": {
+        "lost_connection": {"()": "tweetwatch.log_lines.LostConnection"},
+        "refused_request": {"()": "tweetwatch.log_lines.RefusedRequest"},
+    },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["lost_connection"],
+            "filters": ["lost_connection", "refused_request"],
         }
     },
     "root": {"handlers": ["console"], "level": "WARNING"},

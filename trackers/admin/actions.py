@@ -4,7 +4,7 @@ and the way to the page of what has one, of which the admin keeps only the histo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any
 
@@ -26,6 +26,14 @@ class ActingAdmin(admin.ModelAdmin):
     """
 
     asks: Mapping[str, str] = {}  # by the name of an action its question, with a place for the rows
+    # Fields that must not be guessed letter by letter, as Django lets a list be filtered by any.
+    never_filtered_by: Collection[str] = ()
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        field, _, _ = lookup.partition("__")
+        return field not in self.never_filtered_by and super().lookup_allowed(
+            lookup, value, request
+        )
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = filter(None, super().get_actions(request).values())

@@ -27,6 +27,7 @@ class ApiTokenAdmin(ActingAdmin):
     fields = ("user", "name", "scope")
     list_display = ("name", "user", "scope", "made_at", "used_at", "revoked_at")
     list_select_related = ("user",)
+    never_filtered_by = ("digest", "begins")
     search_fields = ("name", "user__username")
     actions = ("revoke",)
     asks = {"revoke": "Revoke {}? Programs that use them will be refused. This cannot be undone."}

@@ -155,6 +155,7 @@ class CredentialAdmin(ActingAdmin):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
     list_select_related = ("app__project",)
+    never_filtered_by = ("secrets",)
     readonly_fields = _STATE_FIELDS
     fieldsets = (
         (None, {"fields": _EDITABLE_FIELDS}),

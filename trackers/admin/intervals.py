@@ -45,7 +45,11 @@ class IntervalAdmin(admin.ModelAdmin):
         return super().get_changelist_form(request, **{**kwargs, "form": form})
 
     def get_changelist_formset(self, request: HttpRequest, **kwargs: Any) -> Any:
-        return super().get_changelist_formset(request, **{**kwargs, "formset": IntervalFormSet})
+        # Each row that is sent is checked by the database, however many the list has.
+        most = {"max_num": self.list_max_show_all, "absolute_max": self.list_max_show_all}
+        return super().get_changelist_formset(
+            request, **{**kwargs, **most, "formset": IntervalFormSet}
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Interval | None = None) -> bool:
         """The last enabled row must stay: without one, nothing would be looked up."""

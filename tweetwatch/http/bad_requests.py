@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import logging
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -50,9 +51,12 @@ TOO_LARGE = "The form in this request is larger than this server accepts. Send l
 NO_LENGTH = "This server reads no body in chunks. Send it with its Content-Length."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
 FILTER = "This list cannot be filtered like that. Go back and choose one of its filters."
-# What Django and the database raise for values that fit no look-up.
-_CRAFTED = (DataError, ValueError, TypeError, LookupError, ArithmeticError, FieldError)
+# What Django raises for values that fit no look-up.
+_CRAFTED = (ValueError, TypeError, LookupError, ArithmeticError, FieldError)
 _LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
+# Which makes a list, before anything of it is shown.
+_ADMIN_LISTS = "django.contrib.admin.views.main"
+_OUR_PACKAGES = ("trackers", "tweetwatch")
 # In the error of psycopg, for any text meant for the database.
 _NUL_FAULT = "NUL (0x00)"
 
@@ -119,7 +123,7 @@ class BadRequestMiddleware:
             return _bad_request_response(request, error.detail, status=error.status)
         if isinstance(error, UnreadablePostError):
             return _bad_request_response(request, TOO_LATE, status=408)
-        if _fits_no_lookup(error) and _is_filtered_list(request):
+        if request.GET and _is_of_filter(error):
             logger.warning("answered 400 to a filter of the admin: %r", error)
             return _bad_request_response(request, FILTER)
         if isinstance(error, (MultiPartParserError, *_LARGER)):
@@ -128,17 +132,19 @@ class BadRequestMiddleware:
         return None
 
 
-def _fits_no_lookup(error: Exception) -> bool:
+def _is_of_filter(error: Exception) -> bool:
+    """Whether it was raised while a list of the admin was made from its address, which may have any
+    field and any look-up, with any value: by the database, or by Django without code of ours in
+    between. Anything else is a fault of ours, as one while rows are shown."""
+    modules = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if _ADMIN_LISTS not in modules:
+        return False
     # Of this very class: too many values. What the server says of missing tables is another.
-    too_many = type(error.__cause__) is psycopg.ProgrammingError
-    return too_many or isinstance(error, _CRAFTED)
-
-
-def _is_filtered_list(request: HttpRequest) -> bool:
-    """Any field and any look-up of it may be in the address of an admin's list, with any value."""
-    match = request.resolver_match
-    is_list = match is not None and (match.url_name or "").endswith("_changelist")
-    return bool(is_list and match and "admin" in match.namespaces and request.GET)
+    if isinstance(error, DataError) or type(error.__cause__) is psycopg.ProgrammingError:
+        return True
+    making = modules[modules.index(_ADMIN_LISTS) :]
+    is_ours = any(module.partition(".")[0] in _OUR_PACKAGES for module in making)
+    return isinstance(error, _CRAFTED) and not is_ours
 
 
 def _limit_body(request: HttpRequest, view: Any) -> None:

@@ -5,6 +5,7 @@ import re
 from django.contrib.auth.models import Permission, User
 
 from tests.admin.conftest import act
+from tests.api.conftest import allowed
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
@@ -12,7 +13,7 @@ LIST = "/admin/trackers/apitoken/"
 
 
 def test_a_token_is_shown_once_and_works_until_revoked(staff, client):
-    user = User.objects.create_user("program")
+    user = allowed(User.objects.create_user("program"), "view_tweet")
 
     page = staff.post(f"{LIST}add/", {"user": user.pk, "name": "nightly", "scope": "read"})
     [secret] = re.findall(r"<code>([\w-]{43})</code>", page.content.decode())
@@ -51,3 +52,20 @@ def test_a_non_superuser_creates_and_sees_only_own_tokens(client, db):
 
     client.post(f"{LIST}add/", {"user": bob.pk, "name": "x", "scope": "read"})
     assert list(ApiToken.objects.filter(name="x").values_list("user", flat=True)) == [bob.pk]
+
+
+def test_no_list_is_filtered_by_a_secret(staff):
+    user = User.objects.get()
+    ApiToken.objects.create(user=user, name="of ada", digest="0" * 64)
+    credentials = "/admin/trackers/credential/"
+
+    assert "of ada" in staff.get(f"{LIST}?name__startswith=of").content.decode()
+    for address in (
+        f"{LIST}?digest__startswith=0",
+        f"{LIST}?digest={'0' * 64}",
+        f"{LIST}?user__password__startswith=a",
+        f"{credentials}?secrets__isnull=1",
+        "/admin/auth/user/?password__startswith=a",
+        "/admin/auth/user/?api_tokens__digest__startswith=0",
+    ):
+        assert staff.get(address).status_code == 400, address

@@ -154,6 +154,23 @@ def test_a_crafted_filter_of_the_admin_is_no_500(root, crafted):
     assert root.get(f"/admin/{crafted}").status_code in (200, 302, 400)
 
 
+@pytest.mark.parametrize(
+    ("broken", "value", "address"),
+    [
+        # While the list is made, and while a row is shown.
+        ("subscribers._MAX_SUBSCRIBERS_LISTED", "many", "trackers/loggedattempt/?outcome__exact=x"),
+        ("people.ROLES", None, "auth/user/?is_active__exact=1"),
+    ],
+)
+def test_a_fault_of_ours_in_a_filtered_list_is_not_taken_for_a_filter(
+    root, monkeypatch, broken, value, address
+):
+    assert root.get(f"/admin/{address}").status_code == 200
+    monkeypatch.setattr(f"trackers.admin.{broken}", value)
+
+    assert root.get(f"/admin/{address}").status_code == 500
+
+
 @pytest.mark.parametrize("chosen", ["x", "\0", "99999999999999999999", "1,2", "[]"])
 def test_a_forged_choice_in_a_form_of_the_admin_is_refused(root, chosen):
     form = "/admin/trackers/follower/add/"

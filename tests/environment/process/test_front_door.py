@@ -235,3 +235,14 @@ def test_more_streams_of_one_token_are_answered_without_a_look_at_it(server):
 
     # Its id would be that of the newest event, which takes a look at the database.
     assert (status, content) == (200, busy())
+
+
+def test_an_unknown_host_is_one_line_of_the_log(server):
+    before = len(server.log.read_text())
+    with connected(server.port) as line:
+        line.sendall(head("GET", "/login/").replace(b"localhost", b"203.0.113.9"))
+        assert answer_to(line)[0] == 400
+
+    text = server.log.read_text()[before:]
+    assert len([line for line in text.splitlines() if "203.0.113.9" in line]) == 1
+    assert "Traceback" not in text
