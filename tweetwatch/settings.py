@@ -190,6 +190,7 @@ _ninja = Path(find_spec("ninja").origin).parent  # type: ignore[union-attr, arg-
 MIDDLEWARE = [
     "tweetwatch.http.head_requests.HeadMiddleware",
     "tweetwatch.http.etags.ETagMiddleware",
+    "tweetwatch.http.compression.CompressionMiddleware",
     # Before all that follow: probes come under any host name and over plain HTTP.
     "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -127,6 +127,30 @@ def test_caddy_reads_its_example(tmp_path):
     assert "not formatted" not in said
 
 
+def apache_modules(*more):
+    """The lines that load what the example needs."""
+    folder = Path("/usr/lib/apache2/modules")
+    names = ("mpm_event", "authz_core", "headers", "proxy", "proxy_http", "reqtimeout", "setenvif")
+    return "\n".join(
+        f"LoadModule {name}_module {folder}/mod_{name}.so" for name in (*names, "alias", *more)
+    )
+
+
+def test_apache_reads_its_example(tmp_path):
+    apache = tool("apache2")
+    certificate(tmp_path)
+    text = (DEPLOY / "apache.conf").read_text()
+    site = text.replace("/etc/letsencrypt/live/watch.example/", f"{tmp_path}/")
+    whole = tmp_path / "apache.conf"
+    whole.write_text(
+        f"{apache_modules('ssl')}\nServerName localhost\nServerRoot {tmp_path}\n"
+        f"Define APACHE_LOG_DIR {tmp_path}\nDefaultRuntimeDir {tmp_path}\n"
+        f"ErrorLog /dev/stderr\n{site}"
+    )
+    status, said = ran(apache, "-t", "-f", whole)
+    assert (status, said) == (0, "Syntax OK\n")
+
+
 def test_hadolint_finds_nothing_in_the_dockerfile():
     assert ran(tool("hadolint"), DEPLOY / "Dockerfile") == (0, "")
 
