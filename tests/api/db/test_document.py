@@ -59,7 +59,8 @@ def test_each_documented_example_gets_its_documented_answer(program):
     bring(came_from, tweet(1), id, author=42)
     Author.objects.filter(pk=42).update(username="nasa", name="NASA")
     Tweet.objects.filter(pk=id).update(
-        likes=7, retweets=3, created_at="2026-11-02T00:00Z", measured_until=None,
+        likes=7, retweets=3, created_at="2026-11-02T00:00Z", measured_until=None, measurements=1,
+        taken_at=timezone.now(),
         replies=None, quotes=None, bookmarks=None, views=None,
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")

@@ -54,15 +54,9 @@ class Crowd:
     middles: dict[timedelta, Middle]
 
 
-def curve_ages(until: timedelta) -> list[timedelta]:
-    """With those of the table, so that the chart says at them what the table says."""
-    shared = [age for age in TABLE_AGES if age <= until]
-    return sorted({*ages(until, count=_CURVE_AGES), *shared})
-
-
 def all_ages(until: timedelta) -> list[timedelta]:
     """Those of the curves and those of the table, read in one go."""
-    return sorted({*curve_ages(until), *TABLE_AGES})
+    return sorted({*ages(until, count=_CURVE_AGES), *TABLE_AGES})
 
 
 def crowd(
@@ -88,7 +82,8 @@ def measured_points(
         elif not in_gap and _in_gap(curve.born, reading, every):
             points.append((reading.age, None))
             in_gap = True
-    return points
+    # After the last measurement there is no gap yet.
+    return points[:-1] if in_gap else points
 
 
 def _in_gap(born: Born, reading: CountsAtAge, every: IntervalAt) -> bool:

@@ -73,7 +73,7 @@ def test_tweets_are_compared_at_the_same_ages(staff):
     assert at[1440.0] == 43_200, "the chart says what the table says"
 
 
-def test_a_curve_has_what_was_measured_when_it_was_measured_and_a_gap_where_nobody_looked(staff):
+def test_a_curve_has_the_measurements_and_a_gap_without_them(staff):
     """Each minute for an hour, then nothing until two hours, at an age with a longer interval."""
     counts = {minute: 10 * minute for minute in range(1, 56)} | {120: 8_000, 121: 8_010}
     tweet = grown(1, counts)
