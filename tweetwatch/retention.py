@@ -69,13 +69,24 @@ _COUNT_EXPIRED = """
 """
 
 
+# Addresses and browsers of logins whose session is over, or was ended.
+_PRUNE_LOGINS = """
+    DELETE FROM usersessions_usersession WHERE ctid = ANY(ARRAY(
+        SELECT login.ctid FROM usersessions_usersession login
+        WHERE NOT EXISTS (
+            SELECT FROM django_session s WHERE s.session_key = login.session_key)
+        LIMIT 5000 FOR UPDATE SKIP LOCKED))
+"""
+
+
 def prune_sessions(*, now: datetime, deadline: Deadline) -> PieceWork:
     """In pieces, since Django's own command deletes all at once."""
     params = {"now": now}
 
     def piece() -> int | None:
         with cursor() as db:
-            return db.execute(PRUNE_SESSIONS, params).rowcount or None
+            expired = db.execute(PRUNE_SESSIONS, params).rowcount
+            return expired + db.execute(_PRUNE_LOGINS).rowcount or None
 
     return in_pieces(
         "sessions", piece, left=lambda: select_count(_COUNT_EXPIRED, params), deadline=deadline

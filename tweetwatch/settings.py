@@ -175,6 +175,7 @@ INSTALLED_APPS = [
     # Before ours: `trackers.admin.people` takes its models out of the admin.
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "trackers",

@@ -32,6 +32,13 @@ def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
     return Done(f"Added {user.username}.")
 
 
+def end_other_logins(user: User, actor: Actor, *, here: str | None) -> Done:
+    """Log a person out everywhere but in this session."""
+    count = sessions.end_other_logins(user, here=here)
+    history.record(actor, [user], "Logged out everywhere else")
+    return Done(f"{count:,} other login{pluralize(count)} ended.", count, is_done=bool(count))
+
+
 def set_password(user: User, password: str, actor: Actor) -> Done:
     """Raises ValidationError. Whoever is logged in with the old one is logged out."""
     validate_password(password, user)

@@ -5,12 +5,53 @@ Django keeps no account beside a session, so all are read: for a person's act, n
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.apps import apps
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
 from django.utils import timezone
 
 _READ_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn:
+    """A login that has not ended: since when, from which address, with which browser."""
+
+    since: datetime
+    address: str
+    browser: str
+    is_here: bool
+
+
+def _logins() -> QuerySet[Any]:
+    # By its name: without django-allauth (`manage.py bus`) its module cannot be imported.
+    return apps.get_model("usersessions", "UserSession").objects.all()
+
+
+def logins_of(user: User, *, here: str | None) -> list[LoggedIn]:
+    """Those that django-allauth noted, the latest first. `here`: the key of the asking session."""
+    valid = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
+    rows = _logins().filter(user_id=user.pk, session_key__in=valid).order_by("-created_at")
+    return [
+        LoggedIn(row.created_at, row.ip, row.user_agent, row.session_key == here) for row in rows
+    ]
+
+
+def end_other_logins(user: User, *, here: str | None) -> int:
+    """Returns how many there were."""
+    keys = [one.session_key for one in sessions_of(user) if one.session_key != here]
+    return _end(keys)
+
+
+def _end(keys: list[str]) -> int:
+    _logins().filter(session_key__in=keys).delete()
+    return Session.objects.filter(session_key__in=keys).delete()[0]
 
 
 def sessions_of(user: User) -> list[Session]:
@@ -25,5 +66,4 @@ def sessions_of(user: User) -> list[Session]:
 
 def end_sessions(user: User) -> int:
     """Log the account out everywhere; returns how many sessions it had."""
-    keys = [session.session_key for session in sessions_of(user)]
-    return Session.objects.filter(session_key__in=keys).delete()[0]
+    return _end([session.session_key for session in sessions_of(user)])

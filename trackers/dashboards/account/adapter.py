@@ -76,7 +76,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address(request)
+        # An address it must be, also where the proxy comes through a socket and names none.
+        return client_address(request) or "::"
 
     def is_ajax(self, request: HttpRequest) -> bool:
         """Forms are answered with pages, whatever a client says that it takes; the script for

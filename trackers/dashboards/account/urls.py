@@ -20,6 +20,7 @@ urlpatterns = [
     path("logout/", require_POST(pages.logout), name="account_logout"),
     path("account/", views.account, name="account"),
     path("account/password/", pages.password_change, name="account_change_password"),
+    path("account/logins/end", views.end_other_logins, name="account_end_logins"),
     path("account/no-password/", views.no_password, name="account_set_password"),
     path("password/", views.with_mail(pages.password_reset), name="account_reset_password"),
     path("password/sent/", pages.password_reset_done, name="account_reset_password_done"),

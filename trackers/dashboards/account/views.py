@@ -9,12 +9,14 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import (
     FIRST_PAGES,
@@ -23,7 +25,10 @@ from trackers.dashboards.access import (
     permission_givers,
 )
 from trackers.dashboards.account.provider import is_linked
+from trackers.history import on_page
 from trackers.roles import roles_of
+from trackers.tokens import acts
+from trackers.tokens.sessions import logins_of
 from tweetwatch import VERSION
 
 
@@ -34,11 +39,20 @@ def account(request: HttpRequest) -> HttpResponse:
         "roles": roles_of(user),
         "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
         "givers": permission_givers(),
+        "logins": logins_of(user, here=request.session.session_key),
         "provider": settings.LOGIN_PROVIDER,
         "is_linked": is_linked(user),
         "version": VERSION,
     }
     return render(request, "dashboards/account/page.html", context)
+
+
+@require_POST
+def end_other_logins(request: HttpRequest) -> HttpResponse:
+    user = cast(User, request.user)
+    done = acts.end_other_logins(user, on_page(user), here=request.session.session_key)
+    messages.success(request, done.message)
+    return redirect("account")
 
 
 def no_password(request: HttpRequest) -> HttpResponse:
