@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.formats import localize
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
@@ -57,7 +59,7 @@ class PersonAdmin(ActingAdmin, UserAdmin):
     form = _PersonForm
     list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
-    actions = ("unlock", "revoke_all")
+    actions = ("unlock", "revoke_all", "link")
     asks = {
         "revoke_all": "Revoke all API tokens and feed addresses of {}, and end all sessions? This "
         "cannot be undone. Only accounts that are not active cannot log in again."
@@ -131,6 +133,23 @@ class PersonAdmin(ActingAdmin, UserAdmin):
             raise PermissionDenied("Only administrators can revoke what an administrator has.")
         actor = in_admin(request.user)
         return Done(" ".join(acts.revoke_all(user, actor).message for user in users))
+
+    @admin.action(description="Make a link to set a password", permissions=["change"])
+    def link(self, request: HttpRequest, chosen: QuerySet[User]) -> HttpResponse | None:
+        """Renders the page, no redirect: a message would keep the link in a cookie."""
+        users = list(chosen)
+        if not all(_may_change_user(request, user) for user in users):
+            raise PermissionDenied("Only administrators can let somebody in as an administrator.")
+        here, actor = request.build_absolute_uri("/").rstrip("/"), in_admin(request.user)
+        try:
+            links = [(user, acts.make_link(user, actor, public_url=here)) for user in users]
+        except ValidationError as error:
+            self.message_user(request, " ".join(error.messages), messages.ERROR)
+            return None
+        context = {**self.admin_site.each_context(request), "opts": self.opts, "links": links}
+        answer = render(request, "admin/trackers/user/links.html", {**context, "title": "Links"})
+        add_never_cache_headers(answer)
+        return answer
 
     @admin.action(
         description="Unlock: forget failed logins",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -20,6 +21,7 @@ from trackers.history import Actor
 from trackers.timelines.models import Follower
 from trackers.tokens import factors, feed_addresses, sessions, wrong_logins
 from trackers.tokens.models import ApiToken, FeedAddress
+from trackers.tokens.password_mail import password_link
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -37,6 +39,23 @@ def end_other_logins(user: User, actor: Actor, *, here: str | None) -> Done:
     count = sessions.end_other_logins(user, here=here)
     history.record(actor, [user], "Logged out everywhere else")
     return Done(f"{count:,} other login{pluralize(count)} ended.", count, is_done=bool(count))
+
+
+def invite(user: User, actor: Actor, *, role: str, public_url: str) -> str:
+    """Save a new account without a password; returns the link by which its person sets one."""
+    user.set_unusable_password()
+    user.save()
+    roles.give(user, role)
+    history.record(actor, [user], f"Invited as {role}", flag=history.ADDITION)
+    return password_link(user, public_url)
+
+
+def make_link(user: User, actor: Actor, *, public_url: str) -> str:
+    """A link by which this person sets a password. Raises ValidationError."""
+    if not user.is_active:
+        raise ValidationError(f"{user.username} is not active, and cannot log in.")
+    history.record(actor, [user], "Made a link to set a password")
+    return password_link(user, public_url)
 
 
 def set_password(user: User, password: str, actor: Actor) -> Done:

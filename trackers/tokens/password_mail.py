@@ -1,5 +1,5 @@
-"""The e-mail with a link by which a person sets a new password. The link is made when it is sent,
-so that it is stored nowhere.
+"""The link by which a person sets a password, once: in an e-mail, or handed over by whoever
+invites. It is made when it is sent or shown, and stored nowhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ logger = logging.getLogger(__name__)
 _BODY = """Somebody, probably you, asked for a new password of {name} at {url}.
 
 Set one here, within three days:
-{url}/password/{uid}/{token}/
+{link}
 
 If it was not you, do nothing: your password stays as it is.
 """
+
+
+def password_link(user: User, public_url: str) -> str:
+    """It works for three days, and until the person logs in or has another password."""
+    token = default_token_generator.make_token(user)
+    return f"{public_url}/password/{int_to_base36(user.pk)}/{token}/"
 
 
 def send_password_link(account: int, server: MailServer, *, public_url: str) -> None:
@@ -31,10 +37,11 @@ def send_password_link(account: int, server: MailServer, *, public_url: str) -> 
     # One that logs in at a provider gets no password by the way.
     if user is None or not user.has_usable_password():
         return
-    uid, token = int_to_base36(user.pk), default_token_generator.make_token(user)
     message = EmailMessage(
         subject="[tweetwatch] A new password",
-        body=_BODY.format(name=user.get_username(), url=public_url, uid=uid, token=token),
+        body=_BODY.format(
+            name=user.get_username(), url=public_url, link=password_link(user, public_url)
+        ),
         from_email=server.sender,
         to=[user.email],
         headers={"Auto-Submitted": "auto-generated"},

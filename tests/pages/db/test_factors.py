@@ -100,6 +100,21 @@ def test_a_code_works_once_whichever_process_takes_it(client, app):
     assert enter(other, code).status_code == 200, "the table of the cache remembers it"
 
 
+def test_pages_that_show_a_secret_are_neither_compressed_nor_stored(client, eve):
+    log_in(client)
+    confirm(client, "/account/factors/app/")
+    packed = {"Accept-Encoding": "gzip"}
+    assert client.get("/account/factors/", headers=packed).has_header("Content-Encoding")
+
+    shown = client.get("/account/factors/app/", headers=packed)
+    secret = re.search(r'<code class="whole">(\w+)', shown.content.decode())[1]
+    client.post("/account/factors/app/", {"code": code_of(secret)})
+
+    for answer in (shown, client.get("/account/factors/codes/", headers=packed)):
+        assert not answer.has_header("Content-Encoding")
+        assert "no-store" in answer.headers["Cache-Control"]
+
+
 def test_a_recovery_code_works_once_and_is_shown_once(client, app):
     log_in(client)
     assert enter(client, app[1][0]).status_code == 302

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from trackers.dashboards.account import views
 from trackers.dashboards.account.provider import few_at_once
+from tweetwatch.http.compression import shows_secret
 
 urlpatterns = [
     path("login/", pages.login, name="account_login"),
@@ -59,9 +60,13 @@ urlpatterns = [
         name="mfa_reauthenticate_webauthn",
     ),
     path("account/factors/", factors.index, name="mfa_index"),
-    path("account/factors/app/", app.activate_totp, name="mfa_activate_totp"),
+    path("account/factors/app/", shows_secret(app.activate_totp), name="mfa_activate_totp"),
     path("account/factors/app/remove/", app.deactivate_totp, name="mfa_deactivate_totp"),
-    path("account/factors/codes/", codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path(
+        "account/factors/codes/",
+        shows_secret(codes.view_recovery_codes),
+        name="mfa_view_recovery_codes",
+    ),
     path(
         "account/factors/codes/new/",
         codes.generate_recovery_codes,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from getpass import getpass
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.db import transaction
@@ -28,6 +29,14 @@ class Command(ActionsCommand):
         add.add_argument("name")
         add.add_argument("--role", choices=roles.ROLES, default=roles.VIEWER)
         add.add_argument("--email", default="")
+        invite = add_action(
+            "invite", help="add an account, and print the link by which its person sets a password"
+        )
+        invite.add_argument("name")
+        invite.add_argument("--role", choices=roles.ROLES, default=roles.VIEWER)
+        invite.add_argument("--email", default="")
+        link = add_action("link", help="print a link by which its person sets a new password")
+        link.add_argument("name")
         role = add_action("role", help="give it this role in place of any other")
         role.add_argument("name")
         role.add_argument("role", choices=[*roles.ROLES, NO_ROLE])
@@ -52,6 +61,25 @@ class Command(ActionsCommand):
         with transaction.atomic():
             acts.add_user(user, password, by_command(), role=options["role"])
         self.show_user(user)
+
+    def do_invite(self, options: Mapping[str, Any]) -> None:
+        user = User(username=options["name"], email=options["email"])
+        user.full_clean(exclude=["password"])
+        with transaction.atomic():
+            link = acts.invite(
+                user, by_command(), role=options["role"], public_url=settings.PUBLIC_URL
+            )
+        self._show_link(user, link)
+
+    def do_link(self, options: Mapping[str, Any]) -> None:
+        user = _find_user(options["name"])
+        self._show_link(user, acts.make_link(user, by_command(), public_url=settings.PUBLIC_URL))
+
+    def _show_link(self, user: User, link: str) -> None:
+        """The link alone, for whoever sends it on; about it on the other output."""
+        self.show({"name": user.username, "link": link}, link)
+        if not self.as_json:
+            self.say(f"Whoever has it sets the password of {user.username}, within three days.")
 
     def do_role(self, options: Mapping[str, Any]) -> None:
         user = _find_user(options["name"])
