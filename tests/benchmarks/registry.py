@@ -8,6 +8,7 @@ from functools import partial
 from tests.benchmarks import (
     burst,
     churn,
+    files,
     lateness,
     leak,
     machine,
@@ -43,6 +44,7 @@ ALONE = (
         "leak", "posts lost by the naive cursor and by ours, 20,000 at each skew", 2.5, 1, leak.run
     ),
     Bench("store", "bytes of a sample, a long history, an export of 1 M samples", 0, 2, store.run),
+    Bench("files", "1 M rows read from each kind of file: speed and memory", 0, 6, files.run),
     Bench("pages", "each page and search at 100 k and 1 M tweets", 0, 6, pages.run),
     Bench(
         "screens",

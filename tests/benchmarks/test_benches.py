@@ -26,11 +26,11 @@ from tests.databases import url_of
 
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-SHORT = (["pipeline", "limit"], ["store", "timelines", "cadence"])
+SHORT = (["pipeline", "limit"], ["store", "timelines", "cadence", "files"])
 ALL = (
     ["pipeline", "adapting", "limit", "stock", "orm-batch"],
     ["scale", "churn", "workers", "events"],
-    ["burst", "lateness", "leak", "store", "pages", "screens", "timelines", "cadence"],
+    ["burst", "lateness", "leak", "store", "files", "pages", "screens", "timelines", "cadence"],
 )
 
 

@@ -27,8 +27,8 @@ ROWS_PER_READ = 500
 _EXPORT_COLUMNS = [
     Column("tweet_id", "id"), Column("url", "text"), Column("author_id", "id"),
     Column("author", "text"), Column("created_at", "time"), Column("tracked_at", "time"),
-    Column("state", "text"), Column("tags", "text"), Column("text", "text"),
-    Column("lang", "text"),
+    Column("state", "text"), Column("missing_because", "text"), Column("tags", "text"),
+    Column("text", "text"), Column("lang", "text"),
     *(Column(metric, "whole") for metric in METRICS),
     Column("measured_until", "time"), Column("next_check_at", "time"),
 ]  # fmt: skip
@@ -86,7 +86,8 @@ def _export_row(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple
     state = tweet_state(tweet, job)
     return (
         tweet.pk, tweet.url, tweet.author_id, tweet.author.username if tweet.author else None,
-        tweet.created_at, tweet.tracked_at, state.name, ", ".join(tags) or None,
+        tweet.created_at, tweet.tracked_at, state.name, tweet.missing_reason or None,
+        ", ".join(tags) or None,
         text and text.text, text and text.lang,
         *(getattr(tweet, metric) for metric in METRICS),
         tweet.measured_until, job.due_at if job and state.is_scheduled else None,

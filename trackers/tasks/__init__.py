@@ -18,6 +18,7 @@ from trackers.tasks.batches import (
 from trackers.tasks.by_the_minute import (
     alert_people,
     ask_authors,
+    count_lookups_of_imports,
     forecast_days,
     make_partitions,
     pack_samples,
@@ -61,6 +62,7 @@ __all__ = [
     "audit_books",
     "audit_queues",
     "compare_usage",
+    "count_lookups_of_imports",
     "deliver_arrivals",
     "drop_idle_homes",
     "expire_timelines",

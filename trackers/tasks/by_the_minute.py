@@ -19,6 +19,7 @@ from trackers.events.minutes import prune_event_minutes
 from trackers.events.set_aside import refusal_findings
 from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
+from trackers.ingest.files.lookups import update_lookups
 from trackers.ingest.stream.findings import stream_findings
 from trackers.jobs import ahead, ordinary, pausing, queue, statistics
 from trackers.jobs.clock_jumps import is_clock_believed
@@ -160,6 +161,13 @@ def make_partitions() -> None:
     now, _ = intervals.current()
     if made := SAMPLES.make_ahead(now=now) + prune.make_ahead(now=now):
         logger.info("made %d partitions", made)
+
+
+def count_lookups_of_imports() -> None:
+    """Every few minutes: count what X says of the tweets of files."""
+    now, _ = intervals.current()
+    if counted := update_lookups(now=now, deadline=periodic_task_deadline()):
+        logger.info("counted the look-ups of %d imports", counted)
 
 
 def pack_samples() -> None:

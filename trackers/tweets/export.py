@@ -49,7 +49,7 @@ _TWEET_ROWS = f"""
     SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
            {_ISO.format("t.created_at")} AS created_at, {_ISO.format("t.tracked_at")} AS tracked_at,
            t.came_from, t.paused, {_TAGS} AS tags, {_ISO.format("t.gone_at")} AS gone_at,
-           t.missing_reason,
+           t.missing_reason AS missing_because,
            x.text, x.lang, t.newest::text AS newest_version, t.version_of::text AS version_of,
            t.withheld, x.conversation_id::text AS conversation_id,
            x.replied_to::text AS replied_to, x.quoted::text AS quoted,

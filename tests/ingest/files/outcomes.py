@@ -14,6 +14,7 @@ from trackers.ingest.files.firstbytes import check_first_bytes, first_bytes
 from trackers.ingest.files.limits import NO_LIMITS, Taken
 from trackers.ingest.files.lines import read_tweets
 from trackers.ingest.files.opening import lines_of
+from trackers.ingest.files.sheets import SheetLines, kind_of_sheet
 from trackers.ingest.found_tweets import FoundTweet, Options, UnreadableError
 
 FOLDER = Path(__file__).parent / "of_people"
@@ -46,7 +47,20 @@ def outcome_of(data: bytes, **options) -> Outcome:
     return outcome
 
 
+def count_tweets(path: str) -> int:
+    """Without keeping any of them."""
+    with open(path, "rb") as file:
+        return sum(
+            isinstance(each, FoundTweet)
+            for lines in texts_of(file, [])
+            for each in read_tweets(lines)
+        )
+
+
 def texts_of(file, notes):
+    if kind := kind_of_sheet(file):
+        yield lines_of(SheetLines(file, kind), passed=lambda _: None)
+        return
     if not is_zip(file):
         notes += filter(None, [check_first_bytes(first_bytes(file))])
         yield lines_of(file, passed=lambda _: None)

@@ -12,6 +12,7 @@ from trackers.dashboards.words import lasting
 from trackers.ingest.files.cost import LookupCost, cost_of_lookups
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
+from trackers.ingest.files.lookups import Lookups, lookups_of
 from trackers.ingest.files.preview import preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet
@@ -78,6 +79,14 @@ class ImportProgress:
     failed: int
     no_worker: bool
     found_nothing: bool
+    lookups: Lookups | None  # what X says of its tweets, once it is done
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the page brings itself up to date."""
+        if self.state in ("running", "uploading"):
+            return True
+        return self.state == "done" and (self.lookups is None or not self.lookups.is_over)
 
 
 def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportProgress:
@@ -108,6 +117,7 @@ def import_progress(report: Import, limits: Limits, *, now: datetime) -> ImportP
         failed=len(failed_parts(report)) if is_running else 0,
         no_worker=is_running and not Worker.objects.alive(now=now).exists(),
         found_nothing=state == "done" and not report.tracked and not report.already,
+        lookups=lookups_of(report) if state == "done" else None,
     )
 
 

@@ -103,7 +103,7 @@ def _to_try(format: str, sample: Sequence[tuple[int, str]]) -> list[str]:
         case "csv":
             return ["csv"] if _has_columns(sample) else ["csv", "ids", "jsonl"]
         case "jsonl":
-            return ["jsonl", "json"]
+            return ["jsonl", "json"] if "{" in sample[0][1] else ["jsonl"]
     return ["json", "jsonl"]
 
 

@@ -1,0 +1,85 @@
+"""After an import: what X says of its tweets, until all of them are looked up."""
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from django_q.models import Schedule
+
+from tests.ingest.files.uploads import FIRST, imported
+from trackers import tasks
+from trackers.ingest.files import lookups
+from trackers.ingest.files.lookups import Lookups, count_lookups, lookups_of
+from trackers.ingest.sources.models import Import
+from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db
+
+IDS = [FIRST + 7 + n * 4_194_313 for n in range(7)]
+
+
+@pytest.fixture
+def report():
+    return imported("".join(f"{id}\n" for id in IDS))
+
+
+def answered():
+    """As look-ups leave them."""
+    now = timezone.now()
+    tweets = Tweet.objects
+    tweets.filter(pk__in=IDS[:2]).update(paid_on=now.date(), measurements=1, measured_until=now)
+    tweets.filter(pk=IDS[2]).update(missing_since=now, missing_reason="not_found", gone_at=now)
+    tweets.filter(pk=IDS[3]).update(missing_since=now, missing_reason="suspended")
+    tweets.filter(pk=IDS[4]).update(missing_since=now, missing_reason="unavailable")
+    tweets.filter(pk=IDS[5]).update(paused=True)
+
+
+def test_tweets_are_counted_by_the_answers_of_x(report):
+    assert lookups_of(report) == Lookups(tweets=7, waiting=7)
+
+    answered()
+
+    expected = Lookups(tweets=7, shown=2, not_found=1, hidden=1, unexplained=1, paused=1, waiting=1)
+    assert count_lookups(report.pk) == expected
+    assert not expected.is_over
+
+
+def test_a_large_import_is_counted_by_a_task_in_pieces(report, monkeypatch):
+    monkeypatch.setattr(lookups, "COUNTED_AT_ONCE", 3)
+    monkeypatch.setattr(lookups, "_A_PIECE", 2)
+    assert lookups_of(report) is None
+
+    tasks.count_lookups_of_imports()
+
+    report.refresh_from_db()
+    assert lookups_of(report) == Lookups(tweets=7, waiting=7)
+    assert Schedule.objects.get(func="trackers.tasks.count_lookups_of_imports").minutes == 5
+    # It rests after a count, and looks again then.
+    answered()
+    Import.objects.update(lookups_due_at=timezone.now() + timedelta(minutes=5))
+    tasks.count_lookups_of_imports()
+    report.refresh_from_db()
+    assert lookups_of(report).waiting == 7
+    Import.objects.update(lookups_due_at=timezone.now() - timedelta(minutes=5))
+    tasks.count_lookups_of_imports()
+    report.refresh_from_db()
+    assert lookups_of(report).waiting == 1
+
+
+def test_the_report_says_what_x_shows_and_the_file_says_why_others_are_missing(
+    report, admin_client
+):
+    answered()
+
+    page = " ".join(admin_client.get(f"/sources/import/{report.pk}/").content.decode().split())
+    file = b"".join(admin_client.get(f"/tweets/export.csv?source={report.pk}").streaming_content)
+
+    assert "Of 7: 2 shown by X" in page
+    assert "1 not found</a>, 1 of protected or suspended accounts" in page
+    reasons = {
+        row["tweet_id"]: row["missing_because"]
+        for row in csv.DictReader(io.StringIO(file.decode()))
+    }
+    assert [reasons[str(id)] for id in IDS[1:5]] == ["", "not_found", "suspended", "unavailable"]

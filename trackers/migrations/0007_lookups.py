@@ -1,0 +1,28 @@
+"""What X says of an import's tweets, and the task that counts it."""
+
+from django.db import migrations, models
+from django.utils import timezone
+
+TASK = "trackers.tasks.count_lookups_of_imports"
+
+
+def add(apps, schema_editor):
+    apps.get_model("django_q", "Schedule").objects.create(
+        name="look-ups of imports", func=TASK, schedule_type="I", minutes=5,
+        next_run=timezone.now(),
+    )
+
+
+def remove(apps, schema_editor):
+    apps.get_model("django_q", "Schedule").objects.filter(func=TASK).delete()
+
+
+class Migration(migrations.Migration):
+    dependencies = [("trackers", "0006_imports")]
+
+    operations = [
+        migrations.AddField("import", "lookups", models.JSONField(null=True)),
+        migrations.AddField("import", "lookups_at", models.DateTimeField(null=True)),
+        migrations.AddField("import", "lookups_due_at", models.DateTimeField(null=True)),
+        migrations.RunPython(add, remove),
+    ]
