@@ -269,13 +269,6 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
     return None
 
 
-def lateness_at(queue: str, *shares: float) -> list[float | None]:
-    """The quantiles of lateness over five minutes, from one query."""
-    with cursor() as db:
-        late: list[tuple[int, int]] = db.execute(_LATENESS, {"queue": queue}).fetchall()
-    return [quantile(late, share) for share in shares]
-
-
 def by_minute(queue: str, *, minutes: int = 60) -> list[MinuteCounters]:
     """What was done in each of the last minutes, without those in which nothing was."""
     with cursor() as db:

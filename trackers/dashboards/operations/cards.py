@@ -69,11 +69,11 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
         _whole_card("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
         _whole_card("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
         _seconds_card(
-            "Lateness p50", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
+            "Lateness, half", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
             "were no later than this.",
         ),
         _seconds_card(
-            "Lateness p99", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
+            "Lateness, 99 of 100", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
             "minutes were no later than this.", mood=lateness_mood(figures.lateness_p99_seconds),
         ),
         _fill_card(figures.batch_fill),

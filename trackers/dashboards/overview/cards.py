@@ -67,15 +67,13 @@ class Card:
 def cards(
     figures: QueueSummary,
     minutes: Sequence[MinuteCounters],
-    late: Sequence[float | None],
     *,
     because: str,
 ) -> tuple[Card, ...]:
-    """`late`: how late half of the checks are at the most, and 95 of 100. `because`: why checks
-    failed last."""
+    """`because`: why checks failed last."""
     operations = reverse("operations")
     failed, asked = sum(one.failed for one in minutes), sum(one.asked for one in minutes)
-    p50, p95 = late
+    half, almost_all = figures.lateness_p50_seconds, figures.lateness_p99_seconds
     return (
         Card(
             "due", "Due now", commas(figures.due), str(figures.due),
@@ -89,10 +87,10 @@ def cards(
             operations, VIEW_OPERATIONS,
         ),
         Card(
-            "late", "Lateness", _lateness_words(p50, p95), _exact_lateness(p50, p95),
-            "Half of the last five minutes' checks were at most the first figure late, 95% at most "
-            "the second (p50, p95).",
-            operations, VIEW_OPERATIONS, lateness_mood(p95),
+            "late", "Lateness", _lateness_words(half, almost_all),
+            _exact_lateness(half, almost_all),
+            "at the most, of half of the last five minutes' checks; and of 99 of 100.",
+            operations, VIEW_OPERATIONS, lateness_mood(almost_all),
         ),
         Card(
             "failed", "Failed this hour", commas(failed), str(failed),
@@ -122,12 +120,12 @@ def _being_checked(number: int) -> str:
     return f"{commas(number)} {'is' if number == 1 else 'are'} being checked."
 
 
-def _exact_lateness(p50: float | None, p95: float | None) -> str:
-    return "not known" if p50 is None else f"{p50} s, {p95} s"
+def _exact_lateness(half: float | None, almost_all: float | None) -> str:
+    return "not known" if half is None else f"{half} s, {almost_all} s"
 
 
-def _lateness_words(p50: float | None, p95: float | None) -> str:
-    return "–" if p50 is None or p95 is None else f"{p50:g} / {p95:g} s"
+def _lateness_words(half: float | None, almost_all: float | None) -> str:
+    return "–" if half is None or almost_all is None else f"{half:g} / {almost_all:g} s"
 
 
 def _describe_failures(failed: int, asked: int, because: str) -> str:

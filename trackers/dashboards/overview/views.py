@@ -24,7 +24,7 @@ from trackers.dashboards.words import commas, with_code
 from trackers.jobs.ahead import Ahead, minute_of, read_ahead
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed.models import NotedTask, Worker
-from trackers.jobs.statistics import by_minute, lateness_at
+from trackers.jobs.statistics import by_minute
 from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
@@ -77,7 +77,6 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
         "cards": cards(
             queue,
             by_minute(TWEET_UPDATE),
-            lateness_at(TWEET_UPDATE, 0.5, 0.95),
             because=_why_failed(now=now),
         ),
     }
