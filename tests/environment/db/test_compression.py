@@ -56,7 +56,7 @@ def test_a_compressed_answer_has_a_weak_tag_that_counts_as_the_same(root):
     "address",
     ["/tweets/export.csv", "/following/follows.csv", "/api/v1/events/stream"],
 )
-def test_what_is_sent_while_it_is_made_is_not_compressed(root, address):
+def test_streamed_answers_are_not_compressed(root, address):
     answer = root.get(address, headers=COMPRESSED)
 
     assert answer.status_code == 200
@@ -64,7 +64,7 @@ def test_what_is_sent_while_it_is_made_is_not_compressed(root, address):
     assert not answer.has_header("Content-Encoding")
 
 
-def test_what_shows_a_secret_once_is_not_compressed(root):
+def test_pages_that_show_a_secret_once_are_not_compressed(root):
     user = root.get("/account/").wsgi_request.user
     home = Follower.objects.create(user=user)
     add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command())
