@@ -2,11 +2,12 @@
 # make quick  runs the tests that start no process, fill no large table and commit nothing
 # make test   runs the test suite
 # make test-more   runs further, slower tests, and a short form of every benchmark
+# make behind   runs the browser tests behind nginx, Caddy and Apache, as in deploy/; BEHIND=nginx only that
 # make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
 # make screenshots   makes the pictures of all pages anew (docs/images)
 # make check  runs what CI checks: lint, then the test suite
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-more chaos screenshots lint check format openapi
+.PHONY: help demo quick test test-more behind chaos screenshots lint check format openapi
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -41,6 +42,11 @@ test: .venv/made-dev .env
 
 test-more: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder -m more
+
+BEHIND ?= nginx caddy apache
+behind: .venv/made-dev .env
+	for proxy in $(BEHIND); do BEHIND=$$proxy BEHIND_PROXY=true \
+	    $(BIN)/python -m pytest -n 4 --dist loadgroup -m "browser and not more" tests/pages || exit; done
 
 chaos: .venv/made-dev .env
 	$(BIN)/python -m tests.chaos

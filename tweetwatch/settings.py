@@ -308,6 +308,8 @@ SECURE_SSL_REDIRECT = HTTPS
 _installation = blake2b(SECRET_KEY.encode(), digest_size=4).hexdigest()
 SESSION_COOKIE_NAME = f"tweetwatch_session_{_installation}"
 CSRF_COOKIE_NAME = f"tweetwatch_csrf_{_installation}"
+MESSAGE_COOKIE_NAME = f"tweetwatch_messages_{_installation}"
+MESSAGE_STORAGE = "tweetwatch.http.message_cookies.MessageStorage"
 CSRF_FAILURE_VIEW = "tweetwatch.http.origins.forged"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS

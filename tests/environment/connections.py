@@ -30,7 +30,7 @@ arriving.HEAD_SECONDS, arriving.BODY_SECONDS = 2.0, 3.0
 
 
 @contextmanager
-def web_server(name, folder, blocker, **settings):
+def web_server(name, folder, blocker, *, threads=THREADS, **settings):
     """On a database of its own."""
     name = f"{OURS}_{name}"
     with blocker.unblock():
@@ -39,7 +39,7 @@ def web_server(name, folder, blocker, **settings):
     log, config = folder / "log", folder / "conf.py"
     config.write_text(SOONER)
     try:
-        with serving(url, log, threads=THREADS, config=config, **settings) as running:
+        with serving(url, log, threads=threads, config=config, **settings) as running:
             yield running
         assert "Traceback" not in log.read_text(), log.read_text()
     finally:

@@ -8,17 +8,25 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.conftest import CHROMIUM
+from tests.environment.proxies import PROXIES
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from trackers.listing import search, sorts
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 
+# One of the proxies of deploy/, before the server of the browser tests.
+BEHIND = os.environ.get("BEHIND")
 began_at = datetime.now(UTC)
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without a Chromium the browser tests are left out, in one line; in CI that is an error."""
+    """Without a Chromium the browser tests are left out, in one line; in CI that is an error.
+
+    Behind a proxy only those run that it stands before.
+    """
+    if BEHIND:
+        items[:] = [item for item in items if "live_server" in item.fixturenames]
     if CHROMIUM:
         return
     left_out = [item for item in items if item.get_closest_marker("browser")]
@@ -30,6 +38,27 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
     config.get_terminal_writer().line(f"Left out {sentence}.")
+
+
+class Behind:
+    """The test's own server, as it is reached through a proxy."""
+
+    def __init__(self, server, port):
+        self.server, self.url = server, f"http://localhost:{port}"
+
+    def __getattr__(self, name):
+        return getattr(self.server, name)
+
+
+@pytest.fixture
+def live_server(live_server, tmp_path_factory):
+    """Where BEHIND names one of the proxies of deploy/, behind that. Of one test: a connection that
+    the proxy keeps would keep one to the database, which every test ends."""
+    if BEHIND is None:
+        yield live_server
+        return
+    with PROXIES[BEHIND](live_server.thread.port, tmp_path_factory.mktemp("proxy")) as port:
+        yield Behind(live_server, port)
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from gunicorn.http.unreader import SocketUnreader
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from tweetwatch.http import crowds
+from tweetwatch.http import crowds, lasting
 from tweetwatch.http.crowds import whole_answer
 
 HEAD_SECONDS = 10.0
@@ -160,6 +160,7 @@ class ArrivalWorker(ThreadWorker):
 
     def load_wsgi(self) -> None:
         super().load_wsgi()
+        lasting.share_threads(self.cfg.threads)
         application: Any = self.wsgi
 
         def serve(environ: dict[str, Any], start_response: Any) -> Any:

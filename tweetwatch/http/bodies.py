@@ -9,7 +9,6 @@ before anything of it is read. No file is stored anywhere else.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -20,6 +19,7 @@ from django.http import HttpRequest
 from django.http.request import UnreadablePostError
 from django.template.defaultfilters import filesizeformat
 
+from tweetwatch.http.lasting import LastingPlaces
 from tweetwatch.http.refusals import Refused
 
 View = TypeVar("View", bound=Callable[..., object])
@@ -44,8 +44,8 @@ _NO_FILE_PLACE = (
     "of them is done, and upload yours again."
 )
 
-_places = threading.BoundedSemaphore(_MAX_LARGE_BODIES)
-_file_places = threading.BoundedSemaphore(_MAX_FILES_RECEIVED)
+_places = LastingPlaces(_MAX_LARGE_BODIES)
+_file_places = LastingPlaces(_MAX_FILES_RECEIVED)
 
 
 def takes_files(view: View) -> View:
@@ -69,7 +69,7 @@ def receive_body(request: HttpRequest) -> None:
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if most is not None and size > most:
         raise Refused(413, _too_large(most))
-    if not _places.acquire(blocking=False):
+    if not _places.acquire():
         raise Refused(503, _NO_PLACE)
     try:
         request.body  # noqa: B018 - read here first
@@ -88,7 +88,7 @@ def receiving_file(request: HttpRequest, *, most: int) -> Iterator[None]:
     if size <= STRANGERS_MOST:
         yield
         return
-    if not _file_places.acquire(blocking=False):
+    if not _file_places.acquire():
         raise Refused(503, _NO_FILE_PLACE)
     if arrived := getattr(request.META.get("wsgi.input"), "arrived", None):
         # A file takes as long as it takes, while something comes (`http.arriving`).

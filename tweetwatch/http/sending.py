@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 
 from django.http import HttpRequest, StreamingHttpResponse
 
+from tweetwatch.http.lasting import LastingPlaces
+
 # Per process, which has eight threads and connections as `deploy/` starts it.
 MAX_FILES_SENT = 2
 # A reader that takes nothing for this long loses the rest.
@@ -18,7 +20,7 @@ _SILENCE_SECONDS = 30.0
 # What Retry-After says to those who found no place.
 RETRY_SECONDS = 5
 
-places = threading.BoundedSemaphore(MAX_FILES_SENT)
+places = LastingPlaces(MAX_FILES_SENT)
 
 
 class NoPlace(Exception):
@@ -51,7 +53,7 @@ def send_in_place(
     request: HttpRequest, make: Callable[[], StreamingHttpResponse]
 ) -> StreamingHttpResponse:
     """What `make` returns, in a place of its own; NoPlace without a free one."""
-    if not places.acquire(blocking=False):
+    if not places.acquire():
         raise NoPlace
     try:
         answer = make()

@@ -32,6 +32,7 @@ from tweetwatch.http import crowds
 
 pytestmark = pytest.mark.django_db
 
+FEW_THREADS = 4
 ADDRESSES = ["/login/", "/nowhere/at/all/", "/sources/import/", "/tweets/track", "/metrics"]
 
 
@@ -39,6 +40,14 @@ ADDRESSES = ["/login/", "/nowhere/at/all/", "/sources/import/", "/tweets/track",
 def server(django_db_setup, django_db_blocker, tmp_path_factory):
     folder, streams = tmp_path_factory.mktemp("door"), str(crowds.MOST_OF_ONE)
     with web_server("door", folder, django_db_blocker, EVENT_STREAMS=streams) as running:
+        yield running
+
+
+@pytest.fixture
+def few_threads(django_db_setup, django_db_blocker, tmp_path):
+    """A server whose streams may take more threads than it has, and do not end by themselves."""
+    settings = {"EVENT_STREAMS": "9", "EVENT_STREAM_SECONDS": "3600"}
+    with web_server("few", tmp_path, django_db_blocker, threads=FEW_THREADS, **settings) as running:
         yield running
 
 
@@ -246,3 +255,17 @@ def test_an_unknown_host_is_one_line_of_the_log(server):
     text = server.log.read_text()[before:]
     assert len([line for line in text.splitlines() if "203.0.113.9" in line]) == 1
     assert "Traceback" not in text
+
+
+def test_streams_leave_threads_to_pages_however_many_may_be_open(few_threads):
+    stream = head("GET", "/api/v1/events/stream?topics=alerts", f"Authorization: Bearer {TOKEN}")
+    with ExitStack() as held:
+        for _ in range(FEW_THREADS):
+            line = held.enter_context(connected(few_threads.port))
+            line.sendall(stream)
+            assert b"200 OK" in line.recv(65536)
+
+        assert is_healthy(few_threads.port)
+        with connected(few_threads.port) as line:
+            line.sendall(head("GET", "/login/"))
+            assert answer_to(line)[0] == 200

@@ -32,11 +32,28 @@ def start(code=START, *arguments, **variables):
 
 
 def test_two_installations_on_one_host_have_cookies_of_their_own():
-    names = "import tweetwatch.settings as s; print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME)"
+    names = (
+        "import tweetwatch.settings as s;"
+        "print(s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.MESSAGE_COOKIE_NAME)"
+    )
     first, again, other = (start(names, SECRET_KEY=key * 50).stdout.split() for key in "xxy")
 
     assert first == again
-    assert len({*first, *other}) == 4
+    assert len({*first, *other}) == 6
+
+
+@pytest.mark.django_db
+def test_no_cookie_has_a_name_that_other_installations_use(client, django_user_model, settings):
+    """Nor that of messages, which nothing in the settings names but ours."""
+    settings.SECURE_SSL_REDIRECT = False
+    client.force_login(django_user_model.objects.create_superuser("ada"))
+
+    client.get("/account/")
+    client.post("/following/follow", {"account": "nobody"})
+
+    names = {name for name, cookie in client.cookies.items() if cookie.value}
+    assert settings.MESSAGE_COOKIE_NAME in names
+    assert not [name for name in names if not name.startswith("tweetwatch_")]
 
 
 def test_forms_may_lead_to_the_provider_of_logins():

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tweetwatch.database import LOST, cursor
+from tweetwatch.http.lasting import give_thread_back, take_thread
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ def place(most: int) -> Iterator[bool]:
 def _take_place(most: int) -> bool:
     global taken
     with _lock:
-        if taken >= most:
+        if taken >= most or not take_thread():
             return False
         taken += 1
         return True
@@ -80,6 +81,7 @@ def _give_back() -> None:
     global taken
     with _lock:
         taken -= 1
+    give_thread_back()
 
 
 class PlacesReporter:
