@@ -118,7 +118,8 @@ class Values:
                 # More digits of the number may follow.
                 self._feed()
                 continue
-            yield Value(self._number(), self._quote(), value)
+            if not self._is_member():
+                yield Value(self._number(), self._quote(), value)
             self._at = end
 
     def _go_to_next(self) -> bool:
@@ -143,13 +144,19 @@ class Values:
 
     def _went_into(self, fault: Exception) -> bool:
         """Whether a long object is gone into, to read its list one by one."""
-        if len(self._text) - self._at <= _MAX_VALUE_LENGTH or not isinstance(fault, ValueError):
+        is_long = len(self._text) - self._at > _MAX_VALUE_LENGTH
+        if not (is_long or self._over) or not isinstance(fault, ValueError):
             return False
         begins = _LONG_LIST.match(self._text, self._at)
         if begins is None:
             return False
         self._at, self._between = begins.end(), _BETWEEN_MEMBERS
         return True
+
+    def _is_member(self) -> bool:
+        """Whether a value stands beside the list that was gone into, as `meta` does."""
+        before = self._text[max(0, self._at - _END_MARGIN) : self._at].rstrip()
+        return self._between is _BETWEEN_MEMBERS and before.endswith(":")
 
     def _skip(self) -> None:
         """Move to where the next value seems to begin, or to the end."""

@@ -229,6 +229,26 @@ def test_objects_of_other_programs_are_read(value, indent):
     assert outcome_of(json.dumps(value, indent=indent).encode()).ids == [SIX[0]]
 
 
+def test_a_document_that_is_cut_off_gives_the_tweets_before_that():
+    page = {"meta": {"n": 1}, "statuses": [{"id_str": str(id), "text": "x"} for id in SIX]}
+
+    outcome = outcome_of(json.dumps(page).encode()[:-30])
+
+    assert outcome.ids == SIX[:5]
+    assert [*outcome.rejected] == [1]
+
+
+def test_one_line_of_many_megabytes_is_read_tweet_by_tweet():
+    ids = numbers(SIX[0], 20_000)
+    tweets = [{"id_str": str(id), "text": "words " * 150} for id in ids]
+    page = {"meta": {"n": 1}, "statuses": tweets, "includes": {"tweets": [{"id": "7"}]}}
+
+    outcome = outcome_of(json.dumps(page).encode())
+
+    assert outcome.ids == ids
+    assert outcome.rejected == {}
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_read_with_its_letters(encoding):
     text = f"tweet_id,text\n{SIX[0]},Zürich\n{SIX[1]},\u4eba\n"
