@@ -73,8 +73,9 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
             "were no later than this.",
         ),
         _seconds_card(
-            "Lateness, 99 of 100", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
-            "minutes were no later than this.", mood=lateness_mood(figures.lateness_p99_seconds),
+            "Lateness, 99 of 100", figures.lateness_p99_seconds, "99 of 100 checks of the last "
+            "five minutes were no later than this.",
+            mood=lateness_mood(figures.lateness_p99_seconds),
         ),
         _fill_card(figures.batch_fill),
         _whole_card(
