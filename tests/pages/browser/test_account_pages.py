@@ -45,7 +45,7 @@ def look_at(seen, addresses):
     return collected
 
 
-def test_pages_around_logging_in_shut_nobody_out(staff, live_server):
+def test_axe_finds_no_violation_around_logging_in(staff, live_server):
     with looking(staff, live_server, viewport=PHONE) as seen:
         page = seen.page
         page.goto(f"{seen.address}/account/factors/app/")
