@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import asdict
 from uuid import uuid4
 
 import pytest
@@ -19,6 +20,7 @@ from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.chromium import Demo, screen
 from tests.pages.conftest import flat
 from trackers.ingest.files import importing
+from trackers.ingest.files.lookups import Lookups
 from trackers.ingest.sources.models import Import, ImportJob, ImportPart, Source
 from trackers.jobs.observed.models import Worker
 from trackers.tweets.models import Tweet
@@ -170,8 +172,11 @@ def test_a_running_import_shows_its_progress_and_refreshes(staff):
     Import.objects.update(parts_done=0)
     work()
     ended = staff.get(f"{address}?part=report").content.decode()
-    assert "hx-trigger" not in ended
     assert "Done in" in ended
+    # It goes on until X was asked for all of them.
+    assert "hx-trigger" in ended
+    Import.objects.update(lookups=asdict(Lookups(tweets=12_000, shown=12_000)))
+    assert "hx-trigger" not in staff.get(f"{address}?part=report").content.decode()
 
 
 def test_failed_parts_are_reported_and_can_be_retried(staff):
