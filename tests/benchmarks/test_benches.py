@@ -26,7 +26,7 @@ from tests.databases import url_of
 
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-SHORT = (["pipeline", "limit"], ["store", "timelines", "cadence", "files"])
+SHORT = (["pipeline", "limit"], ["store", "files", "timelines", "cadence"])
 ALL = (
     ["pipeline", "adapting", "limit", "stock", "orm-batch"],
     ["scale", "churn", "workers", "events"],

@@ -18,10 +18,12 @@ from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# Forms about logging in, of django-allauth.
+LOGGING_IN = ("/login/", "/password/", "/account/")
 # Forms without a list, what is the same page for a team, and what is of one rule or
 # of one act on many tweets, of which the bench has none.
 LEFT_OUT = {
-    "/login/", "/account/password/", "/answers/", "/feeds/make/<int:follower>",
+    "/answers/", "/feeds/make/<int:follower>",
     "/subscribers/<int:id>/key",
     "/home/team/<int:team>/", "/tweets/many/", "/tweets/many/<int:id>/", "/alerts/<int:id>/",
     "/alerts/<int:id>/edit/",
@@ -40,7 +42,7 @@ def test_every_page_is_in_the_bench(me):
     pages = {
         route.partition("?")[0]
         for route, (get, _) in matrix().items()
-        if get != NOBODY and not route.startswith(("/admin/", "/api/"))
+        if get != NOBODY and not route.startswith(("/admin/", "/api/", *LOGGING_IN))
     }
     known = {f"/{resolve(one.path.partition('?')[0]).route}" for one in every(me)}
     assert pages - known == LEFT_OUT

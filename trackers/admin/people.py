@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from importlib import import_module
 from typing import Any
 
+from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserChangeForm
@@ -20,6 +22,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.formats import localize
 from django.utils.html import format_html_join
+from django.utils.module_loading import module_has_submodule
 from django.utils.safestring import mark_safe
 
 from trackers import roles
@@ -39,6 +42,10 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 # What django-allauth keeps is for the person alone: whoever could delete a factor of another
 # account could log in as that one with its password.
+for _app in apps.get_app_configs():
+    if _app.name.startswith("allauth.") and module_has_submodule(_app.module, "admin"):
+        # It registers its pages, if nobody has imported it yet.
+        import_module(f"{_app.name}.admin")
 for _model in [model for model in admin.site._registry if model.__module__.startswith("allauth.")]:
     admin.site.unregister(_model)
 

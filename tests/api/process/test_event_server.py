@@ -106,7 +106,7 @@ def test_clients_without_a_place_poll_and_streams_end_when_the_server_stops(
     fresh_database, tmp_path
 ):
     terms = {"EVENT_STREAMS": str(PLACES), "EVENT_STREAM_SECONDS": "3600"}
-    with serving(fresh_database, tmp_path / "log", threads=PLACES + 1, **terms) as server:
+    with serving(fresh_database, tmp_path / "log", threads=PLACES + 2, **terms) as server:
         held = [server.stream() for _ in range(PLACES)]
         [at, _] = [one.block()["id"] for one in held]
         # For `status`, which is another process.

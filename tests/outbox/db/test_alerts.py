@@ -33,6 +33,10 @@ def alert_events():
 
 
 def refuse(credential):
+    if credential.refused:
+        # As its reservation counts a try of refused keys.
+        credential.refused += 1
+        credential.save(update_fields=["refused"])
     note_refusal(credential, Refused("no", status=401))
     credential.refresh_from_db()
 

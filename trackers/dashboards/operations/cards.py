@@ -73,7 +73,7 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
             "were no later than this.",
         ),
         _seconds_card(
-            "Lateness, 99 of 100", figures.lateness_p99_seconds, "99 of 100 checks of the last "
+            "Lateness, 99%", figures.lateness_p99_seconds, "99 of 100 checks of the last "
             "five minutes were no later than this.",
             mood=lateness_mood(figures.lateness_p99_seconds),
         ),
