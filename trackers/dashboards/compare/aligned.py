@@ -13,6 +13,7 @@ from trackers.tweets.series import HOLE_FACTOR
 
 # Measurements of a curve at the most: two for each pixel would not show more.
 _CURVE_AGES = 480
+_GAP_EDGE = timedelta(milliseconds=1)
 TABLE_AGES = {
     timedelta(minutes=15): "15 min",
     timedelta(hours=1): "1 h",
@@ -69,7 +70,8 @@ def crowd(
 def measured_points(
     curve: TweetCurve, until: timedelta, every: IntervalAt
 ) -> list[tuple[timedelta, int | None]]:
-    """The measurements up to that age, by the age at which they were made; None in each gap."""
+    """The measurements up to that age, by the age at which they were made; None where a gap
+    begins, right after the measurement before it."""
     points: list[tuple[timedelta, int | None]] = []
     measured_last, in_gap = None, False
     for reading in curve.readings:
@@ -80,7 +82,7 @@ def measured_points(
             points.append((measured, reading.counts[0]))
             measured_last, in_gap = measured, False
         elif not in_gap and _in_gap(curve.born, reading, every):
-            points.append((reading.age, None))
+            points.append((measured + _GAP_EDGE, None))
             in_gap = True
     # After the last measurement there is no gap yet.
     return points[:-1] if in_gap else points

@@ -68,9 +68,10 @@
       document.addEventListener("theme", () => this.u && this.draw());
     }
 
-    // Columns over all xs, of curves that each have their own: undefined where one has no point.
+    // Columns over all xs, of curves that each have their own: undefined where one has no point, and
+    // null up to its next one where it has a gap (2: NULL_EXPAND).
     static join(curves) {
-      return curves.length ? uPlot.join(curves) : [[]];
+      return curves.length ? uPlot.join(curves, curves.map(() => [1, 2])) : [[]];
     }
 
     get empty() {
@@ -151,7 +152,7 @@
         scales: { x: { time: this.isTime, range: (_, from, to) => this.around(from, to) }, counts: scale(), views: scale() },
         cursor: {
           points: { size: 7 },
-          dataIdx: (u, place, index) => (place && !this.isTime ? this.nearest(u.data[place], index) : index),
+          dataIdx: (u, place, index) => (place && !this.isTime ? this.latest(u.data[place], index) : index),
           drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => this.reset() },
         },
@@ -165,12 +166,18 @@
       };
     }
 
-    // The nearest of the points that a curve by age has of its own.
-    nearest(values, index) {
-      for (let away = 0; index !== null && away < values.length; away += 1) {
-        for (const place of [index - away, index + away]) if (typeof values[place] === "number") return place;
-      }
-      return index;
+    // Measurements between two gaps: no line goes through them.
+    alone(values) {
+      const known = [...values.keys()].filter((index) => values[index] !== undefined);
+      const isNumber = (at) => typeof values[known[at]] === "number";
+      return known.filter((_, at) => isNumber(at) && !isNumber(at - 1) && !isNumber(at + 1));
+    }
+
+    // Of a curve by age what was measured last by then; nothing in a gap.
+    latest(values, index) {
+      let at = index;
+      while (at > 0 && values[at] === undefined) at -= 1;
+      return typeof values[at] === "number" ? at : index;
     }
 
     // While nothing is pointed at, the legend has the newest figures. Curves by age end at different ages.
@@ -186,7 +193,10 @@
         width,
         spanGaps: false,
         paths: stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
-        points: { show: !stepped && this.data.columns[0].length < 60, size: 4 + width, fill: style(colour) },
+        points: {
+          show: !stepped && this.data.columns[0].length < 60, size: 4 + width, fill: style(colour),
+          filter: (u, place, show) => (show || this.isTime ? null : this.alone(u.data[place])),
+        },
         value: (_, value, place, index) => ready(this.told(value, place, index), (known) => number.format(known)),
       };
     }
