@@ -24,5 +24,6 @@ class Migration(migrations.Migration):
         migrations.AddField("import", "lookups", models.JSONField(null=True)),
         migrations.AddField("import", "lookups_at", models.DateTimeField(null=True)),
         migrations.AddField("import", "lookups_due_at", models.DateTimeField(null=True)),
+        migrations.AddField("import", "lookups_counting", models.JSONField(null=True)),
         migrations.RunPython(add, remove),
     ]

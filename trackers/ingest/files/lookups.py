@@ -44,20 +44,35 @@ class Lookups:
         return not self.waiting
 
 
-def count_lookups(source: int, *, most: int | None = None) -> Lookups:
-    """Of the tweets of an import, or the first of them."""
-    total, after = Lookups(), 0
-    names = list(asdict(total))
-    with cursor() as db:
-        while most is None or total.tweets < most:
-            params = {"source": source, "after": after, "most": min(most or _A_PIECE, _A_PIECE)}
+@dataclass(slots=True)
+class Counting:
+    """A count under way: up to which tweet, and the seconds it took so far."""
+
+    total: Lookups
+    after: int = 0
+    took: float = 0.0
+    is_over: bool = False
+
+    def count_piece(self, source: int, *, most: int) -> None:
+        began = time.monotonic()
+        with cursor() as db:
+            params = {"source": source, "after": self.after, "most": most}
             row = db.execute(_SHOWN, params).fetchone()
-            if row is None or row[0] is None:
-                break
-            after = row[0]
-            for name, count in zip(names, row[1:], strict=True):
-                setattr(total, name, getattr(total, name) + count)
-    return total
+        assert row is not None
+        self.took += time.monotonic() - began
+        if row[0] is None:
+            self.is_over = True
+            return
+        self.after = row[0]
+        for name, count in zip(asdict(self.total), row[1:], strict=True):
+            setattr(self.total, name, getattr(self.total, name) + count)
+
+
+def count_lookups(source: int, *, most: int) -> Lookups:
+    """Of the first tweets of an import."""
+    counting = Counting(Lookups())
+    counting.count_piece(source, most=most)
+    return counting.total
 
 
 def lookups_of(report: Import) -> Lookups | None:
@@ -68,19 +83,32 @@ def lookups_of(report: Import) -> Lookups | None:
 
 
 def update_lookups(*, now: datetime, deadline: Deadline) -> int:
-    """Count the imports that are followed and whose count is old; returns how many."""
+    """Count the imports that are followed and whose count is old; returns how many. What a large
+    one lacks when time is up is counted by the next run."""
     followed = Import.objects.filter(ended_at__gt=now - _FOLLOWED_FOR).filter(
         Q(lookups_due_at=None) | Q(lookups_due_at__lt=now)
     )
     counted = 0
     for report in followed.order_by("lookups_due_at", "pk"):
-        began = time.monotonic()
-        total = count_lookups(report.pk)
-        rest = timedelta(seconds=_REST * (time.monotonic() - began))
+        counting = _resumed(report)
+        while not (counting.is_over or deadline.is_over):
+            counting.count_piece(report.pk, most=_A_PIECE)
+        if not counting.is_over:
+            Import.objects.filter(pk=report.pk).update(lookups_counting=asdict(counting))
+            break
+        rest = timedelta(seconds=_REST * counting.took)
         Import.objects.filter(pk=report.pk).update(
-            lookups=asdict(total), lookups_at=now, lookups_due_at=now + rest
+            lookups=asdict(counting.total),
+            lookups_at=now,
+            lookups_due_at=now + rest,
+            lookups_counting=None,
         )
         counted += 1
-        if deadline.is_over:
-            break
     return counted
+
+
+def _resumed(report: Import) -> Counting:
+    if report.lookups_counting is None:
+        return Counting(Lookups())
+    kept = dict(report.lookups_counting)
+    return Counting(Lookups(**kept.pop("total")), **kept)

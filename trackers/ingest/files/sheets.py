@@ -1,7 +1,8 @@
 """Workbooks and Parquet files as CSV, read by a process of its own: they need their whole memory.
 
 file ─> its kind, by the first bytes ─> python -m trackers.ingest.files.sheets KIND ─> lines of CSV
-The process has a bound of memory and of rows, and one that dies takes nothing else with it.
+The process has a bound of memory, of time and of rows, knows none of our secrets, and one that dies
+takes nothing else with it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from trackers.ingest.tweet_ids import has_a_time, ids_in
 
 _PROJECT = Path(__file__).resolve().parents[3]
 MOST_MEMORY = 2 << 30
+_MOST_SECONDS = 600  # of a processor
+# What a program needs to start; our keys and the database's password stay here.
+_PASSED_ON = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR")
 # Of one sheet, as Excel has it.
 MOST_ROWS = 1_048_576
 # Each sheet's first rows say how many tweets are in it.
@@ -36,8 +40,8 @@ _OLD_WORKBOOK, _PARQUET, _ZIP = b"\xd0\xcf\x11\xe0", b"PAR1", b"PK\x03\x04"
 _OPEN_SHEET = b"application/vnd.oasis.opendocument.spreadsheet"
 _REFUSED = 3
 _DIED = (
-    "It needs more than 2 GB of memory to be read, or is damaged. Save the sheet as CSV, with the "
-    "column of ids as text."
+    "It needs more than 2 GB of memory or ten minutes to be read, or is damaged. Save the sheet as "
+    "CSV, with the column of ids as text."
 )
 ROUNDS = "Spreadsheets round numbers of more than 15 digits: ids have to be texts or links in it."
 NEEDS_SEEKING = (_OLD_WORKBOOK, _PARQUET, _ZIP)
@@ -71,6 +75,7 @@ class SheetLines(io.RawIOBase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=_PROJECT,
+            env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         )
 
     def readable(self) -> bool:
@@ -191,4 +196,5 @@ def _write(kind: str) -> int:
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
     sys.exit(_write(sys.argv[1]))

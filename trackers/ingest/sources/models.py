@@ -440,6 +440,7 @@ class Import(models.Model):
     lookups = models.JSONField(null=True)
     lookups_at = models.DateTimeField(null=True)
     lookups_due_at = models.DateTimeField(null=True)
+    lookups_counting = models.JSONField(null=True)
     parts = models.IntegerField(default=0)
     parts_done = models.IntegerField(default=0)
     read = models.BigIntegerField(default=0)

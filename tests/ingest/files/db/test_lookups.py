@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from trackers.ingest.files import lookups
 from trackers.ingest.files.lookups import Lookups, count_lookups, lookups_of
 from trackers.ingest.sources.models import Import
 from trackers.tweets.models import Tweet
+from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +44,35 @@ def test_tweets_are_counted_by_the_answers_of_x(report):
     answered()
 
     expected = Lookups(tweets=7, shown=2, not_found=1, hidden=1, unexplained=1, paused=1, waiting=1)
-    assert count_lookups(report.pk) == expected
+    assert count_lookups(report.pk, most=100) == expected
     assert not expected.is_over
+
+
+def test_a_count_that_time_cut_off_goes_on_where_it_stopped(report, monkeypatch):
+    monkeypatch.setattr(lookups, "_A_PIECE", 2)
+    counting = lookups.Counting(Lookups())
+    counting.count_piece(report.pk, most=2)
+    Import.objects.update(lookups_counting=asdict(counting))
+
+    over = Deadline.after(-1)
+    assert lookups.update_lookups(now=timezone.now(), deadline=over) == 0
+    report.refresh_from_db()
+    assert (report.lookups, report.lookups_counting["total"]["tweets"]) == (None, 2)
+
+    tasks.count_lookups_of_imports()
+
+    report.refresh_from_db()
+    assert (report.lookups["tweets"], report.lookups_counting) == (7, None)
+
+
+def test_a_piece_whose_tweets_are_untracked_does_not_end_the_count(report, monkeypatch):
+    monkeypatch.setattr(lookups, "_A_PIECE", 2)
+    Tweet.objects.filter(pk__in=sorted(IDS)[:2]).delete()
+
+    tasks.count_lookups_of_imports()
+
+    report.refresh_from_db()
+    assert report.lookups["tweets"] == 5
 
 
 def test_a_large_import_is_counted_by_a_task_in_pieces(report, monkeypatch):

@@ -1,6 +1,7 @@
 """Workbooks and Parquet files are read as tables, by a process of its own."""
 
 import io
+from pathlib import Path
 
 import pyarrow
 import pytest
@@ -98,3 +99,15 @@ def test_a_sheet_whose_process_dies_says_what_to_do():
 
     with pytest.raises(UnreadableError, match="Save the sheet as CSV"):
         lines.read()
+
+
+def test_the_process_that_reads_a_sheet_knows_none_of_our_secrets(monkeypatch):
+    monkeypatch.setenv("FIELD_KEYS", "a key")
+    lines = SheetLines(io.BytesIO(workbook([[text("id")], [text(IDS[0])]])), "workbook")
+
+    known = set(Path(f"/proc/{lines._process.pid}/environ").read_text().split("\0"))
+    lines.close()
+
+    assert {entry.partition("=")[0] for entry in known} - {""} <= {
+        *("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR"),
+    }
