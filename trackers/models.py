@@ -17,15 +17,11 @@ from trackers.events.models import (
     TopicMinute,
 )
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.ingest.sources.counts import SearchCount
+from trackers.ingest.files.models import Import, ImportBucket, ImportJob, ImportPart, RejectedLine
 from trackers.ingest.sources.models import (
     Gap,
-    Import,
-    ImportBucket,
-    ImportJob,
-    ImportPart,
     PollBucket,
-    RejectedLine,
+    SearchCount,
     Source,
     SourceDay,
     SourcePoll,

@@ -23,8 +23,8 @@ from django.utils import timezone  # noqa: E402
 from django_q.models import Schedule  # noqa: E402
 
 from trackers.ingest.files import importing  # noqa: E402
+from trackers.ingest.files.models import Import  # noqa: E402
 from trackers.ingest.files.upload import upload_file  # noqa: E402
-from trackers.ingest.sources.models import Import  # noqa: E402
 from trackers.timelines import homes  # noqa: E402
 from trackers.timelines.models import Follower  # noqa: E402
 from trackers.timelines.settings import home_settings, save_home_settings  # noqa: E402

@@ -15,9 +15,8 @@ from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, 
 from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.ingest.sources import acts, archive, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
-from trackers.ingest.sources.counts import SearchCount
 from trackers.ingest.sources.forms import cost
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import SearchCount, Source
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from tweetwatch.clock_times import iso
 from tweetwatch.http.json_bodies import Strict

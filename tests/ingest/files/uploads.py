@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from trackers import tasks
 from trackers.ingest.files import importing
+from trackers.ingest.files.models import ImportBucket
 from trackers.ingest.files.upload import upload_file
-from trackers.ingest.sources.models import ImportBucket
 from trackers.jobs import queue
 
 # Ids as X gave them out in 2023.

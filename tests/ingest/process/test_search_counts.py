@@ -17,8 +17,7 @@ from tests.x import OAUTH1, save_credential, wait_until
 from trackers.credentials.models import Credential
 from trackers.history import by_command
 from trackers.ingest.sources import acts, life
-from trackers.ingest.sources.counts import SearchCount
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import SearchCount, Source
 from trackers.money.models import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,10 +13,10 @@ from trackers.ingest.files.cost import LookupCost, cost_of_lookups
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.lookups import Lookups, lookups_of
+from trackers.ingest.files.models import Import
 from trackers.ingest.files.preview import preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet
-from trackers.ingest.sources.models import Import
 from trackers.jobs.observed.models import Worker
 
 MAX_BAD_LINES = 100

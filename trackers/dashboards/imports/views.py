@@ -42,11 +42,11 @@ from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.cost import cost_of_lookups
 from trackers.ingest.files.limits import Limits, size
+from trackers.ingest.files.models import Import
 from trackers.ingest.files.preview import columns, doubt_of, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources.acts import ADD
-from trackers.ingest.sources.models import Import
 from trackers.schedule.intervals import current
 from tweetwatch.http.bodies import receiving_file, takes_files
 from tweetwatch.tables import Echo, without_formula

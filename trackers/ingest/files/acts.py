@@ -13,9 +13,9 @@ from trackers.acts import Done
 from trackers.history import Actor
 from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
+from trackers.ingest.files.models import Import
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
 from trackers.ingest.found_tweets import DoubtError, FoundTweet, UnreadableError
-from trackers.ingest.sources.models import Import
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
 

@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
+from trackers.ingest.files.models import Import, ImportPart
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import store_rejected
 from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.sources import days
-from trackers.ingest.sources.models import Import, ImportPart
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch

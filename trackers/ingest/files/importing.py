@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.ingest.files.models import Import, ImportJob, ImportPart
 from trackers.ingest.files.preview import columns
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Import, ImportJob, ImportPart
 from trackers.jobs import queue
 from trackers.jobs.models import MAX_STRIKES
 

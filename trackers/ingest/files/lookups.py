@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from trackers.ingest.sources.models import Import
+from trackers.ingest.files.models import Import
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 from tweetwatch.statements import statement

@@ -8,13 +8,13 @@ from itertools import islice
 
 from trackers.ingest.files.columns import MAYBE_AN_ID, ids_of_column
 from trackers.ingest.files.judge import JUDGED, doubt_about, doubt_about_column
+from trackers.ingest.files.models import Import, ImportPart
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.read_table import read_rows
 from trackers.ingest.files.recognise import READERS
 from trackers.ingest.files.table import column_name, delimiter_of, rows
 from trackers.ingest.files.tablehead import columns_of, place_below
 from trackers.ingest.found_tweets import FoundTweet, Numbered, Options, Rejected
-from trackers.ingest.sources.models import Import, ImportPart
 from trackers.ingest.tweet_ids import ids_in
 
 _SHOWN_TWEETS, _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_CELL = 5, 5, 12, 60

@@ -16,6 +16,7 @@ from trackers.ingest.files.cut import Cut, cut
 from trackers.ingest.files.cut_archive import cut_archive
 from trackers.ingest.files.firstbytes import check_first_bytes, first_bytes
 from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
+from trackers.ingest.files.models import Import, ImportPart
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.parts import pack, parts
 from trackers.ingest.files.preview import first_lines, has_tweets, preview
@@ -24,7 +25,7 @@ from trackers.ingest.files.rejected import Rejects, store_rejected
 from trackers.ingest.files.sheets import ROUNDS, SheetLines, kind_of_sheet
 from trackers.ingest.found_tweets import UnreadableError
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Import, ImportPart, Source
+from trackers.ingest.sources.models import Source
 
 
 def upload_file(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from trackers.ingest.sources.counts import SearchCount
-from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.models import Gap, SearchCount, Source, Stream
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.source_events import publish_gaps
 from trackers.tweets.snowflake import born_at, first_id_at

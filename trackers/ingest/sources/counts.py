@@ -5,16 +5,16 @@ A person asks ─> a request and its price ─> X counts ─> stored: pages read
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
-from django.contrib.postgres.fields import ArrayField
-from django.db import IntegrityError, models
+from django.db import IntegrityError
+from django.db.models import Max
 from django.utils import timezone
 
 from trackers.credentials import selection
 from trackers.credentials.preflight import keys_for
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import SearchCount, Source
 from trackers.money import ledger
 from trackers.money.balances import Balance, read_balances
 from trackers.money.models import Project
@@ -32,34 +32,9 @@ class NotCountedError(Exception):
     """Why X did not count: a sentence."""
 
 
-class SearchCount(models.Model):
-    """The newest count of a search: posts of the seven days before, by hours."""
-
-    source = models.OneToOneField(
-        Source, on_delete=models.CASCADE, primary_key=True, related_name="count"
-    )
-    counted_at = models.DateTimeField()
-    # X's week: its first and last hours are parts of hours, the others whole, from the oldest on.
-    since = models.DateTimeField()
-    until = models.DateTimeField()
-    posts = models.BigIntegerField()
-    by_hour = ArrayField(models.BigIntegerField())
-    # What it cost, in US dollars.
-    money = models.DecimalField(max_digits=12, decimal_places=6)
-
-    def __str__(self) -> str:
-        return f"{self.posts} posts of source {self.source_id} until {self.until}"
-
-    def hours(self) -> list[tuple[datetime, int]]:
-        """When each of them begins, and how many posts it had."""
-        first = self.since.replace(minute=0, second=0, microsecond=0)
-        begins = [first + n * timedelta(hours=1) for n in range(len(self.by_hour))]
-        return list(zip([self.since, *begins[1:]], self.by_hour, strict=True))
-
-
 def price_of_a_count() -> Decimal:
     """The highest that is paid, in US dollars."""
-    highest = Project.objects.aggregate(price=models.Max("price_of_a_count"))["price"]
+    highest = Project.objects.aggregate(price=Max("price_of_a_count"))["price"]
     return Decimal(highest if highest is not None else Project().price_of_a_count)
 
 

@@ -15,8 +15,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.arrivals.arrive import wake
+from trackers.ingest.files.models import ImportJob, ImportPart
 from trackers.ingest.sources.anew import NAMED, READ_SO_FAR, begin_anew, clear_fields
-from trackers.ingest.sources.models import ImportJob, ImportPart, Source, SourcePoll
+from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.naming import is_same
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch

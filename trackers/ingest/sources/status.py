@@ -12,7 +12,8 @@ from datetime import datetime
 from django.db.models import Count, Q
 
 from trackers.credentials import sentences
-from trackers.ingest.sources.models import Gap, Import, Source, SourcePoll, Stream
+from trackers.ingest.files.models import Import
+from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import queue
 from trackers.jobs.models import MAX_STRIKES
 

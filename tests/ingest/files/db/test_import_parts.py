@@ -24,9 +24,9 @@ from trackers import tasks
 from trackers.ingest.files import importing
 from trackers.ingest.files.cut import cut
 from trackers.ingest.files.importing import failed_parts, prune_unstarted_uploads
+from trackers.ingest.files.models import Import, ImportJob, ImportPart, RejectedLine
 from trackers.ingest.files.opening import LONGEST_LINE, lines_of
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Import, ImportJob, ImportPart, RejectedLine
 from trackers.jobs import queue
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate

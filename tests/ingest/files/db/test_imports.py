@@ -21,9 +21,10 @@ from tests.ingest.files.uploads import (
     work,
 )
 from trackers.ingest.files import importing
+from trackers.ingest.files.models import ImportJob, ImportPart
 from trackers.ingest.files.preview import preview
 from trackers.ingest.found_tweets import UnreadableError
-from trackers.ingest.sources.models import ImportJob, ImportPart, Source, SourceTweet
+from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.jobs import queue
 from trackers.tweets.history import history
 from trackers.tweets.models import Tweet

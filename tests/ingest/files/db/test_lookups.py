@@ -13,7 +13,7 @@ from tests.ingest.files.uploads import FIRST, imported
 from trackers import tasks
 from trackers.ingest.files import lookups
 from trackers.ingest.files.lookups import Lookups, count_lookups, lookups_of
-from trackers.ingest.sources.models import Import
+from trackers.ingest.files.models import Import
 from trackers.tweets.models import Tweet
 from tweetwatch.pieces import Deadline
 

@@ -2,9 +2,10 @@
 
 import time
 
+from trackers.ingest.files.models import Import, ImportPart
 from trackers.ingest.files.parts import pack
 from trackers.ingest.files.preview import has_tweets, preview
-from trackers.ingest.sources.models import Import, ImportPart, Source
+from trackers.ingest.sources.models import Source
 
 
 def seconds(act):

@@ -13,9 +13,10 @@ from django.db.models.signals import post_save
 from tests.ingest.files.uploads import FIRST, A, B, C, bad_lines, counts, upload, v2_lines, work
 from trackers.ingest.files import importing
 from trackers.ingest.files.limits import Limits, Taken
+from trackers.ingest.files.models import ImportPart
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found_tweets import TooLargeError, UnreadableError
-from trackers.ingest.sources.models import ImportPart, Source
+from trackers.ingest.sources.models import Source
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db

@@ -21,10 +21,11 @@ from tests.ingest.files.uploads import (
 )
 from trackers.ingest.files import importing
 from trackers.ingest.files.archive import OPEN_DOCUMENT
+from trackers.ingest.files.models import ImportJob, ImportPart
 from trackers.ingest.files.opening import LONGEST_LINE
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found_tweets import UnreadableError
-from trackers.ingest.sources.models import ImportJob, ImportPart, Source
+from trackers.ingest.sources.models import Source
 from trackers.jobs import queue
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,8 @@ from tests.pages.chromium import Demo, screen
 from tests.pages.conftest import flat
 from trackers.ingest.files import importing
 from trackers.ingest.files.lookups import Lookups
-from trackers.ingest.sources.models import Import, ImportJob, ImportPart, Source
+from trackers.ingest.files.models import Import, ImportJob, ImportPart
+from trackers.ingest.sources.models import Source
 from trackers.jobs.observed.models import Worker
 from trackers.tweets.models import Tweet
 

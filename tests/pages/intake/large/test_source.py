@@ -8,8 +8,9 @@ import pytest
 from tests.factories import CredentialFactory, TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
+from trackers.ingest.files.models import Import
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.models import Import, Source, SourceDay, SourcePoll, SourceTweet
+from trackers.ingest.sources.models import Source, SourceDay, SourcePoll, SourceTweet
 
 pytestmark = pytest.mark.django_db
 

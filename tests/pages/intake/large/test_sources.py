@@ -9,8 +9,9 @@ from django.contrib.admin.models import DELETION, LogEntry
 from tests import queues
 from tests.pages.sources import gap, listed, now, paged, some_staff, source, words
 from trackers.dashboards.sources.list_views import MAX_SOURCES
+from trackers.ingest.files.models import Import
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.models import Import, PollBucket, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
 from trackers.jobs.models import Queue
 
 pytestmark = pytest.mark.django_db
