@@ -39,6 +39,15 @@ State = Literal[
     "gone",
     "isolated",
 ]
+Presence = Literal[
+    "shown",
+    "not_found",
+    "protected",
+    "suspended",
+    "unauthorized",
+    "unavailable",
+    "unasked",
+]
 # Tweets in one request, as the API has it: in a body, and in an address.
 MOST = 1_000
 LISTED_MOST = 300
@@ -103,6 +112,7 @@ class Filters(TypedDict, total=False):
 
     q: str
     state: State
+    presence: Presence
     source: str
     tag: str
     author: str

@@ -83,6 +83,7 @@ from trackers.tweets.models import (
     TweetText,
     TweetVersion,
 )
+from trackers.tweets.presence import PresenceCount
 from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.updater.models import TweetBucket, TweetUpdate
 
@@ -138,6 +139,7 @@ __all__ = [
     "PackedSamples",
     "PausedAll",
     "PollBucket",
+    "PresenceCount",
     "Project",
     "Queue",
     "QueueCounters",

@@ -21,7 +21,7 @@ from trackers.api import (
 from trackers.api.description import Api, DescriptionPage
 
 # Each puts its calls into the routers.
-from trackers.api.tweets import acts, compare, detail, history, leaderboard, listing  # noqa: F401
+from trackers.api.tweets import acts, compare, detail, history, leaderboard, left, listing  # noqa: F401
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import Bearer
 from trackers.api.wire.errors import NOWHERE, handle_errors

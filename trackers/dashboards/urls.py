@@ -23,8 +23,8 @@ from trackers.dashboards.subscribers import acts as subscriber_acts
 from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import detail_views as tweet
+from trackers.dashboards.tweets import left, many
 from trackers.dashboards.tweets import list_views as tweets
-from trackers.dashboards.tweets import many
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -33,6 +33,8 @@ urlpatterns = [
     path("fastest/", fastest.fastest, name="fastest"),
     path("tweets/", tweets.tweet_list, name="tweets"),
     path("tweets/export.<str:form>", tweets.tweets_file, name="tweets-file"),
+    path("tweets/left/", left.what_is_left, name="tweets-left"),
+    path("tweets/left/presences.<str:form>", left.presences_file, name="tweets-left-file"),
     path("tweets/track", tweet_acts.track_pasted, name="tweets-track"),
     path("tweets/views/save", tweet_acts.save_view, name="view-save"),
     path("tweets/views/<int:id>/remove", tweet_acts.remove_view, name="view-remove"),

@@ -22,6 +22,7 @@ from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.describe import describe
+from trackers.tweets.presence import counting_presences
 from trackers.tweets.record import Measured, record, unmeasured_at
 from trackers.tweets.snowflake import born_at
 from trackers.tweets.versions import KnownTweet, SeenVersion, known_as, learn
@@ -34,7 +35,14 @@ CHUNK = 20_000
 # once takes half a minute, once its plan is cached.
 _MEASURED_AT_ONCE = 500
 
-_ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=SELECT_TWEETS_TOPIC, staged=STAGED)
+_ARRIVE = statement(
+    __file__,
+    "arrive",
+    topic=TOPIC,
+    tweets=SELECT_TWEETS_TOPIC,
+    staged=STAGED,
+    counted=counting_presences("SELECT id, NULL AS before, 'unasked' AS after FROM arrived"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.finder import Source as Candidates
 from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.presence import MISSING, is_in
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import find_tag
 from trackers.updater import states
@@ -50,6 +51,8 @@ class Filters:
         tweets: QuerySet[Tweet] = Tweet.objects.filter(id__among=within)
         if query.state:
             tweets = states.in_state(tweets, query.state)
+        if query.presence:
+            tweets = tweets.filter(is_in(query.presence))
         if self.authors is not None:
             tweets = tweets.filter(author__in=self.authors)
         if query.lang:
@@ -76,6 +79,8 @@ class Filters:
             source = partial(_of_source, query.source)
         elif query.state in states.RARE_STATES:
             source = partial(states.candidates, query.state)
+        elif query.presence in MISSING:
+            source = states.candidates_missing
         return self.within(source) if source else None
 
     @property

@@ -17,6 +17,7 @@ from trackers.listing.query import TweetQuery
 from trackers.tweets.finding import names, words
 from trackers.tweets.finding.finder import ID_OR_LINK, of_version
 from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.presence import is_in
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.models import TweetTag
 from trackers.updater import states
@@ -30,6 +31,8 @@ def matching_tweets(query: TweetQuery, *, now: datetime) -> QuerySet[Tweet]:
     tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__gte=filters.low, pk__lt=filters.high)
     if query.state:
         tweets = states.in_state(tweets, query.state)
+    if query.presence:
+        tweets = tweets.filter(is_in(query.presence))
     if filters.authors is not None:
         tweets = tweets.filter(author__in=filters.authors)
     if filters.tag is not None:

@@ -12,6 +12,7 @@ from django.http import QueryDict
 
 from trackers.tweets.gains.models import Window
 from trackers.tweets.models import METRICS
+from trackers.tweets.presence import Presence
 from trackers.tweets.snowflake import LARGEST_ID, first_id_at
 from trackers.updater.states import STATES
 
@@ -57,6 +58,7 @@ NEWEST_FIRST = Sort()
 class TweetQuery:
     words: str = ""
     state: str = ""
+    presence: str = ""
     source: int | None = None
     tag: str = ""
     author: str = ""
@@ -83,8 +85,8 @@ class TweetQuery:
     def hidden_filters(self) -> bool:
         """Whether filters behind "More filters" are set."""
         return bool(
-            self.tag or self.author or self.lang or self.age or self.since or self.until
-            or self.least
+            self.presence or self.tag or self.author or self.lang or self.age or self.since
+            or self.until or self.least
         )  # fmt: skip
 
     @property
@@ -106,9 +108,9 @@ class TweetQuery:
         """The query of this list, on its first page or at a place in it."""
         there = replace(self, **{"before": None, "after": None, "number": 1, **place})
         params: dict[str, Any] = {
-            "q": there.words, "state": there.state, "source": there.source,
-            "tag": there.tag, "author": there.author, "lang": there.lang, "age": there.age,
-            "since": there.since, "until": there.until,
+            "q": there.words, "state": there.state, "presence": there.presence,
+            "source": there.source, "tag": there.tag, "author": there.author, "lang": there.lang,
+            "age": there.age, "since": there.since, "until": there.until,
             **{f"min_{metric}": number for metric, number in there.least},
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
             "columns": ",".join(there.columns) if there.columns != _DEFAULT_COLUMNS else "",
@@ -141,6 +143,7 @@ def parse_query(query: QueryDict) -> TweetQuery:
         # A space after the last word means that the word is complete.
         words=words.lstrip() if words.strip() else "",
         state=state if state in STATES else "",
+        presence=presence if (presence := query.get("presence", "")) in Presence.values else "",
         source=parse_id(query.get("source", "")),
         tag=" ".join(query.get("tag", "").replace("\0", "").split())[:60],
         author=query.get("author", "").replace("\0", "").strip()[:60],

@@ -13,6 +13,7 @@ from django.db import transaction
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, STAGED, TOPIC, later
+from trackers.tweets.presence import counting_presences
 from tweetwatch.database import cursor
 
 # Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.
@@ -74,11 +75,14 @@ _DELETE_ROWS_FIRST = (
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",
 )
 # A tweet that is gone already had its `delete` event.
+_UNTRACKED = counting_presences("SELECT id, presence AS before, NULL AS after FROM forgotten")
 _UNTRACK = f"""
     WITH forgotten AS (
         DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
-        RETURNING id, gone_at, greatest(measured_until, tracked_at) AS since
+        RETURNING id, gone_at, greatest(measured_until, tracked_at) AS since,
+                  trackers_presence_v1(missing_reason, paid_on) AS presence
     ),
+    counted AS ({_UNTRACKED}),
     {TOPIC},
     told AS (
         INSERT INTO trackers_event (topic_id, type, t, tweet_id)

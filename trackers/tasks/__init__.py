@@ -27,6 +27,7 @@ from trackers.tasks.by_the_minute import (
     send_mail,
     send_password_link,
     stretch_intervals,
+    sum_up_presences,
     tend_subscribers,
     update_gains,
     vacuum_queues,
@@ -34,6 +35,7 @@ from trackers.tasks.by_the_minute import (
 )
 from trackers.tasks.hourly import (
     audit_books,
+    audit_presences,
     audit_queues,
     compare_usage,
     drop_idle_homes,
@@ -60,6 +62,7 @@ __all__ = [
     "alert_people",
     "ask_authors",
     "audit_books",
+    "audit_presences",
     "audit_queues",
     "compare_usage",
     "count_lookups_of_imports",
@@ -92,6 +95,7 @@ __all__ = [
     "send_mail",
     "send_password_link",
     "stretch_intervals",
+    "sum_up_presences",
     "sweep_tags",
     "tend_subscribers",
     "update_gains",

@@ -31,7 +31,7 @@ from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.stretch import history as stretch_history
 from trackers.schedule.stretch.update import update_stretch
 from trackers.tokens import password_mail
-from trackers.tweets import pack
+from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
 from trackers.tweets.pack import SAMPLES
@@ -148,6 +148,11 @@ def send_password_link(account: int) -> None:
         password_mail.send_password_link(
             account, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL
         )
+
+
+def sum_up_presences() -> None:
+    """Every minute: add up how many tweets X shows, and does not."""
+    presence.sum_up_presences()
 
 
 def vacuum_queues() -> None:

@@ -36,7 +36,7 @@ from trackers.timelines import settings as feed_settings
 from trackers.timelines.homes import embedding, following, read_counts
 from trackers.timelines.homes.strategies import drop_idle
 from trackers.tokens import idempotency
-from trackers.tweets import pack
+from trackers.tweets import pack, presence
 from trackers.tweets.tags import acts as tags
 from tweetwatch.pieces import periodic_task_deadline
 from tweetwatch.retention import prune_sessions as prune_expired_sessions
@@ -158,6 +158,12 @@ def drop_idle_homes() -> None:
     if feed_settings.home_settings().embed:
         hidden = embedding.prune_hidden(deadline=deadline)
         log_pruned(hidden, "embedded texts", task=task)
+
+
+def audit_presences() -> None:
+    """Every hour: compare how many tweets X shows, by our counts, with the tweets."""
+    now, _ = intervals.current()
+    presence.audit_presences(now=now, deadline=periodic_task_deadline())
 
 
 def audit_books() -> None:

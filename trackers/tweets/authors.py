@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from trackers.tweets.presence import counting_presences
 from trackers.xapi.results import Account
 from tweetwatch.database import cursor
 
@@ -36,16 +37,18 @@ _STORE_NAMES = """
 
 # The tweets endpoint only says "not authorized"; the users endpoint says why.
 # Locks: the tweets, in the order of ids, as everywhere.
-_WHY_HIDDEN = """
+_EXPLAINED = counting_presences("SELECT id, 'unauthorized' AS before, reason AS after FROM held")
+_WHY_HIDDEN = f"""
     WITH held AS MATERIALIZED (
-        SELECT t.id, a.id = ANY(%(suspended)s::bigint[]) AS is_suspended
+        SELECT t.id, CASE WHEN a.id = ANY(%(suspended)s::bigint[])
+                          THEN 'suspended' ELSE 'protected' END AS reason
         FROM trackers_author a JOIN trackers_tweet t ON t.author_id = a.id
         WHERE a.id = ANY(%(asked)s::bigint[]) AND t.missing_reason = 'unauthorized'
           AND (a.protected OR a.id = ANY(%(suspended)s::bigint[]))
         ORDER BY t.id FOR NO KEY UPDATE OF t
-    )
-    UPDATE trackers_tweet t
-    SET missing_reason = CASE WHEN held.is_suspended THEN 'suspended' ELSE 'protected' END
+    ),
+    counted AS ({_EXPLAINED})
+    UPDATE trackers_tweet t SET missing_reason = held.reason
     FROM held WHERE t.id = ANY(ARRAY[held.id])
 """
 

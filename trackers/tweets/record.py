@@ -22,6 +22,7 @@ from trackers.outbox.staging import (
     TOPIC,
     later,
 )
+from trackers.tweets.presence import counting_presences
 from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor
 from tweetwatch.statements import fill, statement
@@ -86,7 +87,16 @@ _RETURNING = statement(
     was_in_future=_IN_FUTURE.format(of="old"),
     **_PARTS,
 )
-_CLOSED = statement(__file__, "_closed")
+_CLOSED = statement(
+    __file__,
+    "_closed",
+    # Mostly X showed them before, and then this reads nothing further.
+    counted=counting_presences("""
+        SELECT id, trackers_presence_v1(missing_reason, paid_before) AS before,
+               trackers_presence_v1('', coalesce(paid_on, paid_before)) AS after
+        FROM recorded WHERE (missing_reason <> '' OR paid_before IS NULL) AND NOT belated
+    """),
+)
 _RECORD_EVENTS = statement(
     __file__,
     "_events",
@@ -193,13 +203,20 @@ def _change_of(id: int, at: datetime, measured_before: bool, counts: Sequence[An
 
 
 # Locks: the tweets' rows, in the order of ids, as everywhere.
-_MARK_PAID = """
-    UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
-    WHERE id = ANY(ARRAY(
-        SELECT id FROM trackers_tweet
+_PRESENCES_OF_PAID = counting_presences("""
+    SELECT id, trackers_presence_v1(missing_reason, paid_on) AS before,
+           trackers_presence_v1(missing_reason, %(day)s) AS after FROM held
+""")
+_MARK_PAID = f"""
+    WITH held AS MATERIALIZED (
+        SELECT id, missing_reason, paid_on FROM trackers_tweet
         WHERE id = ANY(%(ids)s::bigint[])
           AND (paid_on, paid_by) IS DISTINCT FROM (%(day)s::date, %(project)s::int)
-        ORDER BY id FOR UPDATE))
+        ORDER BY id FOR UPDATE
+    ),
+    counted AS ({_PRESENCES_OF_PAID})
+    UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
+    WHERE id = ANY(ARRAY(SELECT id FROM held))
 """
 
 

@@ -87,11 +87,13 @@ _STORE_VERSIONS = """
     ON CONFLICT (id) DO UPDATE SET tweet_id = excluded.tweet_id,
         text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
 """
-# A newer version is not paid for yet: today's payment was for the one before.
+# A newer version is not paid for yet: today's payment was for the one before. X has shown the tweet
+# all the same, so it stays one that was paid for, on a day that is over everywhere.
 _SET_NEWEST = """
     UPDATE trackers_tweet t
     SET newest = greatest(t.newest, told.newest),
-        paid_on = CASE WHEN told.newest > coalesce(t.newest, t.id) THEN NULL ELSE t.paid_on END
+        paid_on = CASE WHEN told.newest > coalesce(t.newest, t.id) THEN t.paid_on - 7
+                       ELSE t.paid_on END
     FROM unnest(%(of)s::bigint[], %(newest)s::bigint[]) AS told(tweet_id, newest)
     WHERE t.id = told.tweet_id
 """

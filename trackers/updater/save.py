@@ -14,6 +14,7 @@ from trackers.jobs.queue import Batch, new_stamp
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, later
 from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
+from trackers.tweets.presence import counting_presences
 from trackers.tweets.record import recording
 from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Shown
@@ -25,9 +26,19 @@ _HOLE_AFTER = """
         trackers_tier_v1(date_part('epoch', m.at - t.created_at), %(bounds)s::float8[]),
         cardinality(%(holes)s::float8[]))]) * interval '1 second'
 """
+# `recorded` counts those that were measured; a broken answer about an unasked tweet was billed too.
+_PRESENCES = counting_presences("""
+    SELECT id, trackers_presence_v1(reason_before, paid_before) AS before, reason AS after
+    FROM unseen
+    UNION ALL
+    SELECT id, trackers_presence_v1(reason_before, paid_before),
+           trackers_presence_v1(reason_before, coalesce(paid_on, paid_before))
+    FROM held WHERE kind = 'broken' AND paid_before IS NULL
+""")
 SAVE = recording(
     __file__,
     "save",
+    counted=_PRESENCES,
     bucket_keys=BUCKET_KEYS,
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
     hole=_HOLE_AFTER,

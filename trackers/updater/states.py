@@ -133,6 +133,18 @@ def candidates(name: str, direction: Direction, most: int) -> FoundIds:
     return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
+def candidates_missing(direction: Direction, most: int) -> FoundIds:
+    """The next tweets that X does not show, gone or not, as both of their indexes have them."""
+    looks = [candidates(name, direction, most) for name in ("gone", "missing")]
+    ids = sorted({id for look in looks for id in look.ids}, reverse=not direction.up)
+    ends = [look.until for look in looks if look.until is not None]
+    if not ends:
+        return FoundIds(ids, until=None)
+    # Beyond the nearer end, one of the two was not read.
+    until = min(ends) if direction.up else max(ends)
+    return FoundIds([id for id in ids if (id <= until if direction.up else id >= until)], until)
+
+
 _FIRST_RESTING = statement(__file__, "first_resting")
 
 

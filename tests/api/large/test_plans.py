@@ -173,6 +173,7 @@ def calls():
         "compare": f"tweets/compare?ids={','.join(map(str, deep))}",
         "leaderboard": "tweets/leaderboard?metric=likes&limit=200",
         "leaderboard by gain": "tweets/leaderboard?metric=views&by=gain&window=24h",
+        "left": "tweets/left",
         "sources": "sources?limit=200",
     }
 

@@ -24,6 +24,9 @@ StateName = Literal[
     "gone",
     "isolated",
 ]
+PresenceName = Literal[
+    "shown", "not_found", "protected", "suspended", "unauthorized", "unavailable", "unasked"
+]
 # No author has this id.
 _NO_AUTHOR = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
@@ -35,13 +38,15 @@ Least = Annotated[int, Field(ge=0, le=MAX_LEAST)]
 
 
 class Filters(Schema):
-    """`q`: words, an id or address, or @name, as on the page. `source`: the source that brought
+    """`q`: words, an id or address, or @name, as on the page. `presence`: what
+    X last said of them; `unasked`: not looked up yet. `source`: the source that brought
     them; `tag`: a tag's name; `author`: an account's id, or @name. `age`: how long ago at most;
     `since` and `until`: first and last day of posting (UTC). `min_…`: at least this many, as
     last measured."""
 
     q: Words = ""
     state: StateName | None = None
+    presence: PresenceName | None = None
     source: UnsignedId | None = None
     tag: Name = ""
     author: Author = ""
@@ -63,6 +68,7 @@ class Filters(Schema):
             # A space after the last word says that the word is complete.
             words=self.q.lstrip(),
             state=self.state or "",
+            presence=self.presence or "",
             source=self.source,
             tag=" ".join(self.tag.split()),
             author=_author_filter(self.author),

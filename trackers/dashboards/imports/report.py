@@ -82,6 +82,12 @@ class ImportProgress:
     lookups: Lookups | None  # what X says of its tweets, once it is done
 
     @property
+    def of(self) -> dict[str, int]:
+        """How many tweets X said what of."""
+        names = ("shown", "not_found", "waiting", "dated", "paused")
+        return {name: self.lookups.of(name) for name in names} if self.lookups else {}
+
+    @property
     def is_followed(self) -> bool:
         """Whether the page brings itself up to date."""
         if self.state in ("running", "uploading"):

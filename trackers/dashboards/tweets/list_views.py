@@ -26,6 +26,7 @@ from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.gains.models import Gain, Window
+from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
@@ -150,6 +151,7 @@ def _form_context(
     return {
         "orders": _orders(asked),
         "states": STATES.items(),
+        "presences": Presence.choices,
         "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
         "choices": [(name, _COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],

@@ -1,4 +1,4 @@
-"""What X says of an import's tweets: shown, not found, hidden; counted until all are looked up.
+"""What X says of an import's tweets, by year: shown, not found, hidden; until all are looked up.
 
 imports that are done ─> the next 20,000 tweets at a time ─> Import.lookups, which pages read
 A count of a large one is repeated rarely: after a hundred times as long as it took.
@@ -7,12 +7,14 @@ A count of a large one is repeated rarely: after a hundred times as long as it t
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Q
 
 from trackers.ingest.files.models import Import
+from trackers.tweets.presence import Presence, Presences
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 from tweetwatch.statements import statement
@@ -24,24 +26,52 @@ COUNTED_AT_ONCE = 2000
 _REST = 100
 # X does not show a tweet again and again: what is found after this is in the list of tweets.
 _FOLLOWED_FOR = timedelta(days=60)
+_UNASKED = ("paused", "dated", "waiting")
 
 
 @dataclass(slots=True)
 class Lookups:
-    """Tweets by what X said of them."""
+    """Tweets by what X said of them: by year (as JSON has it), then by presence; those that are
+    unasked are `paused` until resumed, `dated` where the file measured them, or `waiting`."""
 
-    tweets: int = 0
-    not_found: int = 0
-    hidden: int = 0  # of protected or suspended accounts
-    unexplained: int = 0
-    shown: int = 0
-    paused: int = 0  # not looked up until resumed
-    dated: int = 0  # measured by the file, and not looked up yet
-    waiting: int = 0
+    years: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def add(self, year: int, name: str, count: int) -> None:
+        names = self.years.setdefault(str(year), {})
+        names[name] = names.get(name, 0) + count
+
+    def of(self, *names: str) -> int:
+        return sum(by_name.get(name, 0) for by_name in self.years.values() for name in names)
+
+    @property
+    def tweets(self) -> int:
+        return sum(sum(by_name.values()) for by_name in self.years.values())
+
+    @property
+    def hidden(self) -> int:
+        return self.of(Presence.PROTECTED, Presence.SUSPENDED)
+
+    @property
+    def unexplained(self) -> int:
+        return self.of(Presence.UNAUTHORIZED, Presence.UNAVAILABLE)
 
     @property
     def is_over(self) -> bool:
-        return not self.waiting
+        return not self.of("waiting")
+
+    @property
+    def presences(self) -> Presences:
+        """As of all tweets: what was not asked for is not told apart."""
+        return {
+            int(year): _with_unasked(by_name)
+            for year, by_name in sorted(self.years.items(), key=lambda item: int(item[0]))
+        }
+
+
+def _with_unasked(by_name: Mapping[str, int]) -> dict[str, int]:
+    unasked = sum(by_name.get(name, 0) for name in _UNASKED)
+    answered = {name: count for name, count in by_name.items() if name not in _UNASKED}
+    return {**answered, Presence.UNASKED: unasked} if unasked else answered
 
 
 @dataclass(slots=True)
@@ -57,15 +87,13 @@ class Counting:
         began = time.monotonic()
         with cursor() as db:
             params = {"source": source, "after": self.after, "most": most}
-            row = db.execute(_SHOWN, params).fetchone()
-        assert row is not None
+            rows = db.execute(_SHOWN, params).fetchall()
         self.took += time.monotonic() - began
-        if row[0] is None:
-            self.is_over = True
-            return
-        self.after = row[0]
-        for name, count in zip(asdict(self.total), row[1:], strict=True):
-            setattr(self.total, name, getattr(self.total, name) + count)
+        self.is_over = not rows
+        for last, year, name, count in rows:
+            self.after = max(self.after, last)
+            if name is not None:
+                self.total.add(year, name, count)
 
 
 def count_lookups(source: int, *, most: int) -> Lookups:

@@ -7,6 +7,7 @@ WITH arrived AS (
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 ),
+counted AS ({counted}),
 {topic},
 told AS (
     INSERT INTO trackers_event (topic_id, type, t, tweet_id)

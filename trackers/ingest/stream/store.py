@@ -24,6 +24,7 @@ from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.settings import Margins
 from trackers.ingest.track import edits, histories, track_chunk
 from trackers.money import ledger
+from trackers.tweets.presence import counting_presences
 from trackers.tweets.versions import known_as, learn
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
@@ -49,7 +50,14 @@ _YIELD = """
     ON CONFLICT DO NOTHING
     RETURNING source_id, tweet_id
 """
-_PAY = statement(__file__, "pay")
+_PAY = statement(
+    __file__,
+    "pay",
+    counted=counting_presences("""
+        SELECT id, trackers_presence_v1(missing_reason, paid_on) AS before,
+               trackers_presence_v1(missing_reason, %(day)s) AS after FROM held
+    """),
+)
 _COUNT = """
     UPDATE trackers_source s
     SET yielded = s.yielded + n.new, again = s.again + n.again,

@@ -14,4 +14,6 @@ closed AS (
 noted AS (
     INSERT INTO trackers_changed (ids)
     SELECT array_agg(id) FROM recorded WHERE changed AND NOT belated HAVING count(*) > 0
-)
+),
+-- What X said of them changes at the first look-up, and when it shows a missing one again.
+presence AS ({counted})

@@ -32,7 +32,7 @@ stay AS (
 -- ctid: a job's row stays where it was locked, since any other writer changes its stamp. A tweet's
 -- row may have moved since the statement began, and is found by its id.
 held AS MATERIALIZED (
-    SELECT a.*, job.place, (%(ats)s::timestamptz[])[a.request] AS at,
+    SELECT a.*, job.place, tweet.*, (%(ats)s::timestamptz[])[a.request] AS at,
            (%(paid_on)s::date[])[a.request] AS paid_on,
            (%(paid_by)s::int[])[a.request] AS paid_by
     FROM (
@@ -51,7 +51,8 @@ held AS MATERIALIZED (
         WHERE key = a.id AND stamp = ANY(ARRAY(SELECT stamp FROM fence)) FOR UPDATE
     ) job
     LEFT JOIN LATERAL (
-        SELECT FROM trackers_tweet WHERE %(mixed)s AND id = a.id FOR UPDATE
+        SELECT missing_reason AS reason_before, paid_on AS paid_before
+        FROM trackers_tweet WHERE %(mixed)s AND id = a.id FOR UPDATE
     ) tweet ON true
 ),
 measured AS MATERIALIZED (
@@ -62,7 +63,10 @@ measured AS MATERIALIZED (
 -- The tweets that X does not show, as they are under the lock. `missing` writes from it, so this is
 -- their state before, and a deletion is announced only when it happens.
 unseen AS MATERIALIZED (
-    SELECT h.*, t.gone_at, greatest(t.measured_until, t.tracked_at) AS since
+    SELECT h.*, t.gone_at, greatest(t.measured_until, t.tracked_at) AS since,
+           -- What the users endpoint told is more than the tweets' endpoint ever says.
+           CASE WHEN h.kind = 'unauthorized' AND t.missing_reason IN ('protected', 'suspended')
+                THEN t.missing_reason ELSE h.kind END AS reason
     FROM held h CROSS JOIN LATERAL (
         SELECT * FROM trackers_tweet WHERE id = h.id FOR UPDATE
     ) t WHERE h.kind NOT IN ('measured', 'broken', '')
@@ -146,10 +150,7 @@ over AS (
 missing AS (
     UPDATE trackers_tweet t
     SET missing_since = coalesce(t.missing_since, a.at),
-        -- What the users endpoint told is more than the tweets' endpoint ever says.
-        missing_reason = CASE
-            WHEN a.kind = 'unauthorized' AND t.missing_reason IN ('protected', 'suspended')
-            THEN t.missing_reason ELSE a.kind END,
+        missing_reason = a.reason,
         gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, a.at) END,
         unreadable_since = NULL, unreadable_reason = ''
     FROM unseen a WHERE t.id = ANY(ARRAY[a.id])
@@ -165,6 +166,7 @@ unreadable AS (
                        ELSE t.paid_by END
     FROM held h WHERE t.id = ANY(ARRAY[h.id]) AND h.kind IN ('broken', '')
 ),
+presences AS ({counted}),
 -- What X no longer shows we show no longer either.
 hushed AS (
     DELETE FROM trackers_tweettext

@@ -2,19 +2,22 @@
 
 import csv
 import io
+from collections import Counter
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 from django_q.models import Schedule
 
+from tests.factories import id_born
 from tests.ingest.files.uploads import FIRST, imported
 from trackers import tasks
 from trackers.ingest.files import lookups
 from trackers.ingest.files.lookups import Lookups, count_lookups, lookups_of
 from trackers.ingest.files.models import Import
 from trackers.tweets.models import Tweet
+from trackers.tweets.snowflake import born_at
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -38,14 +41,35 @@ def answered():
     tweets.filter(pk=IDS[5]).update(paused=True)
 
 
+def counts_of(counted):
+    """By name, whatever the year."""
+    return sum((Counter(names) for names in counted.years.values()), Counter())
+
+
 def test_tweets_are_counted_by_the_answers_of_x(report):
-    assert lookups_of(report) == Lookups(tweets=7, waiting=7)
+    assert counts_of(lookups_of(report)) == {"waiting": 7}
 
     answered()
 
-    expected = Lookups(tweets=7, shown=2, not_found=1, hidden=1, unexplained=1, paused=1, waiting=1)
-    assert count_lookups(report.pk, most=100) == expected
-    assert not expected.is_over
+    counted = count_lookups(report.pk, most=100)
+    assert counts_of(counted) == {
+        "shown": 2, "not_found": 1, "suspended": 1, "unavailable": 1, "paused": 1, "waiting": 1,
+    }  # fmt: skip
+    assert (counted.tweets, counted.hidden, counted.unexplained) == (7, 1, 1)
+    assert not counted.is_over
+    # All in one year; what was not asked for is one thing there.
+    [(year, names)] = counted.presences.items()
+    assert year == born_at(FIRST).year
+    assert names["unasked"] == 2
+
+
+def test_an_import_is_counted_by_the_year_of_its_tweets():
+    old = imported(f"20\n{id_born(datetime(2019, 3, 1, tzinfo=UTC))}\n{FIRST + 1}\n")
+
+    counted = lookups_of(old)
+
+    assert list(counted.presences) == [2010, 2019, born_at(FIRST).year]
+    assert all(names == {"unasked": 1} for names in counted.presences.values())
 
 
 def test_a_count_that_time_cut_off_goes_on_where_it_stopped(report, monkeypatch):
@@ -57,12 +81,12 @@ def test_a_count_that_time_cut_off_goes_on_where_it_stopped(report, monkeypatch)
     over = Deadline.after(-1)
     assert lookups.update_lookups(now=timezone.now(), deadline=over) == 0
     report.refresh_from_db()
-    assert (report.lookups, report.lookups_counting["total"]["tweets"]) == (None, 2)
+    assert (report.lookups, Lookups(**report.lookups_counting["total"]).tweets) == (None, 2)
 
     tasks.count_lookups_of_imports()
 
     report.refresh_from_db()
-    assert (report.lookups["tweets"], report.lookups_counting) == (7, None)
+    assert (lookups_of(report).tweets, report.lookups_counting) == (7, None)
 
 
 def test_a_piece_whose_tweets_are_untracked_does_not_end_the_count(report, monkeypatch):
@@ -72,7 +96,7 @@ def test_a_piece_whose_tweets_are_untracked_does_not_end_the_count(report, monke
     tasks.count_lookups_of_imports()
 
     report.refresh_from_db()
-    assert report.lookups["tweets"] == 5
+    assert Lookups(**report.lookups).tweets == 5
 
 
 def test_a_large_import_is_counted_by_a_task_in_pieces(report, monkeypatch):
@@ -83,18 +107,18 @@ def test_a_large_import_is_counted_by_a_task_in_pieces(report, monkeypatch):
     tasks.count_lookups_of_imports()
 
     report.refresh_from_db()
-    assert lookups_of(report) == Lookups(tweets=7, waiting=7)
+    assert counts_of(lookups_of(report)) == {"waiting": 7}
     assert Schedule.objects.get(func="trackers.tasks.count_lookups_of_imports").minutes == 5
     # It rests after a count, and looks again then.
     answered()
     Import.objects.update(lookups_due_at=timezone.now() + timedelta(minutes=5))
     tasks.count_lookups_of_imports()
     report.refresh_from_db()
-    assert lookups_of(report).waiting == 7
+    assert lookups_of(report).of("waiting") == 7
     Import.objects.update(lookups_due_at=timezone.now() - timedelta(minutes=5))
     tasks.count_lookups_of_imports()
     report.refresh_from_db()
-    assert lookups_of(report).waiting == 1
+    assert lookups_of(report).of("waiting") == 1
 
 
 def test_the_report_says_what_x_shows_and_the_file_says_why_others_are_missing(

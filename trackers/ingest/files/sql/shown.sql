@@ -1,21 +1,21 @@
--- The next tweets of a source, and what X has said of each since it was tracked. LATERAL: each by its
--- key, whatever the statistics say. LEFT: some may be untracked since.
+-- The next tweets of a source, by year, and what X has said of them since they were tracked. LATERAL:
+-- each by its key, whatever the statistics say. LEFT: some may be untracked since; without a year.
 WITH piece AS MATERIALIZED (
     SELECT tweet_id FROM trackers_sourcetweet
     WHERE source_id = %(source)s AND tweet_id > %(after)s
     ORDER BY tweet_id LIMIT %(most)s
 )
-SELECT max(piece.tweet_id), count(t.paused),
-       count(*) FILTER (WHERE t.missing_reason = 'not_found'),
-       count(*) FILTER (WHERE t.missing_reason IN ('protected', 'suspended')),
-       count(*) FILTER (WHERE t.missing_reason IN ('unauthorized', 'unavailable')),
-       count(*) FILTER (WHERE t.missing_since IS NULL AND t.paid_on IS NOT NULL),
-       count(*) FILTER (WHERE t.missing_since IS NULL AND t.paid_on IS NULL AND t.paused),
-       count(*) FILTER (WHERE t.missing_since IS NULL AND t.paid_on IS NULL AND NOT t.paused
-                          AND t.measurements > 0),
-       count(*) FILTER (WHERE t.missing_since IS NULL AND t.paid_on IS NULL AND NOT t.paused
-                          AND t.measurements = 0)
-FROM piece LEFT JOIN LATERAL (
-    SELECT missing_reason, missing_since, paid_on, paused, measurements
-    FROM trackers_tweet WHERE id = piece.tweet_id
-) t ON true
+SELECT max(t.tweet_id), CASE WHEN t.presence IS NOT NULL THEN trackers_year_v1(t.tweet_id) END,
+       CASE WHEN t.presence <> 'unasked' THEN t.presence
+            WHEN t.paused THEN 'paused'
+            WHEN t.measurements > 0 THEN 'dated'
+            WHEN t.presence IS NOT NULL THEN 'waiting' END,
+       count(*)
+FROM (
+    SELECT piece.tweet_id, t.presence, t.paused, t.measurements
+    FROM piece LEFT JOIN LATERAL (
+        SELECT trackers_presence_v1(missing_reason, paid_on) AS presence, paused, measurements
+        FROM trackers_tweet WHERE id = piece.tweet_id
+    ) t ON true
+) t
+GROUP BY 2, 3
