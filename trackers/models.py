@@ -16,7 +16,7 @@ from trackers.events.models import (
     Subscription,
     TopicMinute,
 )
-from trackers.forecasts.models import ForecastDay, ForecastOfProject
+from trackers.forecasts.models import ForecastDay, ForecastHour, ForecastOfProject
 from trackers.ingest.files.models import Import, ImportBucket, ImportJob, ImportPart, RejectedLine
 from trackers.ingest.sources.models import (
     Gap,
@@ -37,7 +37,6 @@ from trackers.jobs.observed.models import (
     QueueHour,
     QueueMinute,
     QueueStatistics,
-    ScheduleAhead,
     Worker,
 )
 from trackers.milestones.models import Crossing, Milestone
@@ -119,6 +118,7 @@ __all__ = [
     "Follow",
     "Follower",
     "ForecastDay",
+    "ForecastHour",
     "ForecastOfProject",
     "Gain",
     "GainPlaces",
@@ -151,7 +151,6 @@ __all__ = [
     "Replanning",
     "Sample",
     "SavedView",
-    "ScheduleAhead",
     "SearchCount",
     "SizedBucket",
     "Source",

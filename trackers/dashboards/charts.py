@@ -33,28 +33,38 @@ class BarChart:
     # The oldest first; None where nothing is known, which is not the same as 0.
     values: Sequence[float | None]
     label: str
+    # The part of each value that is drawn lighter, on top.
+    lighter: Sequence[float] = ()
 
     @property
     def html(self) -> SafeString:
         most = max((value for value in self.values if value is not None), default=0)
         step = _WIDTH / max(1, len(self.values))
-        bars, gaps = [], []
+        bars, gaps, whole = [], [], []
         for place, value in enumerate(self.values):
             x = place * step
             if value is None:
                 gaps.append(f"M{x:.1f} 0h{step:.1f}v{_HEIGHT}h-{step:.1f}z")
-            elif value > 0:
-                height = max(_MIN_BAR_HEIGHT, _HEIGHT * value / most)
-                bars.append(
-                    f"M{x:.1f} {_HEIGHT}v-{height:.1f}h{step * _BAR_FILL:.1f}v{height:.1f}z"
-                )
+                continue
+            if self.lighter:
+                whole.append(_bar(x, step, value, most))
+                value -= self.lighter[place]
+            bars.append(_bar(x, step, value, most))
         label = escape(self.label)
+        lighter = f'<path class="lighter" d="{"".join(whole)}"/>' if self.lighter else ""
         return SafeString(
             f'<svg class="bar-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none"'
             f' role="img" aria-label="{label}"><title>{label}</title>'
-            f'<path class="unknown" d="{"".join(gaps)}"/><path class="value" d="{"".join(bars)}"/>'
-            "</svg>"
+            f'<path class="unknown" d="{"".join(gaps)}"/>{lighter}'
+            f'<path class="value" d="{"".join(bars)}"/></svg>'
         )
+
+
+def _bar(x: float, step: float, value: float, most: float) -> str:
+    if value <= 0:
+        return ""
+    height = max(_MIN_BAR_HEIGHT, _HEIGHT * value / most)
+    return f"M{x:.1f} {_HEIGHT}v-{height:.1f}h{step * _BAR_FILL:.1f}v{height:.1f}z"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trackers.dashboards.charts import BarChart
-from trackers.dashboards.words import Moment, ago, commas, dollars
+from trackers.dashboards.words import Moment, about, ago, commas, dollars
+from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
@@ -17,6 +18,7 @@ from trackers.schedule.stretch.words import VISIBLE, sentences, times
 _STRETCHES_SHOWN, _STRETCH_STEP = timedelta(days=1), timedelta(minutes=30)
 _STEPS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
 _DASH = "–"
+GUESSED = "first day: a guess"
 NOT_STRETCHED = "No wait was stretched in the last 24 hours."
 
 
@@ -26,6 +28,7 @@ class DayRow:
     lookups: str
     tweet_days: str
     off: tuple[str, str] = ("", "")  # how far the forecast was off
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +93,13 @@ def _counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
 def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
     today, tomorrow, yesterday = days.today, days.tomorrow, days.yesterday
     return (
-        *(
-            DayRow(what, _rounded(lookups), _rounded(tweet_days))
-            for what, lookups, tweet_days in (
-                ("Today so far", today.lookups, today.tweet_days),
-                ("Today by midnight", today.expected_lookups, today.expected_tweet_days),
-                ("Tomorrow", tomorrow.expected_lookups, tomorrow.expected_tweet_days),
-                ("Yesterday, forecast", yesterday.foreseen_lookups, yesterday.foreseen_tweet_days),
-            )
+        DayRow("Today so far", _rounded(today.lookups), _rounded(today.tweet_days)),
+        _expected_row("Today by midnight", today),
+        _expected_row("Tomorrow", tomorrow),
+        DayRow(
+            "Yesterday, forecast",
+            _rounded(yesterday.foreseen_lookups),
+            _rounded(yesterday.foreseen_tweet_days),
         ),
         DayRow(
             "Yesterday, actual",
@@ -109,6 +111,21 @@ def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:
             ),
         ),
     )
+
+
+def _expected_row(what: str, day: ForecastDay) -> DayRow:
+    """Of a guess, two digits."""
+    written = _guessed if day.is_guess else _rounded
+    return DayRow(
+        what,
+        written(day.expected_lookups),
+        written(day.expected_tweet_days),
+        note=GUESSED if day.is_guess and day.expected_lookups is not None else "",
+    )
+
+
+def _guessed(value: float | None) -> str:
+    return _DASH if value is None else about(value, digits=2)
 
 
 def _rounded(value: float | None) -> str:

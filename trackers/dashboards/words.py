@@ -58,6 +58,12 @@ def commas(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
+def about(number: float, *, digits: int) -> str:
+    """A number that is not exact: "about 36,500"."""
+    whole = round(number)
+    return f"about {round(whole, min(0, digits - len(str(abs(whole))))):,}"
+
+
 @register.filter
 def signed(number: int) -> str:
     """With its sign, using a real minus; empty for zero."""

@@ -57,7 +57,7 @@ class Day:
 def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     """The rest of today, which ends in `to_midnight` seconds, and tomorrow."""
     ends = (to_midnight, to_midnight + DAY_S)
-    walked = [(cell, _lookups_of(cell, known, ends)) for cell in known.cells]
+    walked = [(cell, lookups_of(cell, known, ends, midnight=to_midnight)) for cell in known.cells]
     come = curve(known.cells, known.rows, stretch=known.stretch)
     days = []
     since = 0.0
@@ -77,10 +77,18 @@ def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
     return days[0], days[1]
 
 
-def _lookups_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
+def lookups_of(cell: Cell, known: Known, ends: Sequence[float], *, midnight: float) -> list[float]:
+    """Of one of these tweets, up to each of these times (s), as in `walk`."""
     if cell.is_gone:
         return walk_gone(cell, known.gone_every, ends)
-    return walk(cell, known.rows, ends, stretch=known.stretch, day_stretch=known.day_stretch)
+    return walk(
+        cell,
+        known.rows,
+        ends,
+        stretch=known.stretch,
+        day_stretch=known.day_stretch,
+        midnight=midnight,
+    )
 
 
 def _limited(

@@ -1,7 +1,11 @@
-"""Daily forecasts with the actual numbers: a row a day, and one for each project."""
+"""Daily forecasts with the actual numbers: a row a day, and one for each project; and the next
+hour by the minute, in one row."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F
 
@@ -27,6 +31,8 @@ class ForecastDay(models.Model):
     expected_lookups = models.FloatField(null=True)
     expected_tweet_days = models.FloatField(null=True)
     why = models.TextField(blank=True, help_text="Why nothing is expected, or what is left out.")
+    # Made in the first day, of what came until then.
+    is_guess = models.BooleanField(default=False, db_default=False)
 
     # The actual numbers, up to this time.
     counted_at = models.DateTimeField(null=True)
@@ -68,3 +74,19 @@ class ForecastOfProject(models.Model):
 
     def __str__(self) -> str:
         return f"project {self.project_id} on {self.day}"
+
+
+class ForecastHour(models.Model):
+    """The checks of the minutes to come, in one row; see `forecasts.hour`."""
+
+    ONLY = 1
+
+    taken_at = models.DateTimeField(null=True)
+    took = models.DurationField(default=timedelta(0))
+    # By minute, from the one of `taken_at` on: of tweets that are known, and of those that come.
+    known = ArrayField(models.FloatField(), default=list)
+    new = ArrayField(models.FloatField(), default=list)
+    why = models.TextField(blank=True, help_text="Why nothing is expected, or what is left out.")
+
+    def __str__(self) -> str:
+        return f"the hour from {self.taken_at}"

@@ -1,4 +1,4 @@
-"""Look-ups of tweets yet to arrive, assuming as many, and of the same ages, as recently. Pure.
+"""Look-ups of tweets yet to arrive, assuming as many, and of the same ages, as lately. Pure.
 
 They will be looked at as often as today's tweets are at each age. The sum over the ages that a
 newcomer passes through gives its look-ups.
@@ -114,6 +114,15 @@ class Arrivals:
                     done -= curve.of_newcomer(age, since - came)
                 total += many / whole * done
         return self.a_second * come_for * total / _PARTS
+
+    def lookups_around(self, curve: Curve, at: float) -> float:
+        """Look-ups a second, `at` seconds from now, of tweets that arrive from now on: what each of
+        those has had by then that arrived now. Sums over all arrivals since are this integral."""
+        whole = sum(self.ages.values())
+        return sum(
+            self.a_second * share / whole * curve.of_newcomer(AGE_STEPS[step] * 2**0.25, at)
+            for step, share in self.ages.items()
+        )
 
     def days(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
         """Tweet-days of the same tweets, for a period of up to a day: at most one for each."""

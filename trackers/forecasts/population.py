@@ -6,20 +6,21 @@ The number of rows read does not grow with the number of tweets (`updater.needs`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import log
 
 from trackers.forecasts.newcomers import Arrivals
 from trackers.forecasts.walk import Cell
-from trackers.updater.needs import BORN_MS, COUNTED, MAX_SAMPLE
+from trackers.updater.needs import BORN_MS, COUNTED, COUNTED_EXACTLY, MAX_SAMPLE
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
 _DAY_LENGTH = timedelta(days=1)
 # Below a hundredth only adapt.ALLOWANCE counts.
 _LEAST_GROWTH = 0.01
-# The resolution of due times; a day's forecast needs no finer one.
+# The resolution of due times beyond the first hour; a day's forecast needs no finer one at all.
 _SLOT_S = 600
 # Steps of ages and growths, four for each doubling. Floats take a fortieth of numeric's time.
 _QUARTERS = 4 / log(2)
@@ -46,7 +47,9 @@ _CAME = f"""
 # with 100,000 tweets the sample alone would be 1.7 % off in tweet-days, and with 130,000 and these
 # counted, 0.9 %.
 EXACTLY = 100_000
-SAMPLE = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
+SAMPLE_FOR_DAYS = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
+# For the next hour, each minute: as many as are counted for money.
+SAMPLE_FOR_HOUR = {"exactly": COUNTED_EXACTLY, "drawn": MAX_SAMPLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,28 @@ class Population:
     """The tweets with a next look-up."""
 
     cells: list[Cell]
-    arrivals: Arrivals  # those of the last day
+    arrivals: Arrivals
 
 
-def population(*, now: datetime, day: date) -> Population:
-    """All tweets that have a next look-up. `day`: X's day, for which some are paid already."""
-    params = {**SAMPLE, "now": now, "now_ms": now.timestamp() * 1000, "day": day}
+def population(
+    sample: Mapping[str, int],
+    *,
+    now: datetime,
+    day: date,
+    lasts: timedelta,
+    finely: timedelta = timedelta(0),
+) -> Population:
+    """All tweets that have a next look-up. `day`: X's day, for which some are paid already.
+    `lasts`: the age at which tweets rest. `finely`: for how long due times matter to the minute."""
+    params = {
+        **sample,
+        "now": now,
+        "now_ms": now.timestamp() * 1000,
+        "day": day,
+        "lately": min(_DAY_LENGTH, lasts).total_seconds(),
+        "finely": finely.total_seconds(),
+        "second": now.second + now.microsecond / 1e6,
+    }
     cells: list[Cell] = []
     ages: dict[int, float] = {}
     with cursor() as db:
@@ -68,12 +87,12 @@ def population(*, now: datetime, day: date) -> Population:
                 cells.append(Cell(tweets, age, growth, due, *rest))
             else:
                 ages[int(age)] = tweets
-    return Population(cells, Arrivals(sum(ages.values()) / _DAY_LENGTH.total_seconds(), ages))
+    return Population(cells, Arrivals(sum(ages.values()), ages))
 
 
 def newcomers(since: datetime, until: datetime) -> float:
     with cursor() as db:
-        row = db.execute(_CAME, {**SAMPLE, "since": since, "until": until}).fetchone()
+        row = db.execute(_CAME, {**SAMPLE_FOR_DAYS, "since": since, "until": until}).fetchone()
     assert row is not None
     many: float = row[0]
     return many

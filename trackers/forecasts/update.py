@@ -13,17 +13,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, Min, Value, When
+from django.db.models.functions import Coalesce
 
-from trackers.credentials import sentences
 from trackers.forecasts.day import Known, foresee
+from trackers.forecasts.inputs import read_known
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.forecasts.population import newcomers, population
-from trackers.forecasts.walk import interval_rows
-from trackers.jobs.models import TWEET_UPDATE, Queue
+from trackers.forecasts.population import SAMPLE_FOR_DAYS, newcomers
+from trackers.ingest.sources.models import Source
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.balances import Balance, read_balances
-from trackers.schedule.capacity import capacity
-from trackers.schedule.catch_up import NO_USABLE_CREDENTIAL
 from trackers.schedule.intervals import Plan
 from tweetwatch.database import cursor
 
@@ -50,9 +49,6 @@ _SETTLED_AFTER = timedelta(minutes=15)
 # A forecast made later than this does not cover its whole day, so nothing is learned from it.
 _AT_MIDNIGHT = timedelta(hours=1)
 FORECASTS_KEPT_FOR = timedelta(days=400)
-
-PAUSED = "The queue of tweets is paused."
-NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
 
 _LOOKUPS_TODAY = """
     SELECT coalesce(sum(asked), 0) FROM trackers_queuecounters
@@ -129,12 +125,14 @@ def _expect(
     """Forecast the rest of today, and tomorrow. The first forecast of a day is never changed."""
     tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + _ONE_DAY)
     balances = read_balances()
-    known, why = _forecast_input(row.day, plan, balances, paid, now=now, gone_every=gone_every)
+    known, why = read_known(plan, SAMPLE_FOR_DAYS, now=now, gone_every=gone_every)
+    is_guess = _is_first_day(now=now)
     for one in (row, tomorrow):
-        one.expected_at, one.why = now, why
+        one.expected_at, one.why, one.is_guess = now, why, is_guess
         one.expected_lookups = one.expected_tweet_days = None
     ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
     if known is not None:
+        known = _with_money(known, row.day, balances, paid)
         rest, next_day = foresee(
             known, to_midnight=(_begins(row.day + _ONE_DAY) - now).total_seconds()
         )
@@ -157,55 +155,29 @@ def _expect(
     tomorrow.save()
 
 
-def _forecast_input(
-    today: date,
-    plan: Plan,
-    balances: Sequence[Balance],
-    paid: Mapping[int, int],
-    *,
-    now: datetime,
-    gone_every: timedelta,
-) -> tuple[Known | None, str]:
-    """A forecast's input, and what is unknown; None when no forecast is possible."""
-    queue = Queue.objects.get(pk=TWEET_UPDATE)
-    room = capacity(queue.request_keys)
-    if queue.paused:
-        return None, PAUSED
-    if not room.usable:
-        return None, sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL
-    usable = [balance for balance in balances if balance.usable]
-    tweets = population(now=now, day=today)
+def _is_first_day(*, now: datetime) -> bool:
+    """Whether too little has been seen to know how many posts a day brings."""
+    read = Source.objects.active().exclude(kind=Source.Kind.IMPORT)
+    begun = read.aggregate(at=Min(Coalesce("first_read_at", "created_at")))["at"]
+    first = ForecastDay.objects.exclude(foreseen_at=None).order_by("day").first()
+    begins = [at for at in (begun, first.foreseen_at if first else now) if at]
+    return now - max(begins) < _ONE_DAY
+
+
+def _with_money(
+    known: Known, today: date, balances: Sequence[Balance], paid: Mapping[int, int]
+) -> Known:
+    """What the day's budgets leave, and what earlier forecasts were off by."""
     left = {
         balance.project: (None, None)
         if balance.left is None
         # Tomorrow's share of a monthly budget is about the same as today's.
         else (float(balance.left), float(balance.left + paid.get(balance.project, 0)))
-        for balance in usable
+        for balance in balances
+        if balance.usable
     }
     of_lookups, of_days = _corrections(today)
-    known = Known(
-        tweets.cells,
-        interval_rows(plan),
-        replace(tweets.arrivals, a_second=_usual_arrivals(tweets.arrivals.a_second, now=now)),
-        stretch=plan.stretch,
-        day_stretch=plan.day_stretch,
-        gone_every=gone_every.total_seconds(),
-        room=room.windows,
-        left=left,
-        lookups_correction=of_lookups,
-        days_correction=of_days,
-    )
-    return known, "" if room.windows is not None else NO_WINDOWS
-
-
-def _usual_arrivals(a_second: float, *, now: datetime) -> float:
-    """New tweets a second: the median of the last day and the two days before, so that an import
-    is not expected again."""
-    today = now.astimezone(UTC).date()
-    days = [today - _ONE_DAY * back for back in (1, 2)]
-    past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
-    rates = sorted([a_second, *(one.newcomers_came / _ONE_DAY.total_seconds() for one in past)])  # type: ignore[operator]
-    return rates[(len(rates) - 1) // 2]
+    return replace(known, left=left, lookups_correction=of_lookups, days_correction=of_days)
 
 
 def _corrections(today: date) -> tuple[float, float]:

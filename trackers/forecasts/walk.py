@@ -68,12 +68,15 @@ def walk(
     *,
     stretch: float = 1.0,
     day_stretch: float = 1.0,
+    midnight: float | None = None,
 ) -> list[float]:
     """Look-ups of a tweet from now to the first of `ends` (s), from there to the second, and so on.
 
-    The ends are midnights. Past the last row's age there are no look-ups.
+    `midnight`: when the day ends; None: at the first of `ends`. Past the last row's age there are
+    no look-ups.
     """
     lookups = [0.0] * len(ends)
+    midnight = ends[0] if midnight is None else midnight
     at, age, growth = cell.due, cell.age, cell.growth
     row = 0
     for place, end in enumerate(ends):
@@ -93,7 +96,7 @@ def walk(
             at += (many - 1) * wait
             if bounds is not None and day_stretch > 1:
                 wait = across_days(
-                    DAY_S - ends[0] + at,
+                    DAY_S - midnight + at,
                     wait,
                     day_stretch=day_stretch,
                     longest=bounds.at_least * MAX_AT_LEAST_STRETCH,

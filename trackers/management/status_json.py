@@ -74,6 +74,7 @@ def _days_json(status: Status) -> dict[str, Any]:
         "counted_at": iso(today.counted_at),
         "expected_at": iso(today.expected_at),
         "why": status.days.why,
+        "is_guess": today.is_guess,
         "today": {**_counted_json(today), **_expected_json(today)},
         "tomorrow": _expected_json(tomorrow),
         "yesterday": {

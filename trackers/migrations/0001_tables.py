@@ -1101,13 +1101,6 @@ class Migration(migrations.Migration):
             ('money', models.DecimalField(db_default=0, decimal_places=6, default=0, max_digits=14)),
             ('source', models.ForeignKey(on_delete=models.CASCADE, related_name='days', to='trackers.source')),
         ], {'indexes': [models.Index(fields=['day'], name='sourceday_day')]}),
-        migrations.CreateModel('ScheduleAhead', [
-            ('queue', models.CharField(max_length=60, primary_key=True, serialize=False)),
-            ('taken_at', models.DateTimeField(null=True)),
-            ('took', models.DurationField(default=timedelta(0))),
-            ('counts', ArrayField(base_field=models.IntegerField(), default=list, size=None)),
-            ('ends_at', models.DateTimeField(null=True)),
-        ]),
         migrations.CreateModel('GainPlaces', [
             ID,
             ('minutes', models.SmallIntegerField(choices=[(15, '15 minutes'), (60, 'hour'), (1440, '24 hours')])),

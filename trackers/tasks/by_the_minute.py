@@ -19,12 +19,12 @@ from trackers.events.minutes import prune_event_minutes
 from trackers.events.set_aside import refusal_findings
 from trackers.events.subscribers import disabling
 from trackers.forecasts import update as forecasts
+from trackers.forecasts.hour import record_hour
 from trackers.ingest.files.lookups import update_lookups
 from trackers.ingest.stream.findings import stream_findings
-from trackers.jobs import ahead, ordinary, pausing, queue, statistics
+from trackers.jobs import ordinary, pausing, queue, statistics
 from trackers.jobs.clock_jumps import is_clock_believed
 from trackers.jobs.findings import queue_findings
-from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.upkeep import vacuum
 from trackers.schedule import bulk, census, intervals, replan
@@ -47,7 +47,6 @@ def record_statistics() -> None:
     """Every few seconds, in a cluster's main process: update what pages and `status` show."""
     for name in sorted(queue.job_classes()):
         statistics.record_summary(name, then=minutes.record_queue_minute)
-    ahead.record_ahead(TWEET_UPDATE)
     database.record_database_minute()
     now, plan = intervals.current()
     census.record_census(plan, now=now)
@@ -78,9 +77,11 @@ def stretch_intervals() -> None:
 
 
 def forecast_days() -> None:
-    """Every minute: what came today, and from time to time what is expected of it and tomorrow."""
+    """Every minute: what came today, the checks of the next hour, and from time to time what is
+    expected of today and tomorrow."""
     now, plan = intervals.current()
     forecasts.update_forecasts(plan, now=now, gone_every=settings.GONE_EVERY)
+    record_hour(plan, now=now, gone_every=settings.GONE_EVERY)
 
 
 def update_gains() -> None:

@@ -14,6 +14,7 @@ from itertools import chain
 
 from tests.benchmarks.cadence import parts, worlds
 from tests.benchmarks.cadence.compare import Part
+from tests.benchmarks.cadence.first_day import first_days
 from tests.benchmarks.cadence.forecast import forecasts
 from tests.benchmarks.cadence.world import SECOND_WAVES, Tweet, fakes_world
 from tests.benchmarks.results import Bar, Result, Spread, Value
@@ -103,6 +104,8 @@ def judged(shop: Workshop) -> Result:
     ours = list(in_world(FAKES, world, births=wanted.births, budgets=BUDGETS, others=True))
     shop.say("cadence: forecasts at midnight")
     forecast_rows, forecast_bars = forecasts(world, births_a_day=wanted.foreseen_births)
+    shop.say("cadence: forecasts of first days")
+    first_rows, first_bars = first_days(world, births_a_day=wanted.foreseen_births)
     by_world: dict[str, list[Part]] = {}
     for name in wanted.unseen:
         shop.say(f"cadence: {name}, {wanted.unseen_tweets} tweets")
@@ -120,7 +123,9 @@ def judged(shop: Workshop) -> Result:
     unseen = {name: ratios(found) for name, found in by_world.items()}
     return Result(
         name="cadence",
-        rows=with_all_columns([row for part in parted for row in part.rows] + forecast_rows),
+        rows=with_all_columns(
+            [row for part in parted for row in part.rows] + forecast_rows + first_rows
+        ),
         spreads=[spread(name, unseen) for name in BARS],
         bars=[
             *(at_most(name, [known[name]], most) for name, (most, _) in BARS.items()),
@@ -130,6 +135,7 @@ def judged(shop: Workshop) -> Result:
             ),
             *(at_most(name, [report[0].ratios[name]], most) for name, most in WAVES_BARS.items()),
             *forecast_bars,
+            *first_bars,
         ],
         notes=[*NOTES, *(between(name, unseen) for name in BARS)],
     )

@@ -15,9 +15,10 @@ from trackers.credentials.models import Credential, Window
 from trackers.credentials.sentences import NONE_YET
 from trackers.forecasts import population as sampling
 from trackers.forecasts import update as keeping
+from trackers.forecasts.inputs import NO_WINDOWS, PAUSED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET, stored_forecast
-from trackers.forecasts.update import NO_WINDOWS, PAUSED, prune_forecasts, update_forecasts
+from trackers.forecasts.update import prune_forecasts, update_forecasts
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.jobs.observed.models import QueueCounters
@@ -157,8 +158,6 @@ def test_after_midnight_a_day_is_closed_with_what_came(credential):
     assert yesterday.lookups == 450
     assert today.lookups == 0
     assert today.foreseen_at == MIDNIGHT
-    # They came within the day: as many again are expected.
-    assert today.newcomers == pytest.approx(5, rel=0.01)
 
 
 def test_a_batch_that_is_counted_after_midnight_still_counts(credential):
@@ -214,14 +213,6 @@ def test_a_day_corrects_only_once(credential):
     kept(TODAY - DAY, known_lookups=80.0, lookups_correction=0.8, lookups=80)
 
     assert run().lookups_correction == pytest.approx(0.8)
-
-
-def test_an_import_is_not_expected_to_repeat(credential):
-    kept(TODAY - DAY, newcomers_came=2.0)
-    kept(TODAY - 2 * DAY, newcomers_came=4.0)
-    tracked(60, came=NOON - HOUR)
-
-    assert run().newcomers == pytest.approx(4 / 2)
 
 
 def test_a_forecast_stays_within_the_budget(credential):
@@ -323,7 +314,9 @@ def test_of_two_concurrent_clusters_one_computes_the_forecast(credential):
 @pytest.mark.django_db(transaction=True)
 def test_a_run_reads_as_much_for_any_number_of_tweets(credential, monkeypatch):
     """With statistics of emptied tables, by which a planner would walk over them."""
-    monkeypatch.setattr(sampling, "SAMPLE", {"exactly": 1000, "drawn": 1000})
+    sample = {"exactly": 1000, "drawn": 1000}
+    monkeypatch.setattr(sampling, "SAMPLE_FOR_DAYS", sample)
+    monkeypatch.setattr(keeping, "SAMPLE_FOR_DAYS", sample)
     fill_what_was_drained(60_000, payers=[credential.app.project_id, None])
     now, plan = intervals.current()
 

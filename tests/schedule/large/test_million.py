@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import AppFactory, CredentialFactory, IntervalFactory, ProjectFactory
 from tests.large_tables import QUEUE, TWEETS, fill, reading
+from trackers.forecasts.hour import next_hour, record_hour
 from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.population import EXACTLY
 from trackers.forecasts.update import update_forecasts
@@ -18,7 +19,7 @@ from trackers.schedule.models import Interval
 from trackers.schedule.population import PLACES, TWEETS_A_PLACE
 from trackers.schedule.replan import TWEETS_PER_PIECE, plan_piece, replan
 from trackers.schedule.stretch.update import update_stretch
-from trackers.updater.needs import MAX_SAMPLE
+from trackers.updater.needs import COUNTED_EXACTLY, MAX_SAMPLE
 from tweetwatch.database import cursor
 
 pytestmark = [
@@ -31,6 +32,21 @@ MILLION = 1_000_000
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 # Of random paces, as the growths of real tweets: most of them small.
 PACES = "UPDATE trackers_tweet SET pace = power(random(), 4) / 86400"
+# Not all overdue, and each from a source.
+SPREAD = (
+    "UPDATE trackers_tweetupdate SET due_at = now() + (random() - 0.1) * interval '4 hours'",
+    """
+    WITH source AS (
+        INSERT INTO trackers_source (kind, of, owner, priority, every, pages, exclude_replies,
+            exclude_retweets, created_at, username, passed_id, begun_id, version, left_out, yielded,
+            again, leaked, hidden_reason, problem, failures, polled_at)
+        SELECT 'search', 'cats', '', 1, '5 minutes', 10, false, false, now() - interval '9 hours',
+               '', 0, 0, 0, '{}', 0, 0, 0, '', '', 0, now() RETURNING id
+    )
+    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+    SELECT source.id, t.id, now(), false FROM trackers_tweet t, source
+    """,
+)
 
 
 @pytest.fixture
@@ -49,7 +65,8 @@ def plan():
         )
     fill(MILLION, payers=[project.pk, None])
     with cursor() as db:
-        db.execute(PACES, prepare=False)
+        for statement in (PACES, *SPREAD):
+            db.execute(statement, prepare=False)
     return intervals.current()[1]
 
 
@@ -73,12 +90,16 @@ def test_no_statement_of_stretches_replans_and_forecasts_scans_a_million_rows(pl
         began = time.monotonic()
         update_forecasts(plan, now=now, gone_every=DAY)
         took["forecast"] = time.monotonic() - began
+    with reading() as ahead:
+        began = time.monotonic()
+        assert record_hour(plan, now=now, gone_every=DAY)
+        took["hour"] = time.monotonic() - began
 
-    seen = {"stretch": stretched, "piece": piece, "forecast": foreseen}
+    seen = {"stretch": stretched, "piece": piece, "forecast": foreseen, "hour": ahead}
     with capsys.disabled():
         for name, read in seen.items():
             print(f"\n{name}: {took[name]:.2f} s, {read}", end="")
-    assert [read.walked for read in seen.values()] == 3 * [{TWEETS: 0, QUEUE: 0}]
+    assert [read.walked for read in seen.values()] == 4 * [{TWEETS: 0, QUEUE: 0}]
     assert row.money > 1
     # Those of each adapting row.
     assert 0 < stretched.found[TWEETS] <= 2 * PLACES * TWEETS_A_PLACE
@@ -90,3 +111,6 @@ def test_no_statement_of_stretches_replans_and_forecasts_scans_a_million_rows(pl
     # Once for the forecast, once for those that came yesterday.
     assert 0 < foreseen.found[TWEETS] <= 2 * (EXACTLY + MAX_SAMPLE)
     assert 0 < foreseen.found[QUEUE] <= 2 * (EXACTLY + MAX_SAMPLE)
+    assert 0 < ahead.found[TWEETS] <= COUNTED_EXACTLY + MAX_SAMPLE
+    assert 0 < ahead.found[QUEUE] <= COUNTED_EXACTLY + MAX_SAMPLE
+    assert sum(minute.known for minute in next_hour(now=now).minutes) > MILLION // 5

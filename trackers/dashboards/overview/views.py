@@ -20,8 +20,8 @@ from trackers.dashboards.operations.money import project_block
 from trackers.dashboards.overview.cards import cards, credential_gauges, headline
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
-from trackers.dashboards.words import commas, with_code
-from trackers.jobs.ahead import Ahead, minute_of, read_ahead
+from trackers.dashboards.words import about, commas, with_code
+from trackers.forecasts.hour import NextHour, next_hour
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed.models import NotedTask, Worker
 from trackers.jobs.statistics import by_minute
@@ -30,7 +30,6 @@ from trackers.schedule.intervals import Plan
 from trackers.status import Status
 from tweetwatch.database import cursor
 
-_NEXT_MINUTES = 60
 _NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
 _NO_SAMPLE = "It follows automatically once the three steps above are done."
 # Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
@@ -92,7 +91,7 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
 
 def _plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:
     return {
-        "schedule": _schedule(read_ahead(TWEET_UPDATE), now=now),
+        "schedule": _schedule(next_hour(now=now)),
         "days": days_table(plan, now=now),
     }
 
@@ -108,39 +107,38 @@ def _why_failed(*, now: datetime) -> str:
 @dataclass(frozen=True, slots=True)
 class MinuteRow:
     at: str
-    due: str
+    checks: str
+    of_new: str
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
+    """The checks of the next hour."""
+
     chart: BarChart
     total: str
     most: str
-    note: str  # where the count ends, if that is before the hour does
+    of_new: str  # how many of them are of tweets yet to come; empty: none
+    why: str  # why nothing is expected, or what is left out
     lines: tuple[MinuteRow, ...]
 
 
-def _schedule(due_ahead: Ahead, *, now: datetime) -> Schedule:
-    counts = due_ahead.next_minutes(_NEXT_MINUTES, now=now)
-    known = [count for count in counts if count is not None]
-    is_whole = len(known) == _NEXT_MINUTES
-    total = commas(sum(known)) if is_whole else f"more than {commas(sum(known))}"
-    times = [minute_of(now) + timedelta(minutes=place) for place in range(_NEXT_MINUTES)]
+def _schedule(hour: NextHour) -> Schedule:
+    checks = [minute.known + minute.new for minute in hour.minutes]
+    new = [minute.new for minute in hour.minutes]
+    total, of_new = sum(checks), sum(new)
+    total_words = about(total, digits=3) if round(of_new) else commas(round(total))
     return Schedule(
-        chart=BarChart(counts, f"{total} checks are due in the next 60 minutes"),
-        total=total,
-        most=commas(max(known, default=0)),
-        note="" if is_whole else _cut_off_note(times[len(known)]),
+        chart=BarChart(checks, f"{total_words} checks in the next 60 minutes", new),
+        total=total_words,
+        most=commas(round(max(checks, default=0))),
+        of_new=about(of_new, digits=3) if round(of_new) else "",
+        why=hour.why,
         lines=tuple(
-            MinuteRow(f"{at:%H:%M}", commas(count))
-            for at, count in zip(times, counts, strict=True)
-            if count is not None
+            MinuteRow(f"{minute.at:%H:%M}", commas(round(whole)), commas(round(minute.new)))
+            for minute, whole in zip(hour.minutes, checks, strict=True)
         ),
     )
-
-
-def _cut_off_note(ends: datetime) -> str:
-    return f"Counted only up to {ends:%H:%M} UTC: there are too many checks to count them all."
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ def begin_next(
         set_sweep(source, begun.sweep)
         if source.latest_id is None and begun.sweep is not None:
             source.begun_id = begun.sweep.since_id or 0
+            source.first_read_at = now
         if begun.lost:
             _open_gap(source, begun.lost, now=now)
         return NO_DELAY

@@ -26,9 +26,9 @@ _HOLD = """
 # What a step writes. The other fields are a person's.
 _WRITTEN = [
     "account_id", "username", "was_account_id", "was_of",
-    "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "version", "poll_at",
-    "left_out", "polled_at", "overlapped_at", "deep_overlapped_at", "resting", "skew", "yielded",
-    "again", "leaked", "hidden_reason", "problem", "failures",
+    "latest_id", "asked_at_ms", "passed_id", "begun_id", "first_read_at", "sweep", "filling",
+    "version", "poll_at", "left_out", "polled_at", "overlapped_at", "deep_overlapped_at", "resting",
+    "skew", "yielded", "again", "leaked", "hidden_reason", "problem", "failures",
 ]  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from trackers.tweets.snowflake import born_at, first_id_at
 
 # How far it is read, and what is under way.
 READ_SO_FAR = (
-    "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "resting",
-    "overlapped_at", "deep_overlapped_at",
+    "latest_id", "asked_at_ms", "passed_id", "begun_id", "first_read_at", "sweep", "filling",
+    "resting", "overlapped_at", "deep_overlapped_at",
 )  # fmt: skip
 # Whom the name belongs to at X, and how reading it went.
 NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_reason", "problem", "failures")

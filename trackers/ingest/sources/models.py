@@ -128,6 +128,9 @@ class Source(models.Model):
     passed_id = models.BigIntegerField(default=0, editable=False)
     # Where the first poll began: older posts were never requested, and are not leaks if read later.
     begun_id = models.BigIntegerField(default=0, editable=False)
+    # When that was: posts made later are new ones, by which a forecast knows how many come. Null:
+    # not read yet; a stream, from its creation on.
+    first_read_at = models.DateTimeField(null=True, editable=False)
     sweep = models.JSONField(null=True, editable=False)
     filling = models.ForeignKey(
         "Gap", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"

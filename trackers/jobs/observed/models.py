@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
@@ -115,21 +114,6 @@ class QueueStatistics(models.Model):
     def may_be_counted(self, now: datetime, *, pauses: int) -> bool:
         """Whether the last whole count ended at least `pauses` times its own duration ago."""
         return self.whole_at is None or now >= self.whole_at + pauses * self.whole_took
-
-
-class ScheduleAhead(models.Model):
-    """How many keys of one queue are due in the next minutes; written and read by
-    `jobs.ahead`."""
-
-    queue = models.CharField(max_length=60, primary_key=True)
-    taken_at = models.DateTimeField(null=True)
-    took = models.DurationField(default=timedelta(0))
-    counts = ArrayField(models.IntegerField(), default=list)
-    # Where the count ended before the last minute; null: it did not.
-    ends_at = models.DateTimeField(null=True)
-
-    def __str__(self) -> str:
-        return f"schedule ahead of {self.queue}"
 
 
 class QueueMinute(models.Model):

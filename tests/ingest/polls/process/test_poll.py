@@ -81,11 +81,12 @@ def test_the_next_poll_tracks_new_posts_and_measures_shown_ones_again(x, account
     source, which = source_of(kind, x, account)
     release(x, authors=[account[0]], **FLOW)
     poll(source)
-    before = yielded(source)
+    before, first_read_at = yielded(source), source.first_read_at
     release(x, authors=[account[0]], **FLOW | {"count": 40})
 
     poll(source)
 
+    assert source.first_read_at == first_read_at < source.polled_at
     assert visible(x, **which) <= yielded(source)
     assert 0 < len(yielded(source) - before) <= 40
     assert measurements() == answers(x)

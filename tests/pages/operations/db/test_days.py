@@ -90,6 +90,16 @@ def test_the_page_shows_the_days_and_the_stretch_with_its_reason(staff, now, add
     assert "Highest in the last 24 hours: 1.8 × for X's windows" in seen
 
 
+def test_a_guess_has_two_digits_and_says_so(staff, now):
+    days(now)
+    ForecastDay.objects.filter(day=now.date()).update(is_guess=True, expected_lookups=208_043.4)
+
+    seen = words(staff.get("/?part=ahead"))
+
+    assert "Today by midnight first day: a guess about 210,000 about 3,000" in seen
+    assert "Tomorrow 21,000 3,000" in seen
+
+
 def test_operations_show_each_project_with_its_money(staff, now):
     days(now)
 

@@ -10,18 +10,30 @@ from django.db.models import F
 from django.utils.timezone import now
 
 from tests import large_tables, plans
-from tests.factories import CredentialFactory, TweetUpdateFactory
+from tests.factories import (
+    CredentialFactory,
+    IntervalFactory,
+    TweetFactory,
+    TweetUpdateFactory,
+    id_born,
+)
 from tests.pages.conftest import flat, measure, watched
 from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
+from trackers.forecasts.hour import MINUTES_AHEAD, NOT_YET
+from trackers.forecasts.models import ForecastHour
+from trackers.jobs import queue
 from trackers.jobs.observed.models import NotedTask, QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.jobs.statistics import MAX_COUNTED_KEYS
 from trackers.money.models import Project
+from trackers.schedule.models import Interval
+from trackers.tasks import forecast_days
 from trackers.tweets.gains.models import Gain, Window
 from trackers.tweets.gains.places import store_places
+from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
 HX = {"HX-Request": "true"}
@@ -186,17 +198,44 @@ def test_money_and_credentials_need_their_permissions(client):
 
 
 def test_the_next_hour_is_a_chart_with_a_table(staff):
-    at = now() + timedelta(minutes=2)
-    TweetUpdateFactory.create_batch(4, due_at=at)
-    TweetUpdateFactory.create(due_at=now() + 3 * HOUR)
+    at = now()
+    known, new = [0.0] * MINUTES_AHEAD, [0.5] * MINUTES_AHEAD
+    known[2], known[20] = 4.0, 400.0
+    ForecastHour.objects.create(pk=ForecastHour.ONLY, taken_at=at, known=known, new=new)
 
     page = staff.get("/?part=ahead")
 
-    assert "4 checks are due, at most 4 in a minute" in words(page)
-    assert f"{at:%H:%M} 4" in words(page)
+    assert "about 434 checks, at most 400 in a minute" in words(page)
+    assert "Lighter: about 30 checks of tweets that are expected to come." in words(page)
+    assert f"{at + timedelta(minutes=20):%H:%M} 400 0" in words(page)
     [table] = re.findall(r'id="ahead-table".*?</table>', page.content.decode(), re.S)
-    assert table.count("<tr>") == 61
-    assert 'class="value" d="M' in page.content.decode()
+    assert len(re.findall(r"<td>\d\d:\d\d", table)) in (59, 60)
+    for part in ("value", "lighter"):
+        assert f'class="{part}" d="M' in page.content.decode()
+
+
+def test_the_next_hour_counts_each_check_of_a_tweet(staff):
+    """Due in two minutes and then every minute: 58 or 59 checks, not one."""
+    CredentialFactory()
+    at = now()
+    TweetFactory(id=id_born(at - timedelta(seconds=90)), measured=True)
+    Interval.objects.all().delete()
+    IntervalFactory(younger_than=timedelta(days=1), every=timedelta(minutes=1))
+    queue.schedule("tweet:update", Tweet.objects.get().pk, timedelta(minutes=2))
+
+    forecast_days()
+
+    [checks] = re.findall(
+        r"· (\d+) checks, at most 1 in a minute", words(staff.get("/?part=ahead"))
+    )
+    assert 56 <= int(checks) <= 60
+
+
+def test_without_a_forecast_the_next_hour_says_why(staff):
+    page = words(staff.get("/?part=ahead"))
+
+    assert f"The next hour {NOT_YET}" in page
+    assert "checks, at most" not in page
 
 
 def fast(*gains, first=100, metric="views", window=Window.HOUR):
