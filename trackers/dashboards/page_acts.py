@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -63,6 +63,18 @@ def confirmation_page(
         if name not in ("csrfmiddlewaretoken", "sure")
         for value in values
     ]
+    return asking_page(request, question, button=button, back=back, fields=fields)
+
+
+def asking_page(
+    request: HttpRequest,
+    question: str,
+    *,
+    button: str,
+    back: str,
+    fields: Sequence[tuple[str, str]],
+) -> HttpResponse:
+    """The page that asks, and sends these fields, with `sure`, to the address that showed it."""
     context = {"question": question, "button": button, "back": back, "fields": fields}
     return render(request, "dashboards/sure.html", context)
 

@@ -44,6 +44,14 @@ def test_a_source_is_added_as_named_and_polled_at_once():
     assert SourcePoll.objects.filter(key=source.pk).exists()
 
 
+def test_a_link_becomes_the_source_that_it_means():
+    added = add("account", "https://x.com/i/lists/1234")
+
+    assert (added["kind"], added["of"]) == ("list", "1234")
+    with pytest.raises(CommandError, match="link of a single post, which is tracked by itself"):
+        add("account", "https://x.com/nasa/status/1650000000000000000")
+
+
 def test_a_query_may_have_several_words_and_begin_with_a_minus():
     run("add", "search", "#artemis", "lang:en")
     run("add", "--owner", "x", "search", "--", "-is:retweet", "moon")

@@ -15,6 +15,7 @@ from trackers.api.wire.fields import MAX_ITEMS, NO_CONTENT, DigitsOut, Id, Unsig
 from trackers.ingest.files.acts import track_found
 from trackers.ingest.files.judge import doubt_about
 from trackers.ingest.found_tweets import FoundTweet
+from trackers.ingest.sources.naming import as_a_source
 from trackers.ingest.tweet_ids import ids_in, is_rounded
 from trackers.schedule.acts import ADD_TWEET, TWEET_ACTS
 from trackers.tweets.models import Tweet, TweetVersion
@@ -85,18 +86,21 @@ def track(request: HttpRequest, body: TrackIn) -> dict[str, Any]:
     }
 
 
+def _why_rejected(text: str) -> str:
+    if is_rounded(text):
+        return "A spreadsheet has rounded this id: its last digits are lost."
+    if what := as_a_source(text):
+        return f"This {what}."
+    return "This is neither the id nor the address of a tweet."
+
+
 def _track_result(
     text: str, id: int | None, tweet_of: dict[int, int], seen: set[int]
 ) -> dict[str, Any]:
     """`seen` grows: a tweet that is given twice is tracked once."""
     echoed = text[:_MAX_ECHOED]
     if id is None:
-        why = (
-            "A spreadsheet has rounded this id: its last digits are lost."
-            if is_rounded(text)
-            else "This is neither the id nor the address of a tweet."
-        )
-        return {"input": echoed, "id": None, "outcome": "rejected", "detail": why}
+        return {"input": echoed, "id": None, "outcome": "rejected", "detail": _why_rejected(text)}
     tweet = tweet_of.get(id, id)
     if tweet in seen or id in tweet_of:
         return {"input": echoed, "id": tweet, "outcome": "already", "detail": ""}

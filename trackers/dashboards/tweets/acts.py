@@ -15,15 +15,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from trackers import history
-from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.models import SavedView
-from trackers.dashboards.page_acts import act_on, confirmation_page
+from trackers.dashboards.page_acts import act_on, asking_page, confirmation_page
 from trackers.dashboards.tweets.detail_views import get_tweet
 from trackers.dashboards.words import commas
 from trackers.history import on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found_tweets import DoubtError
+from trackers.ingest.sources.acts import ADD as ADD_SOURCE
+from trackers.ingest.sources.by_form import RefusedFieldsError, add_source
+from trackers.ingest.sources.forms import cost
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.naming import meant_source
 from trackers.listing.query import parse_query
 from trackers.schedule.acts import ADD_TWEET, CHANGE_TWEET, TWEET_ACTS, WITH_TAG, ActName
 from trackers.tweets.models import Tweet
@@ -34,6 +39,8 @@ MAX_SAVED_VIEWS = 30
 _MAX_PASTED_LENGTH = 2_400_000
 # At most this many rejected lines are named.
 _MAX_REJECTED_NAMED = 5
+# More are named by mistake: a list of accounts, say.
+_MAX_SOURCES_PASTED = 20
 
 
 @require_POST
@@ -120,7 +127,8 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
 @require_POST
 @needs(ADD_TWEET)
 def track_pasted(request: HttpRequest) -> HttpResponse:
-    """What is probably no tweet is tracked once a person says so, on a page that says why."""
+    """What is probably no tweet is tracked once a person says so, on a page that says why; names
+    and links of accounts, hashtags, searches and lists become sources, once that is confirmed."""
     lines = request.POST.get("lines", "")
     if not lines.strip():
         messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
@@ -128,11 +136,17 @@ def track_pasted(request: HttpRequest) -> HttpResponse:
     if len(lines) > _MAX_PASTED_LENGTH:
         messages.error(request, "That is too much for the box. Upload it as a file.")
         return redirect("tweets")
+    is_sure = request.POST.get("sure") == "yes"
+    if is_sure and "sources" in request.POST:
+        return _watch_pasted(request, lines)
+    rest, named = _without_sources(request, lines)
+    if named and not any(line.strip() for line in rest):
+        return _ask_to_watch(request, named)
     try:
         done = acts.track_pasted(
-            lines.splitlines(),
+            rest,
             on_page(request.user),
-            anyway=request.POST.get("sure") == "yes",
+            anyway=is_sure,
         )
     except DoubtError as doubt:
         page = confirmation_page(
@@ -141,7 +155,45 @@ def track_pasted(request: HttpRequest) -> HttpResponse:
         assert page is not None, "with `sure` nothing is doubted"
         return page
     _show_tracked(request, done)
-    return redirect("tweets")
+    return _ask_to_watch(request, named) if named else redirect("tweets")
+
+
+def _without_sources(request: HttpRequest, lines: str) -> tuple[list[str], list[str]]:
+    """The other lines, and those that name sources, where the person may add any."""
+    rest: list[str] = []
+    named: list[str] = []
+    may_add = request.user.has_perm(ADD_SOURCE)
+    for line in lines.splitlines():
+        is_source = may_add and len(named) < _MAX_SOURCES_PASTED and meant_source(line) is not None
+        (named if is_source else rest).append(line)
+    return rest, list(dict.fromkeys(named))
+
+
+def _ask_to_watch(request: HttpRequest, lines: list[str]) -> HttpResponse:
+    meant = [source for line in lines if (source := meant_source(line))]
+    names = ", ".join(str(Source(kind=source.kind, of=source.of)) for source in meant)
+    what = "a source" if len(meant) == 1 else "sources"
+    question = (
+        f"No tweets, but {what}: {names}. Watched, their new posts are tracked. Of each: "
+        f"{cost(meant[0].kind, every=Source().every, pages=Source().pages)}"
+    )
+    fields = [("lines", "\n".join(lines)), ("sources", "yes")]
+    return asking_page(request, question, button="Watch", back=reverse("tweets"), fields=fields)
+
+
+def _watch_pasted(request: HttpRequest, lines: str) -> HttpResponse:
+    require_permission(request, ADD_SOURCE)
+    for line in lines.splitlines()[:_MAX_SOURCES_PASTED]:
+        source = meant_source(line)
+        if source is None:
+            continue
+        try:
+            made = add_source(source.kind, source.of, {}, on_page(request.user))
+        except RefusedFieldsError as refused:
+            messages.error(request, f"{line.strip()[:80]}: {refused}")
+        else:
+            messages.success(request, f"Now watching {made}.")
+    return redirect("sources")
 
 
 def _show_tracked(request: HttpRequest, done: TrackedLines) -> None:

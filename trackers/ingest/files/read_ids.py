@@ -12,6 +12,7 @@ from trackers.ingest.found_tweets import (
     Options,
     Rejected,
 )
+from trackers.ingest.sources.naming import as_a_source
 from trackers.ingest.tweet_ids import CUT_OFF, ROUNDED_THERE, ids_in, is_rounded
 
 _NOT_A_TWEET = "is neither the id nor the address of a tweet"
@@ -29,7 +30,7 @@ def read_ids(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejecte
             continue
         named = ids_in(line)
         if not named.ids:
-            why = ROUNDED_THERE if is_rounded(line) else _NOT_A_TWEET
+            why = ROUNDED_THERE if is_rounded(line) else as_a_source(line) or _NOT_A_TWEET
             yield Rejected(number, line.strip()[:MAX_QUOTED_LENGTH], why)
         for id in named.ids:
             yield FoundTweet(id, is_certain=named.is_address)

@@ -19,7 +19,7 @@ from trackers.ingest.sources.models import (
     MOST_PAGES,
     Source,
 )
-from trackers.ingest.sources.naming import account_id, named
+from trackers.ingest.sources.naming import TweetLinkError, account_id, named, named_source
 from trackers.schedule.durations import spoken, spoken_after_every
 from trackers.schedule.forms import LengthField
 from trackers.xapi.page import MAX_PAGE_SIZE
@@ -52,7 +52,7 @@ LATER = (
 _CHANGEABLE = {Kind.STREAM: ("of", "priority", "owner"), Kind.IMPORT: ("priority", "owner")}
 _EXAMPLES = (
     "@nasa, or the link or number of an account or a list; a search or a rule as X writes them, "
-    "such as #artemis lang:en."
+    "such as #artemis lang:en, or the link of a search or a hashtag."
 )
 _BY_US = (
     "X leaves replies and retweets out of an account's posts. In mentions, searches and "
@@ -162,6 +162,7 @@ class SourceForm(forms.ModelForm):
         kind = cleaned.get("kind", self.instance.kind)
         if kind and "of" in cleaned:
             self.name(kind, cleaned)
+            kind = cleaned.get("kind", kind)
         if kind == Kind.STREAM:
             for field, word in (("exclude_replies", "reply"), ("exclude_retweets", "retweet")):
                 if cleaned.get(field):
@@ -169,11 +170,20 @@ class SourceForm(forms.ModelForm):
         return cleaned
 
     def name(self, kind: str, cleaned: dict[str, Any]) -> None:
+        text = cleaned["of"]
         try:
-            cleaned["of"] = named(kind, cleaned["of"])
+            # The kind of one that exists is fixed; of a new one, a link says it.
+            kind, cleaned["of"] = (
+                named_source(kind, text) if self.is_new else (kind, named(kind, text))
+            )
+        except TweetLinkError as error:
+            self.add_error("of", _track_instead(str(error), text))
+            return
         except ValueError as error:
             self.add_error("of", str(error))
             return
+        if self.is_new:
+            cleaned["kind"] = kind
         if there := _same(kind, cleaned["of"]).exclude(pk=self.instance.pk).first():
             self.add_error("of", _already(there))
 
@@ -216,6 +226,14 @@ def _same(kind: str, of: str) -> Any:
             same = Q(of=of) | Q(account_id=id)
         return Source.objects.filter(same, kind=kind)
     return Source.objects.filter(kind=kind, of=of)
+
+
+def _track_instead(why: str, link: str) -> str:
+    """With a button that takes the link to where tweets are tracked."""
+    return format_html(
+        '{} <button class="quiet" formaction="{}" name="lines" value="{}">Track this post</button>',
+        why, reverse("tweets-track"), link.strip(),
+    )  # fmt: skip
 
 
 def _already(there: Source) -> str:

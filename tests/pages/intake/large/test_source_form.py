@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from tests.factories import id_born
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +48,49 @@ def test_pasted_names_and_links_are_understood(staff, kind, typed, of):
 
 
 @pytest.mark.parametrize(
+    ("chosen", "typed", "kind", "of"),
+    [
+        ("account", "https://x.com/i/lists/1234", "list", "1234"),
+        ("account", "x.com/search?q=%23artemis%20lang%3Aen&f=live", "search", "#artemis lang:en"),
+        ("account", "https://twitter.com/hashtag/Artemis?src=hash", "search", "#Artemis"),
+        ("account", "https://x.com/hashtag/%E6%9C%88", "search", "#月"),
+        ("account", "#artemis", "search", "#artemis"),
+        ("account", "$NASA", "search", "$NASA"),
+        ("list", "@nasa", "account", "nasa"),
+        ("list", "https://x.com/nasa", "account", "nasa"),
+        ("search", "https://x.com/nasa/", "account", "nasa"),
+        ("search", "https://x.com/i/user/11348282", "account", "11348282"),
+        ("search", "https://x.com/i/lists/1234", "list", "1234"),
+        ("search", "https://x.com/hashtag/artemis", "search", "#artemis"),
+        ("search", "@nasa", "search", "@nasa"),
+        ("search", "https://x.com/nasa/status/20", "search", "https://x.com/nasa/status/20"),
+        ("stream", "https://x.com/nasa", "stream", "from:nasa"),
+        ("stream", "https://x.com/hashtag/artemis", "stream", "#artemis"),
+        ("stream", "https://x.com/search?q=%23artemis", "stream", "#artemis"),
+        ("stream", "@nasa", "stream", "@nasa"),
+    ],
+)
+def test_names_and_links_become_the_source_that_they_mean_whatever_was_chosen(
+    staff, chosen, typed, kind, of
+):
+    staff.post("/sources/", {"kind": chosen, "of": typed})
+
+    made = Source.objects.get()
+    assert (made.kind, made.of) == (kind, of)
+
+
+def test_the_link_of_a_post_is_offered_to_be_tracked(staff):
+    link = "https://x.com/nasa/status/1650000000000000000"
+
+    page = staff.post("/sources/", {"kind": "account", "of": link}).content.decode()
+
+    button = f'<button class="quiet" formaction="/tweets/track" name="lines" value="{link}">'
+    assert button in page
+    staff.post("/tweets/track", {"kind": "account", "of": link, "lines": link})
+    assert Tweet.objects.get().pk == 1650000000000000000
+
+
+@pytest.mark.parametrize(
     ("kind", "typed", "why"),
     [
         ("account", "", "Enter whose posts"),
@@ -56,14 +100,18 @@ def test_pasted_names_and_links_are_understood(staff, kind, typed, of):
         ("account", "99999999999999999999", "1 to 15 letters, digits or underscores"),
         ("account", "https://x.com/i/user/nasa", "does not name an account"),
         ("account", "násá", "1 to 15 letters, digits or underscores"),
-        ("account", "https://x.com/i/lists/1234", "Choose “A list”"),
-        ("account", "https://x.com/search?q=a", "Choose “A search”"),
-        ("account", "https://x.com/nasa/status/20", "a link to a single post"),
+        ("account", "https://x.com/search?q=", "Choose “A search”"),
+        ("account", "https://x.com/nasa/lists/space", "does not say its number"),
+        ("list", "https://x.com/nasa/lists/space", "does not say its number"),
+        ("mentions", "https://x.com/i/lists/1234", "Choose “A list”"),
+        ("mentions", "#artemis", "is not a username"),
+        ("account", "https://x.com/nasa/status/20", "the link of a single post"),
+        ("list", "https://nitter.net/nasa/status/20#m", "the link of a single post"),
         ("account", "https://example.com/nasa", "is not a username"),
         ("mentions", "", "Enter who is mentioned"),
         ("list", "", "Enter which list"),
         ("list", "space news", "is not a list"),
-        ("list", "https://x.com/nasa", "not a link to a list"),
+        ("list", "https://x.com/explore", "not a link to a list"),
         ("list", "99999999999999999999", "is not a list"),
         ("search", "", "Enter what to search for"),
         ("search", "a" * 513, "of at most 512 characters; this one has 513"),
