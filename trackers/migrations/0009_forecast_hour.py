@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("trackers", "0007_lookups")]
+    dependencies = [("trackers", "0008_presence")]
 
     operations = [
         migrations.AddField("source", "first_read_at", models.DateTimeField(editable=False, null=True)),
