@@ -62,7 +62,8 @@ class LastDay:
 class DaysTable:
     lines: tuple[DayRow, ...]
     why: str  # what is not known
-    counted: Moment | None  # when, if that is long ago
+    counted: Moment | None  # when
+    is_old: bool  # it was counted long ago
     stretch: tuple[str, ...]
     is_fixed: bool  # no row adapts
     last_day: LastDay | None
@@ -75,7 +76,8 @@ def days_table(plan: Plan, *, now: datetime, is_whole: bool = False) -> DaysTabl
     return DaysTable(
         lines=_day_rows(days),
         why=days.why,
-        counted=_counted_when(days, now=now),
+        counted=ago(days.today.counted_at, now=now) if days.today.counted_at else None,
+        is_old=not days.is_fresh,
         stretch=tuple(sentences(plan, Stretch.objects.filter(pk=Stretch.ONLY).first())),
         is_fixed=not plan.adapts,
         last_day=_last_day(by_time(over=_STRETCHES_SHOWN, step=_STRETCH_STEP), now=now)
@@ -83,11 +85,6 @@ def days_table(plan: Plan, *, now: datetime, is_whole: bool = False) -> DaysTabl
         else None,
         projects=tuple(_project_row(project) for project in days.projects),
     )
-
-
-def _counted_when(days: StoredForecast, *, now: datetime) -> Moment | None:
-    at = days.today.counted_at
-    return ago(at, now=now) if at and not days.is_fresh else None
 
 
 def _day_rows(days: StoredForecast) -> tuple[DayRow, ...]:

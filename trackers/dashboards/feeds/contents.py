@@ -91,7 +91,7 @@ def _feed_entry(tweet: Tweet) -> Entry:
     return Entry(
         url=f"https://x.com/i/status/{tweet.pk}",
         author=_author_words(tweet),
-        text=text.text if text else f"Tweet {tweet.pk}, not looked up yet.",
+        text=text.text if text else f"Tweet {tweet.pk}, whose text is not known yet.",
         published=published,
         # The ids of versions tell when X made them.
         updated=born_at(tweet.newest) if tweet.newest else published,

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+
 from trackers.credentials import sentences
+from trackers.dashboards.figures import figure_html
 from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasting, signed
 from trackers.money.models import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
@@ -31,6 +35,7 @@ _BUDGETS = {
 class Meter:
     """How much of a budget is spent."""
 
+    figure: str  # its name in the markup
     label: str
     spent: str  # exact, as <meter> needs it
     spent_words: str
@@ -40,6 +45,10 @@ class Meter:
     # What the limit comes from where it is not a budget of its own, and what was paid for.
     note: str = ""
     accounts: str = ""  # how much of today's money was not for posts
+
+    @property
+    def html(self) -> SafeString:
+        return figure_html(self.figure, self.spent_words, self.spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +112,16 @@ def _meters(summary: MoneySummary) -> tuple[Meter, ...]:
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + project.cost_of_posts(left)
     return (
-        _meter("Tweet-days today", spent.posts_today, project.posts_a_day, _whole_number,
+        _meter(project, "Tweet-days today", spent.posts_today, project.posts_a_day, _whole_number,
               rest=posts_rest, of=_rest_of(project, project.posts_a_month)),
-        _meter("Money today", spent.money_today, project.money_a_day, dollars,
+        _meter(project, "Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=_rest_of(project, project.money_a_month),
               paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today,
                          owned=spent.owned_today, counts=spent.counts_today),
               accounts=_for_accounts(project, spent.users_today)),
-        _meter("Tweet-days this month", spent.posts_month, project.posts_a_month, _whole_number),
-        _meter("Money this month", spent.money_month, project.money_a_month, dollars,
+        _meter(project, "Tweet-days this month", spent.posts_month, project.posts_a_month,
+              _whole_number),
+        _meter(project, "Money this month", spent.money_month, project.money_a_month, dollars,
               paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month,
                          owned=spent.owned_month, counts=spent.counts_month)),
     )  # fmt: skip
@@ -185,6 +195,7 @@ def _exact_price(price: Decimal) -> str:
 
 
 def _meter(
+    project: Project,
     label: str,
     spent: int | Decimal,
     budget: int | Decimal | None,
@@ -198,9 +209,13 @@ def _meter(
     """`rest`: the limit where there is no budget, and what it is `of`. `paid`: what for."""
     limit = rest if budget is None else Decimal(budget)
     spent = Decimal(spent)
+    figure = f"project.{project.pk}.{slugify(label)}"
     if limit is None:
-        return Meter(label, _exact_decimal(spent), words(spent), note=paid, accounts=accounts)
+        return Meter(
+            figure, label, _exact_decimal(spent), words(spent), note=paid, accounts=accounts
+        )
     return Meter(
+        figure,
         label,
         _exact_decimal(spent),
         words(spent),

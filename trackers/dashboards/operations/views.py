@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
 from trackers.dashboards.days_table import days_table
-from trackers.dashboards.notices import notices
+from trackers.dashboards.figures import Figure, catch_up_figure, queue_figures
+from trackers.dashboards.notices import notices, why_idle
 from trackers.dashboards.operations.cards import (
     bars,
-    cards,
-    catch_up_card,
     catch_up_sentence,
     count_age,
-    snapshot_card,
+    snapshot_figure,
 )
 from trackers.dashboards.operations.database import (
     checks,
@@ -61,11 +62,17 @@ def status_strip(request: HttpRequest) -> HttpResponse:
         request,
         "dashboards/operations/_strip.html",
         {
-            "cards": (*cards(status.tweet_queue), catch_up_card(status.catch_up)),
+            "figures": _figures_of_the_queue(status),
             "count": count_age(status.tweet_queue, now=status.now),
             "notices": notices(now=status.now),
         },
     )
+
+
+def _figures_of_the_queue(status: Status) -> tuple[Figure, ...]:
+    figures = queue_figures(status.tweet_queue)
+    catch_up = catch_up_figure(status.catch_up, idle=why_idle(now=status.now))
+    return (*(getattr(figures, field.name) for field in fields(figures)), catch_up)
 
 
 def _figures_now(status: Status) -> dict[str, object]:
@@ -81,11 +88,7 @@ def _figures_now(status: Status) -> dict[str, object]:
     silent_since = now - Worker.SILENT_AFTER
     silent = [worker for worker in status.workers if worker.seen_at <= silent_since]
     return {
-        "cards": (
-            *cards(queue),
-            catch_up_card(status.catch_up),
-            snapshot_card(status.oldest_snapshot),
-        ),
+        "figures": (*_figures_of_the_queue(status), snapshot_figure(status.oldest_snapshot)),
         "count": count_age(queue, now=now),
         "behind": behind,
         "bars": bars(by_minute(TWEET_UPDATE), now=now),

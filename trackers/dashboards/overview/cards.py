@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import VIEW_OPERATIONS
-from trackers.dashboards.operations.cards import LATE_AFTER, VERY_LATE_AFTER, lateness_mood
+from trackers.dashboards.figures import (
+    LATE_AFTER,
+    VERY_LATE_AFTER,
+    Figure,
+    QueueFigures,
+    hour_figures,
+    queue_figures,
+)
 from trackers.dashboards.words import Moment, ahead, commas, lasting
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 
@@ -39,13 +48,20 @@ def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Head
         title = f"About {commas(waiting)} {wait} for tomorrow's budget"
         return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
     if overdue < 1:
-        return Headline("good", "Everything is fresh", "No tweet is overdue.")
+        return Headline("good", "Everything is fresh", _nothing_overdue(figures.due))
     since = f"The most overdue tweet should have been checked {_lateness_text(overdue)} ago."
     if overdue < LATE_AFTER:
         return Headline("good", "Everything is fresh", since)
     if overdue < VERY_LATE_AFTER:
         return Headline("warn", f"{_lateness_text(overdue)} late", since)
     return Headline("bad", f"{_lateness_text(overdue)} late", since)
+
+
+def _nothing_overdue(due: int) -> str:
+    if not due:
+        return "No tweet is overdue."
+    became = "1 became" if due == 1 else f"{commas(due)} became"
+    return f"No tweet is overdue; {became} due this second."
 
 
 def _lateness_text(seconds: float) -> str:
@@ -56,60 +72,62 @@ def _lateness_text(seconds: float) -> str:
 class Card:
     id: str
     label: str
-    value: str
-    exact: str  # the number unrounded
+    figures: tuple[Figure, ...]
     means: str
     link: str
     needs: str  # the permission for the link
-    mood: str = ""  # "", "warn" or "bad"
+
+    @property
+    def mood(self) -> str:
+        return self.figures[-1].mood
+
+    @property
+    def html(self) -> SafeString:
+        return format_html_join(" / ", "{}", ((figure.html,) for figure in self.figures))
 
 
 def cards(
-    figures: QueueSummary,
+    queue: QueueSummary,
     minutes: Sequence[MinuteCounters],
     *,
     because: str,
 ) -> tuple[Card, ...]:
     """`because`: why checks failed last."""
+    figures, hour = queue_figures(queue), hour_figures(minutes)
     operations = reverse("operations")
-    failed, asked = sum(one.failed for one in minutes), sum(one.asked for one in minutes)
-    half, almost_all = figures.lateness_p50_seconds, figures.lateness_p99_seconds
     return (
         Card(
-            "due", "Due now", commas(figures.due), str(figures.due),
-            f"of {commas(figures.scheduled)} tweets that have a next check. "
-            f"{_being_checked(figures.in_flight)}",
+            "due", figures.due.label, (figures.due,),
+            f"of {figures.scheduled.words} tweets that have a next check. "
+            f"{_being_checked(queue.in_flight)}",
             f"{reverse('tweets')}?state=fresh", "",
         ),
         Card(
-            "checked", "Checked a minute", commas(figures.checked_last_minute),
-            str(figures.checked_last_minute), "in the last 60 seconds.",
+            "checked", figures.checked.label, (figures.checked,), "in the last 60 seconds.",
             operations, VIEW_OPERATIONS,
         ),
         Card(
-            "late", "Lateness", _lateness_words(half, almost_all),
-            _exact_lateness(half, almost_all),
-            "at the most, of half of the last five minutes' checks; and of 99 of 100.",
-            operations, VIEW_OPERATIONS, lateness_mood(almost_all),
+            "late", "Lateness", (figures.lateness_half, figures.lateness_almost_all),
+            "of half of the last five minutes' checks, at the most; and of 99 in 100.",
+            operations, VIEW_OPERATIONS,
         ),
         Card(
-            "failed", "Failed this hour", commas(failed), str(failed),
-            _describe_failures(failed, asked, because), operations, VIEW_OPERATIONS,
-            "warn" if failed else "",
+            "failed", hour.failed.label, (hour.failed,),
+            _describe_failures(minutes, because), operations, VIEW_OPERATIONS,
         ),
-        *_isolated_cards(figures.isolated),
+        *_isolated_cards(figures),
     )  # fmt: skip
 
 
-def _isolated_cards(number: int) -> tuple[Card, ...]:
+def _isolated_cards(figures: QueueFigures) -> tuple[Card, ...]:
     """None while there is nothing to do."""
-    if not number:
+    if not figures.isolated.mood:
         return ()
     return (
         Card(
-            "isolated", "Isolated", commas(number), str(number),
+            "isolated", figures.isolated.label, (figures.isolated,),
             "set aside after four checks that never finished.",
-            f"{reverse('tweets')}?state=isolated", "", "warn",
+            f"{reverse('tweets')}?state=isolated", "",
         ),
     )  # fmt: skip
 
@@ -120,18 +138,13 @@ def _being_checked(number: int) -> str:
     return f"{commas(number)} {'is' if number == 1 else 'are'} being checked."
 
 
-def _exact_lateness(half: float | None, almost_all: float | None) -> str:
-    return "not known" if half is None else f"{half} s, {almost_all} s"
-
-
-def _lateness_words(half: float | None, almost_all: float | None) -> str:
-    return "–" if half is None or almost_all is None else f"{half:g} / {almost_all:g} s"
-
-
-def _describe_failures(failed: int, asked: int, because: str) -> str:
-    if not failed:
-        return f"of {commas(asked)} checks. Nothing failed."
-    return f"of {commas(asked + failed)} checks; they are tried again. {because}".strip()
+def _describe_failures(minutes: Sequence[MinuteCounters], because: str) -> str:
+    hour = hour_figures(minutes)
+    if hour.failed.exact == "0":
+        return format_html("Nothing failed, and {} checks were made.", hour.checks.html)
+    return format_html(
+        "while {} checks were made; they are tried again. {}", hour.checks.html, because
+    )
 
 
 @dataclass(frozen=True, slots=True)

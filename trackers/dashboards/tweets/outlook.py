@@ -18,6 +18,8 @@ from trackers.tweets.models import METRICS, Tweet
 _MAX_EARLIER = 50
 # Points of the band; they are joined by straight lines.
 _BAND_AGES = 48
+# Below it, how many times usual is not said.
+_LEAST_MEDIAN = 10
 _LAST_HOUR = timedelta(hours=1)
 
 Bands = dict[str, dict[timedelta, Middle]]
@@ -169,7 +171,8 @@ def compare_to_benchmark(count: int, benchmark: Middle) -> str:
     if benchmark.low <= count <= benchmark.high:
         return "as usual"
     words = "more than usual" if count > benchmark.high else "less than usual"
-    times = count / benchmark.median if benchmark.median else 0
+    # A multiple of next to nothing says nothing: 9,317 times two likes.
+    times = count / benchmark.median if benchmark.median >= _LEAST_MEDIAN else 0
     if not (times >= 1.5 or 0 < times < 0.7):
         return words
     return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"

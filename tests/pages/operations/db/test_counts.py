@@ -85,7 +85,7 @@ def test_without_a_cluster_a_page_counts_a_bounded_part(many, staff, settings, r
 def test_a_queue_that_was_never_counted_is_shown_as_such(many, staff):
     page = flat(staff.get("/operations/"))
 
-    assert '<dt>Due</dt><dd><data value="10000"' in page
+    assert '<dt>Due now</dt><dd><data data-figure="queue.due" value="10000"' in page
     assert "they have not been counted yet" in page
 
 
@@ -101,7 +101,7 @@ def test_an_old_count_is_shown_with_its_age(many, staff):
 
     assert "The queue was last counted" in page
     assert "5 min ago" in page
-    assert '<dt>Due</dt><dd><data value="50000"' in page
+    assert '<dt>Due now</dt><dd><data data-figure="queue.due" value="50000"' in page
     assert status_text["tracked"] == status_text["due"] == MANY
     assert datetime.fromisoformat(
         status_text["taken_at"]

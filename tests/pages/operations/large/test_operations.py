@@ -55,8 +55,8 @@ def test_the_statistics_are_those_of_the_queue(staff):
 
     page = flat(staff.get("/operations/"))
 
-    assert '<dt>Scheduled</dt><dd><data value="5"' in page
-    assert '<dt>Due</dt><dd><data value="3"' in page
+    assert '<dt>Scheduled</dt><dd><data data-figure="queue.scheduled" value="5"' in page
+    assert '<dt>Due now</dt><dd><data data-figure="queue.due" value="3"' in page
     assert (
         'class="card warn" title="How long ago the most overdue tweet should have been checked."'
         in page
@@ -125,10 +125,21 @@ def behind(count=60, age=timedelta(minutes=5)):
     worker()
 
 
-def test_the_card_says_fresh_while_nothing_is_overdue(staff):
+CATCH_UP = '<dt>Catch-up</dt><dd><data data-figure="queue.catch_up" value='
+
+
+def test_the_card_says_that_nothing_is_late_only_while_tweets_are_checked(staff):
     page = flat(staff.get("/operations/"))
 
-    assert '<dt>Catch-up</dt><dd><data value="0 s" title="0 s">fresh</data>' in page
+    assert "Workers not running." in page
+    assert f'{CATCH_UP}"not known" title="not known">–</data>' in page
+    assert "No tweet is late yet, but no worker is running." in page
+
+    worker()
+    CredentialFactory()
+    page = flat(staff.get("/operations/"))
+
+    assert f'{CATCH_UP}"0 s" title="0 s">nothing is late</data>' in page
     assert "Behind." not in page
 
 
@@ -140,7 +151,7 @@ def test_the_catch_up_time_is_on_the_card_and_in_a_sentence(staff):
         assert "<dt>Catch-up</dt>" in staff.get(address).content.decode()
     page = staff.get("/operations/").content.decode()
 
-    assert '<data value="60 s" title="60 s">1 min</data>' in page
+    assert 'value="60 s" title="60 s">1 min</data>' in page
     assert "60 tweets are due; all are fresh again about 1 min from now." in page
 
 
@@ -182,7 +193,7 @@ def test_too_few_credentials_are_reported(staff):
     page = staff.get("/operations/").content.decode()
 
     assert "Never with these credentials: the intervals need about 1 tweets a second" in page
-    assert '<data value="never" title="never">never</data>' in page
+    assert 'value="never" title="never">never</data>' in page
 
 
 def test_too_few_workers_are_reported(staff):

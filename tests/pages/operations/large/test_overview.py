@@ -133,8 +133,10 @@ def test_the_cards_show_due_checked_late_and_failed_with_reasons(staff):
     page = read(staff)
 
     assert "Due now 3 of 3 tweets that have a next check. None is being checked." in page
-    assert "Lateness 0.5 / 10 s" in page
-    assert "Failed this hour 7 of 107 checks; they are tried again. X answered 503." in page
+    assert "Lateness 0.5 s / 10 s" in page
+    assert (
+        "Failed this hour 7 while 100 checks were made; they are tried again. X answered 503."
+    ) in page
 
 
 def test_isolated_tweets_are_shown_while_there_are_any(staff):
