@@ -46,7 +46,7 @@ def figure_html(name: str, words: str, exact: str) -> SafeString:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFigures:
+class SummaryFigures:
     """Of the tweets' queue; fields in the order of the page of operations."""
 
     scheduled: Figure
@@ -60,15 +60,15 @@ class QueueFigures:
     isolated: Figure
 
 
-def queue_figures(queue: QueueSummary) -> QueueFigures:
+def summary_figures(queue: QueueSummary) -> SummaryFigures:
     half, almost_all = queue.lateness_p50_seconds, queue.lateness_p99_seconds
-    return QueueFigures(
+    return SummaryFigures(
         _whole("queue.scheduled", "Scheduled", queue.scheduled, "Tweets that have a next check."),
         _whole("queue.due", "Due now", queue.due, "Tweets whose check is due now."),
         _seconds(
             "queue.oldest_due", "Longest overdue", queue.oldest_due_seconds,
             "How long ago the most overdue tweet should have been checked.",
-            mood=lateness_mood(queue.oldest_due_seconds),
+            mood=_lateness_mood(queue.oldest_due_seconds),
         ),
         _whole(
             "queue.in_flight", "Being checked", queue.in_flight,
@@ -85,7 +85,7 @@ def queue_figures(queue: QueueSummary) -> QueueFigures:
         _seconds(
             "queue.lateness_almost_all", "Lateness of 99 in 100", almost_all,
             "99 of 100 checks of the last five minutes were no later than this.",
-            mood=lateness_mood(almost_all),
+            mood=_lateness_mood(almost_all),
         ),
         _batch_fill(queue.batch_fill),
         _whole(
@@ -141,10 +141,11 @@ def about(length: timedelta) -> str:
     return lasting(timedelta(minutes=max(1, math.ceil(length / timedelta(minutes=1)))))
 
 
-def lateness_mood(seconds: float | None) -> str:
-    if seconds is None or seconds < LATE_AFTER:
+def _lateness_mood(seconds: float | None) -> str:
+    # The figures of lateness are the upper bounds of classes: "no later than 30 s" is not late.
+    if seconds is None or seconds <= LATE_AFTER:
         return ""
-    return "warn" if seconds < VERY_LATE_AFTER else "bad"
+    return "warn" if seconds <= VERY_LATE_AFTER else "bad"
 
 
 def _whole(name: str, label: str, number: int, help: str, mood: str = "") -> Figure:

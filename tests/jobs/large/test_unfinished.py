@@ -10,7 +10,7 @@ from tests.jobs.conftest import NAME
 from tests.jobs.plans import nodes
 from tests.queues import turn_clock
 from trackers import tasks
-from trackers.dashboards.figures import queue_figures
+from trackers.dashboards.figures import summary_figures
 from trackers.jobs import queue
 from trackers.jobs.models import Queue
 from trackers.jobs.observed.models import QueueCounters
@@ -118,7 +118,7 @@ def test_five_minutes_without_a_credential_show_as_five_minutes_overdue():
     now, plan = current()
     assert summary.oldest_due_seconds >= 300
     assert summary.due == 60
-    assert queue_figures(summary).oldest_due.mood == "bad"
+    assert summary_figures(summary).oldest_due.mood == "bad"
     assert read_catch_up(plan, summary, now=now).state != "fresh"
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_OPERATIONS, VIEW_TWEETS, needs
 from trackers.dashboards.days_table import days_table
-from trackers.dashboards.figures import Figure, catch_up_figure, queue_figures
+from trackers.dashboards.figures import Figure, catch_up_figure, summary_figures
 from trackers.dashboards.notices import notices, why_idle
 from trackers.dashboards.operations.cards import (
     bars,
@@ -70,7 +70,7 @@ def status_strip(request: HttpRequest) -> HttpResponse:
 
 
 def _figures_of_the_queue(status: Status) -> tuple[Figure, ...]:
-    figures = queue_figures(status.tweet_queue)
+    figures = summary_figures(status.tweet_queue)
     catch_up = catch_up_figure(status.catch_up, idle=why_idle(now=status.now))
     return (*(getattr(figures, field.name) for field in fields(figures)), catch_up)
 

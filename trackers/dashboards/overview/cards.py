@@ -18,9 +18,9 @@ from trackers.dashboards.figures import (
     LATE_AFTER,
     VERY_LATE_AFTER,
     Figure,
-    QueueFigures,
+    SummaryFigures,
     hour_figures,
-    queue_figures,
+    summary_figures,
 )
 from trackers.dashboards.words import Moment, ahead, commas, lasting
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
@@ -93,7 +93,7 @@ def cards(
     because: str,
 ) -> tuple[Card, ...]:
     """`because`: why checks failed last."""
-    figures, hour = queue_figures(queue), hour_figures(minutes)
+    figures, hour = summary_figures(queue), hour_figures(minutes)
     operations = reverse("operations")
     return (
         Card(
@@ -119,7 +119,7 @@ def cards(
     )  # fmt: skip
 
 
-def _isolated_cards(figures: QueueFigures) -> tuple[Card, ...]:
+def _isolated_cards(figures: SummaryFigures) -> tuple[Card, ...]:
     """None while there is nothing to do."""
     if not figures.isolated.mood:
         return ()

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.days_table import days_table
@@ -19,30 +16,15 @@ from trackers.dashboards.operations.cards import catch_up_sentence
 from trackers.dashboards.operations.money import project_block
 from trackers.dashboards.overview.cards import cards, credential_gauges, headline
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
+from trackers.dashboards.overview.first_steps import first_steps
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
-from trackers.dashboards.words import about, commas, with_code
+from trackers.dashboards.words import about, commas
 from trackers.forecasts.hour import NextHour, next_hour
 from trackers.jobs.models import TWEET_UPDATE
-from trackers.jobs.observed.models import NotedTask, Worker
+from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.statistics import by_minute
-from trackers.schedule.catch_up import NO_WORKERS
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
-from tweetwatch.database import cursor
-
-_NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
-_NO_SAMPLE = "It follows automatically once the three steps above are done."
-# Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
-# its row until they change.
-_WHAT_EXISTS = """
-    SELECT EXISTS (SELECT FROM trackers_credential),
-           EXISTS (SELECT FROM trackers_tweet),
-           EXISTS (SELECT FROM trackers_worker WHERE seen_at > %(since)s),
-           EXISTS (SELECT FROM trackers_sample) OR EXISTS (SELECT FROM trackers_packedsamples)
-           OR EXISTS (SELECT FROM (
-               SELECT measurements FROM trackers_tweet ORDER BY id DESC LIMIT 1000) AS newest
-               WHERE measurements > 0)
-"""
 
 
 @require_safe
@@ -61,15 +43,16 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
-    steps = _checklist(now=now)
+    steps = first_steps(now=now)
     # What a step says already is not said again.
-    of_steps = {step.how for step in steps}
+    of_steps = {step.how for step in steps.first}
     advice = [item for item in notices(now=now) if item.sentence not in of_steps]
     said_above = {*of_steps, *(item.sentence for item in advice)}
     waiting = sum(item.waiting for item in status.projects if item.is_dry(now=now))
     behind = queue.due + queue.in_flight
     context: dict[str, object] = {
-        "steps": steps,
+        "steps": steps.first,
+        "next_steps": steps.next,
         "notices": advice,
         "headline": headline(queue, idle=why_idle(now=now), waiting=waiting),
         "outlook": catch_up_sentence(status.catch_up, due=behind, said_above=said_above),
@@ -139,39 +122,3 @@ def _schedule(hour: NextHour) -> Schedule:
             for minute, whole in zip(hour.minutes, checks, strict=True)
         ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class FirstStep:
-    title: str
-    is_done: bool
-    how: str  # a sentence with commands between backticks
-    link: str = ""
-    link_words: str = ""
-    needs: str = ""  # the permission for the link
-
-    @property
-    def html(self) -> SafeString:
-        return with_code(self.how)
-
-
-def _checklist(*, now: datetime) -> list[FirstStep]:
-    """Empty once there is a credential, a tweet and a measurement."""
-    with cursor() as db:
-        row = db.execute(_WHAT_EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
-    assert row is not None
-    credential, tweet, worker, sample = row
-    if credential and tweet and sample:
-        return []
-    return [
-        FirstStep(
-            "A credential for X", credential, NONE_YET,
-            reverse("admin:trackers_credential_add"), "Add one", "trackers.add_credential",
-        ),
-        FirstStep(
-            "A tweet to watch", tweet, _NO_TWEET,
-            reverse("sources"), "Add a source", "trackers.add_source",
-        ),
-        FirstStep("A running worker", worker, NO_WORKERS),
-        FirstStep("A first measurement", sample, _NO_SAMPLE),
-    ]  # fmt: skip

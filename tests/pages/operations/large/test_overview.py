@@ -6,10 +6,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F
 from django.utils.timezone import now
 
 from tests import large_tables, plans
+from tests.alerts.conftest import rule
 from tests.factories import (
     CredentialFactory,
     IntervalFactory,
@@ -18,7 +21,7 @@ from tests.factories import (
     id_born,
 )
 from tests.pages.conftest import flat, measure, watched
-from tests.pages.sources import some_staff
+from tests.pages.sources import some_staff, source
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
@@ -73,17 +76,40 @@ def test_a_new_installation_has_a_list_of_first_steps(staff):
     page = read(staff)
 
     assert "Nothing to check" in page
-    assert page.count("missing") == 4
+    assert page.count("missing") == 3
+    assert "A first measurement waits" in page
     # Each once, and not as a notice as well.
     for sentence in (NONE_YET, NO_WORKERS):
         assert page.count(sentence.split("`")[0].strip()) == 1
 
     CredentialFactory()
     worker()
-    assert read(staff).count("done") == 2 + read(staff).count("are done")
+    source("account", "nasa")
+    page = read(staff)
+    assert page.count(" done") == 2 + page.count("are done")
+    assert "A tweet to watch waits There is a source." in page
+    assert "missing" not in page
 
     measure(watched(), 0, likes=1)
     assert "First steps" not in read(staff)
+
+
+def test_in_the_first_week_the_overview_says_what_is_worth_doing_next(staff):
+    measure(watched(), 0, likes=1)
+    CredentialFactory()
+    page = read(staff)
+    for title in ("A budget", "An alert", "Somebody else"):
+        assert title in page
+
+    Project.objects.update(posts_a_day=100)
+    rule("velocity", metric="likes", at=10, to=["ada@here.example"])
+    User.objects.create_user("bob")
+    assert "What comes next" not in read(staff)
+
+    Project.objects.update(posts_a_day=None)
+    assert "What comes next" in read(staff)
+    MigrationRecorder.Migration.objects.update(applied=now() - timedelta(days=8))
+    assert "What comes next" not in read(staff)
 
 
 def test_without_permission_a_first_step_has_no_link(client):
