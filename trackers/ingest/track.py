@@ -24,7 +24,7 @@ from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.describe import describe
 from trackers.tweets.presence import counting_presences
 from trackers.tweets.record import Measured, record, unmeasured_at
-from trackers.tweets.snowflake import born_at
+from trackers.tweets.snowflake import born_at, has_time
 from trackers.tweets.versions import KnownTweet, SeenVersion, known_as, learn
 from trackers.xapi.results import Post
 from tweetwatch.database import array, cursor
@@ -158,9 +158,14 @@ def _first_lookups(
             continue
         if tweet.post is None or tweet.retrieved_at is None or not has_figures(tweet.post):
             yield id, timedelta(0)
-        elif tier := plan.tier(tweet.post.created_at, now=now):
-            age = now - (tweet.post.created_at or now)
+        elif tier := plan.tier(_posted_at(tweet.post), now=now):
+            age = now - (_posted_at(tweet.post) or now)
             yield id, jittered(tier, tier.wait(age, plan.stretch))
+
+
+def _posted_at(post: Post) -> datetime | None:
+    """A table's row has the counts and the id, which says it too."""
+    return post.created_at or (born_at(post.id) if has_time(post.id) else None)
 
 
 def has_figures(post: Post) -> bool:
@@ -171,7 +176,7 @@ def has_figures(post: Post) -> bool:
 def _measured(tweet: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
     assert tweet.post is not None
     assert tweet.retrieved_at is not None
-    tier = plan.tier(tweet.post.created_at, now=now)
+    tier = plan.tier(_posted_at(tweet.post), now=now)
     return Measured(
         tweet_id=tweet.id,
         at=min(tweet.retrieved_at, now),

@@ -14,9 +14,9 @@ from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.lookups import Lookups, lookups_of
 from trackers.ingest.files.models import Import
-from trackers.ingest.files.preview import preview, tweets_to_look_up
+from trackers.ingest.files.preview import has_accounts, preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
-from trackers.ingest.found_tweets import FoundTweet
+from trackers.ingest.found_tweets import FoundTweet, Options
 from trackers.jobs.observed.models import Worker
 
 MAX_BAD_LINES = 100
@@ -60,6 +60,14 @@ class ImportPreview:
     needs_column: bool
     doubt: str
     cost: LookupCost
+    measured_at: str
+    anyway: bool
+    asks_anyway: bool
+
+    @property
+    def dated(self) -> int | None:
+        """The number of the column that dates the counts of a table, if one is chosen."""
+        return int(self.measured_at) if self.columns and self.measured_at else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +168,19 @@ def _import_state(report: Import) -> str:
     return "running" if report.ended_at is None else "done"
 
 
-def import_preview(report: Import, *, column: int | None, referenced: bool) -> ImportPreview:
-    seen = preview(report, column=column, referenced=referenced)
+def import_preview(
+    report: Import, *, column: int | None, referenced: bool, chosen: Options
+) -> ImportPreview:
+    seen = preview(report, column=column, referenced=referenced, chosen=chosen)
+    lookups = tweets_to_look_up(report, column=column, referenced=referenced, chosen=chosen)
     columns = tuple(
         PreviewColumn(number, name, number == column)
         for number, name in enumerate(seen.columns, start=1)
     )
-    chosen = next((item.name for item in columns if item.is_chosen), "")
+    taken_from = next((item.name for item in columns if item.is_chosen), "")
     return ImportPreview(
         looks_like=FORMATS.get(report.format, report.format),
-        taken_from=chosen,
+        taken_from=taken_from,
         columns=columns,
         rows=seen.rows,
         tweets=tuple(seen.tweets),
@@ -184,7 +195,10 @@ def import_preview(report: Import, *, column: int | None, referenced: bool) -> I
         referenced=referenced,
         asks_referenced=report.format in ("json", "jsonl"),
         keeps_for=f"{UNSTARTED_AFTER.days} days",
-        needs_column=bool(columns) and not chosen,
+        needs_column=bool(columns) and not taken_from,
         doubt=seen.doubt,
-        cost=cost_of_lookups(tweets_to_look_up(report, column=column, referenced=referenced)),
+        cost=cost_of_lookups(lookups),
+        measured_at=chosen.measured_at or "",
+        anyway=chosen.anyway,
+        asks_anyway=has_accounts(report),
     )

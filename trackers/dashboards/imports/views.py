@@ -45,7 +45,7 @@ from trackers.ingest.files.limits import Limits, size
 from trackers.ingest.files.models import Import
 from trackers.ingest.files.preview import columns, doubt_of, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
-from trackers.ingest.found_tweets import UnreadableError
+from trackers.ingest.found_tweets import Options, UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.schedule.intervals import current
 from tweetwatch.http.bodies import receiving_file, takes_files
@@ -174,6 +174,7 @@ def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:
                 column=_chosen_column(report, request.POST),
                 referenced="referenced" in request.POST,
                 paused="paused" in request.POST,
+                chosen=_chosen_options(report, request.POST),
             )
         case "again":
             done = acts.try_again(report, actor)
@@ -194,7 +195,8 @@ def _ask_before(request: HttpRequest, report: Import) -> HttpResponse | None:
     doubt = doubt_of(report, column=column, referenced=referenced)
     questions = [f"{doubt}."] if doubt else []
     if "paused" not in request.POST:
-        tweets = tweets_to_look_up(report, column=column, referenced=referenced)
+        chosen = _chosen_options(report, request.POST)
+        tweets = tweets_to_look_up(report, column=column, referenced=referenced, chosen=chosen)
         cost = cost_of_lookups(tweets)
         questions += [str(cost)] if cost.is_over else []
     if not questions:
@@ -217,6 +219,15 @@ def _chosen_column(report: Import, form: QueryDict) -> int | None:
     return number if 0 < number <= len(columns(report)) else None
 
 
+def _chosen_options(report: Import, form: QueryDict) -> Options:
+    """What dates the counts, and whether what looks like accounts is taken. A table's column that
+    is not there is none."""
+    measured_at = form.get("measured_at", "").replace("\0", "").strip()[:200]
+    if report.format == "csv" and measured_at not in map(str, range(1, len(columns(report)) + 1)):
+        measured_at = ""
+    return Options(measured_at=measured_at or None, anyway="anyway" in form)
+
+
 def _import_context(report: Import, form: QueryDict, *, now: datetime) -> dict[str, object]:
     return {
         "progress": import_progress(report, _import_limits(), now=now),
@@ -233,7 +244,10 @@ def _preview_of(report: Import, form: QueryDict) -> ImportPreview | None:
     if report.began_at is not None or report.uploaded_at is None:
         return None
     return import_preview(
-        report, column=_chosen_column(report, form), referenced="referenced" in form
+        report,
+        column=_chosen_column(report, form),
+        referenced="referenced" in form,
+        chosen=_chosen_options(report, form),
     )
 
 

@@ -4,7 +4,7 @@ history."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.template.defaultfilters import pluralize
 
@@ -15,7 +15,7 @@ from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
 from trackers.ingest.files.models import Import
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
-from trackers.ingest.found_tweets import DoubtError, FoundTweet, UnreadableError
+from trackers.ingest.found_tweets import DoubtError, FoundTweet, Options, UnreadableError
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
 
@@ -35,11 +35,18 @@ def store(
 
 
 def start(
-    report: Import, actor: Actor, *, column: int | None, referenced: bool, paused: bool = False
+    report: Import,
+    actor: Actor,
+    *,
+    column: int | None,
+    referenced: bool,
+    paused: bool = False,
+    chosen: Options | None = None,
 ) -> Done:
     """Import it; `column` counts from 1. `paused`: nothing of it is looked up until resumed."""
+    how: dict[str, Any] = {"column": column, "referenced": referenced, "paused": paused}
     try:
-        if not importing.start(report, column=column, referenced=referenced, paused=paused):
+        if not importing.start(report, **how, chosen=chosen):
             return Done(_NOT_NOW, is_done=False)
     except UnreadableError as fault:
         return Done(str(fault), is_done=False)

@@ -15,7 +15,7 @@ from django.db import transaction
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.files.models import Import, ImportPart
 from trackers.ingest.files.parts import unpack
-from trackers.ingest.files.preview import read_part
+from trackers.ingest.files.preview import chosen_for, read_part
 from trackers.ingest.files.rejected import store_rejected
 from trackers.ingest.found_tweets import FoundTweet, Rejected
 from trackers.ingest.sources import days
@@ -99,6 +99,7 @@ def _import_part(batch: Batch) -> Imported | None:
         unpack(bytes(part.lines)),
         column=int(report.column or 0),
         referenced=report.referenced,
+        chosen=chosen_for(report),
     )
     all = list(stream)
     tweets = [one for one in all if isinstance(one, FoundTweet)]

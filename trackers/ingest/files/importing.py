@@ -8,9 +8,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from trackers.ingest.files.dated_counts import dated_counts
 from trackers.ingest.files.models import Import, ImportJob, ImportPart
 from trackers.ingest.files.preview import columns
-from trackers.ingest.found_tweets import UnreadableError
+from trackers.ingest.files.tablehead import columns_of
+from trackers.ingest.found_tweets import Options, UnreadableError
 from trackers.ingest.sources import life
 from trackers.jobs import queue
 from trackers.jobs.models import MAX_STRIKES
@@ -20,19 +22,37 @@ _NO_DELAY = timedelta(0)
 _UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
 
 
-def start(report: Import, *, column: int | None, referenced: bool, paused: bool = False) -> bool:
+def start(
+    report: Import,
+    *,
+    column: int | None,
+    referenced: bool,
+    paused: bool = False,
+    chosen: Options | None = None,
+) -> bool:
     """Put every part in the queue; False when it was started before.
 
     `column` counts from 1; UnreadableError if a table has no such column. `paused`: its tweets are
-    not looked up until they are resumed.
+    not looked up until they are resumed. `chosen`: what dates its counts, and whether what looks
+    like accounts is taken anyway.
     """
+    chosen = chosen or Options()
     if report.format == "csv" and not 0 < (column or 0) <= len(columns(report)):
         raise UnreadableError("Choose the column with the tweets.")
+    if report.format == "csv" and chosen.measured_at:
+        dated_counts(columns_of(report.header), chosen.measured_at)
     with transaction.atomic():
         # A second caller waits here, and finds it begun.
         begun = Import.objects.filter(
             pk=report.pk, began_at=None, uploaded_at__isnull=False
-        ).update(column=str(column or ""), referenced=referenced, paused=paused, began_at=Now())
+        ).update(
+            column=str(column or ""),
+            referenced=referenced,
+            paused=paused,
+            measured_at=(chosen.measured_at or "")[:200],
+            anyway=chosen.anyway,
+            began_at=Now(),
+        )
         if begun:
             waiting = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk")
             keys = waiting.values_list("pk", flat=True)

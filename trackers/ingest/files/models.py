@@ -17,6 +17,10 @@ class Import(models.Model):
     format = models.CharField(max_length=10)
     column = models.CharField(max_length=200, blank=True)
     referenced = models.BooleanField(default=False)
+    # The column or field that says when the counts were measured; empty: as twarc writes it.
+    measured_at = models.CharField(max_length=200, blank=True, db_default="")
+    # Objects that look like accounts are taken as tweets too.
+    anyway = models.BooleanField(default=False, db_default=False)
     # What was guessed or left out; shown before a person starts it.
     note = models.TextField(blank=True)
     # A table's header is put before the lines of each part.

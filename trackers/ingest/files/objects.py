@@ -18,6 +18,8 @@ from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
 from trackers.xapi.parse.v2 import NO_METRICS
 from trackers.xapi.results import Post
 
+AN_ACCOUNT = "it has a username, as accounts do, and is only taken as a tweet if you say so"
+
 
 def not_json(fault: Exception, text: str = "") -> str:
     """Why a text is refused."""
@@ -57,7 +59,7 @@ def _read_tweet(value: Any, options: Options, number: int, text: str) -> FoundTw
         raise Broken(why)
     id, is_certain = id_of_object(value)
     if is_account(value) and not is_certain and not options.anyway:
-        raise Broken("it is an account; --anyway takes it as a tweet")
+        raise Broken(AN_ACCOUNT)
     post, odd = _whole_or_lenient(value, id)
     if post is None and not odd:
         return FoundTweet(id, is_certain=is_certain)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from trackers.ingest.files.columns import MAYBE_AN_ID, ids_of_column
+from trackers.ingest.files.dated_counts import dated_counts
 from trackers.ingest.files.judge import JUDGED, doubt_about, doubt_about_column
 from trackers.ingest.files.models import Import, ImportPart
+from trackers.ingest.files.objects import AN_ACCOUNT
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.read_table import read_rows
 from trackers.ingest.files.recognise import READERS
@@ -17,6 +19,7 @@ from trackers.ingest.files.tablehead import columns_of, place_below
 from trackers.ingest.found_tweets import FoundTweet, Numbered, Options, Rejected
 from trackers.ingest.tweet_ids import ids_in
 
+_PLAIN = Options()
 _SHOWN_TWEETS, _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_CELL = 5, 5, 12, 60
 
 
@@ -32,31 +35,39 @@ class Preview:
 
 
 def read_part(
-    report: Import, lines: Numbered, *, column: int, referenced: bool
+    report: Import, lines: Numbered, *, column: int, referenced: bool, chosen: Options = _PLAIN
 ) -> Iterator[FoundTweet | Rejected]:
-    """`column` counts from 1; only a table has one."""
+    """`column` counts from 1; only a table has one. `chosen`: what else a person chose."""
     if report.format == "csv":
-        return read_rows(lines, place_below(report.header, column))
+        names = columns_of(report.header)
+        counts = dated_counts(names, chosen.measured_at) if chosen.measured_at else None
+        return read_rows(lines, place_below(report.header, column), counts)
     # Documents were already cut into one object per line.
     reader = READERS["jsonl" if report.format == "json" else report.format]
-    return reader(lines, Options(referenced=referenced))
+    return reader(lines, replace(chosen, referenced=referenced))
 
 
-def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
+def chosen_for(report: Import) -> Options:
+    """What a person chose when the import was started."""
+    return Options(measured_at=report.measured_at or None, anyway=report.anyway)
+
+
+def preview(
+    report: Import, *, column: int | None, referenced: bool, chosen: Options = _PLAIN
+) -> Preview:
     """Shows no tweets of a table until its column is chosen."""
     part = _first_part(report)
     if report.format != "csv":
-        firsts = _firsts(read_part(report, part, column=0, referenced=referenced))
-        return Preview(*firsts, doubt=doubt_of(report, column=None, referenced=referenced))
+        read = read_part(report, part, column=0, referenced=referenced, chosen=chosen)
+        return Preview(*_firsts(read), doubt=doubt_of(report, column=None, referenced=referenced))
     delimiter = delimiter_of(report.header)
     cells = tuple(
         tuple(cell[:_SHOWN_CELL] for cell in row.cells[:_SHOWN_COLUMNS])
         for row in islice(rows(_first_part(report), delimiter), _SHOWN_ROWS)
         if not row.fault
     )
-    found = (
-        _firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
-    )
+    read = read_part(report, part, column=column or 0, referenced=False, chosen=chosen)
+    found = _firsts(read) if column else ((), ())
     doubt = doubt_of(report, column=column, referenced=False)
     return Preview(*found, columns=columns(report), rows=cells, doubt=doubt)
 
@@ -77,16 +88,26 @@ def doubt_of(report: Import, *, column: int | None, referenced: bool) -> str:
     return doubt_about(ids, is_list=report.format == "ids")
 
 
-def tweets_to_look_up(report: Import, *, column: int | None, referenced: bool) -> int:
+def tweets_to_look_up(
+    report: Import, *, column: int | None, referenced: bool, chosen: Options = _PLAIN
+) -> int:
     """About how many of its tweets come without counts of a known time, by its first part."""
     if report.format == "csv" and not column:
         return 0
     lines = list(_first_part(report))
-    found = read_part(report, iter(lines), column=column or 0, referenced=referenced)
+    found = read_part(report, iter(lines), column=column or 0, referenced=referenced, chosen=chosen)
     undated = {
         each.id for each in found if isinstance(each, FoundTweet) and each.retrieved_at is None
     }
     return round(len(undated) * max(report.records, len(lines)) / max(len(lines), 1))
+
+
+def has_accounts(report: Import) -> bool:
+    """Whether objects of the first part have a username, and are left out as accounts."""
+    if report.format not in ("json", "jsonl"):
+        return False
+    read = read_part(report, _first_part(report), column=0, referenced=False)
+    return any(isinstance(each, Rejected) and each.why.endswith(AN_ACCOUNT) for each in read)
 
 
 def columns(report: Import) -> tuple[str, ...]:

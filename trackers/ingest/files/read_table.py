@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from trackers.ingest.files.columns import Place, place_named, place_of_ids
+from trackers.ingest.files.dated_counts import DatedCounts, dated_counts
 from trackers.ingest.files.judge import SAMPLE
-from trackers.ingest.files.table import Row, rows
+from trackers.ingest.files.table import Row, cells_of, rows
 from trackers.ingest.found_tweets import (
     MAX_QUOTED_LENGTH,
     DoubtError,
@@ -39,14 +40,28 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejecte
         )
     if place.doubt and not options.anyway:
         raise DoubtError(f"Column {place.name}: {place.doubt}.")
+    counts = None
+    if options.measured_at:
+        counts = dated_counts(_names_above(sample, place), options.measured_at)
     options.on_note(f"column {place.name} holds the tweets")
     for number, line in sample[: place.head - place.has_header]:
         yield Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")
-    yield from read_rows(chain(sample[place.head :], lines), place)
+    yield from read_rows(chain(sample[place.head :], lines), place, counts)
 
 
-def read_rows(lines: Numbered, place: Place) -> Iterator[FoundTweet | Rejected]:
-    """Tweets of a table's lines after its head."""
+def _names_above(sample: Sequence[tuple[int, str]], place: Place) -> Sequence[str]:
+    """What the columns are called; their numbers where there is no head."""
+    line = sample[place.head - place.has_header][1]
+    cells = cells_of(line, place.delimiter)
+    if isinstance(cells, str):
+        return ()
+    return cells if place.has_header else [""] * len(cells)
+
+
+def read_rows(
+    lines: Numbered, place: Place, counts: DatedCounts | None = None
+) -> Iterator[FoundTweet | Rejected]:
+    """Tweets of a table's lines after its head; with `counts` those of a row that names one."""
     for row in rows(lines, place.delimiter):
         quoted = row.text[:MAX_QUOTED_LENGTH]
         if row.fault:
@@ -56,7 +71,10 @@ def read_rows(lines: Numbered, place: Place) -> Iterator[FoundTweet | Rejected]:
         if not named.ids:
             yield Rejected(row.number, quoted, _why_not(row, place.column))
         for id in named.ids:
-            yield FoundTweet(id, is_certain=named.is_address)
+            tweet = FoundTweet(id, is_certain=named.is_address)
+            if counts is not None and len(named.ids) == 1:
+                tweet = counts.with_counts(tweet, row)
+            yield tweet
         if named.cut_off:
             yield Rejected(row.number, named.cut_off[:MAX_QUOTED_LENGTH], CUT_OFF)
 

@@ -68,7 +68,7 @@ class Command(PagelessCommand):
         parser.add_argument(
             "--measured-at",
             metavar="NAME",
-            help="for JSON: the field that says when the tweets' counts were measured",
+            help="the field or column that says when the tweets' counts were measured",
         )
         parser.add_argument(
             "--anyway",
