@@ -11,16 +11,16 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from trackers.history import in_admin
-from trackers.schedule.forms import (
+from trackers.forecasts.interval_forms import (
     INTERVAL_FIELDS,
     AdaptedRowForm,
     IntervalForm,
     IntervalFormSet,
     IntervalRowForm,
 )
+from trackers.forecasts.replace import replan_all
+from trackers.history import in_admin
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import replan_all
 from trackers.schedule.replan import ReplanningProgress, replanning_progress
 
 

@@ -15,10 +15,10 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt,
 from trackers.api.wire.auth import Bearer, actor_of, require_permission
 from trackers.api.wire.fields import LengthOut
 from trackers.api.wire.responses import etag_of
-from trackers.schedule.cost_words import Estimate, row_of_interval
+from trackers.forecasts.cost_words import Estimate, row_of_interval
+from trackers.forecasts.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
 from trackers.schedule.durations import parse
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
 from trackers.schedule.validate import (
     DEFAULT_JITTER,
     MAX_ACCURACY,
@@ -114,14 +114,14 @@ class IntervalsOut(Schema):
 
 
 class CostOut(Schema):
-    """`life`: look-ups of one tweet in all. The others are per day, for today's tweets; null
-    until a worker has counted these. X bills a tweet once a day. `error`: the share by which
-    look-ups may be off, since those of adapting intervals come from a sample."""
+    """`life`: look-ups of one tweet in all. The others are tomorrow's, as if X's rate limits and
+    the budgets had room for all, with as many new posts as of late; `money` in US dollars. X bills
+    a tweet once a day."""
 
     life: float
-    lookups: float | None
-    tweet_days: float | None
-    error: float
+    lookups: float
+    tweet_days: float
+    money: float
 
 
 class PreviewOut(Schema):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from trackers.forecasts.newcomers import Arrivals, curve
 from trackers.forecasts.walk import Cell, IntervalRow, walk, walk_gone
@@ -52,6 +53,12 @@ class Day:
     @property
     def tweet_days(self) -> float:
         return self.known_days + self.new_days
+
+
+def to_midnight(now: datetime) -> float:
+    """Seconds until the UTC day ends."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (day + timedelta(days=1) - now).total_seconds()
 
 
 def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:

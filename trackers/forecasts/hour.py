@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
 
-from trackers.forecasts.day import Known, lookups_of
+from trackers.forecasts.day import Known, lookups_of, to_midnight
 from trackers.forecasts.inputs import read_known
 from trackers.forecasts.models import ForecastHour
 from trackers.forecasts.newcomers import curve
@@ -26,7 +26,6 @@ from trackers.schedule.intervals import Plan
 MINUTES_AHEAD = 64
 _MINUTE_S = 60.0
 _TAKEN_EVERY = timedelta(minutes=1)
-_ONE_DAY = timedelta(days=1)
 # The pause after a run, as a multiple of the time that it took: a tenth of a core at most.
 _PAUSE_FACTOR = 10
 # An older row is from a cluster that has ended.
@@ -132,7 +131,7 @@ def record_hour(plan: Plan, *, now: datetime, gone_every: timedelta) -> bool:
             minutes = foresee_minutes(
                 known,
                 second=(now - _minute_of(now)).total_seconds(),
-                to_midnight=(_next_midnight(now) - now).total_seconds(),
+                to_midnight=to_midnight(now),
             )
         row.known, row.new = [one for one, _ in minutes], [one for _, one in minutes]
         row.taken_at, row.took = now, timedelta(seconds=time.monotonic() - began)
@@ -142,8 +141,3 @@ def record_hour(plan: Plan, *, now: datetime, gone_every: timedelta) -> bool:
 
 def _minute_of(at: datetime) -> datetime:
     return at.replace(second=0, microsecond=0)
-
-
-def _next_midnight(now: datetime) -> datetime:
-    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return day + _ONE_DAY

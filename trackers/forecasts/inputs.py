@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from trackers.credentials import sentences
@@ -34,6 +35,20 @@ def read_known(
         return None, PAUSED
     if not room.usable:
         return None, sentences.nobody_may_ask() or NO_USABLE_CREDENTIAL
+    asked = read_asked(plan, sample, now=now, gone_every=gone_every, finely=finely)
+    known = replace(asked, stretch=plan.stretch, day_stretch=plan.day_stretch, room=room.windows)
+    return known, "" if room.windows is not None else NO_WINDOWS
+
+
+def read_asked(
+    plan: Plan,
+    sample: Mapping[str, int],
+    *,
+    now: datetime,
+    gone_every: timedelta,
+    finely: timedelta = timedelta(0),
+) -> Known:
+    """The same as if nothing limited it: what the intervals ask for."""
     tweets = population(
         sample,
         now=now,
@@ -41,13 +56,9 @@ def read_known(
         lasts=plan.tiers[-1].younger_than,
         finely=finely,
     )
-    known = Known(
+    return Known(
         tweets.cells,
         interval_rows(plan),
         tweets.arrivals,
-        stretch=plan.stretch,
-        day_stretch=plan.day_stretch,
         gone_every=gone_every.total_seconds(),
-        room=room.windows,
     )
-    return known, "" if room.windows is not None else NO_WINDOWS

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trackers.forecasts.walk import Cell, IntervalRow, cooled, wait_at
+from trackers.forecasts.walk import Cell, IntervalRow, cooled, row_at, wait_at
 from trackers.tweets.pace import strangers_pace
 
 # Ages in seconds, to beyond a year; each is the one before times the square root of two.
@@ -57,7 +57,7 @@ def curve(cells: Sequence[Cell], rows: Sequence[IntervalRow], *, stretch: float)
         cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
         for begin, end in pairwise(cuts):
             age = (begin + end) / 2
-            if (row := _row_at(age, rows)) is not None:
+            if (row := row_at(age, rows)) is not None:
                 total += (end - begin) * _mean_rate(alike, age, row, stretch=stretch)
         lookups.append(total)
     return Curve(lookups)
@@ -85,10 +85,6 @@ def _mean_rate(cells: Sequence[Cell], age: float, row: IntervalRow, *, stretch: 
         for cell in cells
     )
     return lookups / sum(cell.tweets for cell in cells)
-
-
-def _row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
-    return next((row for row in rows if age < row.below), None)
 
 
 @dataclass(frozen=True, slots=True)

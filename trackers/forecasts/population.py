@@ -48,6 +48,8 @@ _CAME = f"""
 # counted, 0.9 %.
 EXACTLY = 100_000
 SAMPLE_FOR_DAYS = {"exactly": EXACTLY, "drawn": MAX_SAMPLE}
+# For people who ask what other intervals would bring, and wait for it.
+SAMPLE_FOR_COST = {"exactly": 10_000, "drawn": 10_000}
 # For the next hour, each minute: as many as are counted for money.
 SAMPLE_FOR_HOUR = {"exactly": COUNTED_EXACTLY, "drawn": MAX_SAMPLE}
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Case, F, Min, Value, When
 from django.db.models.functions import Coalesce
 
-from trackers.forecasts.day import Known, foresee
+from trackers.forecasts.day import Known, foresee, to_midnight
 from trackers.forecasts.inputs import read_known
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import SAMPLE_FOR_DAYS, newcomers
@@ -133,9 +133,7 @@ def _expect(
     ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
     if known is not None:
         known = _with_money(known, row.day, balances, paid)
-        rest, next_day = foresee(
-            known, to_midnight=(_begins(row.day + _ONE_DAY) - now).total_seconds()
-        )
+        rest, next_day = foresee(known, to_midnight=to_midnight(now))
         row.expected_lookups = (row.lookups or 0) + rest.lookups
         row.expected_tweet_days = (row.tweet_days or 0) + rest.tweet_days
         tomorrow.expected_lookups = next_day.lookups
@@ -176,11 +174,11 @@ def _with_money(
         for balance in balances
         if balance.usable
     }
-    of_lookups, of_days = _corrections(today)
+    of_lookups, of_days = corrections(today)
     return replace(known, left=left, lookups_correction=of_lookups, days_correction=of_days)
 
 
-def _corrections(today: date) -> tuple[float, float]:
+def corrections(today: date) -> tuple[float, float]:
     """Corrections of look-ups and of tweet-days, from the last days with a whole-day forecast."""
     lookups, days = [], []
     past = ForecastDay.objects.filter(day__lt=today, day__gte=today - _ONE_DAY * DAYS)

@@ -51,6 +51,11 @@ def interval_rows(plan: Plan) -> list[IntervalRow]:
     ]
 
 
+def row_at(age: float, rows: Sequence[IntervalRow]) -> IntervalRow | None:
+    """None where tweets of this age rest."""
+    return next((row for row in rows if age < row.below), None)
+
+
 def wait_at(age: float, growth: float, row: IntervalRow, stretch: float) -> float:
     if row.bounds is None:
         return row.every

@@ -25,12 +25,17 @@ from trackers.jobs.statistics import (
     PAUSE_FACTOR,
     TAKEN_EVERY,
 )
-from trackers.schedule.cost import CENSUS_AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import TweetCensus
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
+
+# Tweets between two of these ages are assumed to be spread evenly.
+CENSUS_AGES = tuple(
+    timedelta(minutes=minutes)
+    for minutes in (0, 2, 5, 10, 18, 30, 60, 120, 240, 480, 1440, 2880, 4320)
+) + tuple(timedelta(days=days) for days in (7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650, 36500))
 
 _COUNT_BOUNDED = statement(__file__, "counted", few=f"LIMIT {MAX_COUNTED_KEYS}")
 _COUNT_ALL = statement(__file__, "counted", few="")
@@ -47,7 +52,7 @@ class Census:
     demand: float | None
     taken_at: datetime
     is_counted: bool = True  # False when `tracked` is only an estimate
-    # The tweets by age, as in `schedule.cost`; gone and paused ones are left out by their share.
+    # The tweets by age, by CENSUS_AGES; gone and paused ones are left out by their share.
     # All as of `taken_at`.
     ages: list[int] | None = None
     # Scheduled tweets in each tier, youngest first; None: there are more than were counted.

@@ -10,10 +10,8 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from trackers.schedule.adapt import Bounds, adapted_wait
-from trackers.schedule.cost import Rate
+from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan
-from trackers.schedule.paid_days import DAY_S
 from trackers.schedule.stretch.solve import Group
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
@@ -53,34 +51,6 @@ def sample(plan: Plan, *, now: datetime) -> dict[int, list[Group]]:
             bounds = plan.tiers[place].bounds
             groups_by_tier.setdefault(place, []).append(Group(many, age, growth / age, bounds))
     return groups_by_tier
-
-
-def rates(plan: Plan, *, now: datetime) -> dict[timedelta, Rate]:
-    """How often a tweet of each adapting tier would be looked up, by the tier's `younger_than`."""
-    return {
-        plan.tiers[place].younger_than: rate_of(sampled)
-        for place, sampled in sample(plan, now=now).items()
-    }
-
-
-def rate_of(sampled: Sequence[Group]) -> Rate:
-    lookups = [
-        (group.tweets, DAY_S / adapted_wait(group.age, group.pace, group.bounds))
-        for group in sampled
-        if group.bounds
-    ]
-    a_day, error = _mean(lookups)
-    days, days_error = _mean([(tweets, min(1.0, rate)) for tweets, rate in lookups])
-    return Rate(a_day, days, error, days_error)
-
-
-def _mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of values, each of so many tweets, and the share by which a sample of these may be
-    off: the error of 19 in 20 is at most this."""
-    many = sum(tweets for tweets, _ in values)
-    average = sum(tweets * value for tweets, value in values) / many
-    variance = sum(tweets * (value - average) ** 2 for tweets, value in values) / many
-    return average, 1.96 * (variance / many) ** 0.5 / average
 
 
 def chosen_places(plan: Plan, *, now: datetime) -> Iterator[tuple[int, int, int]]:

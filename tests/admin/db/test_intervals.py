@@ -1,6 +1,7 @@
 import io
 import json
 from datetime import timedelta
+from html import escape
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from django.core.management import CommandError, call_command
 from tests.admin.conftest import messages_on
 from tests.factories import TweetFactory
 from tests.jobs.ordinary import enqueued, run_all
+from trackers.forecasts.cost_words import ASSUMPTION
 from trackers.schedule.models import Interval, Replanning
 from trackers.updater.models import TweetUpdate
 
@@ -121,14 +123,14 @@ def test_a_single_row_that_costs_more_must_be_confirmed_too(staff):
     assert first.every == timedelta(seconds=1)
 
 
-def test_the_cost_is_computed_from_the_census(staff):
-    for _ in range(3):
-        TweetFactory(measured=True)
-
+def test_the_cost_is_that_of_tomorrow_and_links_to_its_forecast(staff):
     page = save(staff, every_0="30s", _save="cost").content.decode()
 
-    assert "not counted yet" not in page
-    assert "Tweet-days a day" in page
+    assert "Tweet-days tomorrow" in page
+    assert escape(ASSUMPTION) in page
+    assert '<a href="/#days">' in page
+    overview = staff.get("/?part=ahead").content.decode()
+    assert 'id="days-asked" href="/admin/trackers/interval/"' in overview
 
 
 def test_all_rows_become_adapting_after_the_cost_was_shown(staff):

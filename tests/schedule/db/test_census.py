@@ -1,13 +1,14 @@
 """The tweets, counted: up to ten thousand by anybody, more of them by a cluster and seldom."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
-from tests.factories import TweetFactory, TweetUpdateFactory
+from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from tests.queues import fill_buckets
 from trackers.jobs.statistics import FRESH_FOR, MAX_COUNTED_KEYS, PAUSE_FACTOR
-from trackers.schedule.census import census, count_bounded, record_census
+from trackers.schedule.census import CENSUS_AGES, census, count_bounded, record_census
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.models import TweetCensus
 from tweetwatch.database import cursor
@@ -129,3 +130,24 @@ def walked():
             " WHERE relname IN ('trackers_tweet', 'trackers_tweetupdate')"
         ).fetchone()
     return rows
+
+
+def test_ages_of_the_census_increase_from_zero():
+    assert list(CENSUS_AGES) == sorted(set(CENSUS_AGES))
+    assert CENSUS_AGES[0] == timedelta(0)
+
+
+def test_the_census_counts_tweets_by_age_without_resting_ones():
+    now, _ = current()
+    for age in (timedelta(seconds=30), timedelta(minutes=3), timedelta(minutes=3), 40 * DAY):
+        TweetFactory(id=id_born(now - age, TweetFactory._meta.model.objects.count()))
+    TweetFactory(id=id_born(now + timedelta(minutes=1), 9))
+
+    counts = count_bounded(Plan(()), now=now).ages
+
+    told = {
+        since: many for (since, _), many in zip(pairwise(CENSUS_AGES), counts, strict=True) if many
+    }
+    assert told == {timedelta(0): 2, timedelta(minutes=2): 2, 30 * DAY: 1}
+    TweetFactory._meta.model.objects.update(paused=True)
+    assert sum(count_bounded(Plan(()), now=now).ages) == 0

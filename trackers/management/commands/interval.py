@@ -10,13 +10,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from trackers.acts import Done
+from trackers.forecasts.cost import Cost
+from trackers.forecasts.cost_words import Estimate
+from trackers.forecasts.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
 from trackers.history import by_command
 from trackers.management.pageless import ActionsCommand, AddAction
 from trackers.management.untracking import confirm_or_stop
-from trackers.schedule.cost_words import Estimate
 from trackers.schedule.durations import parse, percentage, spell
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import Unconfirmed, replan_all, set_intervals, weigh_cost
 from trackers.schedule.validate import DEFAULT_JITTER, IntervalRow
 from tweetwatch.command_line import EXIT_USAGE
 
@@ -102,20 +103,25 @@ def _with_jitter(
 
 
 def _describe_costs(costs: Estimate) -> str:
-    return "\n".join(
+    lines = (
         f"{line.what}: {line.now}."
         if line.now == line.after
         else f"{line.what}: {line.now} now, {line.after} then."
         for line in costs.lines
     )
+    return "\n".join([*lines, costs.assumption])
 
 
 def _costs_json(costs: Estimate) -> dict[str, object]:
     return {
         "times": round(costs.change.times, 3),
-        "before": asdict(costs.change.before),
-        "after": asdict(costs.change.after),
+        "before": _cost_json(costs.change.before),
+        "after": _cost_json(costs.change.after),
     }
+
+
+def _cost_json(cost: Cost) -> dict[str, object]:
+    return {**asdict(cost), "money": float(cost.money)}
 
 
 def _confirm_costs(question: str) -> None:

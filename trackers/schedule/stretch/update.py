@@ -10,14 +10,13 @@ A new stretch applies when a tweet is next scheduled. What is scheduled already 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.jobs.statistics import queue_summary
 from trackers.money.allowance import tomorrows_allowance
 from trackers.schedule.capacity import capacity
-from trackers.schedule.census import census
-from trackers.schedule.cost import A_DAY, CENSUS_AGES
+from trackers.schedule.census import CENSUS_AGES, census
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.population import groups
@@ -58,4 +57,4 @@ def _stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) ->
 
 def _born_today(ages: Sequence[int] | None) -> float:
     """How many of the tweets are younger than a day: about as many come each day."""
-    return sum((ages or ())[: CENSUS_AGES.index(A_DAY)])
+    return sum((ages or ())[: CENSUS_AGES.index(timedelta(days=1))])

@@ -11,8 +11,8 @@ from django.db import transaction
 
 from trackers import history
 from trackers.acts import Done
+from trackers.forecasts.cost_words import Estimate, estimate
 from trackers.history import Actor
-from trackers.schedule.cost_words import Estimate, estimate
 from trackers.schedule.models import Interval
 from trackers.schedule.replan import replan
 from trackers.schedule.validate import IntervalRow, faults
