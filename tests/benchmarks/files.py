@@ -27,8 +27,9 @@ FIRST, STEP = 1_212_092_628_029_698_055, 4_194_313
 # Of one that reads; a document of a gigabyte is to need no more.
 MOST_MB = 220
 READ = """
-import sys, time, resource, os
+import sys, time, resource, os, django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
+django.setup()
 from tests.ingest.files.outcomes import count_tweets
 began = time.process_time()
 count = count_tweets(sys.argv[1])

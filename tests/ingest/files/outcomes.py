@@ -1,6 +1,6 @@
 """What becomes of a file: read as `track` reads it, without a database.
 
-`python -m tests.ingest.files.outcomes` prints the table of docs/files.md.
+`python -m tests.ingest.files` prints the table of docs/files.md.
 """
 
 import io
@@ -91,10 +91,3 @@ def zipped(**members) -> bytes:
         for name, text in members.items():
             archive.writestr(name, text)
     return packed.getvalue()
-
-
-if __name__ == "__main__":
-    import os
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
-    print(table(), end="")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from trackers.ingest.files.object_ids import time_of
 from trackers.ingest.files.table import Row, column_name
 from trackers.ingest.found_tweets import MAX_QUOTED_LENGTH, FoundTweet, UnreadableError
-from trackers.tweets.models import METRICS
 from trackers.xapi.results import Figures, Post
 
 _WORDS = {
@@ -30,7 +29,7 @@ _MOST_COUNTED, _MOST_VIEWS = 2**31 - 1, 2**53
 
 @dataclass(frozen=True, slots=True)
 class DatedCounts:
-    """The column of the time, and those of the counts in the order of METRICS; None: there is
+    """The column of the time, and those of the counts in the order of `Figures`; None: there is
     none."""
 
     time: int
@@ -38,7 +37,7 @@ class DatedCounts:
 
     def with_counts(self, tweet: FoundTweet, row: Row) -> FoundTweet:
         """The tweet of a row, measured when the row says; with a warning if it does not."""
-        by_metric = zip(self.counts, METRICS, strict=True)
+        by_metric = zip(self.counts, Figures._fields, strict=True)
         counts = [_count_in(row.cells, place, metric) for place, metric in by_metric]
         if not any(count is not None for count in counts):
             return tweet
@@ -67,7 +66,7 @@ def dated_counts(names: Sequence[str], measured_at: str) -> DatedCounts:
         )
     counts = tuple(
         next((n for n, name in enumerate(found) if pattern.fullmatch(name)), None)
-        for pattern in (_COUNT_COLUMNS[metric] for metric in METRICS)
+        for pattern in (_COUNT_COLUMNS[metric] for metric in Figures._fields)
     )
     return DatedCounts(time, counts)
 

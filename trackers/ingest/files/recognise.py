@@ -94,14 +94,20 @@ def _guess(line: str) -> str:
 
 def _to_try(format: str, sample: Sequence[tuple[int, str]]) -> list[str]:
     """The guess first. Where others' tweets are linked, in texts of a table and in what is nearly
-    JSON, no line is searched for addresses."""
+    JSON, no line is searched for addresses. Of JSON only objects count where a text does not begin
+    as JSON: a date begins with a number too."""
+    has_objects = any("{" in line for _, line in sample)
     match format:
         case "ids":
             if _is_column_of_numbers(sample):
                 return ["csv"]
-            return ["csv", "ids"] if _is_table(sample) else ["ids", "jsonl", "json"]
+            if _is_table(sample):
+                return ["csv", "ids"]
+            return ["ids", "jsonl", "json"] if has_objects else ["ids"]
         case "csv":
-            return ["csv"] if _has_columns(sample) else ["csv", "ids", "jsonl"]
+            if _has_columns(sample):
+                return ["csv"]
+            return ["csv", "ids", "jsonl"] if has_objects else ["csv", "ids"]
         case "jsonl":
             return ["jsonl", "json"] if "{" in sample[0][1] else ["jsonl"]
     return ["json", "jsonl"]

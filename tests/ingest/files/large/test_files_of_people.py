@@ -61,10 +61,14 @@ EXPECTED = {
     "28-repr.jsonl": [],
     "30-v2-with-errors.jsonl": [1300000130023424410],
     "31-counts.jsonl": [],
+    "32-excel-97.xls": SIX[:3],
+    "32-excel-binary.xlsb": SIX[:3],
 }
 REFUSED = {
     "01-excel-15-digits.csv": "Column tweet_id: Most of its long ids end in zeros",
     "01-excel-15-digits.txt": "Most of its long ids end in zeros",
+    "32-excel-97-numbers.xls": "Column tweet_id: Most of its long ids end in zeros",
+    "32-excel-binary-numbers.xlsb": "Column tweet_id: Most of its long ids end in zeros",
     "15-sentiment140.csv": "We could not tell which column holds the tweets",
 }
 REJECTED = {
@@ -273,3 +277,20 @@ def test_addresses_below_a_letter_are_found():
 
 def test_the_table_in_the_docs_is_true():
     assert (PROJECT / "docs/files.md").read_text().endswith("\n\n" + table())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2017-02-27\n2017-02-28\n",
+        "2020-01-01 12:00:00\n2020-01-02 12:00:00\n",
+        "12:30\n12:31\n",
+        "5 apples\n6 pears\n",
+        "10,5 %\nnothing\n",
+    ],
+)
+def test_dates_times_and_amounts_are_no_tweets(text):
+    outcome = outcome_of(text.encode())
+
+    assert (outcome.ids, outcome.dated) == ([], 0)
+    assert outcome.refused or "It looks like" in outcome.notes[-1]
