@@ -17,6 +17,7 @@ from tests.x import OAUTH1, save_credential, wait_until
 from trackers.credentials.models import Credential
 from trackers.history import by_command
 from trackers.ingest.sources import acts, life
+from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import SearchCount, Source
 from trackers.money.models import Project, Spending
 
@@ -108,6 +109,29 @@ def test_the_count_of_a_former_query_is_forgotten(x, source):
     life.change_source(source, ["of"])
 
     assert not SearchCount.objects.exists()
+
+
+def before(query):
+    form = SourceForm({"kind": "search", "of": query})
+    assert form.is_valid()
+    return acts.count_before(form, by_command())
+
+
+def test_a_search_is_counted_before_it_is_added(x, source):
+    """What it costs is known before a post is read."""
+    counted = acts.count(source, by_command()).count
+    Source.objects.all().delete()
+    Project.objects.update(price_of_a_post=Decimal(7))
+
+    done = before("#poll")
+
+    assert (done.is_done, done.count) == (True, counted)
+    assert f"about ${counted:,.2f} a day to read them." in done.message
+    assert not Source.objects.exists()
+    assert Spending.objects.get().counts == 2
+    assert LogEntry.objects.first().change_message.startswith("Had X count the posts of “#poll”")
+    Project.objects.update(money_a_day=Decimal("0.0049"))
+    assert "Today's budget does not allow it" in before("#poll").message
 
 
 def test_a_count_that_the_budget_does_not_allow_is_not_asked_for(x, source):

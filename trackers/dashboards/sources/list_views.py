@@ -47,6 +47,13 @@ def sources(request: HttpRequest) -> HttpResponse:
 def _add_source(request: HttpRequest, form: SourceForm) -> HttpResponse | None:
     """None if the form has faults, which it then shows."""
     require_permission(request, acts.ADD)
+    if "count" in request.POST:
+        if form.is_valid():
+            done = acts.count_before(form, on_page(request.user))
+            messages.add_message(
+                request, messages.SUCCESS if done.is_done else messages.WARNING, done.message
+            )
+        return None
     if not (form.is_valid() and acts.add(form, on_page(request.user))):
         return None
     messages.success(request, f"Now watching {form.instance}.")

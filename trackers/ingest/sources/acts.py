@@ -12,11 +12,14 @@ from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
 from trackers.ingest.sources import archive, counts, life, only_here
-from trackers.ingest.sources.forms import SourceForm
+from trackers.ingest.sources.forms import SourceForm, dollars_of_posts
 from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spoken
 
 ADD, CHANGE, DELETE = (f"trackers.{verb}_source" for verb in ("add", "change", "delete"))
+# The days that X counts.
+_COUNTED_DAYS = 7
 TWICE = "It already exists: somebody else has just added it."
 GONE = "It no longer exists."
 
@@ -97,6 +100,27 @@ def count(source: Source, actor: Actor) -> Done:
         return Done(f"{source}: {error}", is_done=False)
     history.record(actor, [source], "Had X count its posts")
     return Done(f"{source}: X counts {kept.posts:,} posts in the last seven days.", kept.posts)
+
+
+def count_before(form: SourceForm, actor: Actor) -> Done:
+    """Have X count what the search of a valid form finds in a week, before it is added, for its
+    price; `count`: how many posts."""
+    query = form.cleaned_data["of"]
+    if form.cleaned_data["kind"] != Source.Kind.SEARCH:
+        return Done("X counts only what a search finds.", is_done=False)
+    try:
+        counted = counts.count_query(
+            query, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
+        )
+    except counts.NotCountedError as error:
+        return Done(str(error), is_done=False)
+    history.record_many(actor, Source, 1, f"Had X count the posts of “{short(query)}”")
+    a_day = dollars_of_posts(counted.posts / _COUNTED_DAYS)
+    return Done(
+        f"X counts {counted.posts:,} posts of this search in the last seven days: about {a_day} a "
+        "day to read them.",
+        counted.posts,
+    )
 
 
 def asks_to_count(source: Source) -> str:

@@ -45,17 +45,28 @@ def count_search(source: Source, *, base_url: str, timeout: timedelta) -> Search
     ).first()
     if newest:
         return newest
+    counted, balance = _ask_for_count(source.of, base_url=base_url, timeout=timeout)
+    return _keep(source, counted, balance)
+
+
+def count_query(query: str, *, base_url: str, timeout: timedelta) -> Counted:
+    """The same of a search that is no source yet; nothing is kept."""
+    counted, _ = _ask_for_count(query, base_url=base_url, timeout=timeout)
+    return counted
+
+
+def _ask_for_count(query: str, *, base_url: str, timeout: timedelta) -> tuple[Counted, Balance]:
     selected, balance = _reserve_count()
     try:
         with keys_for(selected, base_url=base_url, timeout=timeout) as keys:
-            counted = count_posts(keys, source.of, base_url=base_url, timeout=timeout)
+            counted = count_posts(keys, query, base_url=base_url, timeout=timeout)
     except XError as error:
         selection.settle_failed(selected, error)
         ledger.settle_count(balance, is_billed=error.maybe_billed)
         raise NotCountedError(f"X did not count: {error.reason}") from error
     selection.settle_answered(selected, counted.window)
     ledger.settle_count(balance, is_billed=True)
-    return _keep(source, counted, balance)
+    return counted, balance
 
 
 def _reserve_count() -> tuple[selection.Selection, Balance]:

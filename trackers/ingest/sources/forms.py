@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 
+from trackers.ingest.sources.counts import price_of_a_count
+from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import (
     LEAST_EVERY,
     MOST_EVERY,
@@ -20,25 +23,44 @@ from trackers.ingest.sources.models import (
     Source,
 )
 from trackers.ingest.sources.naming import TweetLinkError, account_id, named, named_source
+from trackers.money.models import Project
 from trackers.schedule.durations import spoken, spoken_after_every
 from trackers.schedule.forms import LengthField
+from trackers.schedule.intervals import current
 from trackers.xapi.page import MAX_PAGE_SIZE
 
+_MEASURED_FOR = timedelta(days=29)
 _BILLED = "X bills each post once per UTC day, so reading it again today costs nothing."
 
 
 def cost(kind: str, *, every: timedelta, pages: int) -> str:
     """An upper bound, since it is unknown how much will be posted."""
     if kind == Source.Kind.STREAM:
-        return f"A stream is not polled; it costs every post that the rule matches. {_BILLED}"
+        return (
+            "A stream is not polled; it costs every post that the rule matches, "
+            f"${_price_of_a_post().normalize():f} each. {_BILLED}"
+        )
     if kind == Source.Kind.IMPORT:
         return "A file costs nothing by itself; the look-ups of its tweets do."
-    polls = timedelta(days=1) // every
+    polls = max(1, timedelta(days=1) // every)
+    posts = pages * MAX_PAGE_SIZE
     many = f"{polls:,} polls a day" if polls > 1 else "One poll a day"
     return (
         f"{many} (one every {spoken_after_every(every)}), each of which costs its new posts, "
-        f"{pages * MAX_PAGE_SIZE:,} at most. {_BILLED}"
+        f"{posts:,} at most: {dollars_of_posts(polls * posts)} a day is the most that it can cost, "
+        f"as far as the budgets allow. {_BILLED}"
     )
+
+
+def _price_of_a_post() -> Decimal:
+    """The highest that is paid, in US dollars."""
+    highest = Project.objects.aggregate(price=Max("price_of_a_post"))["price"]
+    return Decimal(highest if highest is not None else Project().price_of_a_post)
+
+
+def dollars_of_posts(posts: float) -> str:
+    """What it costs to read so many for the first time."""
+    return f"${Decimal(posts) * _price_of_a_post():,.2f}"
 
 
 Kind = Source.Kind
@@ -195,16 +217,39 @@ class SourceForm(forms.ModelForm):
 
     @property
     def cost(self) -> str:
-        """The cost of what the form holds now, as far as that is valid."""
+        """The cost of what the form holds now, as far as that is valid; where it was measured, that
+        first."""
         if self.is_bound:
             self.is_valid()
         cleaned = getattr(self, "cleaned_data", {})
         source = self.instance
-        return cost(
-            cleaned.get("kind") or source.kind or Kind.ACCOUNT,
+        most = cost(
+            self.chosen_kind,
             every=cleaned.get("every") or source.every,
             pages=cleaned.get("pages") or source.pages,
         )
+        return most if self.is_new else f"{_measured(source)}{most}"
+
+    @property
+    def chosen_kind(self) -> str:
+        return getattr(self, "cleaned_data", {}).get("kind") or self.instance.kind or Kind.ACCOUNT
+
+    @property
+    def price_of_counting(self) -> str:
+        """What it costs to have X count before; empty where it counts nothing."""
+        if self.chosen_kind != Kind.SEARCH:
+            return ""
+        return f"${price_of_a_count().normalize():f}"
+
+
+def _measured(source: Source) -> str:
+    """What it cost until now; empty before its first poll."""
+    today = current()[0].astimezone(UTC).date()
+    measured = cost_of(days_of(source.pk, since=today - _MEASURED_FOR), today=today)
+    if measured is None:
+        return ""
+    lately = "today" if measured.days == 1 else f"in the last {measured.days} days"
+    return f"It cost ${measured.a_day:,.2f} a day, measured {lately}. "
 
 
 def changeable(source: Source) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 import re
 from datetime import timedelta
+from html import escape
 
 import pytest
 from django.contrib.admin.models import LogEntry
 
 from tests.factories import id_born
 from tests.pages.sources import gap, now, paged, some_staff, source, words
-from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.credentials.sentences import NONE_YET
+from trackers.ingest.sources.models import Source, SourceDay, SourcePoll
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
@@ -215,11 +217,34 @@ def test_the_form_shows_the_possible_cost(staff):
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
     text = staff.get("/sources/", {"part": "cost", **given}).content.decode()
     assert "2,880 polls a day (one every 30 seconds)" in text
-    assert "200 at most" in text
+    assert "200 at most: $2,880.00 a day is the most that it can cost" in text
+    assert "Have X count its posts first, for $0.005" in text
     text = staff.get("/sources/?part=cost&every=never").content.decode()
     assert "one every 5 minutes" in text
     text = staff.get("/sources/?part=cost&kind=stream").content.decode()
     assert "is not polled" in text
+    assert "$0.005 each" in text
+    assert "Have X count" not in text
+
+
+def test_a_measured_cost_takes_the_place_of_what_is_possible(staff):
+    made = source()
+    assert "measured" not in staff.get(f"/sources/{made.pk}/edit/").content.decode()
+    today = now().date()
+    for back, money in ((0, "1.50"), (1, "0.50")):
+        SourceDay.objects.create(source=made, day=today - timedelta(days=back), money=money)
+
+    page = staff.get(f"/sources/{made.pk}/edit/").content.decode()
+
+    assert "It cost $1.00 a day, measured in the last 2 days." in page
+
+
+def test_a_search_is_not_added_by_having_it_counted(staff):
+    page = staff.post("/sources/", {"kind": "search", "of": "#artemis", "count": "1"})
+
+    assert escape(NONE_YET.split("`")[0].strip()) in page.content.decode()
+    assert 'value="#artemis"' in page.content.decode()
+    assert not Source.objects.exists()
 
 
 def edited(**changed):
