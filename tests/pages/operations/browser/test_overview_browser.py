@@ -12,6 +12,7 @@ from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
 from tests.pages.operations.large.test_overview import fast, worker
 from trackers.jobs.observed.models import Worker
+from trackers.tasks import forecast_days
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOCUSED = "() => document.activeElement.id"
@@ -103,6 +104,8 @@ def turn_keys_off_and_on(seen):
 
 def test_without_scripts_the_overview_says_the_same(staff, live_server):
     first, _ = fast(20, 10)
+    CredentialFactory(name="main")
+    forecast_days()
     with looking(staff, live_server, java_script_enabled=False) as seen:
         page = seen.page
         page.goto(f"{seen.address}/")
