@@ -71,6 +71,7 @@ from trackers.tokens.models import (
     FeedAddress,
     FeedState,
     IdempotencyKey,
+    TimeFormat,
     WrongLogin,
 )
 from trackers.tweets.gains.models import Changed, Gain, GainPlaces
@@ -167,6 +168,7 @@ __all__ = [
     "SubscriberState",
     "Subscription",
     "Tag",
+    "TimeFormat",
     "TimedBucket",
     "Timeline",
     "TimelineDelivery",

@@ -204,6 +204,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "trackers.dashboards.access.SignedInMiddleware",
+    "trackers.dashboards.account.times.TimesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -237,6 +238,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "account_login"
+AUTHENTICATION_BACKENDS = ["trackers.tokens.backend.AccountBackend"]
 
 # Logging in, by django-allauth (trackers/dashboards/account)
 

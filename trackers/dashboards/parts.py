@@ -24,7 +24,7 @@ PartReader = Callable[[], Context]
 # "5 min ago" follows from the time beside it, and each answer has a token of its own. Two patterns,
 # since each is looked for by the letters that it begins with.
 _VOLATILE = (
-    re.compile(rb"data-relative [^<]*(?=</time>)"),
+    re.compile(rb"data-relative[^<]*(?=</time>)"),
     re.compile(rb"name=\"csrfmiddlewaretoken\" value=\"[^\"]*"),
 )
 

@@ -15,7 +15,12 @@ from html import escape
 from django.template import Library
 from django.utils.safestring import SafeString
 
+from tweetwatch import notation
+from tweetwatch.notation import day, exactly
+
 register = Library()
+for _written in (exactly, day, notation.to_the_minute):
+    register.filter(_written)
 
 _DURATION_UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 # Whatever is due waits a moment for others to share a request with. live.js has it too.
@@ -43,7 +48,8 @@ class Moment:
         relative = "" if self.is_old else " data-relative"
         relative += " data-past" if relative and self.is_past else ""
         relative = f" data-ahead{relative}" if self.is_ahead else relative
-        return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
+        # The title comes first: what follows is no part of a digest (`parts`).
+        return SafeString(f'<time datetime="{at}" title="{exact}"{relative}>{words}</time>')
 
 
 @register.filter
@@ -86,14 +92,9 @@ def lasting(length: timedelta) -> str:
     raise AssertionError("every length has a unit")
 
 
-@register.filter
-def exactly(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
 def ago(at: datetime, *, now: datetime) -> Moment:
     if now - at >= _OLD:
-        return Moment(at, f"{at:%-d %b %Y} ({_roughly(now - at)} ago)", exactly(at), is_old=True)
+        return Moment(at, f"{day(at)} ({_roughly(now - at)} ago)", exactly(at), is_old=True)
     return Moment(at, f"{lasting(now - at)} ago", exactly(at), is_past=True)
 
 

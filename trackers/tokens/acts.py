@@ -20,7 +20,7 @@ from trackers.credentials.models import Credential
 from trackers.history import Actor
 from trackers.timelines.models import Follower
 from trackers.tokens import factors, feed_addresses, sessions, wrong_logins
-from trackers.tokens.models import ApiToken, FeedAddress
+from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
 from trackers.tokens.password_mail import password_link
 
 
@@ -39,6 +39,15 @@ def end_other_logins(user: User, actor: Actor, *, here: str | None) -> Done:
     count = sessions.end_other_logins(user, here=here)
     history.record(actor, [user], "Logged out everywhere else")
     return Done(f"{count:,} other login{pluralize(count)} ended.", count, is_done=bool(count))
+
+
+def set_time_format(user: User, actor: Actor, *, zone: str, dates: str, hours: int) -> Done:
+    """How this person reads times from now on."""
+    TimeFormat.objects.update_or_create(
+        user=user, defaults={"zone": zone, "dates": dates, "hours": hours}
+    )
+    history.record(actor, [user], f"Reads times in {zone}")
+    return Done(f"Times are shown in {zone}.")
 
 
 def invite(user: User, actor: Actor, *, role: str, public_url: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import cast
 from uuid import UUID, uuid4, uuid5
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +13,7 @@ from django.db.models.functions import Now
 
 from trackers.timelines.models import Follower
 from trackers.tokens.secret import DIGEST_LETTERS, digest_of, new_secret
+from tweetwatch.notation import DateOrder, Notation
 
 # A token in use would otherwise cost a write with each request.
 _USED_EVERY = timedelta(hours=1)
@@ -206,6 +209,40 @@ class WrongLogin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.bucket}: {self.failures}"
+
+
+class TimeFormat(models.Model):
+    """How a person reads times, as they confirmed it once; without a row it is UTC."""
+
+    class Dates(models.TextChoices):
+        YEAR_FIRST = "ymd", "2026-03-14"
+        DAY_FIRST = "dmy", "14 Mar 2026"
+        MONTH_FIRST = "mdy", "Mar 14, 2026"
+
+    class Hours(models.IntegerChoices):
+        OF_24 = 24, "13:45"
+        OF_12 = 12, "1:45 PM"
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="time_format",
+    )
+    zone = models.CharField("time zone", max_length=64)
+    dates = models.CharField(max_length=3, choices=Dates, default=Dates.YEAR_FIRST)
+    hours = models.SmallIntegerField("times", choices=Hours, default=Hours.OF_24)
+
+    def __str__(self) -> str:
+        return f"{self.zone}, {self.dates}, {self.hours} h"
+
+    def notation(self) -> Notation:
+        """UTC where this machine does not know the zone any more."""
+        try:
+            zone = ZoneInfo(self.zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            return Notation(UTC, cast(DateOrder, self.dates), self.hours)
+        return Notation(zone, cast(DateOrder, self.dates), self.hours)
 
 
 class CacheEntry(models.Model):

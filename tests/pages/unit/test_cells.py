@@ -80,9 +80,9 @@ def test_a_curve_has_a_description():
     ("days", "words"),
     [
         (60, "60 d ago"),
-        (61, "23 Sep 2026 (2 months ago)"),
-        (729, "24 Nov 2024 (23 months ago)"),
-        (7552, "21 Mar 2006 (20 years ago)"),
+        (61, "2026-09-23 (2 months ago)"),
+        (729, "2024-11-24 (23 months ago)"),
+        (7552, "2006-03-21 (20 years ago)"),
     ],
 )
 def test_a_time_long_ago_has_its_date(days, words):

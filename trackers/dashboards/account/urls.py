@@ -12,7 +12,7 @@ from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.account import views
+from trackers.dashboards.account import times, views
 from trackers.dashboards.account.provider import few_at_once
 from tweetwatch.http.compression import shows_secret
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("logout/", require_POST(pages.logout), name="account_logout"),
     path("account/", views.account, name="account"),
     path("account/password/", pages.password_change, name="account_change_password"),
+    path("account/times/", times.times, name="account_times"),
     path("account/logins/end", views.end_other_logins, name="account_end_logins"),
     path("account/no-password/", views.no_password, name="account_set_password"),
     path("password/", views.with_mail(pages.password_reset), name="account_reset_password"),

@@ -16,6 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import (
@@ -42,6 +43,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "logins": logins_of(user, here=request.session.session_key),
         "provider": settings.LOGIN_PROVIDER,
         "is_linked": is_linked(user),
+        "now": timezone.now(),
         "version": VERSION,
     }
     return render(request, "dashboards/account/page.html", context)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.dashboards.words import commas, exactly, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.tweets.growth.at_ages import Born, CountsAtAge
 from trackers.tweets.growth.band import Middle, ages, band, counts_at
 from trackers.tweets.series import HOLE_FACTOR
+from tweetwatch.notation import exactly
 
 # Measurements of a curve at the most: two for each pixel would not show more.
 _CURVE_AGES = 480

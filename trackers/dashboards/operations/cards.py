@@ -19,6 +19,7 @@ from trackers.jobs.observed.database import Horizon
 from trackers.jobs.queue import URGENT_SHARE
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 from trackers.schedule.catch_up import CatchUp
+from tweetwatch.notation import time_of_day
 
 # A full count older than this is shown with its age.
 _OLD_AFTER = timedelta(seconds=30)
@@ -138,5 +139,5 @@ def _bar(place: int, at: datetime, measured: int, most: int) -> Bar:
         x=place * (_BAR + _GAP),
         y=f"{_BARS_HEIGHT - height:.1f}",
         height=f"{height:.1f}",
-        words=f"{at:%H:%M} UTC: {commas(measured)} checks",
+        words=f"{time_of_day(at)}: {commas(measured)} checks",
     )

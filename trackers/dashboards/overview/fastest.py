@@ -14,9 +14,10 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_TWEETS, needs
 from trackers.dashboards.parts import is_kiosk, render_parts
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import commas, exactly, lasting
+from trackers.dashboards.words import commas, lasting
 from trackers.tweets.gains.models import By, Gain, Window
 from trackers.tweets.gains.places import Places, places
+from tweetwatch.notation import exactly, time_of_day
 
 _WINDOWS = {
     Window.QUARTER: "15 min",
@@ -106,7 +107,7 @@ def _board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Boar
         ),
         is_by_rate=by == "velocity",
         lines=lines[:most],
-        compared=f"{before.at:%H:%M} UTC" if before else "",
+        compared=time_of_day(before.at) if before else "",
         is_short=len(lines) > most,
     )
 

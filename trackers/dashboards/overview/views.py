@@ -25,6 +25,7 @@ from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.statistics import by_minute
 from trackers.schedule.intervals import Plan
 from trackers.status import Status
+from tweetwatch.notation import time_of_day
 
 
 @require_safe
@@ -118,7 +119,7 @@ def _schedule(hour: NextHour) -> Schedule:
         of_new=about(of_new, digits=3) if round(of_new) else "",
         why=hour.why,
         lines=tuple(
-            MinuteRow(f"{minute.at:%H:%M}", commas(round(whole)), commas(round(minute.new)))
+            MinuteRow(time_of_day(minute.at), commas(round(whole)), commas(round(minute.new)))
             for minute, whole in zip(hour.minutes, checks, strict=True)
         ),
     )

@@ -18,7 +18,7 @@ from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.rows import connection_of, source_row
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
-from trackers.dashboards.words import Moment, ago, commas, exactly, lasting
+from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
@@ -32,6 +32,7 @@ from trackers.schedule.models import BulkAct
 from trackers.tweets.growth.earlier import of_these
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
+from tweetwatch.notation import exactly
 from tweetwatch.tables import Column, Table
 
 _TWEETS_SHOWN, _MAX_LATE, _MAX_GAPS = 20, 50, 50

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
 from trackers.dashboards.page_acts import act_on, form_page
-from trackers.dashboards.subscribers.attempts import MinuteInput
+from trackers.dashboards.subscribers.attempts import MinuteField
 from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber
@@ -113,8 +113,8 @@ def key_page(
 class ReplayForm(forms.Form):
     """The period of a replay."""
 
-    since = forms.DateTimeField(label="From, UTC", widget=MinuteInput)
-    until = forms.DateTimeField(label="Until, UTC (empty: now)", widget=MinuteInput, required=False)
+    since = MinuteField(label="From")
+    until = MinuteField(label="Until (empty: now)", required=False)
     # How many it looks at; set only if the form is valid.
     events = 0
 

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils import timezone
 
 _MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
 
@@ -17,12 +18,23 @@ class MinuteInput(forms.DateTimeInput):
         super().__init__(format=_MINUTE_FORMAT)
 
 
+class MinuteField(forms.DateTimeField):
+    """A time in the person's zone, which the label names."""
+
+    widget = MinuteInput
+
+    def get_bound_field(self, form: forms.BaseForm, field_name: str) -> forms.BoundField:
+        bound = super().get_bound_field(form, field_name)
+        bound.label = f"{bound.label}, {timezone.get_current_timezone_name()}"
+        return bound
+
+
 class AttemptsForm(forms.Form):
     """From the page's address; of a period with a fault nothing is filtered by time."""
 
     outcome = forms.CharField(widget=forms.HiddenInput, required=False)
-    since = forms.DateTimeField(label="From, UTC", widget=MinuteInput, required=False)
-    until = forms.DateTimeField(label="Until, UTC", widget=MinuteInput, required=False)
+    since = MinuteField(label="From", required=False)
+    until = MinuteField(label="Until", required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

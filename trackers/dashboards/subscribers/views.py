@@ -28,6 +28,7 @@ from trackers.events.subscribers.status import (
     topics,
 )
 from trackers.schedule.intervals import current
+from tweetwatch.notation import to_the_minute
 
 # How many batches at the head of the line, and how many of the newest attempts.
 _MAX_BATCHES, _MAX_ATTEMPTS = 20, 50
@@ -171,7 +172,7 @@ def _describe_subscriber(status: SubscriberStatus) -> str:
     if status.state == "paused":
         return "Resume it to send the waiting events."
     if state.failing_since:
-        return f"Every delivery has failed since {state.failing_since:%Y-%m-%d %H:%M} UTC."
+        return f"Every delivery has failed since {to_the_minute(state.failing_since)}."
     if state.health < HEALTHY:
         return "Some deliveries failed."
     return ""

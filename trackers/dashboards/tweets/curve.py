@@ -17,6 +17,7 @@ from trackers.schedule.intervals import Plan
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, runs_since
+from tweetwatch.notation import to_the_minute
 from tweetwatch.tables import Column, Table
 
 RANGES = {
@@ -228,7 +229,7 @@ def describe_steps(steps: Sequence[Step], view: str) -> str:
             )
         else:
             parts.append(
-                f"{label} grew fastest at {when.until:%Y-%m-%d %H:%M} UTC, by "
+                f"{label} grew fastest at {to_the_minute(when.until)}, by "
                 f"{commas(round(most))} an hour, and by {commas(round(last))} an hour lately"
             )
     return ("; ".join(parts) or "Nothing changed") + "."

@@ -42,7 +42,7 @@ from trackers.dashboards.tweets.next_check import (
     why_late,
 )
 from trackers.dashboards.tweets.outlook import bands_of, outlook
-from trackers.dashboards.words import commas, exactly, signed
+from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.history import Run
@@ -50,6 +50,7 @@ from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered_tags
 from trackers.tweets.tags.tagging import tags_of
+from tweetwatch.notation import exactly
 
 _MAX_TABLE_ROWS = 200
 # Whose curves are drawn unless the address says otherwise.

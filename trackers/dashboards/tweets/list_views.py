@@ -17,7 +17,7 @@ from trackers.dashboards.exports import as_file
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
-from trackers.dashboards.words import commas, exactly, lasting, signed
+from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
 from trackers.listing.export import tweets_table
 from trackers.listing.query import AGE_FILTERS, LIST_COLUMNS, NEWEST_FIRST, TweetQuery, parse_query
@@ -30,6 +30,7 @@ from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
+from tweetwatch.notation import exactly
 from tweetwatch.time_limits import TookTooLong
 
 _TOO_LONG = (

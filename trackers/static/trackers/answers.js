@@ -27,8 +27,7 @@
   const isLive = () => button().getAttribute("aria-pressed") === "true";
   const again = () => (isLive() ? "This page keeps asking" : "This page is not live: press r to ask again");
 
-  // Pages show times in UTC.
-  const asOf = () => `As of ${new Date(answeredAt).toISOString().slice(11, 16)} UTC.`;
+  const asOf = () => `As of ${window.Times.clock(answeredAt)} ${window.Times.offset(answeredAt)}.`;
   const show = () => {
     button().toggleAttribute("data-wrong", Boolean(wrong));
     document.querySelector("[data-live-name]").textContent = wrong || "Live";

@@ -6,7 +6,7 @@
 
   // The clock of the page counts on in these by itself; and either token will do.
   const stays = (old, fresh) =>
-    (old.matches("time[data-relative]") && old.dateTime === fresh.dateTime) ||
+    (old.matches("time[data-relative]") && old.dateTime === fresh.dateTime && old.title === fresh.title) ||
     old.matches("input[name=csrfmiddlewaretoken]");
   const { callbacks } = Idiomorph.defaults;
   callbacks.beforeNodeMorphed = (old, fresh) => {

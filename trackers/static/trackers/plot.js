@@ -11,15 +11,15 @@
   const WIDTHS = [4.5, 2.75, 2.25, 2, 1.75, 1.5];
   const ready = (value, words) => (value === null || value === undefined ? "–" : words(value));
 
-  // UTC, 24 hours; the date where it changes.
+  // The date where it changes.
   const times = (_, splits, _axis, _space, step) => {
     let day = "";
     return splits.map((at) => {
-      const text = new Date(at * 1000).toISOString();
-      const dated = text.slice(0, 10) !== day;
-      day = text.slice(0, 10);
+      const of = window.Times.day(at * 1000);
+      const dated = of !== day;
+      day = of;
       if (step >= 86400) return day;
-      const clock = text.slice(11, step < 60 ? 19 : 16);
+      const clock = window.Times.clock(at * 1000, step < 60);
       return dated ? `${clock}\n${day}` : clock;
     });
   };
@@ -32,7 +32,8 @@
   };
   const X = {
     time: {
-      label: "UTC", least: 60, words: (at) => new Date(at * 1000).toISOString().slice(0, 19).replace("T", " "),
+      label: window.Times.zone, least: 60,
+      words: (at) => `${window.Times.day(at * 1000)} ${window.Times.clock(at * 1000, true)}`,
       axis: { space: 90, values: times },
     },
     age: {
@@ -139,7 +140,7 @@
         width,
         // Whole on the screen at once, from its highest figure to its times.
         height: Math.max(260, Math.min(420, width * 0.42, innerHeight * 0.4)),
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), window.Times.zone),
         series: [
           { label: this.x.label, value: (_, at, place, index) => ready(this.told(at, place, index), this.x.words) },
           ...this.lines.map((one, place) => this.line(one, (this.isTime && WIDTHS[place]) || 2)),

@@ -1,0 +1,75 @@
+"""Times as the person who asks has chosen to read them: in which zone, and how.
+
+A request of somebody who is signed in has that person's (`dashboards.account.times`); all else, as
+commands, tasks, feeds and the API, has UTC. A time is always followed by its offset from UTC, since
+no abbreviation of a zone is unambiguous: 2026-03-14 13:45:00 UTC+5:45.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+
+DateOrder = Literal["ymd", "dmy", "mdy"]
+# The name of a month, since 3/4 is March to some and April to others.
+_DATES = {"ymd": "%Y-%m-%d", "dmy": "%-d %b %Y", "mdy": "%b %-d, %Y"}
+_CLOCKS = {
+    (24, True): "%H:%M:%S",
+    (24, False): "%H:%M",
+    (12, True): "%-I:%M:%S %p",
+    (12, False): "%-I:%M %p",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    zone: tzinfo = UTC
+    dates: DateOrder = "ymd"
+    hours: int = 24  # or 12
+
+
+_in_use: ContextVar[Notation] = ContextVar("notation", default=Notation())  # noqa: B039
+
+
+def use(notation: Notation) -> None:
+    """For the thread's request; `Notation()` when it is over."""
+    _in_use.set(notation)
+
+
+def day(at: datetime) -> str:
+    """The day in the reader's zone: 2026-03-14."""
+    notation = _in_use.get()
+    return f"{at.astimezone(notation.zone):{_DATES[notation.dates]}}"
+
+
+def time_of_day(at: datetime) -> str:
+    """Such as 08:00 UTC."""
+    return _written(at, dates="", is_exact=False)
+
+
+def exactly(at: datetime) -> str:
+    """Such as 2026-03-14 08:00:00 UTC."""
+    return _written(at, dates=_DATES[_in_use.get().dates], is_exact=True)
+
+
+def to_the_minute(at: datetime) -> str:
+    """Such as 2026-03-14 08:00 UTC."""
+    return _written(at, dates=_DATES[_in_use.get().dates], is_exact=False)
+
+
+def _offset(at: datetime) -> str:
+    """How far the reader's clock is from UTC at that time: UTC, UTC+5:45."""
+    length = at.astimezone(_in_use.get().zone).utcoffset()
+    if not length:
+        return "UTC"
+    hours, minutes = divmod(abs(length) // timedelta(minutes=1), 60)
+    sign = "−" if length < timedelta(0) else "+"
+    return f"UTC{sign}{hours}:{minutes:02}" if minutes else f"UTC{sign}{hours}"
+
+
+def _written(at: datetime, *, dates: str, is_exact: bool) -> str:
+    notation = _in_use.get()
+    form = f"{dates} {_CLOCKS[notation.hours, is_exact]}".lstrip()
+    return f"{at.astimezone(notation.zone):{form}} {_offset(at)}"
