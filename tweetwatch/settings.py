@@ -308,6 +308,7 @@ HTTPS = env.truth("HTTPS", default=True)
 SECURE_SSL_REDIRECT = HTTPS
 # Two installations on one host, under different ports, share their cookies.
 _installation = blake2b(SECRET_KEY.encode(), digest_size=4).hexdigest()
+SESSION_ENGINE = "trackers.tokens.session_store"
 SESSION_COOKIE_NAME = f"tweetwatch_session_{_installation}"
 CSRF_COOKIE_NAME = f"tweetwatch_csrf_{_installation}"
 MESSAGE_COOKIE_NAME = f"tweetwatch_messages_{_installation}"

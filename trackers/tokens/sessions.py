@@ -16,6 +16,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from trackers.tokens.session_store import SessionStore
+
 _READ_AT_ONCE = 1000
 
 
@@ -57,10 +59,11 @@ def _end(keys: list[str]) -> int:
 def sessions_of(user: User) -> list[Session]:
     """Those that have not expired, the latest first."""
     valid = Session.objects.filter(expire_date__gt=timezone.now()).order_by("-expire_date")
+    store = SessionStore()
     return [
         session
         for session in valid.iterator(chunk_size=_READ_AT_ONCE)
-        if session.get_decoded().get(SESSION_KEY) == str(user.pk)
+        if store.decode(session.session_data).get(SESSION_KEY) == str(user.pk)
     ]
 
 
