@@ -19,7 +19,7 @@ from trackers.credentials import rotation
 from trackers.credentials.models import Credential
 from trackers.history import Actor
 from trackers.timelines.models import Follower
-from trackers.tokens import factors, feed_addresses, sessions, wrong_logins
+from trackers.tokens import factors, feed_addresses, sessions, ways_in, wrong_logins
 from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
 from trackers.tokens.password_mail import password_link
 
@@ -48,6 +48,16 @@ def set_time_format(user: User, actor: Actor, *, zone: str, dates: str, hours: i
     )
     history.record(actor, [user], f"Reads times in {zone}")
     return Done(f"Times are shown in {zone}.")
+
+
+def unlink_provider(user: User, actor: Actor, *, name: str) -> Done:
+    """End logging in at the provider of this name, where another way in remains. Raises
+    ValidationError."""
+    if not ways_in.gets_in_here(user):
+        raise ValidationError(f"{name} is the only way in which {user.username} can log in.")
+    count = ways_in.unlink(user)
+    history.record(actor, [user], f"Unlinked from {name}")
+    return Done(f"Your account is no longer linked with {name}.", count, is_done=bool(count))
 
 
 def invite(user: User, actor: Actor, *, role: str, public_url: str) -> str:

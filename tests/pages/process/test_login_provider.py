@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import oidc_provider_mock
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.contrib.admin.models import LogEntry
@@ -143,6 +144,96 @@ def test_an_account_is_linked_by_its_signed_in_owner_after_the_password(client, 
     other = Client()
     log_in(other, "6")
     assert other.get("/account/").wsgi_request.user == ada
+
+
+def linked(provider, *, password):
+    """Ada, logged in by her link; and her client."""
+    client = Client()
+    ada = User.objects.create_superuser("ada", "", PASSWORD)
+    SocialAccount.objects.create(user=ada, provider=LoginProvider.id, uid="7")
+    knows(provider, "7", "bosses")
+    if not password:
+        ada.set_unusable_password()
+        ada.save()
+    log_in(client, "7")
+    assert client.get("/account/").wsgi_request.user == ada
+    return ada, client
+
+
+def test_an_account_with_a_password_is_unlinked_after_it_was_asked_for(provider):
+    ada, client = linked(provider, password=True)
+    assert 'href="/account/provider/"' in text(client.get("/account/"))
+    assert "Unlink your account" in text(client.get("/account/provider/"))
+
+    asked = client.post("/account/provider/")
+    assert asked.headers["Location"].startswith("/account/confirm/")
+    assert SocialAccount.objects.exists()
+    done = client.post(asked.headers["Location"], {"password": PASSWORD}, follow=True)
+
+    assert "Your account is no longer linked with Example ID." in text(done)
+    assert not SocialAccount.objects.exists()
+    assert roles.roles_of(ada) == ["owner"], "it stays"
+    assert LogEntry.objects.latest("pk").change_message == "Unlinked from Example ID, on a page."
+    knows(provider, "7", "readers", preferred_username="ada")
+    log_in(stranger := Client(), "7")
+    assert stranger.get("/account/").wsgi_request.user != ada
+    assert client.get("/account/provider/").headers["Location"] == "/account/"
+
+
+def test_the_only_way_in_cannot_be_unlinked_and_says_so(provider):
+    _, client = linked(provider, password=False)
+
+    for answer in (client.get("/account/provider/"), client.post("/account/provider/")):
+        assert "Example ID is the only way in which you can log in" in text(answer)
+        assert '<button class="danger">' not in text(answer)
+    assert SocialAccount.objects.count() == 1
+    assert log_in(Client(), "7").status_code == 302
+
+
+def passkey(user, *, alone):
+    """As django-allauth keeps one; `alone`: it needs neither name nor password."""
+    credential = {"clientExtensionResults": {"credProps": {"rk": alone}}}
+    return Authenticator.objects.create(
+        user=user, type=Authenticator.Type.WEBAUTHN, data={"name": "x", "credential": credential}
+    )
+
+
+def test_a_passkey_is_a_way_in_if_it_needs_no_password(provider):
+    ada, client = linked(provider, password=False)
+    passkey(ada, alone=False)
+    assert "the only way in" in text(client.get("/account/provider/"))
+
+    passkey(ada, alone=True)
+
+    assert "Unlink your account" in text(client.get("/account/provider/"))
+
+
+def test_the_last_way_in_is_a_passkey_that_cannot_be_removed(provider):
+    ada, client = linked(provider, password=False)
+    key = passkey(ada, alone=True)
+    remove = f"/account/factors/passkeys/{key.pk}/remove/"
+    assert client.get(remove).status_code == 302, "linked, it is not the last; it asks who one is"
+
+    SocialAccount.objects.all().delete()
+
+    refused = client.post(remove)
+    assert refused.status_code == 403
+    assert "the only way in which you can log in" in text(refused)
+    assert Authenticator.objects.count() == 1
+
+
+def test_of_the_claims_only_the_role_and_the_name_are_kept(client, provider):
+    claims = {"phone_number": "+1 555 0100", "birthdate": "1999-01-01", "address": {"x": "Road 1"}}
+    knows(provider, "8", "editors", preferred_username="eve", email="eve@here.example", **claims)
+
+    log_in(client, "8")
+
+    assert SocialAccount.objects.get().extra_data == {"role": "operator"}
+    eve = User.objects.get()
+    assert (eve.username, eve.email) == ("eve", "eve@here.example")
+    knows(provider, "8", "readers", **claims)
+    log_in(Client(), "8")
+    assert SocialAccount.objects.get().extra_data == {"role": "viewer"}
 
 
 def test_an_answer_that_the_provider_did_not_give_is_refused(client, provider, caplog):

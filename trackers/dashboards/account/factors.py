@@ -4,7 +4,8 @@ one up.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import wraps
+from typing import Any, cast
 
 from allauth.core import context
 from allauth.mfa import signals
@@ -16,17 +17,25 @@ from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponseBase
 
 from trackers import history, roles
 from trackers.credentials.secrets import SecretUnreadableError
+from trackers.dashboards.access import ViewFunction
 from trackers.dashboards.account.adapter import attempt_of, wait_for
 from trackers.history import on_page
 from trackers.tokens import wrong_logins
 from trackers.tokens.factors import decrypt_secret, encrypt_secret
+from trackers.tokens.ways_in import is_last_way
 from trackers.tokens.wrong_logins import factor_of
 
+_LAST_FACTOR = "Your account must have a second factor. Add another one before you remove this one."
+_LAST_WAY = (
+    "This passkey is the only way in which you can log in. Add another one, or a password, before "
+    "you remove it."
+)
 _NAMES: dict[str, str] = {
     Authenticator.Type.TOTP: "an authenticator app",
     Authenticator.Type.WEBAUTHN: "a passkey",
@@ -39,8 +48,7 @@ class FactorAdapter(DefaultMFAAdapter):
         **DefaultMFAAdapter.error_messages,
         "incorrect_code": "This code or passkey is not the right one. A code of an app lasts for "
         "half a minute, and is taken once.",
-        "cannot_delete_authenticator": "Your account must have a second factor. Add another one "
-        "before you remove this one.",
+        "cannot_delete_authenticator": _LAST_FACTOR,
     }
 
     def encrypt(self, text: str) -> str:
@@ -65,10 +73,26 @@ class FactorAdapter(DefaultMFAAdapter):
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         user = authenticator.user
+        if is_last_way(user, authenticator.pk):
+            return False
         if not (settings.SECOND_FACTOR and roles.gives_access(user)):
             return True
         others = Authenticator.objects.filter(user=user).exclude(pk=authenticator.pk)
         return others.exclude(type=Authenticator.Type.RECOVERY_CODES).exists()
+
+
+def keeps_needed(view: ViewFunction) -> ViewFunction:
+    """For the page that removes a passkey: django-allauth asks about apps alone."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, pk: int) -> HttpResponseBase:
+        passkey = Authenticator.objects.filter(user=cast(User, request.user), pk=pk).first()
+        if passkey is not None and not FactorAdapter().can_delete_authenticator(passkey):
+            is_last = is_last_way(passkey.user, pk)
+            raise PermissionDenied(_LAST_WAY if is_last else _LAST_FACTOR)
+        return view(request, pk=pk)
+
+    return guarded
 
 
 class _SlowedCode(forms.BaseAuthenticateForm):

@@ -33,6 +33,13 @@ _MAX_WAITING = 2
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: Any) -> User:
+        """Of all claims the role that they give is kept, and what an account has a field for."""
+        role = _role_by_claims(sociallogin.account.extra_data)
+        sociallogin.account.extra_data = {} if role is None else {"role": role}
+        user: User = super().populate_user(request, sociallogin, data)
+        return user
+
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         # Our accounts have one e-mail address, which is no way in.
         sociallogin.email_addresses = []
@@ -73,16 +80,16 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         logger.warning("a login at the provider of logins failed: %s", kind)
 
 
-def is_linked(user: User) -> bool:
-    return SocialAccount.objects.filter(user=user, provider=LoginProvider.id).exists()
-
-
 def _provider() -> LoginProvider:
     return cast(LoginProvider, settings.LOGIN_PROVIDER)
 
 
 def _role_of(sociallogin: SocialLogin) -> str | None:
-    data = sociallogin.account.extra_data
+    role: str | None = sociallogin.account.extra_data.get("role")
+    return role
+
+
+def _role_by_claims(data: dict[str, Any]) -> str | None:
     return _provider().role_for({**data.get("id_token", {}), **data.get("userinfo", {})})
 
 

@@ -13,6 +13,7 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.account import times, views
+from trackers.dashboards.account.factors import keeps_needed
 from trackers.dashboards.account.provider import few_at_once
 from tweetwatch.http.compression import shows_secret
 
@@ -50,6 +51,7 @@ urlpatterns = [
         name="openid_connect_callback",
     ),
     path("login/cancelled/", views.login_cancelled, name="socialaccount_login_cancelled"),
+    path("account/provider/", views.unlink_provider, name="account_unlink_provider"),
     # Second factors
     path("login/factor/", factors.authenticate, name="mfa_authenticate"),
     path("login/passkey/", passkeys.login_webauthn, name="mfa_login_webauthn"),
@@ -78,7 +80,7 @@ urlpatterns = [
     path("account/factors/passkeys/<int:pk>/", passkeys.edit_webauthn, name="mfa_edit_webauthn"),
     path(
         "account/factors/passkeys/<int:pk>/remove/",
-        passkeys.remove_webauthn,
+        keeps_needed(passkeys.remove_webauthn),
         name="mfa_remove_webauthn",
     ),
 ]

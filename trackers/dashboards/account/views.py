@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from allauth.account.decorators import reauthentication_required
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -17,7 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import (
     FIRST_PAGES,
@@ -25,12 +26,13 @@ from trackers.dashboards.access import (
     is_signed_in,
     permission_givers,
 )
-from trackers.dashboards.account.provider import is_linked
 from trackers.history import on_page
 from trackers.roles import roles_of
 from trackers.tokens import acts
 from trackers.tokens.sessions import logins_of
+from trackers.tokens.ways_in import gets_in_here, is_linked
 from tweetwatch import VERSION
+from tweetwatch.servers import LoginProvider
 
 
 def account(request: HttpRequest) -> HttpResponse:
@@ -53,6 +55,30 @@ def account(request: HttpRequest) -> HttpResponse:
 def end_other_logins(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     done = acts.end_other_logins(user, on_page(user), here=request.session.session_key)
+    messages.success(request, done.message)
+    return redirect("account")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def unlink_provider(request: HttpRequest) -> HttpResponseBase:
+    """Asks; or says why it cannot be, where the provider is the only way in."""
+    user, provider = cast(User, request.user), settings.LOGIN_PROVIDER
+    if not is_linked(user):
+        return redirect("account")
+    if request.method == "POST" and gets_in_here(user):
+        return _unlink(request)
+    context = {
+        "provider": provider,
+        "gets_in_here": gets_in_here(user),
+        "givers": permission_givers(),
+    }
+    return render(request, "dashboards/account/unlink.html", context)
+
+
+@reauthentication_required(app="allauth.socialaccount")
+def _unlink(request: HttpRequest) -> HttpResponse:
+    user, provider = cast(User, request.user), cast(LoginProvider, settings.LOGIN_PROVIDER)
+    done = acts.unlink_provider(user, on_page(user), name=provider.name)
     messages.success(request, done.message)
     return redirect("account")
 
