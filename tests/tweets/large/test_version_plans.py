@@ -70,10 +70,10 @@ def test_versions_and_their_tweets_are_found_by_key(prepare):
                 assert max(walked) <= 2 * len(ids), (statement, mode, plan)
 
 
-def explain(db, statement, given):
+def explain(db, statement, given, types=TYPES):
     names = list(dict.fromkeys(NAMED.findall(statement)))
     text = NAMED.sub(lambda found: f"${names.index(found[1]) + 1}", statement)
-    types, values = (", ".join(of[name] for name in names) for of in (TYPES, given))
+    types, values = (", ".join(of[name] for name in names) for of in (types, given))
     db.execute(f"PREPARE asked ({types}) AS {text}", prepare=False)
     query = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked ({values})"
     [[told]] = db.execute(query, prepare=False).fetchone()

@@ -1,5 +1,6 @@
--- The next tweets of a source, by year, and what X has said of them since they were tracked. LATERAL:
--- each by its key, whatever the statistics say. LEFT: some may be untracked since; without a year.
+-- The next tweets of a source, by year, and what X has said of them since they were tracked.
+-- LATERAL with a limit: each by its key, whatever the statistics say. LEFT: some may be untracked
+-- since, and have no year.
 WITH piece AS MATERIALIZED (
     SELECT tweet_id FROM trackers_sourcetweet
     WHERE source_id = %(source)s AND tweet_id > %(after)s
@@ -15,7 +16,7 @@ FROM (
     SELECT piece.tweet_id, t.presence, t.paused, t.measurements
     FROM piece LEFT JOIN LATERAL (
         SELECT trackers_presence_v1(missing_reason, paid_on) AS presence, paused, measurements
-        FROM trackers_tweet WHERE id = piece.tweet_id
+        FROM trackers_tweet WHERE id = piece.tweet_id LIMIT 1
     ) t ON true
 ) t
 GROUP BY 2, 3
