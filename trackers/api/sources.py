@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
@@ -15,7 +16,7 @@ from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, 
 from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.ingest.sources import acts, archive, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
-from trackers.ingest.sources.forms import cost
+from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import SearchCount, Source
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from tweetwatch.clock_times import iso
@@ -123,8 +124,9 @@ def list_sources(
         rows = rows.filter(pk__gt=position)
     fetched = list(rows[: limit + 1])
     page = fetched[:limit]
+    price, statuses = price_of_a_post(), source_statuses(page, now=timezone.now())
     return {
-        "sources": [_source_json(status) for status in source_statuses(page, now=timezone.now())],
+        "sources": [_source_json(status, price=price) for status in statuses],
         "next": cursor_of(page[-1].pk, of=of) if len(fetched) > limit else None,
     }
 
@@ -248,10 +250,10 @@ def _find_source(id: int) -> Source:
 
 def _read_source_json(id: int) -> dict[str, Any]:
     [status] = source_statuses([_find_source(id)], now=timezone.now())
-    return _source_json(status)
+    return _source_json(status, price=price_of_a_post())
 
 
-def _source_json(status: SourceStatus) -> dict[str, Any]:
+def _source_json(status: SourceStatus, *, price: Decimal) -> dict[str, Any]:
     source = status.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",
@@ -273,5 +275,5 @@ def _source_json(status: SourceStatus) -> dict[str, Any]:
         "leaks": source.leaked,
         "gaps_open": status.gaps_open,
         "gaps_lost": status.gaps_lost,
-        "cost": cost(source.kind, every=source.every, pages=source.pages),
+        "cost": cost(source.kind, every=source.every, pages=source.pages, price=price),
     }

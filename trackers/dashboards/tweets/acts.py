@@ -26,7 +26,7 @@ from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found_tweets import DoubtError
 from trackers.ingest.sources.acts import ADD as ADD_SOURCE
 from trackers.ingest.sources.by_form import RefusedFieldsError, add_source
-from trackers.ingest.sources.forms import cost
+from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import meant_source
 from trackers.listing.query import parse_query
@@ -173,9 +173,11 @@ def _ask_to_watch(request: HttpRequest, lines: list[str]) -> HttpResponse:
     meant = [source for line in lines if (source := meant_source(line))]
     names = ", ".join(str(Source(kind=source.kind, of=source.of)) for source in meant)
     what = "a source" if len(meant) == 1 else "sources"
+    usual = Source()
+    price = price_of_a_post()
+    most = cost(meant[0].kind, every=usual.every, pages=usual.pages, price=price)
     question = (
-        f"No tweets, but {what}: {names}. Watched, their new posts are tracked. Of each: "
-        f"{cost(meant[0].kind, every=Source().every, pages=Source().pages)}"
+        f"No tweets, but {what}: {names}. Watched, their new posts are tracked. Of each: {most}"
     )
     fields = [("lines", "\n".join(lines)), ("sources", "yes")]
     return asking_page(request, question, button="Watch", back=reverse("tweets"), fields=fields)

@@ -12,7 +12,7 @@ from trackers import history
 from trackers.acts import Act, Done
 from trackers.history import Actor
 from trackers.ingest.sources import archive, counts, life, only_here
-from trackers.ingest.sources.forms import SourceForm, dollars_of_posts
+from trackers.ingest.sources.forms import SourceForm, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spoken
@@ -115,10 +115,10 @@ def count_before(form: SourceForm, actor: Actor) -> Done:
     except counts.NotCountedError as error:
         return Done(str(error), is_done=False)
     history.record_many(actor, Source, 1, f"Had X count the posts of “{short(query)}”")
-    a_day = dollars_of_posts(counted.posts / _COUNTED_DAYS)
+    a_day = counted.posts * price_of_a_post() / _COUNTED_DAYS
     return Done(
-        f"X counts {counted.posts:,} posts of this search in the last seven days: about {a_day} a "
-        "day to read them.",
+        f"X counts {counted.posts:,} posts of this search in the last seven days: about "
+        f"${a_day:,.2f} a day to read them.",
         counted.posts,
     )
 

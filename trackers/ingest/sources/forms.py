@@ -33,12 +33,12 @@ _MEASURED_FOR = timedelta(days=29)
 _BILLED = "X bills each post once per UTC day, so reading it again today costs nothing."
 
 
-def cost(kind: str, *, every: timedelta, pages: int) -> str:
-    """An upper bound, since it is unknown how much will be posted."""
+def cost(kind: str, *, every: timedelta, pages: int, price: Decimal) -> str:
+    """An upper bound, since it is unknown how much will be posted. `price`: of a post."""
     if kind == Source.Kind.STREAM:
         return (
             "A stream is not polled; it costs every post that the rule matches, "
-            f"${_price_of_a_post().normalize():f} each. {_BILLED}"
+            f"${price.normalize():f} each. {_BILLED}"
         )
     if kind == Source.Kind.IMPORT:
         return "A file costs nothing by itself; the look-ups of its tweets do."
@@ -47,20 +47,15 @@ def cost(kind: str, *, every: timedelta, pages: int) -> str:
     many = f"{polls:,} polls a day" if polls > 1 else "One poll a day"
     return (
         f"{many} (one every {spoken_after_every(every)}), each of which costs its new posts, "
-        f"{posts:,} at most: {dollars_of_posts(polls * posts)} a day is the most that it can cost, "
+        f"{posts:,} at most: ${polls * posts * price:,.2f} a day is the most that it can cost, "
         f"as far as the budgets allow. {_BILLED}"
     )
 
 
-def _price_of_a_post() -> Decimal:
+def price_of_a_post() -> Decimal:
     """The highest that is paid, in US dollars."""
     highest = Project.objects.aggregate(price=Max("price_of_a_post"))["price"]
     return Decimal(highest if highest is not None else Project().price_of_a_post)
-
-
-def dollars_of_posts(posts: float) -> str:
-    """What it costs to read so many for the first time."""
-    return f"${Decimal(posts) * _price_of_a_post():,.2f}"
 
 
 Kind = Source.Kind
@@ -227,6 +222,7 @@ class SourceForm(forms.ModelForm):
             self.chosen_kind,
             every=cleaned.get("every") or source.every,
             pages=cleaned.get("pages") or source.pages,
+            price=price_of_a_post(),
         )
         return most if self.is_new else f"{_measured(source)}{most}"
 
