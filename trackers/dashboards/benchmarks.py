@@ -57,6 +57,7 @@ class ComparedTweet:
 class Benchmarks:
     metric: str  # views, or likes where X shows no views
     ages: tuple[BenchmarkAtAge, ...]
+    is_mixed: bool  # they are not of the same tweets, so a later median may be lower
     lines: tuple[ComparedTweet, ...]
     day: BenchmarkAtAge | None
     lacking: int  # how many more tweets it takes until something is usual at 24 hours
@@ -77,6 +78,7 @@ def read_benchmarks(tweets: Sequence[Born], *, now: datetime) -> Benchmarks:
     return Benchmarks(
         metric=metric,
         ages=tuple(ages.values()),
+        is_mixed=len({_known_at(age, compared, readings, place) for age in known}) > 1,
         lines=tuple(
             item
             for tweet in compared[:_MAX_LISTED]
@@ -84,6 +86,21 @@ def read_benchmarks(tweets: Sequence[Born], *, now: datetime) -> Benchmarks:
         ),
         day=ages.get(a_day),
         lacking=max(0, MIN_KNOWN_COUNTS - measured),
+    )
+
+
+def _known_at(
+    age: timedelta,
+    tweets: Iterable[Born],
+    readings: Mapping[int, Sequence[CountsAtAge]],
+    place: int,
+) -> frozenset[int]:
+    """The tweets of which this count is known at this age."""
+    return frozenset(
+        tweet.id
+        for tweet in tweets
+        for reading in readings[tweet.id]
+        if reading.age == age and reading.is_near(tweet.at) and reading.counts[place] is not None
     )
 
 

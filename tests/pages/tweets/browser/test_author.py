@@ -66,6 +66,18 @@ def test_the_benchmark_is_the_median_of_posts_at_the_same_age(staff, ada, usual_
     assert "have 300 views or more after 24 hours; the middle half has 200 to 400." in page(staff)
 
 
+def test_a_lower_median_at_a_later_age_is_explained_by_other_posts(staff, ada, usual_ones):
+    """The young have more views at 6 hours than the old at 24."""
+    assert "Not the same posts at each age" not in page(staff)
+    for number in range(5):
+        measured(posted_tweet(ada, 7 * HOUR, number), 5 * HOUR, views=1421)
+
+    text = page(staff)
+
+    assert "6 h 1,421 1,421 1,421 5 24 h 300 200 400 5" in text
+    assert "Not the same posts at each age" in text
+
+
 def test_each_post_is_compared_with_the_benchmark(staff, ada, usual_ones):
     tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
     measured(tweet, 23 * HOUR, views=1400)
