@@ -15,6 +15,7 @@ from trackers.dashboards.figures import figure_html
 from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasting, signed
 from trackers.money.models import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
+from trackers.status import Status
 from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
@@ -76,6 +77,7 @@ class ProjectBlock:
     depleted_why: str
     meters: tuple[Meter, ...]
     outlook: str  # whether the day's budget will last
+    tomorrow: str  # what the forecast says of it; empty: nothing is known
     binds: str
     mood: str  # as in a card
     billed: BilledUsage | None
@@ -84,7 +86,16 @@ class ProjectBlock:
     credits_read: Moment | None
 
 
-def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
+def project_blocks(status: Status) -> list[ProjectBlock]:
+    """Of every project, with its forecast."""
+    forecasts = {forecast.name: forecast.tomorrow for forecast in status.days_of_projects}
+    return [
+        _project_block(summary, forecasts.get(summary.project.name), now=status.now)
+        for summary in status.projects
+    ]
+
+
+def _project_block(summary: MoneySummary, tomorrow: float | None, *, now: datetime) -> ProjectBlock:
     project = summary.project
     outlook, mood = _budget_outlook(summary, now=now)
     until = project.depleted_until
@@ -97,6 +108,7 @@ def project_block(summary: MoneySummary, *, now: datetime) -> ProjectBlock:
         depleted_why=sentences.depleted(project.name, project.depleted_reason),
         meters=_meters(summary),
         outlook=outlook,
+        tomorrow=_tomorrow(project, tomorrow),
         binds=_tightest_limit(summary),
         mood=mood,
         billed=_billed_usage(project, now=now),
@@ -272,6 +284,16 @@ def _budget_outlook(summary: MoneySummary, *, now: datetime) -> tuple[str, str]:
             "warn",
         )
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
+
+
+def _tomorrow(project: Project, tweet_days: float | None) -> str:
+    if tweet_days is None:
+        return ""
+    posts = round(tweet_days)
+    return (
+        f"Tomorrow {dollars(project.cost_of_posts(posts))} for {commas(posts)} tweet-days, by the "
+        "forecast."
+    )
 
 
 def _tightest_limit(summary: MoneySummary) -> str:

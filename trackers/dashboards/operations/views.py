@@ -24,7 +24,7 @@ from trackers.dashboards.operations.database import (
     partitions_with_starts,
     wal_chart,
 )
-from trackers.dashboards.operations.money import project_block
+from trackers.dashboards.operations.money import project_blocks
 from trackers.dashboards.operations.over_time import (
     AN_HOUR,
     isolated_keys,
@@ -92,7 +92,7 @@ def _figures_now(status: Status) -> dict[str, object]:
         "count": count_age(queue, now=now),
         "behind": behind,
         "bars": bars(by_minute(TWEET_UPDATE), now=now),
-        "blocks": [project_block(money, now=now) for money in status.projects],
+        "blocks": project_blocks(status),
         "credentials": [
             (credential, credential.reported_windows()) for credential in status.credentials
         ],

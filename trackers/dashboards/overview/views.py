@@ -13,7 +13,7 @@ from trackers.dashboards.charts import BarChart
 from trackers.dashboards.days_table import days_table
 from trackers.dashboards.notices import notices, why_idle
 from trackers.dashboards.operations.cards import catch_up_sentence
-from trackers.dashboards.operations.money import project_block
+from trackers.dashboards.operations.money import project_blocks
 from trackers.dashboards.overview.cards import cards, credential_gauges, headline
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.overview.first_steps import first_steps
@@ -69,7 +69,7 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
             status.credentials, now=now, shown_above=sentences
         )
     if request.user.has_perm("trackers.view_project"):
-        context["blocks"] = [project_block(item, now=now) for item in status.projects]
+        context["blocks"] = project_blocks(status)
     return context
 
 

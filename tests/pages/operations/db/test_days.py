@@ -108,6 +108,18 @@ def test_operations_show_each_project_with_its_money(staff, now):
     assert f"acme 2,003 2,950 ${Decimal('14.75'):,.2f} – 2,800 2,900" in seen
 
 
+@pytest.mark.parametrize("address", ["/?part=now", "/operations/"])
+def test_money_says_what_tomorrow_costs_by_the_forecast(staff, now, address):
+    days(now)
+    assert "by the forecast" not in words(staff.get(address))
+    project = ForecastOfProject.objects.filter(day=now.date()).get().project
+    ForecastOfProject.objects.create(day=now.date() + DAY, project=project, expected=3_000)
+
+    seen = words(staff.get(address))
+
+    assert "Tomorrow $15.00 for 3,000 tweet-days, by the forecast." in seen
+
+
 @pytest.mark.parametrize("address", ["/?part=ahead", "/operations/?part=days"])
 def test_an_unknown_forecast_is_not_shown_as_0(staff, now, address):
     seen = words(staff.get(address))
