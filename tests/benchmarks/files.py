@@ -1,7 +1,8 @@
 """How fast is a file read, and in how much memory? A million rows in each container.
 
 Only reading: what follows is the same for all of them, and measured by `burst`. Each file is read
-by a process of its own, of which the kernel knows the most memory that it took.
+by a process of its own, of which the kernel knows the most memory that it took since it began: what
+`getrusage` says includes that of the process that started it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from tests.benchmarks.workshop import Workshop
 
 ROWS = 1_000_000
 FIRST, STEP = 1_212_092_628_029_698_055, 4_194_313
-# Of one that reads; a document of a gigabyte is to need no more.
-MOST_MB = 220
+# Of one that reads; a document of a gigabyte is to need no more. In one that is a single line, up
+# to 16 MB may be one value, which is in memory as objects.
+MOST_MB, MOST_MB_OF_ONE_LINE = 120, 300
 READ = """
 import sys, time, resource, os, django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
@@ -34,7 +36,8 @@ from tests.ingest.files.outcomes import count_tweets
 began = time.process_time()
 count = count_tweets(sys.argv[1])
 took = time.process_time() - began
-print(count, took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(count, took, int(status["VmHWM"].split()[0]) / 1024,
       resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
 """
 
@@ -116,6 +119,7 @@ def of_workbook(path: Path, count: int) -> None:
     path.write_bytes(workbook([[text("url")], *rows]))
 
 
+ONE_LINE = "JSON in one line"
 CONTAINERS: dict[str, Callable[[Path, int], None]] = {
     "ids, one a line": of_ids,
     "ids, ten a line": several,
@@ -123,7 +127,7 @@ CONTAINERS: dict[str, Callable[[Path, int], None]] = {
     "CSV with links": of_table,
     "JSONL": of_jsonl,
     "JSONL, gzip": packed,
-    "JSON in one line": one_line,
+    ONE_LINE: one_line,
     "ZIP of X's archive": archive,
     "Parquet": of_parquet,
     "Excel": of_workbook,
@@ -134,7 +138,7 @@ SHEETS = {"Parquet", "Excel"}
 
 def run(shop: Workshop) -> Result:
     count = shop.size.many(ROWS)
-    rows, most = [], 0.0
+    rows, most, of_one_line = [], 0.0, 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name, write in CONTAINERS.items():
             shop.say(f"files: {name}")
@@ -146,7 +150,9 @@ def run(shop: Workshop) -> Result:
             ).stdout  # fmt: skip
             tweets, seconds, memory, sheet = map(float, told.split())
             assert tweets == count, f"{name}: {tweets:,.0f} of {count:,} tweets"
-            if name not in SHEETS:
+            if name == ONE_LINE:
+                of_one_line = memory
+            elif name not in SHEETS:
                 most = max(most, memory)
             rows.append(
                 {"file": name, "MB": round(path.stat().st_size / 1e6),
@@ -154,5 +160,8 @@ def run(shop: Workshop) -> Result:
                  "of the sheet's process": round(sheet) if name in SHEETS else None}
             )  # fmt: skip
             path.unlink()
-    bar = Bar("memory for each text container", most, MOST_MB, "at most", "MB")
-    return Result("files", rows, [bar])
+    bars = [
+        Bar("memory for each text container", most, MOST_MB, "at most", "MB"),
+        Bar("of JSON in one line", of_one_line, MOST_MB_OF_ONE_LINE, "at most", "MB"),
+    ]
+    return Result("files", rows, bars)

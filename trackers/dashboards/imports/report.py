@@ -14,7 +14,7 @@ from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.lookups import Lookups, lookups_of
 from trackers.ingest.files.models import Import
-from trackers.ingest.files.preview import has_accounts, preview, tweets_to_look_up
+from trackers.ingest.files.preview import has_accounts, has_counts, preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet, Options
 from trackers.jobs.observed.models import Worker
@@ -63,6 +63,7 @@ class ImportPreview:
     measured_at: str
     anyway: bool
     asks_anyway: bool
+    asks_measured_at: bool
 
     @property
     def dated(self) -> int | None:
@@ -201,4 +202,5 @@ def import_preview(
         measured_at=chosen.measured_at or "",
         anyway=chosen.anyway,
         asks_anyway=has_accounts(report),
+        asks_measured_at=has_counts(report),
     )

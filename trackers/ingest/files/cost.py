@@ -36,6 +36,8 @@ class LookupCost:
         if not self.tweets:
             return "Nothing of it has to be looked up at once."
         tweets = f"{self.tweets:,} tweet{'s' if self.tweets > 1 else ''}"
+        if not self.budgets:
+            return f"Looking up {tweets} is billed by X, and no project can pay for it now."
         words = [f"Looking up {tweets} costs about ${self.dollars:,.2f}"]
         if self.hours is not None:
             words.append(f" and takes {_spoken_hours(self.hours)}")

@@ -35,6 +35,8 @@ _NEXT = re.compile(
 )
 # The least number of characters to feed at once.
 _MIN_FEED_LENGTH = 1 << 16
+# And the most: what is read of a long value is in memory as objects, ten times as large.
+_MOST_FEED_LENGTH = 2 << 20
 # A longer value is damaged: it never ends.
 _MAX_VALUE_LENGTH = 16 << 20
 # An error this near to the end of the buffer may only be due to the cut.
@@ -171,13 +173,14 @@ class Values:
         self._at = match.end()
 
     def _feed(self) -> None:
-        """Read at least as much as is there already, so a long value is rarely parsed again."""
+        """Read as much as is there already, so a long value is rarely parsed again; at most so much
+        more that little beyond it is in memory."""
         before, self._text = self._text[self._at :], ""
         gone = max(0, bisect_right(self._starts, self._at) - 1)
         self._starts = [start - self._at for start in self._starts[gone:]]
         self._numbers = self._numbers[gone:]
         self._at, length, pieces = 0, len(before), [before]
-        enough = max(2 * len(before), _MIN_FEED_LENGTH)
+        enough = max(min(2 * len(before), len(before) + _MOST_FEED_LENGTH), _MIN_FEED_LENGTH)
         for number, line in self._lines:
             # The pieces of one long line are joined without a newline.
             if number != self._last:

@@ -102,6 +102,12 @@ def tweets_to_look_up(
     return round(len(undated) * max(report.records, len(lines)) / max(len(lines), 1))
 
 
+def has_counts(report: Import) -> bool:
+    """Whether columns of a table are named like counts."""
+    names = columns_of(report.header) if report.format == "csv" else []
+    return bool(names) and any(count is not None for count in dated_counts(names, "1").counts)
+
+
 def has_accounts(report: Import) -> bool:
     """Whether objects of the first part have a username, and are left out as accounts."""
     if report.format not in ("json", "jsonl"):

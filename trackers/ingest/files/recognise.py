@@ -143,16 +143,21 @@ def _has_columns(sample: Sequence[tuple[int, str]]) -> bool:
     return bool(widths) and widths[0] > 1 and widths.count(widths[0]) * 2 > len(rows)
 
 
-def nothing_found(format: str, sample: Sequence[tuple[int, str]]) -> str:
-    """Of a file without any tweet: what it looks like, what was looked for, and what to choose."""
+def nothing_found(
+    format: str, sample: Sequence[tuple[int, str]], *, is_uploaded: bool = False
+) -> str:
+    """Of a file without any tweet: what it looks like, what was looked for, and what to choose, on
+    the page or by the command's options."""
     quoted = "; ".join(
         f"line {number}: {line.strip()[:_QUOTED]!r}" for number, line in sample[:_QUOTED_LINES]
     )
-    choice = (
-        "choose the column with the tweets (--column)"
-        if format == "csv"
-        else "choose another format (--format ids, csv, jsonl or json)"
-    )
+    choice = "choose another under “Read it as”, and upload it again"
+    if not is_uploaded:
+        choice = (
+            "choose the column with the tweets (--column)"
+            if format == "csv"
+            else "choose another format (--format ids, csv, jsonl or json)"
+        )
     return (
         f"It looks like {FORMATS[format]}; we looked for {_LOOKED_FOR[format]}. "
         f"It begins with {quoted}. If tweets are in it, {choice}."

@@ -107,5 +107,5 @@ def _nothing_in(report: Import, rejects: Rejects) -> str:
     if first is None:
         return "The file contains no tweets."
     why = f"Line {first.line}, {first.text[:40]!r}, {first.why}."
-    looks = nothing_found(report.format, first_lines(report))
+    looks = nothing_found(report.format, first_lines(report), is_uploaded=True)
     return f"The file contains no tweets. {why} {looks}"

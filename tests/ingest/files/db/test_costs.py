@@ -85,3 +85,9 @@ def test_the_command_tracks_nothing_above_the_budget_without_a_yes(budget, tmp_p
     assert not TweetUpdate.objects.exists()
     call_command("track", "--yes", str(tmp_path / "ids"))
     assert "30 already tracked" in capsys.readouterr().out
+
+
+def test_without_a_project_that_can_pay_no_price_is_said():
+    assert str(cost_of_lookups(6)) == (
+        "Looking up 6 tweets is billed by X, and no project can pay for it now."
+    )

@@ -111,6 +111,7 @@ def test_objects_with_a_username_are_taken_once_a_person_says_so(admin_client):
 
 def test_the_page_offers_columns_and_a_field_that_date_counts(admin_client):
     table = upload(TABLE, name="table.csv")
+    plain = upload(f"tweet_id,words\n{FIRST},a\n", name="plain.csv")
     document = upload(f'{{"id": "{FIRST}", "text": "a"}}\n', name="tweets.jsonl")
 
     of_table = admin_client.get(f"/sources/import/{table.pk}/?column=1&measured_at=6")
@@ -119,6 +120,8 @@ def test_the_page_offers_columns_and_a_field_that_date_counts(admin_client):
 
     assert '<option value="6" selected>' in " ".join(of_table.content.decode().split())
     assert 'name="measured_at"' in of_document.content.decode()
+    of_plain = admin_client.get(f"/sources/import/{plain.pk}/").content.decode()
+    assert 'name="measured_at"' not in of_plain  # it has no counts
     assert odd.status_code == 200
     admin_client.post(
         f"/sources/import/{table.pk}/", {"act": "start", "column": "1", "measured_at": "6"}

@@ -176,7 +176,7 @@ def test_a_running_import_shows_its_progress_and_refreshes(staff):
     assert "Done in" in ended
     # It goes on until X was asked for all of them.
     assert "hx-trigger" in ended
-    Import.objects.update(lookups=asdict(Lookups(tweets=12_000, shown=12_000)))
+    Import.objects.update(lookups=asdict(Lookups({"2022": {"shown": 12_000}})))
     assert "hx-trigger" not in staff.get(f"{address}?part=report").content.decode()
 
 
