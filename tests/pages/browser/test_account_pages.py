@@ -4,6 +4,7 @@ scripts."""
 import re
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 
 from tests.alerts.mail_servers import server
@@ -17,7 +18,8 @@ from tweetwatch.servers import LoginProvider
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OF_ACCOUNT = (
     "/account/", "/account/factors/", "/account/factors/app/", "/account/factors/codes/new/",
-    "/account/factors/passkeys/", "/account/factors/passkeys/add/",
+    "/account/factors/passkeys/", "/account/factors/passkeys/add/", "/account/times/",
+    "/account/provider/",
 )  # fmt: skip
 BEFORE = ("/login/?next=/&over=1&lost=1", "/password/", "/password/sent/", "/password/1/x/")
 
@@ -46,6 +48,8 @@ def look_at(seen, addresses):
 
 
 def test_axe_finds_no_violation_around_logging_in(staff, live_server):
+    linked = {"provider": LoginProvider.id, "uid": "7"}
+    SocialAccount.objects.create(user=User.objects.get(), **linked)
     with looking(staff, live_server, viewport=PHONE) as seen:
         page = seen.page
         page.goto(f"{seen.address}/account/factors/app/")
