@@ -44,6 +44,8 @@ def correction(past: Iterable[tuple[float, float]]) -> float:
 
 _ONE_DAY = timedelta(days=1)
 _UPDATE_EVERY = timedelta(minutes=10)
+# On the first day each minute tells more; a little less, since a task is not there to the second.
+_GUESS_EVERY = timedelta(seconds=50)
 # The last batches of a day are counted shortly after it ends.
 _SETTLED_AFTER = timedelta(minutes=15)
 # A forecast made later than this does not cover its whole day, so nothing is learned from it.
@@ -76,7 +78,7 @@ def update_forecasts(plan: Plan, *, now: datetime, gone_every: timedelta) -> Non
         if (
             row.expected_at is None
             or row.foreseen_at is None
-            or now - row.expected_at >= _UPDATE_EVERY
+            or now - row.expected_at >= (_GUESS_EVERY if row.is_guess else _UPDATE_EVERY)
         ):
             _expect(row, plan, paid, now=now, gone_every=gone_every)
             if row.foreseen_at == now:

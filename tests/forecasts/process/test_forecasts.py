@@ -118,6 +118,7 @@ def test_the_forecast_of_an_adapting_tweet_follows_its_pace(credential):
 
 
 def test_the_first_forecast_of_a_day_is_kept(credential):
+    kept(TODAY - 5 * DAY)
     first = run()
     tracked(10)
 
@@ -129,7 +130,15 @@ def test_the_first_forecast_of_a_day_is_kept(credential):
     assert (later.foreseen_at, later.foreseen_lookups) == (NOON, 0)
 
 
+def test_a_guess_is_made_again_each_minute(credential):
+    assert run().is_guess
+    tracked(10)
+
+    assert run(NOON + MINUTE).expected_lookups == 20
+
+
 def test_a_forecast_is_never_below_what_has_happened(credential):
+    kept(TODAY - 5 * DAY)
     run()
     asked(30, NOON)
     spending = Spending.objects.create(project=credential.app.project, day=TODAY, posts=20)
