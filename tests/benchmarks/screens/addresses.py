@@ -115,6 +115,8 @@ def lists(it: World) -> Rows:
         ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/?part=fastest"),
         ("tweets", "page", "/tweets/"), ("tweets, deep", "page", f"/tweets/?before={it.deep}"),
         ("tweets, polled", "poll", "/tweets/?part=rows"),
+        ("what is left", "page", "/tweets/left/"),
+        ("tweets: suspended", "page", "/tweets/?presence=suspended"),
         *((f"tweets: {state}", "page", f"/tweets/?state={state}") for state in STATES),
         *((f"tweets: {name}", "page", f"/tweets/?{query}") for name, query in FILTERS.items()),
         *((f"tweets by {by}", "page", f"/tweets/?sort={by}") for by in SORTS),
@@ -124,6 +126,7 @@ def lists(it: World) -> Rows:
         *((f"search: {name}", "search", f"/tweets/?{query}") for name, query in SEARCHES.items()),
         ("search: a new word", "search", f"/tweets/?q={it.new}"),
         ("tweets as a file", "file", "/tweets/export.csv"),
+        ("what is left as a file", "file", "/tweets/left/presences.csv"),
         ("tweets as a file, sorted", "file", "/tweets/export.jsonl?sort=likes"),
     ]  # fmt: skip
 
@@ -236,6 +239,7 @@ def calls(it: World) -> Rows:
         ("API: history by the hour", "api", f"/api/v1/tweets/{it.long[0]}/history?bucket=1h"),
         (f"API: compare {LONG}", "api", f"/api/v1/tweets/compare?ids={it.ids}"),
         ("API: leaderboard", "api", "/api/v1/tweets/leaderboard"),
+        ("API: what is left", "api", "/api/v1/tweets/left"),
         ("API: sources", "api", "/api/v1/sources"), ("API: source", "api", "/api/v1/sources/1"),
         ("API: queues", "api", "/api/v1/queues"), ("API: workers", "api", "/api/v1/workers"),
         ("API: credentials", "api", "/api/v1/credentials"),
