@@ -10,6 +10,9 @@ from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core import checks
+from django.http import HttpRequest
+
+_APPS_FIRST = ("trackers", "auth")
 
 
 class AdminConfig(SimpleAdminConfig):
@@ -18,8 +21,20 @@ class AdminConfig(SimpleAdminConfig):
     `tweetwatch.urls` imports them, and the system check, which must not look at an empty site.
     """
 
+    default_site = "tweetwatch.admin_app.Administration"
+
     def ready(self) -> None:
         checks.register(_check_admin, checks.Tags.admin)
+
+
+class Administration(admin.AdminSite):
+    """Lists what is set up first, then people, and what the libraries keep last."""
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        apps = super().get_app_list(request, app_label)
+        last = len(_APPS_FIRST)
+        place = {label: number for number, label in enumerate(_APPS_FIRST)}
+        return sorted(apps, key=lambda app: place.get(app["app_label"], last))
 
 
 def _check_admin(

@@ -1,4 +1,4 @@
-"""What a demo has no reason to show by itself: follows, columns, a subscriber, an address."""
+"""The tweet of a demo that is worth a picture, and its address."""
 
 import os
 import subprocess
@@ -8,25 +8,9 @@ from tests.conftest import PROJECT
 
 SCENE = """
 from datetime import timedelta
-from django.contrib.auth.models import User
 from django.utils import timezone
-from trackers.dashboards.models import Column
 from trackers.dashboards.tweets.outlook import _earlier_of
-from trackers.events.subscribers.acts import add
-from trackers.events.subscribers.terms import Terms
-from trackers.history import by_command
-from trackers.ingest.sources.models import Source
-from trackers.timelines import homes
-from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
-user = User.objects.get(username="admin")
-home, _ = Follower.objects.get_or_create(user=user)
-sources = list(Source.objects.order_by("pk"))
-for source in sources:
-    homes.follow(home.pk, source_id=source.pk)
-Column.objects.create(user=user, position=1)
-for place, source in enumerate(sources[:2], start=2):
-    Column.objects.create(user=user, position=place, source=source)
 # One with a curve, beside which the band of what is usual for its author is not flat.
 now = timezone.now()
 born = now - timedelta(hours=6)
@@ -39,8 +23,6 @@ def usual(tweet):
 
 popular = list(seen.filter(measured_until__isnull=False).order_by("-views")[:200])
 tweet = next((one for one in popular if 3 * usual(one) > one.views), popular[0])
-terms = Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"])
-add("newsdesk", terms, by_command())
 # The newest have no figures yet.
 print(f"/tweets/{tweet.pk}/", "/tweets/?sort=likes")
 """

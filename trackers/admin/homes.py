@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -19,6 +18,7 @@ from trackers.timelines import settings
 from trackers.timelines.acts import expire_unread, rebuild_all
 from trackers.timelines.models import HomeSettings
 from trackers.timelines.statistics import Timelines, timelines
+from tweetwatch.amounts import amount
 
 
 @admin.register(HomeSettings)
@@ -114,8 +114,7 @@ def _storage_rows(figures: Timelines) -> list[tuple[str, str]]:
     return [
         (
             "Delivery lag",
-            f"{figures.lag_seconds:.0f} s, "
-            f"{figures.behind} origin{pluralize(figures.behind)} waiting",
+            f"{figures.lag_seconds:.0f} s, {amount(figures.behind, 'origin')} waiting",
         ),
         ("Pages served from built homes", f"{hits}, today and yesterday"),
         ("Followers, and their follows", f"{figures.followers:,}, {figures.follows:,}"),

@@ -17,6 +17,7 @@ from trackers.history import in_admin
 from trackers.tweets.tags import acts
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, clean_name
+from tweetwatch.amounts import amount
 
 _NAME_TAKEN = "There is a tag “{}” already. Merge the two, or choose another name."
 # For each line of the list, tweets are counted up to this many.
@@ -101,4 +102,4 @@ def _tweet_count_text(tag: Tag, most: int) -> str:
     count = acts.count_tagged(tag, most)
     if count > most:
         return f"more than {most:,} tweets"
-    return f"{count:,} tweet{'' if count == 1 else 's'}"
+    return amount(count, "tweet")

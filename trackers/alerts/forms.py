@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -19,8 +20,11 @@ from trackers.alerts.models import (
 )
 from trackers.alerts.words import title
 from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.naming import meant_source, username
+from trackers.ingest.tweet_ids import id_of
 from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
+from trackers.tweets.finding.names import authors_called, is_known
 from trackers.tweets.models import METRICS, Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -30,6 +34,9 @@ _THERE: dict[str, type[Model]] = {
 }  # fmt: skip
 _OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
 _RULE_FIELDS = ("kind", "name", "about", "of", *_OF_A_KIND, "to", "by_event", "rest", "enabled")
+# The page of one, in an address of ours.
+_OUR_PAGE = re.compile(r"/(?P<page>tweets|authors|sources)/(?P<id>[0-9]{1,19})/?(?:[?#]|$)")
+_AT_OF_USUAL = 100
 _PLAIN = {"spellcheck": "false", "autocomplete": "off"}
 _REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
 
@@ -58,6 +65,40 @@ class AddressesField(forms.CharField):
         return self.prepare_value(initial or []) != (data or "")
 
 
+class SubjectField(forms.CharField):
+    """Which tweet, author or source: as a person knows it, or its number."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if value is None else str(value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return str(initial or "") != (data or "")
+
+
+def _subject_id(about: str, text: str) -> int | None:
+    """None where it names nothing that is known here."""
+    ours = _OUR_PAGE.search(text)
+    if ours and f"{about}s" == ours["page"]:
+        return int(ours["id"])
+    if about == About.TWEET:
+        return id_of(text)
+    if text.isdecimal():
+        return int(text) if int(text) <= LARGEST_ID else None
+    if about == About.AUTHOR:
+        try:
+            name = username(text)
+        except ValueError:
+            return None
+        return next(iter(authors_called(name).ids), None) if is_known(name) else None
+    meant = meant_source(text)
+    sources = (
+        Source.objects.filter(kind=meant.kind, of__iexact=meant.of)
+        if meant
+        else Source.objects.filter(of__iexact=" ".join(text.split()))
+    )
+    return sources.order_by("pk").values_list("pk", flat=True).first()
+
+
 class RuleForm(forms.ModelForm):
     """A new rule, or an existing one, whose kind is fixed. With a `kind`, only its fields."""
 
@@ -68,13 +109,19 @@ class RuleForm(forms.ModelForm):
         help_text="Addresses, separated by commas. Leave empty for no e-mails.",
     )
 
+    of = SubjectField(
+        required=False,
+        label="Which one",
+        widget=forms.TextInput(attrs=_PLAIN),
+        help_text="@name, a link, a search as it is written, or its number. Leave empty for all.",
+    )
+
     class Meta:
         model = AlertRule
         fields = _RULE_FIELDS
         field_classes = {"late_by": LengthField, "lasting": LengthField, "rest": LengthField}
         labels = {
             "about": "About",
-            "of": "Its number",
             "minutes": "Measured over the last",
             "times": "Times the usual",
             "late_by": "Later than",
@@ -86,7 +133,6 @@ class RuleForm(forms.ModelForm):
         widgets = {"name": forms.TextInput(attrs=_PLAIN)}
         help_texts = {
             "name": "The subject of its e-mails. Leave empty for a generated one.",
-            "of": "As in the address of its page. Leave empty for all.",
             "rest": "After an alert, it is silent about the same thing for this long. "
             f"{_REST_RANGE}",
             "by_event": "",
@@ -135,6 +181,9 @@ class RuleForm(forms.ModelForm):
                 "at"
             ].help_text = "It also becomes a milestone, so subscribers get an event."
         elif kind == RuleKind.USUAL:
+            if self.is_new:
+                # Three times two likes is no news.
+                self.initial["at"] = self.initial.get("at") or _AT_OF_USUAL
             self.fields["at"].help_text = "Tweets with fewer than this are ignored."
 
     def clean(self) -> dict[str, Any]:
@@ -175,15 +224,20 @@ class RuleForm(forms.ModelForm):
         cleaned.setdefault("of", None)
 
     def check_about(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
-        about, of = cleaned["about"], cleaned["of"]
+        about, text = cleaned["about"], str(cleaned["of"] or "").strip()
+        cleaned["of"] = of = _subject_id(about, text) if text else None
         if about not in SHAPES[kind].about:
             self.refuse("about", "This kind of rule cannot be about that. Choose another subject.")
         elif about != About.ANY and "of" not in self.errors:
             is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
-            there = of is not None and 0 < of <= LARGEST_ID
-            if not is_same and not (there and _THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
+            if not is_same and not (of and _THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
                 what = "tracked tweet" if about == About.TWEET else about
-                self.refuse("of", f"There is no {what} of this number.")
+                self.refuse(
+                    "of",
+                    f"No {what} called “{text[:60]}” is known here."
+                    if text
+                    else f"Say which {what}: @name, a link, or its number.",
+                )
 
     def check_figure(self, cleaned: dict[str, Any]) -> None:
         """Reject a figure that the tweet already has: it would never be reached."""

@@ -13,7 +13,7 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
-from trackers.dashboards.words import commas, lasting
+from trackers.dashboards.words import brief, commas, lasting
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 from trackers.schedule.catch_up import CatchUp
 
@@ -85,7 +85,8 @@ def summary_figures(queue: QueueSummary) -> SummaryFigures:
         _seconds(
             "queue.lateness_almost_all", "Lateness of 99 in 100", almost_all,
             "99 of 100 checks of the last five minutes were no later than this.",
-            mood=_lateness_mood(almost_all),
+            # Of the last minutes: while nothing is late now, it is no trouble.
+            mood=_lateness_mood(almost_all) if queue.oldest_due_seconds > LATE_AFTER else "",
         ),
         _batch_fill(queue.batch_fill),
         _whole(
@@ -155,12 +156,7 @@ def _whole(name: str, label: str, number: int, help: str, mood: str = "") -> Fig
 def _seconds(name: str, label: str, number: float | None, help: str, mood: str = "") -> Figure:
     if number is None:
         return Figure(name, label, "–", "not known", help, mood)
-    return Figure(name, label, brief_seconds(number), f"{number} s", help, mood)
-
-
-def brief_seconds(number: float) -> str:
-    """Below a minute with a tenth, so that 0.4 s is not nothing: 0.4 s, 12 s, 5 h 30 min."""
-    return f"{number:.1f} s" if 0 < number < 10 else lasting(timedelta(seconds=number))
+    return Figure(name, label, brief(number), f"{number} s", help, mood)
 
 
 def _batch_fill(ids: float | None) -> Figure:

@@ -16,6 +16,7 @@ from django.template import Library
 from django.utils.safestring import SafeString
 
 from tweetwatch import notation
+from tweetwatch.amounts import amount
 from tweetwatch.notation import day, exactly
 
 register = Library()
@@ -71,6 +72,12 @@ def about(number: float, *, digits: int) -> str:
 
 
 @register.filter
+def counted(number: int, noun: str) -> str:
+    """`{{ events|counted:"event" }}`: 1 event; 2,000 events."""
+    return amount(number, noun)
+
+
+@register.filter
 def signed(number: int) -> str:
     """With its sign, using a real minus; empty for zero."""
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else ""
@@ -95,7 +102,8 @@ def lasting(length: timedelta) -> str:
 def ago(at: datetime, *, now: datetime) -> Moment:
     if now - at >= _OLD:
         return Moment(at, f"{day(at)} ({_roughly(now - at)} ago)", exactly(at), is_old=True)
-    return Moment(at, f"{lasting(now - at)} ago", exactly(at), is_past=True)
+    words = "just now" if now - at < timedelta(seconds=1) else f"{lasting(now - at)} ago"
+    return Moment(at, words, exactly(at), is_past=True)
 
 
 def _roughly(length: timedelta) -> str:
@@ -117,8 +125,9 @@ def due(at: datetime, *, now: datetime) -> Moment:
 
 
 @register.filter
-def tenths(number: float) -> str:
-    return f"{number:,.1f}"
+def brief(seconds: float) -> str:
+    """A duration as `lasting`, but 0.4 s is not nothing."""
+    return f"{seconds:.1f} s" if 0 < seconds < 10 else lasting(timedelta(seconds=seconds))
 
 
 @register.filter("bytes")

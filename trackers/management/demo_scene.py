@@ -24,16 +24,24 @@ from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source, Stream
 from trackers.management.demo_history import record_past_week
+from trackers.management.demo_menu import fill_menu
 from trackers.money.models import App, Project
 from trackers.schedule import intervals
 
 _TAG = "launch"
 _STREAM_MISSED = timedelta(minutes=30)
 _DAILY_BUDGET = 600
+# Tweets that are not tracked by the demo itself, but brought by an import.
+_IN_A_FILE = 20
 # Of the leaky account: one post in four appears 10 to 30 seconds late.
 _LAG = {"late_share": 0.25, "late_ms": [10_000, 30_000], "very_late_share": 0}
 # So that the first overlap, which finds them, comes within minutes.
-SETTINGS = {"OVERLAP_EVERY": "60"}
+# Its subscriber is on this machine, as are those that a person tries.
+SETTINGS = {
+    "OVERLAP_EVERY": "60",
+    "EGRESS_ALLOW": "127.0.0.0/8,::1/128",
+    "EGRESS_PLAIN_HTTP": "true",
+}
 
 
 def world_of(options: dict[str, Any], *, start_ms: int) -> World:
@@ -46,19 +54,22 @@ def world_of(options: dict[str, Any], *, start_ms: int) -> World:
     )
 
 
-def prepare_scene(fake: str, world: World) -> str:
-    """Fill the empty database; return its admin's password. `fake` is the address of `world`."""
+def prepare_scene(fake: str, world: World, *, callback: str) -> str:
+    """Fill the empty database; return its admin's password. `fake` is the address of `world`, and
+    `callback` that of a subscriber."""
     password = secrets.token_urlsafe(9)
-    User.objects.create_superuser("admin", "", password)
+    user = User.objects.create_superuser("admin", "", password)
     _add_credential("demo")
     _add_credential("newsroom")
     Project.objects.filter(name="newsroom").update(posts_a_day=_DAILY_BUDGET)
     now = timezone.now()
     ids = list(world.ids.between(0, world.ids.tweets))
+    ids, of_a_file = ids[:-_IN_A_FILE], ids[-_IN_A_FILE:]
     track_lines(map(str, ids), came_from="the demo")
     record_past_week(world, ids, intervals.current()[1], now=now)
     _listen(fake)
     _poll_leaky_account(fake, world)
+    fill_menu(user, ids, of_a_file, callback)
     return password
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 
 from django.core.management.base import CommandError
-from django.template.defaultfilters import pluralize
 from tqdm import tqdm
 
 from trackers.history import by_command
@@ -16,6 +15,7 @@ from trackers.schedule.acts import act_in_pieces
 from trackers.schedule.bulk import TWEETS_PER_PIECE
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
+from tweetwatch.amounts import amount
 
 # Eight bytes each, whatever was given.
 Ids = Sequence[int]
@@ -72,4 +72,4 @@ def untrack_ids(ids: Ids) -> int:
 
 
 def tweet_count_text(count: int) -> str:
-    return f"{count:,} tweet{pluralize(count)}"
+    return f"{amount(count, 'tweet')}"

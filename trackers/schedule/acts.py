@@ -23,6 +23,7 @@ from trackers.schedule.bulk import TWEETS_PER_PIECE
 from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.models import Tag
+from tweetwatch.amounts import amount
 
 ADD_TWEET, CHANGE_TWEET, _DELETE_TWEET = (
     f"trackers.{verb}_tweet" for verb in ("add", "change", "delete")
@@ -135,7 +136,7 @@ def act_in_pieces(
 
 
 def _count_of_tweets(count: int) -> str:
-    return f"{count:,} tweet{'' if count == 1 else 's'}"
+    return amount(count, "tweet")
 
 
 def _asks_to_untrack(tweets: Sequence[Tweet] | str) -> str:

@@ -42,7 +42,9 @@ class CatchUp:
 _NOTHING_BEHIND = CatchUp("fresh")
 # Some credential could be used a moment ago, but none can now.
 NO_USABLE_CREDENTIAL = "No credential can be used now."
-NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
+NO_WORKERS = (
+    "Start `.venv/bin/python manage.py qcluster`, or its service; nothing is checked until then."
+)
 
 
 def read_catch_up(plan: Plan, figures: QueueSummary, *, now: datetime) -> CatchUp:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import BinaryIO
 
 from django.conf import settings as django_settings
-from django.template.defaultfilters import pluralize
 
 from trackers import history
 from trackers.acts import Done
@@ -17,6 +16,7 @@ from trackers.jobs import ordinary
 from trackers.timelines import homes, rebuilding, settings, store
 from trackers.timelines.models import Follower, Timeline
 from trackers.tweets.models import Author
+from tweetwatch.amounts import amount
 
 _EXPIRY_TASKS = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
 
@@ -51,7 +51,7 @@ def rebuild_all(actor: Actor) -> Done:
     homes = rebuilding.rebuild_all(settings.home_settings())
     history.record_many(actor, Follower, homes, "Asked for homes to be rebuilt")
     return Done(
-        f"The workers will rebuild {homes:,} home{pluralize(homes)}, the most recently viewed "
+        f"The workers will rebuild {amount(homes, 'home')}, the most recently viewed "
         "first. Until then homes are read from the sources.",
         homes,
     )
@@ -102,7 +102,7 @@ def rebuild_soon(followers: Sequence[Follower], actor: Actor) -> Done:
     homes = rebuilding.rebuild_soon(follower.pk for follower in followers)
     history.record(actor, followers, "Asked for its home to be rebuilt")
     return Done(
-        f"The workers will rebuild {homes:,} home{pluralize(homes)}. Until then homes are read "
+        f"The workers will rebuild {amount(homes, 'home')}. Until then homes are read "
         "from the sources.",
         homes,
     )
@@ -115,7 +115,7 @@ def expire(followers: Sequence[Follower], actor: Actor) -> Done:
         homes.drop_home(follower.pk)
     history.record(actor, followers, "Expired its home")
     return Done(
-        f"Expired {count:,} home{pluralize(count)}. Each is rebuilt when it is next viewed; until "
+        f"Expired {amount(count, 'home')}. Each is rebuilt when it is next viewed; until "
         "then it is read from the sources.",
         count,
     )

@@ -22,6 +22,7 @@ from trackers.timelines.models import Follower
 from trackers.tokens import factors, feed_addresses, sessions, ways_in, wrong_logins
 from trackers.tokens.models import ApiToken, FeedAddress, TimeFormat
 from trackers.tokens.password_mail import password_link
+from tweetwatch.amounts import amount
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -168,6 +169,6 @@ def revoke_all(user: User, actor: Actor) -> Done:
     logins = sessions.end_sessions(user)
     history.record(actor, [user], "Revoked all tokens and feed addresses, and ended all sessions")
     return Done(
-        f"{user.get_username()}: revoked {tokens:,} token{pluralize(tokens)} and {feeds:,} feed "
-        f"address{pluralize(feeds, 'es')}, and ended {logins:,} session{pluralize(logins)}."
+        f"{user.get_username()}: revoked {amount(tokens, 'token')} and {feeds:,} feed "
+        f"address{pluralize(feeds, 'es')}, and ended {amount(logins, 'session')}."
     )

@@ -16,7 +16,7 @@ from tweetwatch.statements import statement
 
 # The choices of the filter, in the page's order.
 STATES = {
-    "fresh": "Kept fresh",
+    "fresh": "Checked regularly",
     "resting": "Resting",
     "paused": "Paused",
     "no_money": "Waits for money",

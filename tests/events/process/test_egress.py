@@ -124,7 +124,7 @@ def test_one_refused_address_among_several_refuses_the_delivery(monkeypatch):
 
     assert one.error == (
         "Its name resolves to an address that is not allowed: "
-        "10.0.0.1 is not a public address, but private."
+        "10.0.0.1 is not a public address, but private; EGRESS_ALLOW does not list it."
     )
     assert receiver.connections == 0
 

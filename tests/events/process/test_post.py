@@ -388,7 +388,9 @@ def test_http_is_refused_unless_it_is_allowed():
 
     [one] = deliver(outgoing(receiver.url), egress=Egress(LOOPBACK))
 
-    assert one.error == "Its address does not start with https://."
+    assert one.error == (
+        "Its address does not start with https://, and EGRESS_PLAIN_HTTP is not set."
+    )
     assert receiver.connections == 0
 
 

@@ -12,7 +12,7 @@ def statements(staff, address):
 
 
 def test_a_part_equals_that_of_the_whole_page(staff):
-    page = staff.get("/operations/").content.decode()
+    page = staff.get("/operations/?tab=database").content.decode()
     part = staff.get("/operations/?part=database").content.decode()
 
     assert "<html" in page

@@ -148,15 +148,19 @@ def test_a_refusal_links_only_to_permitted_pages(client):
 
 
 def test_operations_show_money_and_credentials_only_with_permission(client):
-    page = some_staff(client, "view_queue").get("/operations/").content.decode()
-    for title in ("money-title", "keys-title", "workers-title"):
-        assert title not in page
+    some_staff(client, "view_queue")
+    for tab in ("now", "workers"):
+        page = client.get(f"/operations/?tab={tab}").content.decode()
+        for title in ("money-title", "keys-title", "workers-title"):
+            assert title not in page
 
     User.objects.all().delete()
     given = ("view_queue", "view_project", "view_credential", "view_worker")
-    page = some_staff(client, *given).get("/operations/").content.decode()
-    for title in ("money-title", "keys-title", "workers-title"):
+    some_staff(client, *given)
+    page = client.get("/operations/").content.decode()
+    for title in ("money-title", "keys-title"):
         assert title in page
+    assert "workers-title" in client.get("/operations/?tab=workers").content.decode()
 
 
 def test_live_events_leave_out_topics_without_permission(client):

@@ -95,5 +95,5 @@ def test_pages_and_the_api_agree(staff, busy):
 
 def test_checks_are_those_that_brought_figures(staff, busy):
     """Also where others were asked about, and X did not show them."""
-    assert "134 checks were made" in words(staff.get("/?part=now").content.decode())
+    assert "Checks that brought figures: 134" in words(staff.get("/?part=now").content.decode())
     assert "134 in the last 60 minutes" in words(staff.get("/operations/").content.decode())

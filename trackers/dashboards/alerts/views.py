@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.alerts.forms import DigestForm
+from trackers.alerts.kinds import ABOUT_TWEETS, RuleKind
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.words import condition
@@ -24,13 +25,14 @@ from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spoken
 from trackers.schedule.intervals import current
-from trackers.tweets.models import Author, Tweet
+from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.snowflake import LARGEST_ID
 
 _RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
 # Lines of a notice; the log has all.
 _MAX_NOTICE_LINES = 5
 About = AlertRule.About
+_NOTICES = AlertNotice.objects.select_related("rule").prefetch_related("mails")
 _SUBJECT_GONE: dict[str, str] = {
     About.TWEET: "This tweet is no longer tracked. Track it again, or remove the rule.",
     About.AUTHOR: "This author is not known any more. Remove the rule.",
@@ -65,9 +67,11 @@ def alert(request: HttpRequest, id: int) -> HttpResponse:
 def alert_log(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     below = _parse_before(request)
-    notices = AlertNotice.objects.prefetch_related("mails").filter(pk__lt=below)[
-        : _LOG_PAGE_SIZE + 1
-    ]
+    notices = (
+        AlertNotice.objects.select_related("rule")
+        .prefetch_related("mails")
+        .filter(pk__lt=below)[: _LOG_PAGE_SIZE + 1]
+    )
     context = {
         "now": now,
         "notices": _notice_rows(notices[:_LOG_PAGE_SIZE], now=now),
@@ -87,7 +91,7 @@ def _parse_before(request: HttpRequest) -> int:
 
 
 def _rules_context(*, now: datetime) -> dict[str, Any]:
-    lately = AlertNotice.objects.prefetch_related("mails")[:_RECENT_NOTICES]
+    lately = _NOTICES[:_RECENT_NOTICES]
     return {
         "rules": _rule_rows(AlertRule.objects.all()[:RULES_MOST]),
         "notices": _notice_rows(lately, now=now, most=_MAX_NOTICE_LINES),
@@ -106,7 +110,7 @@ def _mail_status() -> dict[str, object]:
 
 
 def _rule_context(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
-    lately = rule.alertnotice_set.prefetch_related("mails")[:_RECENT_NOTICES]
+    lately = rule.alertnotice_set.select_related("rule").prefetch_related("mails")[:_RECENT_NOTICES]
     return {
         "rule": _rule_rows([rule])[0],
         "row": rule,
@@ -146,14 +150,23 @@ class MailRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeLine:
+    what: str
+    url: str
+    is_over: bool
+    text: str  # the tweet's, as X shows it today; it is never kept in the notice
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeRow:
     id: int
     at: Moment
     kind: str
     name: str
     rule: int | None
-    lines: Sequence[dict[str, str]]
+    lines: Sequence[NoticeLine]
     more: int
+    more_link: str  # where the others are, or what they would be now; may be empty
     body: str
     mails: Sequence[MailRow]
 
@@ -200,6 +213,8 @@ def _notice_rows(
     notices: Iterable[AlertNotice], *, now: datetime, most: int = LINES_MOST
 ) -> list[NoticeRow]:
     """`most`: at most this many lines of each."""
+    notices = list(notices)
+    texts = _texts_of([line for notice in notices for line in notice.lines[:most]])
     return [
         NoticeRow(
             id=notice.pk,
@@ -207,13 +222,38 @@ def _notice_rows(
             kind=notice.kind,
             name=notice.rule_name or ("Daily digest" if notice.body else "Built-in check"),
             rule=notice.rule_id,
-            lines=notice.lines[:most],
+            lines=[
+                NoticeLine(
+                    line["what"], line["url"], line["state"] == "back", texts.get(line["of"], "")
+                )
+                for line in notice.lines[:most]
+            ],
             more=notice.more + max(0, len(notice.lines) - most),
+            more_link=_more_link(notice, most=most),
             body=notice.body,
             mails=[_mail_row(mail, now=now) for mail in notice.mails.all()],
         )
         for notice in notices
     ]
+
+
+def _texts_of(lines: Iterable[dict[str, str]]) -> dict[str, str]:
+    """By the tweets' ids; without those that X no longer shows."""
+    ids = {int(line["of"]) for line in lines if line["kind"] == "tweet"}
+    rows = TweetText.objects.filter(tweet__in=ids, tweet__gone_at=None, tweet__missing_since=None)
+    return {str(id): text for id, text in rows.values_list("tweet_id", "text")} if ids else {}
+
+
+def _more_link(notice: AlertNotice, *, most: int) -> str:
+    """The log has all lines that are kept; beyond these, what is so now."""
+    if len(notice.lines) > most:
+        return f"{reverse('alert-log')}?before={notice.pk + 1}"
+    rule = notice.rule
+    if rule and rule.kind == RuleKind.MILESTONE:
+        return f"{reverse('tweets')}?min_{rule.metric}={rule.at}"
+    if rule and rule.kind in ABOUT_TWEETS:
+        return f"{reverse('fastest')}?metric={rule.metric}"
+    return ""
 
 
 def _mail_row(mail: AlertMail, *, now: datetime) -> MailRow:

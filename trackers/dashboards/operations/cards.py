@@ -11,14 +11,14 @@ from trackers.dashboards.figures import (
     VERY_LATE_AFTER,
     Figure,
     about,
-    brief_seconds,
     hour_figures,
 )
-from trackers.dashboards.words import Moment, ago, commas
+from trackers.dashboards.words import Moment, ago, brief, commas
 from trackers.jobs.observed.database import Horizon
 from trackers.jobs.queue import URGENT_SHARE
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
 from trackers.schedule.catch_up import CatchUp
+from tweetwatch.amounts import amount
 from tweetwatch.notation import time_of_day
 
 # A full count older than this is shown with its age.
@@ -55,7 +55,7 @@ def snapshot_figure(horizon: Horizon) -> Figure:
     return Figure(
         "database.oldest_snapshot",
         "Oldest snapshot",
-        brief_seconds(seconds),
+        brief(seconds),
         f"{seconds} s{who}",
         "How long the oldest transaction has been open. Rows that have died since then "
         "cannot be removed from the queue, so claims get slower.",
@@ -91,7 +91,7 @@ def _outlook(forecast: CatchUp, *, due: int, said_above: Collection[str] = ()) -
 
 
 def _tweets_are(number: int) -> str:
-    return "1 tweet is" if number == 1 else f"{commas(number)} tweets are"
+    return amount(number, "tweet is", "tweets are")
 
 
 def _rate(a_second: float) -> str:
@@ -129,7 +129,8 @@ def bars(minutes: Iterable[MinuteCounters], *, now: datetime) -> Bars:
         bars=tuple(_bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
         total=total,
         most=commas(most),
-        label=f"{total.words} checks in the last 60 minutes, at most {commas(most)} in a minute",
+        label=f"{amount(int(total.exact), 'check')} in the last 60 minutes, "
+        f"at most {commas(most)} in a minute",
     )
 
 
@@ -139,5 +140,5 @@ def _bar(place: int, at: datetime, measured: int, most: int) -> Bar:
         x=place * (_BAR + _GAP),
         y=f"{_BARS_HEIGHT - height:.1f}",
         height=f"{height:.1f}",
-        words=f"{time_of_day(at)}: {commas(measured)} checks",
+        words=f"{time_of_day(at)}: {amount(measured, 'check')}",
     )

@@ -16,6 +16,7 @@ from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasti
 from trackers.money.models import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from trackers.status import Status
+from tweetwatch.amounts import amount
 from tweetwatch.clock_times import clock_time
 
 # From this share of a budget on, its meter stops being green.
@@ -156,11 +157,11 @@ def _rest_of(project: Project, month: int | Decimal | None) -> str:
 
 
 def _accounts(users: int) -> str:
-    return f"{commas(users)} account{'' if users == 1 else 's'}"
+    return amount(users, "account")
 
 
 def _searches(counts: int) -> str:
-    return f"{commas(counts)} count{'' if counts == 1 else 's'} of a search"
+    return amount(counts, "count of a search", "counts of a search")
 
 
 def _paid(
@@ -174,7 +175,7 @@ def _paid(
         return ""
     if money != of_posts + of_users + of_counts:
         # The price was changed meanwhile.
-        things = [f"{commas(posts)} posts", _accounts(users)] + [_searches(counts)] * bool(counts)
+        things = [amount(posts, "post"), _accounts(users)] + [_searches(counts)] * bool(counts)
         return f"for {', '.join(things[:-1])} and {things[-1]}, some at another price"
     and_owned = (
         f" + {commas(owned)} of our own × {_exact_price(project.price_of_an_owned_post)}"
@@ -187,7 +188,7 @@ def _paid(
         else ""
     )
     return (
-        f"{commas(posts - owned)} posts × {_exact_price(project.price_of_a_post)}{and_owned} = "
+        f"{amount(posts - owned, 'post')} × {_exact_price(project.price_of_a_post)}{and_owned} = "
         f"{dollars(of_posts)}, "
         f"{_accounts(users)} × {_exact_price(project.price_of_a_user)} = {dollars(of_users)}"
         f"{and_counts}"
@@ -275,7 +276,8 @@ def _budget_outlook(summary: MoneySummary, *, now: datetime) -> tuple[str, str]:
     if not summary.waiting:
         more = f"about {commas(needs)}" if needs else "no"
         return f"Enough for today: {more} more tweet-days are needed, {commas(left)} are left.", ""
-    waits = f"about {commas(summary.waiting)} tweets wait until 00:00 UTC, the oldest first"
+    wait = amount(summary.waiting, "tweet waits", "tweets wait")
+    waits = f"about {wait} until 00:00 UTC, the oldest first"
     dry = summary.runs_dry_at
     if dry is None or summary.is_dry(now=now):
         rest = f"{commas(left)} tweet-days are left, about {commas(needs)} are needed"

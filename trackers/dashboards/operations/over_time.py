@@ -19,6 +19,7 @@ from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.queue import job_classes
 from trackers.jobs.statistics import isolated_by_queue
+from tweetwatch.amounts import amount
 from tweetwatch.tables import Column, Table
 
 _BARS_COUNT_FROM = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,6 +41,7 @@ _QUEUE_COLUMNS = (
     Column("failed", "whole"),
 )
 _MAX_SHOWN = 20
+_MAX_FAILED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def _queue_over_time(
         slug=name.replace(":", "-"),
         charts=(
             _chart(name, f"Due {unit}", slots, attrgetter("due"), commas),
-            _chart(name, "Oldest due", slots, attrgetter("oldest_due_seconds"), _seconds_in_words),
+            _chart(
+                name, "Longest overdue", slots, attrgetter("oldest_due_seconds"), _seconds_in_words
+            ),
             _chart(name, f"Done per {span.steps}", slots, attrgetter("measured"), commas),
         ),
         lines=stretches[::-1],
@@ -148,8 +152,21 @@ def over_time_context(request: HttpRequest, *, now: datetime) -> dict[str, objec
         "spans": SPANS,
         "over_time": _queues_over_time(stretches, span, now=now),
         "is_kept": any(stretches.values()),
-        "troubled": NotedTask.objects.all()[:_MAX_SHOWN],
     }
+
+
+def troubled_tasks() -> Sequence[NotedTask]:
+    """The newest."""
+    return list(NotedTask.objects.all()[:_MAX_SHOWN])
+
+
+def failed_lately(*, now: datetime) -> str:
+    """How many tasks failed in the last hour, such as "3 tasks"; empty for none."""
+    newest = NotedTask.objects.values_list("failed", "ended_at")[:_MAX_FAILED]
+    failed = sum(has_failed and now - ended_at <= AN_HOUR for has_failed, ended_at in newest)
+    if failed == _MAX_FAILED:
+        return f"{amount(failed, 'task')} or more"
+    return amount(failed, "task") if failed else ""
 
 
 def _asked_span(request: HttpRequest) -> tuple[str, Span]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -27,8 +27,10 @@ from trackers.dashboards.operations.database import (
 from trackers.dashboards.operations.money import project_blocks
 from trackers.dashboards.operations.over_time import (
     AN_HOUR,
+    failed_lately,
     isolated_keys,
     over_time_context,
+    troubled_tasks,
 )
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.jobs.models import TWEET_UPDATE
@@ -36,6 +38,25 @@ from trackers.jobs.observed.database import health, wal_by_minute
 from trackers.jobs.observed.models import Worker
 from trackers.jobs.statistics import by_minute
 from trackers.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class _Tab:
+    name: str
+    words: str
+    parts: tuple[str, ...]
+    address: str
+
+
+_TABS = {
+    tab.name: tab
+    for tab in (
+        _Tab("now", "Now", ("figures", "days"), "./"),
+        _Tab("workers", "Workers", ("workers",), "?tab=workers"),
+        _Tab("queues", "Queues", ("queues", "over-time"), "?tab=queues"),
+        _Tab("database", "Database", ("database",), "?tab=database"),
+    )
+}
 
 
 @require_safe
@@ -46,11 +67,20 @@ def operations(request: HttpRequest) -> HttpResponse:
     parts: dict[str, PartReader] = {
         "figures": lambda: _figures_now(status),
         "days": lambda: {"days": days_table(status.plan, now=now, is_whole=True)},
+        "workers": lambda: _workers_context(status),
+        "queues": lambda: {"queues": [(queue, queue.held(now=now)) for queue in status.queues]},
         "over-time": lambda: over_time_context(request, now=now),
         "database": lambda: _database_context(status),
     }
-    shared = {"now": now, "kiosk": is_kiosk(request)}
-    return render_parts(request, "dashboards/operations/page.html", parts, shared=shared)
+    tab = request.GET.get("tab", "")
+    tab = tab if tab in _TABS else "now"
+    return render_parts(
+        request,
+        "dashboards/operations/page.html",
+        {name: parts[name] for name in _TABS[tab].parts},
+        alone=parts,
+        shared={"now": now, "kiosk": is_kiosk(request), "tab": tab, "tabs": _TABS.values()},
+    )
 
 
 @require_safe
@@ -85,8 +115,6 @@ def _figures_now(status: Status) -> dict[str, object]:
         youngest=youngest,
         said_above=[notice.sentence for notice in above],
     )
-    silent_since = now - Worker.SILENT_AFTER
-    silent = [worker for worker in status.workers if worker.seen_at <= silent_since]
     return {
         "figures": (*_figures_of_the_queue(status), snapshot_figure(status.oldest_snapshot)),
         "count": count_age(queue, now=now),
@@ -96,12 +124,26 @@ def _figures_now(status: Status) -> dict[str, object]:
         "credentials": [
             (credential, credential.reported_windows()) for credential in status.credentials
         ],
-        "workers": sorted(status.workers, key=lambda worker: worker not in silent),
-        "silent": silent,
+        "silent": _silent(status),
+        "failed": failed_lately(now=now),
         "notices": above,
         "isolated": isolated_keys(),
-        "queues": [(queue, queue.held(now=now)) for queue in status.queues],
     }
+
+
+def _workers_context(status: Status) -> dict[str, object]:
+    silent = _silent(status)
+    return {
+        "workers": sorted(status.workers, key=lambda worker: worker not in silent),
+        "silent": silent,
+        "troubled": troubled_tasks(),
+    }
+
+
+def _silent(status: Status) -> list[Worker]:
+    """Those that stopped without a word."""
+    silent_since = status.now - Worker.SILENT_AFTER
+    return [worker for worker in status.workers if worker.seen_at <= silent_since]
 
 
 def _database_context(status: Status) -> dict[str, object]:

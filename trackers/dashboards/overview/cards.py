@@ -24,6 +24,7 @@ from trackers.dashboards.figures import (
 )
 from trackers.dashboards.words import Moment, ahead, commas, lasting
 from trackers.jobs.statistics import MinuteCounters, QueueSummary
+from tweetwatch.amounts import amount
 
 _MAX_GAUGES = 8
 
@@ -44,8 +45,8 @@ def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Head
     if idle and overdue < LATE_AFTER:
         return Headline("warn", "Nothing is being checked", f"No tweet is late yet, but {idle}.")
     if waiting and overdue < LATE_AFTER:
-        wait = "tweet waits" if waiting == 1 else "tweets wait"
-        title = f"About {commas(waiting)} {wait} for tomorrow's budget"
+        wait = amount(waiting, "tweet waits", "tweets wait")
+        title = f"About {wait} for tomorrow's budget"
         return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
     if overdue < 1:
         return Headline("good", "Everything is fresh", _nothing_overdue(figures.due))
@@ -60,8 +61,7 @@ def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Head
 def _nothing_overdue(due: int) -> str:
     if not due:
         return "No tweet is overdue."
-    became = "1 became" if due == 1 else f"{commas(due)} became"
-    return f"No tweet is overdue; {became} due this second."
+    return f"No tweet is overdue; {commas(due)} became due this second."
 
 
 def _lateness_text(seconds: float) -> str:
@@ -135,15 +135,15 @@ def _isolated_cards(figures: SummaryFigures) -> tuple[Card, ...]:
 def _being_checked(number: int) -> str:
     if not number:
         return "None is being checked."
-    return f"{commas(number)} {'is' if number == 1 else 'are'} being checked."
+    return f"{amount(number, 'is', 'are')} being checked."
 
 
 def _describe_failures(minutes: Sequence[MinuteCounters], because: str) -> str:
     hour = hour_figures(minutes)
     if hour.failed.exact == "0":
-        return format_html("Nothing failed, and {} checks were made.", hour.checks.html)
+        return format_html("Nothing failed. Checks that brought figures: {}.", hour.checks.html)
     return format_html(
-        "while {} checks were made; they are tried again. {}", hour.checks.html, because
+        "They are tried again. {} Checks that brought figures: {}.", because, hour.checks.html
     )
 
 

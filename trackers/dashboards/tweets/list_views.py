@@ -30,6 +30,7 @@ from trackers.tweets.presence import Presence
 from trackers.tweets.tags.names import find_tag, offered_tags
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
+from tweetwatch.amounts import amount
 from tweetwatch.notation import exactly
 from tweetwatch.time_limits import TookTooLong
 
@@ -186,7 +187,7 @@ def _number_of_tweets(known: int | None, *, are_matches: bool) -> str:
         return "1 tweet matches" if known == 1 else f"{commas(known)} tweets match"
     if known > MAX_TWEETS_COUNTED:
         return f"{commas(MAX_TWEETS_COUNTED)}+ tweets"
-    return f"{commas(known)} tweet{'' if known == 1 else 's'}"
+    return amount(known, "tweet")
 
 
 def _gain_cell(row: Gain) -> SafeString:

@@ -37,6 +37,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import InvalidTagName, offered_tags
 from trackers.tweets.tags.tagging import tags_of
+from tweetwatch.amounts import amount
 from tweetwatch.time_limits import TookTooLong, limit_time
 
 # A page has fifty boxes.
@@ -225,4 +226,4 @@ def _get_bulk_act(id: int) -> BulkAct:
 def _tweets_in_words(count: int | None) -> str:
     if count is None:
         return "all tweets that match, which are too many to count while you wait,"
-    return f"{commas(count)} tweet{'' if count == 1 else 's'}"
+    return amount(count, "tweet")

@@ -94,7 +94,7 @@ def refusal(address: Address, allowed: Iterable[Network] = ()) -> str:
         return ""
     for network, what in _NOT_PUBLIC:
         if address in network:
-            return f"{address} is not a public address, but {what}"
+            return f"{address} is not a public address, but {what}; EGRESS_ALLOW does not list it"
     if isinstance(address, IPv6Address) and (address not in _PUBLIC_V6 or address.scope_id):
         return f"{address} is not a public address, but reserved"
     return ""
@@ -108,7 +108,7 @@ def fault_of(callback: str, *, plain_http: bool) -> str:
     except ValueError:
         return "It is not an address."
     if parts.scheme != "https" and not (plain_http and parts.scheme == "http"):
-        return "Its address does not start with https://."
+        return "Its address does not start with https://, and EGRESS_PLAIN_HTTP is not set."
     if nameless:
         return "Its address names no host, or no port."
     if "@" in parts.netloc:

@@ -23,6 +23,7 @@ from trackers.events.subscribers.subscriptions import enroll, join_topics, leave
 from trackers.events.subscribers.terms import TWICE, Terms, locked_subscriber, set_terms
 from trackers.history import Actor
 from trackers.outbox.models import Topic
+from tweetwatch.amounts import amount
 
 ADD, CHANGE, _DELETE = (f"trackers.{verb}_subscriber" for verb in ("add", "change", "delete"))
 
@@ -110,7 +111,7 @@ def _drop(subscriber: Subscriber, actor: Actor) -> Done:
     """Drop what waits for it; `count`: how many events."""
     events = drop_waiting(subscriber)
     history.record(actor, [subscriber], f"Dropped {events:,} waiting events")
-    return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
+    return Done(f"{subscriber}: {amount(events, 'event')} dropped.", events)
 
 
 def rotate_key(subscriber: Subscriber, actor: Actor) -> str:
@@ -139,7 +140,7 @@ def replay(subscriber: Subscriber, actor: Actor, *, since: datetime, until: date
     events = redelivery.stage_replay(subscriber, since, until)
     history.record(actor, [subscriber], f"Replay of {events:,} events")
     return Done(
-        f"{subscriber}: {events:,} event{pluralize(events)} will be delivered again, if its "
+        f"{subscriber}: {amount(events, 'event')} will be delivered again, if its "
         "filters match them.",
         events,
     )
@@ -153,7 +154,7 @@ def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
     events = redelivery.redeliver(subscriber, batch)
     history.record(actor, [subscriber], f"Delivered {events:,} events of a batch again")
     return Done(
-        f"{subscriber}: {events:,} event{pluralize(events)} of that batch will be sent once more. "
+        f"{subscriber}: {amount(events, 'event')} of that batch will be sent once more. "
         "The result is among its attempts.",
         events,
     )
@@ -177,11 +178,11 @@ def drop_batch(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
     """Drop a batch that was set aside; `count`: how many events. Raises NotSetAsideError."""
     events = set_aside.drop_batch(subscriber, batch)
     history.record(actor, [subscriber], f"Dropped the batch {batch}")
-    return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
+    return Done(f"{subscriber}: {amount(events, 'event')} dropped.", events)
 
 
 def _queued(subscriber: Subscriber) -> str:
-    return f"{status_of(subscriber, now=timezone.now()).books.queued:,}"
+    return amount(status_of(subscriber, now=timezone.now()).books.queued, "event")
 
 
 ACTS = {
@@ -200,15 +201,13 @@ ACTS = {
     "drop": Act(
         _drop,
         CHANGE,
-        asks=lambda of: (
-            f"Drop the {_queued(of)} events waiting for {of}? They will not be delivered."
-        ),
+        asks=lambda of: f"Drop the {_queued(of)} waiting for {of}? They will not be delivered.",
         button="Drop waiting events",
     ),
     "remove": Act(
         remove,
         _DELETE,
-        asks=lambda of: f"Remove {of}? The {_queued(of)} events waiting for it are dropped.",
+        asks=lambda of: f"Remove {of}? What waits for it, {_queued(of)}, is dropped.",
         button="Remove",
         leaves=True,
     ),

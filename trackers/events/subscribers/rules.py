@@ -31,7 +31,8 @@ def fault_of(address: str, *, most: int, plain_http: bool) -> str:
         return "is not an address"
     schemes = ("https", "http") if plain_http else ("https",)
     if parts.scheme not in schemes or not host or port == 0:
-        return f"is not an address with {' or '.join(schemes)}://"
+        only = ", since EGRESS_PLAIN_HTTP is not set" if parts.scheme == "http" else ""
+        return f"is not an address with {' or '.join(schemes)}://{only}"
     if "?" in address:
         return "has a query string"
     if "@" in parts.netloc:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
-from django.template.defaultfilters import pluralize
-
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
@@ -18,6 +16,7 @@ from trackers.ingest.files.track_lines import TrackedLines, track_lines
 from trackers.ingest.found_tweets import DoubtError, FoundTweet, Options, UnreadableError
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
+from tweetwatch.amounts import amount
 
 _NOT_NOW = "This is not possible now: the import was started already."
 
@@ -60,7 +59,7 @@ def try_again(report: Import, actor: Actor) -> Done:
     if not parts:
         return Done(f"{report.source}: No part has failed.", is_done=False)
     history.record(actor, [report.source], f"Tried {parts:,} parts again")
-    return Done(f"{parts:,} part{pluralize(parts)} will be tried again.", parts)
+    return Done(f"{amount(parts, 'part')} will be tried again.", parts)
 
 
 def discard(report: Import, actor: Actor) -> Done:

@@ -15,6 +15,7 @@ from trackers.backups.archive import ENDING, STAMP, BackupError, Manifest, remov
 from trackers.backups.dump import back_up
 from trackers.management.pageless import PagelessCommand
 from trackers.management.table_bar import TableBar
+from tweetwatch.amounts import amount
 
 KEYS_REMINDER = (
     "It does not contain FIELD_KEYS or SECRET_KEY. Keep a copy of .env away from the "
@@ -86,7 +87,7 @@ class Command(PagelessCommand):
             )
         if count := manifest.unreadable:
             self.stderr.write(
-                f"{count} secret{pluralize(count)} in the database cannot be decrypted with any "
+                f"{amount(count, 'secret')} in the database cannot be decrypted with any "
                 f"key in FIELD_KEYS, and {pluralize(count, 'is,are')} in the backup as "
                 f"{pluralize(count, 'it is,they are')}."
             )

@@ -4,7 +4,7 @@ demo ─┬─ embedded PostgreSQL (a fresh one)
       ├─ fakex     (stands in for X)
       ├─ qcluster  (the workers)
       ├─ stream    (posts as they appear)
-      ├─ deliver   (events to their subscribers)
+      ├─ deliver   (events to their subscribers, one of which is the demo's own)
       └─ gunicorn  (the pages)
 """
 
@@ -114,7 +114,9 @@ class Command(BaseCommand):
         fake = self.start_fake(children, logs, options, start_ms=start_ms)
         self.stdout.write("Creating a week of history …")
         begun = timezone.now()
-        password = demo_scene.prepare_scene(fake, demo_scene.world_of(options, start_ms=start_ms))
+        world = demo_scene.world_of(options, start_ms=start_ms)
+        callback = self.start_receiver(children, logs)
+        password = demo_scene.prepare_scene(fake, world, callback=callback)
         self.stdout.write("Starting the workers and the pages …")
         env = _child_env(X_API_BASE_URL=fake)
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
@@ -125,7 +127,7 @@ class Command(BaseCommand):
         send = [*manage, "deliver"]
         children.append(Child("deliveries", send, log=logs / "deliver.log", env=env))
         children.append(Child("pages", gunicorn(port), log=logs / "pages.log", env=env))
-        count = self.wait_for_first_lookups(children, begun)
+        count = self.wait_for_first_lookups(children, workers, begun)
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
         self.stdout.write(
             BANNER.format(
@@ -161,7 +163,16 @@ class Command(BaseCommand):
         self.wait_until(children, lambda: is_listening(port), "The fake X did not start")
         return f"http://127.0.0.1:{port}"
 
-    def wait_for_first_lookups(self, children: list[Child], begun: datetime) -> int:
+    def start_receiver(self, children: list[Child], logs: Path) -> str:
+        """The address of the demo's own subscriber, once it listens."""
+        port = free_port(0)
+        command = [sys.executable, "-m", "trackers.management.demo_receiver", str(port)]
+        receiver = Child("a subscriber", command, log=logs / "receiver.log", env=_child_env())
+        children.append(receiver)
+        self.wait_until(children, lambda: is_listening(port), "The demo's subscriber did not start")
+        return f"http://127.0.0.1:{port}/"
+
+    def wait_for_first_lookups(self, children: list[Child], workers: Child, begun: datetime) -> int:
         """Until nearly all tweets were looked up since, or for a minute; return how many there
         are."""
         # Without those that the stream and the poll bring meanwhile.
@@ -177,7 +188,7 @@ class Command(BaseCommand):
             if done >= LOOKED_UP_SHARE * total or (done and time.monotonic() > deadline):
                 return total
             if time.monotonic() > 2 * FIRST_LOOKUPS_WITHIN + deadline:
-                lines = children[1].last_lines()
+                lines = workers.last_lines()
                 raise CommandError(f"No tweet was looked up. The end of the workers' log:\n{lines}")
             time.sleep(0.5)
 

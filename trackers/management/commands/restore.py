@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.template.defaultfilters import pluralize
 
 from trackers import history
 from trackers.backups.archive import BackupError, Manifest, read_manifest, verify
@@ -17,6 +16,7 @@ from trackers.checks import database_keeps_every_text
 from trackers.history import by_command
 from trackers.management.table_bar import TableBar
 from trackers.tweets.models import Tweet
+from tweetwatch.amounts import amount
 
 NEXT_STEPS = (
     "Now start everything again. Overdue tweets are looked up, and sources and the "
@@ -130,6 +130,6 @@ class Command(BaseCommand):
         tweets = manifest.tables["trackers_tweet"].rows
         self.stdout.write(
             f"{what} It was made on {manifest.made_at:%Y-%m-%d at %H:%M:%S} UTC by tweetwatch "
-            f"{manifest.version} and has {tweets:,} tweet{pluralize(tweets)}, "
+            f"{manifest.version} and has {amount(tweets, 'tweet')}, "
             f"{manifest.rows:,} rows in {len(manifest.tables)} tables."
         )

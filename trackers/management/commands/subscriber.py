@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers.acts import Done
@@ -32,6 +31,7 @@ from trackers.management.subscribers import (
     find_subscriber,
     terms_of,
 )
+from tweetwatch.amounts import amount
 from tweetwatch.command_line import EXIT_USAGE
 
 
@@ -139,7 +139,7 @@ class Command(ActionsCommand):
         if options["dry_run"]:
             events = redelivery.count_replay(subscriber, since, until)
             sentence = (
-                f"{subscriber}: {events:,} event{pluralize(events)} would be delivered again, if "
+                f"{subscriber}: {amount(events, 'event')} would be delivered again, if "
                 "its filters match them."
             )
         else:

@@ -29,6 +29,7 @@
       const ahead = seconds > 0 && !("past" in time.dataset);
       const due = "ahead" in time.dataset;
       let words = ahead ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
+      if (!ahead && seconds > -1) words = "just now";
       if (due && seconds <= 0) words = seconds > -OVERDUE ? "now" : `due ${lasting(-seconds)} ago`;
       if (time.textContent !== words) time.textContent = words;
     }

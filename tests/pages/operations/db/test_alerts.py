@@ -18,7 +18,7 @@ from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRul
 from trackers.alerts.velocity import tweet_finding
 from trackers.ingest.sources.models import Source
 from trackers.outbox.findings import News
-from trackers.tweets.models import Author
+from trackers.tweets.models import Author, Tweet, TweetText
 
 ADD = "/alerts/add/"
 FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "at": 1000,
@@ -69,8 +69,8 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
         ({"to": ""}, "It would notify nobody."),
         ({"rest": "5s"}, "From 1 minute to 30 days"),
         ({"rest": "soon"}, "is not a duration"),
-        ({"about": "tweet", "of": "5"}, "There is no tracked tweet of this number."),
-        ({"about": "author", "of": ""}, "There is no author of this number."),
+        ({"about": "tweet", "of": "5"}, "No tracked tweet called “5” is known here."),
+        ({"about": "author", "of": ""}, "Say which author: @name, a link, or its number."),
         ({"kind": "milestone", "about": "tweet", "of": "1", "at": 10}, "It has 50 already."),
         ({"kind": "source", "about": "author", "of": "7"}, "not one of the available"),
         ({"to": ", ".join(f"a{n}@here.example" for n in range(11))}, "Enter at most 10 addresses."),
@@ -84,6 +84,81 @@ def test_an_invalid_rule_is_refused_with_the_reason(staff, given, why):
     assert reply.status_code == 400
     assert why in words(reply)
     assert not AlertRule.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("about", "typed", "of"),
+    [
+        ("author", "@Ada", 7),
+        ("author", "https://x.com/ada", 7),
+        ("author", "7", 7),
+        ("author", "https://watch.example/authors/7/", 7),
+        ("tweet", "https://x.com/ada/status/1?s=20", 1),
+        ("tweet", "https://watch.example/tweets/1/?view=days", 1),
+        ("source", "@nasa", "account"),
+        ("source", "https://x.com/NASA", "account"),
+        ("source", "cats  lang:en", "search"),
+    ],
+)
+def test_a_rule_takes_what_a_person_knows_of_its_subject(staff, about, typed, of):
+    tweet(1)
+    Author.objects.update_or_create(id=7, defaults={"username": "ada"})
+    Author.objects.update_or_create(id=8, defaults={"username": "adabel"})
+    sources = {
+        "account": Source.objects.create(kind="account", of="nasa").pk,
+        "search": Source.objects.create(kind="search", of="cats lang:en").pk,
+    }
+    kind = {"kind": "source"} if about == "source" else {}
+
+    reply = staff.post(ADD, {**FAST, **kind, "about": about, "of": typed})
+
+    assert reply.status_code == 302, words(reply)
+    assert AlertRule.objects.get().of == sources.get(of, of)
+
+
+def test_alerts_show_the_texts_that_x_shows_today(staff):
+    made = rule("velocity", metric="likes", at=10, to=[])
+    there, gone = tweet(1), tweet(2)
+    TweetText.objects.bulk_create(
+        TweetText(tweet=one, text=text) for one, text in ((there, "Lift-off!"), (gone, "A secret."))
+    )
+    news = [News(tweet_finding(made, one.pk, "It grows."), "down") for one in (there, gone)]
+    notice.add_notice(made, news, now=timezone.now())
+    for address in ("/alerts/", f"/alerts/{made.pk}/", "/alerts/log/"):
+        assert "Lift-off!" in words(staff.get(address))
+        assert "A secret." in words(staff.get(address))
+
+    Tweet.objects.filter(pk=gone.pk).update(missing_since=timezone.now())
+
+    for address in ("/alerts/", f"/alerts/{made.pk}/", "/alerts/log/"):
+        assert "Lift-off!" in words(staff.get(address))
+        assert "A secret." not in words(staff.get(address))
+    assert "secret" not in str(AlertNotice.objects.values())
+
+
+def test_more_of_an_alert_is_a_link(staff):
+    made = rule("milestone", metric="likes", at=500, to=[])
+    news = [News(tweet_finding(made, id, "It grows."), "down") for id in range(1, 101)]
+    notice.add_notice(made, news, now=timezone.now())
+
+    page = staff.get("/alerts/").content.decode()
+    log = re.search(r'<a href="(/alerts/log/[^"]*)">And 95 more</a>', page)[1]
+    page = staff.get(log).content.decode()
+    assert page.count("It grows.") == 20
+    assert '<a href="/tweets/?min_likes=500">And 80 more</a>' in page
+
+
+def test_a_new_rule_about_the_usual_has_a_minimum(staff):
+    page = staff.get(f"{ADD}?kind=usual").content.decode()
+    assert re.search(r'name="at" value="100"', page)
+
+
+def test_a_rule_about_an_unknown_name_is_refused(staff):
+    Author.objects.update_or_create(id=8, defaults={"username": "adabel"})
+
+    reply = staff.post(ADD, {**FAST, "about": "author", "of": "@ada"})
+
+    assert "No author called “@ada” is known here." in words(reply)
 
 
 def test_pages_of_tweets_authors_and_sources_link_to_the_rule_form(staff):

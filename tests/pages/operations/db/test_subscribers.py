@@ -175,7 +175,7 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert "delivered test" in page
     assert books() == (2, 2, 0, 0)
     fanned_out(3)
-    assert "Drop the 1 events waiting" in act(staff, shop, "drop")
+    assert "Drop the 1 event waiting" in act(staff, shop, "drop")
     assert books() == (3, 2, 0, 1), "it only asked"
     assert "1 event dropped" in act(staff, shop, "drop", sure="yes")
     assert books() == (3, 2, 1, 0)

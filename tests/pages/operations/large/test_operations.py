@@ -34,16 +34,18 @@ def test_without_workers_and_credentials_the_pages_say_what_to_do(staff):
 def test_a_silent_worker_is_flagged_and_not_counted_as_running(staff):
     worker(seen_at=now() - timedelta(minutes=2))
 
-    page = staff.get("/operations/").content.decode()
+    page = staff.get("/operations/?tab=workers").content.decode()
 
     assert "silent" in page
-    assert "Workers not running" in page
+    now_page = staff.get("/operations/").content.decode()
+    assert "1 process stopped without a word" in now_page
+    assert "Workers not running" in now_page
 
 
 def test_a_worker_is_shown_with_its_task_and_since_when(staff):
     worker(doing="tweet:update, 100 keys", doing_since=now() - timedelta(seconds=3))
 
-    page = staff.get("/operations/").content.decode()
+    page = staff.get("/operations/?tab=workers").content.decode()
 
     assert "tweet:update, 100 keys" in page
     assert "Workers not running" not in page

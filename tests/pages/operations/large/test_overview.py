@@ -161,7 +161,7 @@ def test_the_cards_show_due_checked_late_and_failed_with_reasons(staff):
     assert "Due now 3 of 3 tweets that have a next check. None is being checked." in page
     assert "Lateness 0.5 s / 10 s" in page
     assert (
-        "Failed this hour 7 while 100 checks were made; they are tried again. X answered 503."
+        "Failed this hour 7 They are tried again. X answered 503. Checks that brought figures: 100"
     ) in page
 
 
