@@ -62,7 +62,7 @@ class PresenceCount(models.Model):
 # rows with `id`, `before` and `after`. Ids have no order here: rows are only added.
 _CHANGES_COUNTED = """
     INSERT INTO trackers_presencecount (year, presence, tweets)
-    SELECT trackers_year_v1(id), presence, sum(change)
+    SELECT trackers_year_v1(id) AS year, presence, sum(change)
     FROM ({moved}) AS moved
     CROSS JOIN LATERAL (VALUES (before, -1), (after, 1)) AS counts(presence, change)
     WHERE before IS DISTINCT FROM after AND presence IS NOT NULL
