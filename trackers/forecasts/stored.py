@@ -21,7 +21,7 @@ class ProjectForecast:
     """Tweet-days of a project; None where nothing is known."""
 
     name: str
-    spends: Decimal | None  # today's tweet-days in US dollars, as they are billed
+    spends: Decimal | None  # by midnight, in US dollars; of accounts and counts, those so far
     so_far: int | None = None
     expected: float | None = None
     tomorrow: float | None = None
@@ -65,7 +65,7 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
     kept = ForecastOfProject.objects.filter(day__in=_around(day))
     rows = {(one.project_id, one.day): one for one in kept}
     nothing = ForecastOfProject()
-    owned = dict(Spending.objects.filter(day=day).values_list("project_id", "owned_posts"))
+    spent = {one.project_id: one for one in Spending.objects.filter(day=day)}
     forecasts = []
     for project in Project.objects.all():
         before, now, after = (
@@ -74,7 +74,9 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
         forecasts.append(
             ProjectForecast(
                 name=project.name,
-                spends=_dollars_for(project, now.expected, owned=owned.get(project.pk, 0)),
+                spends=_dollars_by_midnight(
+                    project, now.expected, spent.get(project.pk) or Spending()
+                ),
                 so_far=now.tweet_days,
                 expected=now.expected,
                 tomorrow=after.expected,
@@ -85,9 +87,15 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
     return forecasts
 
 
-def _dollars_for(project: Project, tweet_days: float | None, *, owned: int) -> Decimal | None:
-    """What a day costs; `owned`: how many tweet-days X has billed as owned reads so far."""
+def _dollars_by_midnight(
+    project: Project, tweet_days: float | None, spent: Spending
+) -> Decimal | None:
+    """What the day's tweet-days will have cost, and its accounts and counts so far."""
     if tweet_days is None:
         return None
     posts = round(tweet_days)
-    return project.cost_of_posts(posts, owned=min(owned, posts))
+    return (
+        project.cost_of_posts(posts, owned=min(spent.owned_posts, posts))
+        + (spent.users + spent.users_reserved) * project.price_of_a_user
+        + (spent.counts + spent.counts_reserved) * project.price_of_a_count
+    )

@@ -14,6 +14,7 @@ from tests.factories import AppFactory, ProjectFactory
 from trackers.dashboards.days_table import NOT_STRETCHED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET
+from trackers.money.models import Spending
 from trackers.schedule.models import Interval, Stretch, StretchMinute
 from trackers.schedule.stretch.words import ALL_FIXED
 
@@ -106,6 +107,19 @@ def test_operations_show_each_project_with_its_money(staff, now):
     seen = words(staff.get("/operations/?part=days"))
 
     assert f"acme 2,003 2,950 ${Decimal('14.75'):,.2f} – 2,800 2,900" in seen
+
+
+def test_dollars_by_midnight_are_no_less_than_those_of_now(staff, now):
+    """Accounts and counts of searches cost as well as tweet-days."""
+    days(now)
+    project = ForecastOfProject.objects.filter(day=now.date()).get().project
+    Spending.objects.create(project=project, day=now.date(), posts=2_003, users=200, counts=10,
+                            money=Decimal("12.065"))  # fmt: skip
+
+    seen = words(staff.get("/operations/?part=days"))
+
+    # 2,950 tweet-days, 200 accounts at a cent and 10 counts at half a cent.
+    assert "acme 2,003 2,950 $16.80 " in seen
 
 
 @pytest.mark.parametrize("address", ["/?part=now", "/operations/"])
