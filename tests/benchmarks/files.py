@@ -27,7 +27,7 @@ ROWS = 1_000_000
 FIRST, STEP = 1_212_092_628_029_698_055, 4_194_313
 # Of one that reads; a document of a gigabyte is to need no more. In one that is a single line, up
 # to 16 MB may be one value, which is in memory as objects.
-MOST_MB, MOST_MB_OF_ONE_LINE = 120, 300
+MOST_MB, MOST_MB_OF_ONE_LINE = 120, 220
 READ = """
 import sys, time, resource, os, django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
