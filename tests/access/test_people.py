@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -82,12 +83,43 @@ def changed(**given):
 
 def test_an_owner_grants_a_role_that_opens_the_admin(owner):
     eve = User.objects.create_user("eve")
-    group = Group.objects.get(name=OPERATOR)
+    team = Group.objects.create(name="newsroom")
 
-    owner.post(f"{USERS}{eve.pk}/change/", changed(groups=[group.pk]))
+    owner.post(f"{USERS}{eve.pk}/change/", changed(role=OPERATOR, groups=[team.pk]))
 
     eve.refresh_from_db()
     assert (roles.roles_of(eve), eve.is_staff) == ([OPERATOR], True)
+    assert eve.groups.contains(team)
+
+
+def test_a_form_about_something_else_leaves_the_role_and_a_team_as_they_are(owner):
+    eve = User.objects.create_user("eve")
+    team = Group.objects.create(name="newsroom")
+    roles.give(eve, OPERATOR)
+    eve.groups.add(team)
+
+    owner.post(
+        f"{USERS}{eve.pk}/change/", changed(role=OPERATOR, groups=[team.pk], first_name="Eve")
+    )
+
+    eve.refresh_from_db()
+    assert (roles.roles_of(eve), eve.first_name) == ([OPERATOR], "Eve")
+    assert eve.groups.contains(team)
+
+    owner.post(f"{USERS}{eve.pk}/change/", changed(groups=[team.pk]))
+    eve.refresh_from_db()
+    assert (roles.roles_of(eve), eve.is_staff) == ([], False)
+
+
+def test_the_page_of_a_user_has_the_role_first_and_no_single_permissions(owner):
+    eve = User.objects.create_user("eve")
+    roles.give(eve, VIEWER)
+
+    page = owner.get(f"{USERS}{eve.pk}/change/").content.decode()
+
+    assert 'name="user_permissions"' not in page
+    assert re.search(r'name="role" value="viewer"[^>]* checked', page)
+    assert page.index('name="role"') < page.index('name="email"')
 
 
 def test_an_owner_can_neither_create_nor_change_an_administrator(owner):
@@ -170,19 +202,19 @@ def test_an_owner_cannot_revoke_what_an_administrator_has(owner):
 def test_the_last_owner_cannot_lock_himself_out(client, owner):
     """Neither give up the role, nor the account."""
     kim = User.objects.get()
-    for change in ({"groups": []}, {"is_active": ""}):
+    for change in ({"role": ""}, {"is_active": ""}):
         refused = client.post(f"{USERS}{kim.pk}/change/", typed(kim, **change))
         assert "last account that can change accounts" in refused.content.decode(), change
     assert client.post(f"{USERS}{kim.pk}/delete/", {"post": "yes"}).status_code == 403
 
     roles.give(User.objects.create_user("lee"), OWNER)
-    client.post(f"{USERS}{kim.pk}/change/", typed(kim, groups=[]))
+    client.post(f"{USERS}{kim.pk}/change/", typed(kim, role=""))
     assert roles.roles_of(kim) == []
 
 
 def typed(user, **change):
     """The form as it is, but for this."""
-    groups = [str(group.pk) for group in user.groups.all()]
+    [role] = roles.roles_of(user)
     joined = {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
-    form = {"username": user.username, "is_active": "on", "is_staff": "on", "groups": groups}
+    form = {"username": user.username, "is_active": "on", "role": role}
     return {name: value for name, value in {**form, **joined, **change}.items() if value}

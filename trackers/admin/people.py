@@ -15,7 +15,8 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.forms import ChoiceField, RadioSelect
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -29,7 +30,7 @@ from trackers import roles
 from trackers.acts import Done
 from trackers.admin.actions import ActingAdmin
 from trackers.history import in_admin
-from trackers.roles import IN_THE_ADMIN, MAY, OWNER, ROLES, roles_of
+from trackers.roles import MAY, OWNER, ROLES, roles_of
 from trackers.tokens import acts
 from trackers.tokens.sessions import sessions_of
 
@@ -51,11 +52,32 @@ for _model in [model for model in admin.site._registry if model.__module__.start
 
 
 class _PersonForm(UserChangeForm):
+    """The role is one choice; the other groups are the teams of a person."""
+
+    role = ChoiceField(
+        required=False,
+        choices=[("", "No role: sees nothing"), *((one, f"{one}: {MAY[one]}") for one in ROLES)],
+        widget=RadioSelect,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held = roles_of(self.instance) if self.instance.pk else []
+        self.initial["role"] = held[-1] if held else ""
+        if "groups" in self.fields:
+            self.fields["groups"].label = "Teams"
+            self.fields["groups"].queryset = Group.objects.exclude(name__in=ROLES)  # type: ignore[attr-defined]
+            self.fields["groups"].help_text = "A team has a home that its members share."
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         user = self.instance
+        if "groups" in cleaned:
+            # The role's group is no choice here, and stays until the role is changed.
+            stays = Q(name__in=ROLES, user=user.pk) | Q(pk__in=cleaned["groups"])
+            cleaned["groups"] = Group.objects.filter(stays).distinct()
         is_superuser = cleaned.get("is_superuser", user.is_superuser)
-        gives = is_superuser or any(group.name == OWNER for group in cleaned.get("groups", ()))
+        gives = is_superuser or cleaned.get("role") == OWNER
         if roles.is_last_giver(user) and not (gives and cleaned.get("is_active", user.is_active)):
             raise ValidationError(_LAST_ONE)
         return cleaned
@@ -87,7 +109,7 @@ class PersonAdmin(ActingAdmin, UserAdmin):
         fields = (*super().get_readonly_fields(request, obj), *self._gets_in_by)
         if request.user.is_superuser:
             return fields
-        return (*fields, "is_superuser", "user_permissions")
+        return (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and _may_change_user(request, obj)
@@ -98,17 +120,31 @@ class PersonAdmin(ActingAdmin, UserAdmin):
         return super().has_delete_permission(request, obj) and _may_change_user(request, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """An operator or owner can open the admin, even if nobody ticked the box."""
-        super().save_related(request, form, formsets, change)
+        """The role goes with what it opens: the admin, for operators and owners."""
         user: User = form.instance
-        if not user.is_staff and set(roles_of(user)) & set(IN_THE_ADMIN):
+        held = roles_of(user)
+        super().save_related(request, form, formsets, change)
+        if "role" not in form.cleaned_data:
+            return
+        role = form.cleaned_data["role"]
+        if role and [role] != held:
+            roles.give(user, role)
+        elif held and not role:
+            roles.take(user)
+        if user.is_superuser and not user.is_staff:
             user.is_staff = True
             user.save(update_fields=["is_staff"])
-            self.message_user(request, "This role uses the admin, so “staff status” has been set.")
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        return [*fieldsets, ("Gets in by", {"fields": self._gets_in_by})] if obj else fieldsets
+        """The role first; single permissions, of which there are hundreds, are for no person."""
+        if obj is None:
+            return super().get_fieldsets(request, obj)
+        return [
+            (None, {"fields": ("username", "password", "role", "groups")}),
+            ("Person", {"fields": ("first_name", "last_name", "email")}),
+            ("Account", {"fields": ("is_active", "is_superuser", "last_login", "date_joined")}),
+            ("Gets in by", {"fields": self._gets_in_by}),
+        ]
 
     @admin.display(description="API tokens")
     def tokens(self, user: User) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import authors, columns, health, home, live, metrics
+from trackers.dashboards import authors, columns, health, help_pages, home, live, metrics
 from trackers.dashboards.account import urls as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import views as alerts
@@ -95,6 +95,8 @@ urlpatterns = [
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),
+    path("help/", help_pages.help_search, name="help"),
+    path("help/<slug:name>/", help_pages.help_page, name="help-page"),
     path("alerts/", alerts.alerts, name="alerts"),
     path("alerts/log/", alerts.alert_log, name="alert-log"),
     path("alerts/add/", alert_acts.add_alert, name="alert-add"),

@@ -202,6 +202,8 @@ def homes(it: World) -> Rows:
         ("feed of a home, JSON", "page", f"/feeds/{it.me.feed}/home.json"),
         ("feed of a source", "page", f"/feeds/{it.me.feed}/sources/1.atom"),
         ("feed of a source, JSON", "page", f"/feeds/{it.me.feed}/sources/1.json"),
+        ("help: search", "page", "/help/?q=backup"),
+        ("help: a document", "page", "/help/operations/"),
         ("live", "page", "/live/"), ("live, polled", "poll", "/live/?part=rows&after=0-0"),
     ]  # fmt: skip
 

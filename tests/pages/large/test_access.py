@@ -43,6 +43,8 @@ PAGES = {
     "/home/": "view_tweet",
     "/columns/": "view_tweet",
     "/live/": "view_tweet",
+    "/help/": "view_tweet",
+    "/help/alerts/": "view_tweet",
     "/operations/strip/": "view_tweet",
     "/following/": "view_source",
     "/following/follows.csv": "view_source",
