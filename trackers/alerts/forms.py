@@ -26,7 +26,6 @@ from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 from trackers.tweets.finding.names import authors_called, is_known
 from trackers.tweets.models import METRICS, Author, Tweet
-from trackers.tweets.snowflake import LARGEST_ID
 
 About = AlertRule.About
 _THERE: dict[str, type[Model]] = {
@@ -36,6 +35,8 @@ _OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
 _RULE_FIELDS = ("kind", "name", "about", "of", *_OF_A_KIND, "to", "by_event", "rest", "enabled")
 # The page of one, in an address of ours.
 _OUR_PAGE = re.compile(r"/(?P<page>tweets|authors|sources)/(?P<id>[0-9]{1,19})/?(?:[?#]|$)")
+# Longer ones name nothing.
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _AT_OF_USUAL = 100
 _PLAIN = {"spellcheck": "false", "autocomplete": "off"}
 _REST_RANGE = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
@@ -82,8 +83,8 @@ def _subject_id(about: str, text: str) -> int | None:
         return int(ours["id"])
     if about == About.TWEET:
         return id_of(text)
-    if text.isdecimal():
-        return int(text) if int(text) <= LARGEST_ID else None
+    if _NUMBER.fullmatch(text):
+        return int(text)
     if about == About.AUTHOR:
         try:
             name = username(text)

@@ -153,6 +153,15 @@ def test_a_new_rule_about_the_usual_has_a_minimum(staff):
     assert re.search(r'name="at" value="100"', page)
 
 
+@pytest.mark.parametrize("about", ["author", "source", "tweet"])
+@pytest.mark.parametrize("digits", ["9" * 19, "9" * 5000, "١٢٣"])
+def test_a_number_of_nothing_is_refused_whatever_its_length(staff, about, digits):
+    reply = staff.post(ADD, {**FAST, "about": about, "of": digits})
+
+    assert reply.status_code == 400
+    assert "is known here." in words(reply)
+
+
 def test_a_rule_about_an_unknown_name_is_refused(staff):
     Author.objects.update_or_create(id=8, defaults={"username": "adabel"})
 
