@@ -111,6 +111,16 @@ def test_a_form_about_something_else_leaves_the_role_and_a_team_as_they_are(owne
     assert (roles.roles_of(eve), eve.is_staff) == ([], False)
 
 
+def test_an_administrator_who_is_none_any_more_cannot_open_the_admin(client):
+    client.force_login(User.objects.create_superuser("root"))
+    eve = User.objects.create_superuser("eve")
+
+    client.post(f"{USERS}{eve.pk}/change/", changed())
+
+    eve.refresh_from_db()
+    assert (eve.is_superuser, eve.is_staff) == (False, False)
+
+
 def test_the_page_of_a_user_has_the_role_first_and_no_single_permissions(owner):
     eve = User.objects.create_user("eve")
     roles.give(eve, VIEWER)

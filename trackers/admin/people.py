@@ -129,7 +129,8 @@ class PersonAdmin(ActingAdmin, UserAdmin):
         role = form.cleaned_data["role"]
         if role and [role] != held:
             roles.give(user, role)
-        elif held and not role:
+        elif not role and (held or "is_superuser" in form.changed_data):
+            # An administrator who is none any more has no use for the admin, either.
             roles.take(user)
         if user.is_superuser and not user.is_staff:
             user.is_staff = True
