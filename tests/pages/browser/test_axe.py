@@ -56,7 +56,6 @@ def filled(user):
     grown = [watched(), watched(2)]
     for one in grown:
         measure(one, 0, likes=1)
-    compared = ",".join(str(one.pk) for one in grown)
     there = source("account", "nasa", due_in=60, yielded=3)
     gap(there)
     source("stream", "#live")
@@ -95,6 +94,13 @@ def filled(user):
     many = bulk.begin_act(
         "tag", Tweet.objects.values_list("pk"), by="ada", tag=get_or_create_tag("launch").pk
     )
+    return pages_of(
+        grown=grown, seen=seen, many=many, there=there, rule=velocity_rule, subscriber=shop
+    )
+
+
+def pages_of(*, grown, seen, many, there, rule, subscriber):
+    compared = ",".join(str(one.pk) for one in grown)
     return [
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
         f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",
@@ -108,8 +114,8 @@ def filled(user):
         "/operations/", "/operations/?tab=workers", "/operations/?tab=queues",
         "/operations/?tab=database", "/operations/pause/", "/authors/7/",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",
-        f"/alerts/{velocity_rule.pk}/", "/alerts/log/",
-        "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",
+        f"/alerts/{rule.pk}/", "/alerts/log/",
+        "/subscribers/", f"/subscribers/{subscriber.pk}/", "/subscribers/add/", "/account/",
         "/account/password/",
     ]  # fmt: skip
 

@@ -18,6 +18,7 @@ from trackers.dashboards.figures import (
     LATE_AFTER,
     VERY_LATE_AFTER,
     Figure,
+    HourFigures,
     SummaryFigures,
     hour_figures,
     summary_figures,
@@ -113,7 +114,7 @@ def cards(
         ),
         Card(
             "failed", hour.failed.label, (hour.failed,),
-            _describe_failures(minutes, because), operations, VIEW_OPERATIONS,
+            _describe_failures(hour, because), operations, VIEW_OPERATIONS,
         ),
         *_isolated_cards(figures),
     )  # fmt: skip
@@ -138,8 +139,7 @@ def _being_checked(number: int) -> str:
     return f"{amount(number, 'is', 'are')} being checked."
 
 
-def _describe_failures(minutes: Sequence[MinuteCounters], because: str) -> str:
-    hour = hour_figures(minutes)
+def _describe_failures(hour: HourFigures, because: str) -> str:
     if hour.failed.exact == "0":
         return format_html("Nothing failed. Checks that brought figures: {}.", hour.checks.html)
     return format_html(
