@@ -49,12 +49,27 @@ class Change(NamedTuple):
 
 
 _NEW_PACE = statement(__file__, "_new_pace")
-_SHOWN_AND_PAID = """
+_COUNTED_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
     quotes = m.qu, bookmarks = m.bo, views = m.vi,
-    missing_since = NULL, missing_reason = '', gone_at = NULL,
-    unreadable_since = NULL, unreadable_reason = '',
     paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
+"""
+_SHOWN = """
+    missing_since = NULL, missing_reason = '', gone_at = NULL,
+    unreadable_since = NULL, unreadable_reason = ''
+"""
+# Of a file: what X has said since stays. What was billed is of now, whatever a clock that was ahead
+# has made of that.
+_IS_EARLIER = """
+    (m.paid_on IS NULL
+     AND m.at < greatest({of}.missing_since, {of}.gone_at, {of}.unreadable_since)) IS TRUE
+"""
+_SHOWN_UNLESS_EARLIER = """
+    missing_since = CASE WHEN {is_earlier} THEN t.missing_since END,
+    missing_reason = CASE WHEN {is_earlier} THEN t.missing_reason ELSE '' END,
+    gone_at = CASE WHEN {is_earlier} THEN t.gone_at END,
+    unreadable_since = CASE WHEN {is_earlier} THEN t.unreadable_since END,
+    unreadable_reason = CASE WHEN {is_earlier} THEN t.unreadable_reason ELSE '' END
 """
 # The metrics are compared first: mostly they differ, and then the hole need not be computed.
 _GOES_ON = """
@@ -76,13 +91,14 @@ _IN_FUTURE = "{of}.measured_until > now() + interval '1 minute'"
 # and a poll) close each run once.
 _PARTS = {
     "pace": _NEW_PACE,
-    "shown_and_paid": _SHOWN_AND_PAID,
+    "counted_and_paid": _COUNTED_AND_PAID,
     "in_future": _IN_FUTURE.format(of="t"),
 }
-_LOCKING = statement(__file__, "_locking", open=["hole"], **_PARTS)
+_LOCKING = statement(__file__, "_locking", open=["hole", "shown", "earlier"], **_PARTS)
 _RETURNING = statement(
     __file__,
     "_returning",
+    open=["shown", "earlier"],
     goes_on=_GOES_ON,
     was_in_future=_IN_FUTURE.format(of="old"),
     **_PARTS,
@@ -94,13 +110,14 @@ _CLOSED = statement(
     counted=counting_presences("""
         SELECT id, trackers_presence_v1(missing_reason, paid_before) AS before,
                trackers_presence_v1('', coalesce(paid_on, paid_before)) AS after
-        FROM recorded WHERE (missing_reason <> '' OR paid_before IS NULL) AND NOT belated
+        FROM recorded
+        WHERE (missing_reason <> '' OR paid_before IS NULL) AND NOT belated {unless_earlier}
     """),
 )
 _RECORD_EVENTS = statement(
     __file__,
     "_events",
-    open=["more"],
+    open=["more", "unless_gone"],
     topic=TOPIC,
     tweets=SELECT_TWEETS_TOPIC,
     milestones=SELECT_MILESTONES_TOPIC,
@@ -109,6 +126,17 @@ _RECORD_EVENTS = statement(
     staged=STAGED,
     t=later("at", "greatest(measured_until, gone_at, tracked_at)"),
 )
+_OF_NOW = {"shown": _SHOWN, "earlier": "", "unless_earlier": "", "unless_gone": ""}
+
+
+def _of_any_time(while_written: str, afterwards: str) -> dict[str, str]:
+    """The same parts for metrics that may be from before what X last said: whether they are."""
+    return {
+        "shown": fill(_SHOWN_UNLESS_EARLIER, {"is_earlier": while_written}),
+        "earlier": f", {afterwards} AS is_earlier",
+        "unless_earlier": "AND NOT is_earlier",
+        "unless_gone": "AND NOT (is_earlier AND gone_at IS NOT NULL)",
+    }
 
 
 # Locks: the tweets' rows, in the order of ids, as everywhere.
@@ -133,16 +161,24 @@ class Recording(NamedTuple):
         return self.returning if db.connection.info.server_version >= 180000 else self.locking
 
 
-def recording(module: str, name: str, *, hole: str, more: str = "", **parts: object) -> Recording:
-    """The statement in that file, with {record} replaced by each of the chains above."""
-    chains = [
-        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", {"hole": hole, "more": more})
-        for chain in (_LOCKING, _RETURNING)
-    ]
-    return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in chains))
+def recording(
+    module: str, name: str, *, hole: str, more: str = "", is_of_now: bool, **parts: object
+) -> Recording:
+    """The statement in that file, with {record} replaced by each of the chains above. `is_of_now`:
+    X has just shown the tweets, so that nothing need be compared with what it said before."""
+    earlier, was_earlier = (_IS_EARLIER.format(of=row) for row in ("t", "old"))
+    chains = (
+        (_LOCKING, _OF_NOW if is_of_now else _of_any_time("m.is_earlier", earlier)),
+        (_RETURNING, _OF_NOW if is_of_now else _of_any_time(earlier, was_earlier)),
+    )
+    filled = (
+        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", {"hole": hole, "more": more, **time})
+        for chain, time in chains
+    )
+    return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in filled))
 
 
-_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after")
+_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", is_of_now=False)
 
 
 def record(

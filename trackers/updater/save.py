@@ -42,6 +42,7 @@ SAVE = recording(
     bucket_keys=BUCKET_KEYS,
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
     hole=_HOLE_AFTER,
+    is_of_now=True,
     more=f"""
         UNION ALL
         SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen

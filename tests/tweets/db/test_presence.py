@@ -133,6 +133,60 @@ def test_figures_of_a_file_are_no_look_up_and_those_of_a_poll_are():
     assert is_exact() == {2019: {"unasked": 1}, 2020: {"shown": 1}}
 
 
+@pytest.mark.parametrize("missing", ["not_found", "suspended"])
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("before", [None, 2 * MINUTE])
+def test_older_figures_of_a_file_do_not_bring_a_missing_tweet_back(missing, gone, before):
+    """Neither one that was never measured nor one that was, before those of the file."""
+    tracked(NEW)
+    now = timezone.now()
+    if before:
+        record([Measured(NEW, now - before, figures(likes=9), MINUTE)])
+    looked_up(Verdict(NEW, MINUTE, missing=missing, gone=gone))
+    last = Tweet.objects.get()
+
+    record([Measured(NEW, now - MINUTE, figures(likes=1), MINUTE)])
+
+    tweet = Tweet.objects.get()
+    assert (tweet.missing_since, tweet.missing_reason) == (last.missing_since, missing)
+    assert tweet.gone_at == last.gone_at
+    assert bool(tweet.gone_at) is gone
+    assert (tweet.likes, tweet.measured_until) == (1, now - MINUTE)
+    assert is_exact() == {2020: {missing: 1}}
+
+    record([Measured(NEW, timezone.now(), figures(likes=2), MINUTE)])
+
+    tweet = Tweet.objects.get()
+    assert (tweet.missing_since, tweet.missing_reason, tweet.gone_at) == (None, "", None)
+    assert is_exact() == {2020: {"unasked": 1}}
+
+
+def test_older_figures_of_a_file_do_not_make_an_unreadable_tweet_readable():
+    tracked(NEW)
+    looked_up(Verdict(NEW, MINUTE, broken="a count is a 'text'"))
+
+    record([Measured(NEW, timezone.now() - MINUTE, figures(likes=1), MINUTE)])
+
+    tweet = Tweet.objects.get()
+    assert (tweet.likes, tweet.unreadable_reason) == (1, "a count is a 'text'")
+    assert tweet.unreadable_since
+
+
+def test_a_billed_measurement_brings_a_tweet_back_that_a_clock_ahead_did_not_find():
+    tracked(NEW)
+    looked_up(Verdict(NEW, MINUTE, missing="not_found"))
+    Tweet.objects.update(missing_since=timezone.now() + MINUTE)
+
+    record(
+        [Measured(NEW, timezone.now(), figures(likes=1), MINUTE)],
+        paid_on=TODAY,
+        paid_by=ProjectFactory().pk,
+    )
+
+    assert Tweet.objects.get().missing_since is None
+    assert is_exact() == {2020: {"shown": 1}}
+
+
 def test_posts_billed_to_a_poll_or_the_stream_were_shown():
     tracked(EARLY, NEW)
     looked_up(Verdict(EARLY, MINUTE, missing="suspended"))

@@ -8,6 +8,7 @@ import pytest
 from tests.factories import TweetFactory, figures
 from tests.stored_events import events_of, kinds, ms, subscribe
 from tests.together import together
+from trackers.milestones.models import Milestone
 from trackers.outbox.models import Event, Staged
 from trackers.tweets.models import Tweet
 from trackers.tweets.record import Measured, record
@@ -95,6 +96,34 @@ def test_a_returning_tweet_is_created_again_after_its_deletion():
     assert (kind, id, t) == ("create", 1, ms(AT) + 1)
     assert counts[8] == 5
     assert Tweet.objects.get().gone_at is None
+
+
+@pytest.mark.parametrize("measurements", [0, 1])
+def test_metrics_from_before_its_deletion_publish_nothing(measurements):
+    subscribe("tweets", "milestones")
+    Milestone.objects.create(metric="likes", at=5)
+    known = {"measured_until": AT, "taken_at": AT, "measurements": 1, "likes": 1}
+    TweetFactory(
+        id=1, tracked_at=BEFORE, gone_at=AT + 60 * SECOND, **(known if measurements else {})
+    )
+
+    measure(30, 6)
+
+    assert events_of() == []
+    tweet = Tweet.objects.get()
+    assert (tweet.likes, tweet.gone_at) == (6, AT + 60 * SECOND)
+
+
+def test_metrics_from_before_it_was_missing_are_a_change():
+    TweetFactory(
+        id=1, tracked_at=BEFORE, missing_since=AT + 60 * SECOND, missing_reason="not_found",
+        measured_until=AT, taken_at=AT, measurements=1, likes=1,
+    )  # fmt: skip
+
+    measure(30, 6)
+
+    assert kinds() == [("update", 1)]
+    assert Tweet.objects.get().missing_reason == "not_found"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,5 +1,6 @@
 -- Their events, while somebody subscribes ({tweets}, {milestones}: the topics' ids, if so). A tweet
--- that was gone gets a `create`; first metrics are not a change.
+-- that was gone gets a `create`, and nothing for metrics from before ({unless_gone}); first metrics
+-- are not a change.
 {topic},
 -- {t}: later than in all earlier events of the tweet; in that of its creation it is `tracked_at`.
 news AS MATERIALIZED (
@@ -7,7 +8,7 @@ news AS MATERIALIZED (
            ARRAY[retweets, replies, likes, quotes, bookmarks, views,
                  rt, re, li, qu, bo, vi]::bigint[] AS f
     FROM recorded
-    WHERE (({tweets}) IS NOT NULL OR {are_kept}) AND NOT belated
+    WHERE (({tweets}) IS NOT NULL OR {are_kept}) AND NOT belated {unless_gone}
       AND (changed AND measurements > 0 OR gone_at IS NOT NULL)
 ),
 {passed},

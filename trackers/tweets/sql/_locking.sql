@@ -9,6 +9,7 @@ recorded AS MATERIALIZED (
            compared.changed, compared.changed OR compared.hole AS begins,
            (compared.changed OR compared.hole) AND t.measurements > 0 AS ended,
            t.gone_at, t.tracked_at, t.missing_reason, t.paid_on AS paid_before, {pace} AS pace
+           {earlier}
     FROM measured m CROSS JOIN LATERAL (
         SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
     ) t CROSS JOIN LATERAL (
@@ -23,7 +24,7 @@ newest AS (
     SET taken_at = CASE WHEN m.begins THEN m.at ELSE m.taken_at END, measured_until = m.at,
         measurements = CASE WHEN m.begins THEN 1 ELSE m.measurements + 1 END,
         pace = m.pace,
-        {shown_and_paid}
+        {shown}, {counted_and_paid}
     FROM recorded m
     WHERE t.id = ANY(ARRAY[m.id]) AND NOT m.belated
 )

@@ -10,7 +10,7 @@ recorded AS (
     SET taken_at = CASE WHEN {goes_on} THEN t.taken_at ELSE m.at END, measured_until = m.at,
         measurements = CASE WHEN {goes_on} THEN t.measurements + 1 ELSE 1 END,
         pace = {pace},
-        {shown_and_paid}
+        {shown}, {counted_and_paid}
     -- A belated one leaves the tweet as it is, but locks it, so that it is not deleted meanwhile.
     WHEN MATCHED THEN UPDATE SET measured_until = t.measured_until
     WHEN NOT MATCHED AND false THEN INSERT (id) VALUES (m.tweet_id)
@@ -23,4 +23,5 @@ recorded AS (
            IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
         new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at,
         old.missing_reason, old.paid_on AS paid_before, m.paid_on, new.pace
+        {earlier}
 )

@@ -1,7 +1,7 @@
 """Counts of a table become history where a column says when they were measured."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -79,6 +79,24 @@ def test_an_uploaded_table_is_measured_by_the_column_that_the_person_chose():
     assert (report.tracked, report.warnings) == (4, 1)
     # Too old for any interval, by their ids: they rest; the others are due at once.
     assert {job.key for job in TweetUpdate.objects.all()} == {FIRST + 2, FIRST + 3}
+
+
+def test_counts_from_before_x_no_longer_showed_a_tweet_do_not_bring_it_back():
+    importing.start(upload(f"{FIRST}\n{FIRST + 1}\n"), column=None, referenced=False)
+    work()
+    missing_since = SEEN + timedelta(days=1)
+    Tweet.objects.update(missing_since=missing_since, missing_reason="not_found")
+    Tweet.objects.filter(pk=FIRST).update(gone_at=missing_since)
+    report = upload(TABLE, name="table.csv")
+    report.refresh_from_db()
+
+    start(report, measured_at="6")
+
+    rows = Tweet.objects.filter(missing_since=missing_since, missing_reason="not_found")
+    assert {row.pk: (row.likes, row.gone_at) for row in rows} == {
+        FIRST: (1234, missing_since),
+        FIRST + 1: (7, None),
+    }
 
 
 def test_an_uploaded_document_is_measured_by_the_field_that_the_person_chose():
