@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from trackers.xapi.results import Missing, Post, WindowSeen
@@ -23,6 +23,9 @@ FEWEST: Mapping[PageKind, int] = {
     "archive": 10,
 }
 MAX_PAGE_SIZE = 100
+# Of the first post: "the complete archive back to 2006" (x-api/posts/search/introduction,
+# 2026-08-22).
+BEGAN_AT = datetime(2006, 3, 21, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

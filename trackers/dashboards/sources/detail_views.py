@@ -22,7 +22,7 @@ from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
-from trackers.ingest.sources.archive import SEARCHED, searchable
+from trackers.ingest.sources.archive import can_fill, searchable
 from trackers.ingest.sources.days import cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
@@ -174,7 +174,7 @@ def _gap_help(gap: Gap, source: Source) -> str:
         return then if gap.closed_at else f"{then}; only an imported file can fill it"
     if gap.archive_asked_at:
         return "" if gap.closed_at else "X's full archive is searched for it"
-    if gap.closed_at is None and gap.is_lost and source.kind in SEARCHED:
+    if gap.closed_at is None and gap.is_lost and can_fill(source, gap):
         return gap.archive_refusal or _OF_ARCHIVE
     if gap.closed_at is None:
         return _HELP_OF_GAP[Gap.Why(gap.why)]

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from trackers.ingest.cursor import MILLISECOND
 from trackers.ingest.polls.begin import Begun, above_floor, floor_of
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
-from trackers.xapi.page import Ask, Excluded, Page
+from trackers.xapi.page import BEGAN_AT, Ask, Excluded, Page
 from trackers.xapi.results import Missing
 
 # How many polls' pages may be empty: newer posts must not wait for what X may never show.
@@ -68,6 +68,8 @@ def ask_for(sweep: Sweep, of: int | str, rules: ReadingRules) -> Ask:
         token=sweep.token,
         max_results=rules.page_size,
         exclude=rules.exclude if rules.kind == "account" else (),
+        # Without any bound the archive would go back thirty days, and look like all there is.
+        start_time=BEGAN_AT if rules.kind == "archive" and sweep.since_id is None else None,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from trackers.credentials import selection
 from trackers.credentials.windows import OPENS, UNHEARD_FOR, X_NOW
 from trackers.ingest.polls.state import kind_of
+from trackers.ingest.sources.archive import SEARCHED
 from trackers.ingest.sources.models import Source
 from tweetwatch.database import cursor
 
@@ -37,8 +38,11 @@ def left_to_others(source: Source, selected: selection.Selection) -> datetime | 
     share = _LEFT_OVER.get(source.priority)
     if share is None:
         return None
-    is_query = kind_of(source) in ("search", "archive")
-    kinds = ["search", "stream"] if is_query else [source.kind]
+    kinds = [source.kind]
+    if kind_of(source) == "archive":
+        kinds = list(SEARCHED)
+    elif kind_of(source) == "search":
+        kinds = ["search", "stream"]
     params = {
         "window": selected.reservation.window_id,
         "share": share,

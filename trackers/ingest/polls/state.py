@@ -8,6 +8,7 @@ from typing import cast
 
 from trackers.ingest.polls.pages import unix_ms
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
+from trackers.ingest.sources.archive import query_of
 from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.sources.naming import list_id
 from trackers.xapi.page import Excluded, PageKind
@@ -32,7 +33,7 @@ class Polling:
 
 def kind_of(source: Source) -> PageKind:
     """The kind of page to ask X for: search fills the gaps of a stream, and the archive those that
-    a person had it asked for."""
+    a person had it searched for."""
     if source.sweep and source.sweep.get("of_archive"):
         return "archive"
     return "search" if source.kind == Source.Kind.STREAM else cast("PageKind", source.kind)
@@ -66,7 +67,9 @@ def asked_of(source: Source) -> int | str | None:
     Raises ValueError, with a sentence, for a list without a number.
     """
     match kind_of(source):
-        case "search" | "archive":
+        case "archive" if source.kind != Source.Kind.ACCOUNT or source.account_id:
+            return query_of(source)
+        case "search":
             return source.of
         case "list":
             return int(list_id(source.of))

@@ -1,4 +1,4 @@
-"""Lost gaps of searches, filled from X's full archive after a person has seen the cost."""
+"""Lost gaps of searches and accounts, filled from the archive after a person saw the cost."""
 
 import time
 from datetime import timedelta
@@ -13,6 +13,7 @@ from trackers.credentials.models import Credential
 from trackers.history import by_command
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.models import Gap
+from trackers.tweets.models import Author
 from trackers.tweets.snowflake import first_id_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,6 +158,56 @@ def test_with_other_keys_it_is_asked_again(x, posts, source):
     fill_slowly(source)
 
     assert wanted <= yielded(source)
+
+
+@pytest.fixture
+def long_account(x, account):
+    """An account whose timeline ends before its first post, and what lies below its end."""
+    release(x, authors=[account[0]], rate=10 / DAY, count=3400, starts_in_s=-345 * DAY)
+    source = add("account", account[1], pages=40, exclude_replies=True)
+    poll(source)
+    gap = source.gaps.get()
+    assert (gap.is_lost, gap.from_id) == (True, None)
+    return source
+
+
+def older(x, source):
+    [gap] = source.gaps.all()
+    posts = x.get(f"visible?author={source.account_id}&from_ms=0")["posts"]
+    shown = [post for post in posts if post["state"] == "live" and int(post["id"]) < gap.to_id]
+    return {int(post["id"]) for post in shown if post["kind"] != "reply"}
+
+
+def test_posts_beyond_the_timeline_of_an_account_come_from_the_archive(x, long_account):
+    source = long_account
+    wanted = older(x, source)
+    assert len(wanted) > 200
+
+    question = acts.asks_to_search_archive(source)
+    done = acts.search_archive(source, by_command())
+    fill_slowly(source)
+
+    assert " of posts that " in question
+    assert (done.is_done, done.count) == (True, 1)
+    assert wanted <= yielded(source)
+    requests = asked(x, ALL)
+    assert {entry["status"] for entry in requests} == {200}
+    # What its timeline leaves out is neither read nor paid for.
+    assert sum(len(entry["shown"]) for entry in requests) == len(wanted)
+    assert spent() == billed(x)
+    assert source.leaked == 0
+
+
+def test_the_archive_of_an_account_is_not_asked_where_it_shows_nothing(x, long_account):
+    """An empty answer would look like nothing posted."""
+    source = long_account
+    Author.objects.update_or_create(id=source.account_id, defaults={"protected": True})
+
+    done = acts.search_archive(source, by_command())
+
+    assert not done.is_done
+    assert "the account is protected" in done.message
+    assert asked(x, ALL) == []
 
 
 def test_there_is_nothing_to_search_for_without_a_lost_gap(x, account):

@@ -54,10 +54,20 @@ def test_a_gap_shows_its_period_reason_and_advice(staff):
     text = words(paged(staff, made))
 
     assert "the beginning 2026-03-01 00:00:00 UTC lost" in text
-    assert "X shows nothing older : only an imported file can fill it" in text
+    assert "X shows nothing older : a search of X's full archive can fill it" in unescape(text)
     assert "being filled the pages of a poll were used up : the next polls will fill it" in text
     assert "filled now" in text or "filled just now" in text
     assert lost.is_lost
+
+
+def test_the_lost_gap_of_mentions_is_filled_by_a_file_alone(staff):
+    made = source("mentions", due_in=60)
+    gap(made, "reach")
+
+    text = words(paged(staff, made))
+
+    assert "X shows nothing older : only an imported file can fill it" in text
+    assert "Search the full archive…" not in text
 
 
 def test_given_up_gaps_are_not_called_filled_and_lost_ones_name_their_search(staff):
