@@ -89,9 +89,9 @@ class SettingsIn(Strict):
 
 class SourceIn(SettingsIn):
     """`of`: an account such as @nasa, the link or number of an account or a list, a search, or a
-    rule."""
+    rule. Without `kind` a name, a hashtag or a link says by itself what it is."""
 
-    kind: AddedSourceKind
+    kind: AddedSourceKind | None = None
     of: StrictStr
 
     def fields(self) -> dict[str, Any]:

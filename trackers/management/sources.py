@@ -40,8 +40,11 @@ _OPTIONS = {
 }
 
 
-def add_from_options(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
-    """A new source; CommandError with what is wrong, by the names of the options."""
+def add_from_options(words: Sequence[str], fields: Mapping[str, Any]) -> Source:
+    """A new source, named by these words, the first of which may be its kind; CommandError with
+    what is wrong, by the names of the options."""
+    kind = words[0] if len(words) > 1 and words[0] in KINDS else None
+    of = " ".join(words[1:] if kind else words)
     try:
         return by_form.add_source(kind, of, fields, by_command())
     except RefusedFieldsError as refused:

@@ -51,6 +51,16 @@ def test_a_source_is_paused_resumed_and_polled(owner):
     assert owner.status == 204
 
 
+def test_a_name_or_a_link_says_its_kind_by_itself(owner):
+    for of, kind in (("@nasa", "account"), ("#artemis", "search"), ("x.com/i/lists/7", "list")):
+        assert owner.post("sources", {"of": of})["kind"] == kind
+
+    refused = owner.post("sources", {"of": "nasa"})["error"]
+
+    assert owner.status == 422
+    assert "kind: “nasa” does not say by itself what it is, as @nasa, #artemis and" in refused
+
+
 BAD = [
     ({"kind": "account", "of": "no name!"}, 422, "of: “no name!” is not a username"),
     (

@@ -52,6 +52,44 @@ def test_a_link_becomes_the_source_that_it_means():
         add("account", "https://x.com/nasa/status/1650000000000000000")
 
 
+@pytest.mark.parametrize(
+    ("words", "kind", "of"),
+    [
+        (["@nasa"], "account", "nasa"),
+        (["https://x.com/nasa"], "account", "nasa"),
+        (["#artemis"], "search", "#artemis"),
+        (["x.com/search?q=moon%20lang%3Aen"], "search", "moon lang:en"),
+        (["https://x.com/i/lists/1234"], "list", "1234"),
+        (["search", "list"], "search", "list"),
+        (["list", "https://x.com/nasa"], "account", "nasa"),
+    ],
+)
+def test_a_name_or_a_link_says_its_kind_by_itself(words, kind, of):
+    added = add(*words, "--pages", "3")
+
+    assert (added["kind"], added["of"], Source.objects.get().pages) == (kind, of, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nasa"], "“nasa” does not say by itself what it is"),
+        (["search"], "Name its kind: account, mentions, search, list, stream."),
+        (["moon", "lang:en"], "“moon lang:en” does not say by itself"),
+        (["1234"], "Name its kind"),
+        (["https://x.com/nasa/lists/moon"], "Name its kind"),
+        (["https://x.com/nasa/status/1650000000000000000"], "single post, which is tracked by"),
+    ],
+)
+def test_words_of_unknown_kind_are_refused_with_the_kinds(words, why):
+    with pytest.raises(CommandError) as refused:
+        run("add", *words)
+
+    assert why in str(refused.value)
+    assert refused.value.returncode == 2
+    assert not Source.objects.exists()
+
+
 def test_a_query_may_have_several_words_and_begin_with_a_minus():
     run("add", "search", "#artemis", "lang:en")
     run("add", "--owner", "x", "search", "--", "-is:retweet", "moon")
@@ -134,7 +172,7 @@ def test_sources_are_paused_resumed_and_removed_by_their_names():
     assert (listed()[0]["state"], SourcePoll.objects.count()) == ("new", 1)
     assert "its tweets stay tracked" in run("remove", id)[0]
     assert listed() == []
-    assert "source add account nasa" in run("list")[1]
+    assert "source add @nasa" in run("list")[1]
 
 
 def test_removing_a_source_can_untrack_tweets_of_no_other_source():

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
         ("bus --bind 127.0.0.1:99999", "--bind: 99999 is not a port"),
         ("bus --bind 127.0.0.1", "--bind: 127.0.0.1 is not HOST:PORT, such as"),
         (
-            "source add feed nasa",
-            "KIND: invalid choice: feed (choose from account, mentions, search, list, stream)",
+            "source change 1 --priority urgent",
+            "--priority: invalid choice: urgent (choose from low, normal, high)",
         ),
     ],
 )

@@ -13,6 +13,8 @@ from trackers.history import Actor
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm, changeable
 from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.naming import meant_source, short
+from trackers.ingest.tweet_ids import ids_in
 
 # Plain words, as argparse shows them.
 KINDS = tuple(str(kind.value) for kind in (*Source.POLLED, Source.Kind.STREAM))
@@ -27,8 +29,9 @@ class RefusedFieldsError(Exception):
         self.faults = faults
 
 
-def add_source(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
-    form = SourceForm({"kind": kind, "of": of, **_as_typed(fields)})
+def add_source(kind: str | None, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
+    """Without a kind: the source that a name or a link means by itself."""
+    form = SourceForm({"kind": kind or _meant_kind(of), "of": of, **_as_typed(fields)})
     _refuse_faults(form)
     if not acts.add(form, actor):
         _refuse_faults(form)
@@ -46,6 +49,22 @@ def change(source: Source, fields: Mapping[str, Any], actor: Actor) -> Done:
         _refuse_faults(form)
     assert done is not None
     return done
+
+
+def _meant_kind(of: str) -> str:
+    if meant := meant_source(of):
+        return str(meant.kind)
+    if ids_in(of).is_address:
+        # Whichever kind is named, the form says that a post is tracked by itself.
+        return KINDS[0]
+    raise RefusedFieldsError(
+        {
+            "kind": [
+                f"“{short(of)}” does not say by itself what it is, as @nasa, #artemis and links do."
+                f" Name its kind: {', '.join(KINDS)}."
+            ]
+        }
+    )
 
 
 def _as_typed(fields: Mapping[str, Any]) -> dict[str, Any]:

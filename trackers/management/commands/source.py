@@ -47,12 +47,12 @@ class Command(ActionsCommand):
 
     def add_actions(self, add_action: AddAction) -> None:
         new = add_action("add", help="add a source; it is polled at once")
-        new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
         new.add_argument(
             "words",
             nargs="+",
-            metavar="OF",
-            help="for example @nasa, an account's number, or a query",
+            metavar="[KIND] OF",
+            help="for example @nasa, #artemis or a link; of what does not say by itself what it "
+            f"is, as an account's number or a query, first the kind: {', '.join(KINDS)}",
         )
         _add_settings_options(new)
         add_action("list", help="list the sources and their state")
@@ -82,15 +82,13 @@ class Command(ActionsCommand):
         remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        source = add_from_options(
-            options["kind"], " ".join(options["words"]), named_fields(options)
-        )
+        source = add_from_options(options["words"], named_fields(options))
         self.show_sources([source])
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         sources = list(Source.objects.all())
         if not sources:
-            self.say("No sources yet. Add one: `manage.py source add account nasa`.")
+            self.say("No sources yet. Add one: `manage.py source add @nasa`.")
         self.show_sources(sources)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
