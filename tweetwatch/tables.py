@@ -1,6 +1,6 @@
 """A table as a file: CSV, JSONL or Parquet, sent while it is read.
 
-Table (columns, rows) ─> sent(table, "csv") ─> a response that streams
+Table (columns, rows) ─> table_response(table, "csv") ─> a response that streams
 
 The rows come from a generator, a piece at a time, so memory does not grow with them.
 
@@ -15,17 +15,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Literal
 
 import orjson
 from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 
 from tweetwatch.clock_times import iso
 
 
-class Echo:
+class _Echo:
     """A file for csv to write to, which hands each line back."""
 
     def write(self, line: str) -> str:
@@ -36,7 +40,7 @@ class Echo:
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
-def without_formula(text: str) -> str:
+def _without_formula(text: str) -> str:
     """Text that no spreadsheet treats as a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text
 
@@ -44,6 +48,7 @@ def without_formula(text: str) -> str:
 ColumnKind = Literal["id", "text", "whole", "number", "yes_no", "time"]
 # Lines that are sent together, and rows of a row group in Parquet.
 _LINES_PER_BLOCK, ROWS_PER_GROUP = 500, 10_000
+_MAX_NAME_LENGTH = 100
 
 NO_PARQUET = (
     "Parquet files need the package pyarrow, which is not installed here. Choose CSV or JSONL, or "
@@ -63,7 +68,7 @@ class Column:
 class Table:
     """Rows are as long as the columns; None is unknown."""
 
-    name: str  # of the file, without its ending
+    name: str  # of the file, without its date and ending
     columns: Sequence[Column]
     rows: Iterable[Sequence[Any]]
 
@@ -81,8 +86,17 @@ def table_response(table: Table, form: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(
         chosen.write(table),
         content_type=chosen.content_type,
-        headers={"Content-Disposition": f'attachment; filename="{table.name}.{form}"'},
+        headers=file_headers(table.name, form),
     )
+
+
+def file_headers(name: str, form: str) -> dict[str, str]:
+    """A file is named after what is in it and the day in UTC: tweets-tag-launch-2026-11-28.csv."""
+    words = slugify(name, allow_unicode=True)[:_MAX_NAME_LENGTH].rstrip("-")
+    today = timezone.now().astimezone(UTC).date()
+    # None only for a name without any letter of ours, and ours begins with a word.
+    header = content_disposition_header(as_attachment=True, filename=f"{words}-{today}.{form}")
+    return {"Content-Disposition": header or "attachment"}
 
 
 def has_parquet() -> bool:
@@ -90,7 +104,7 @@ def has_parquet() -> bool:
 
 
 def _as_csv(table: Table) -> Iterator[bytes]:
-    writer = csv.writer(Echo(), lineterminator="\n")
+    writer = csv.writer(_Echo(), lineterminator="\n")
     kinds = [column.kind for column in table.columns]
     yield writer.writerow([column.name for column in table.columns]).encode()
     for rows in _row_pieces(table.rows, _LINES_PER_BLOCK):
@@ -102,7 +116,7 @@ def _csv_value(kind: ColumnKind, value: Any) -> Any:
     if value is None:
         return ""
     if kind == "text":
-        return without_formula(str(value))
+        return _without_formula(str(value))
     if kind == "time":
         return iso(value, to="microseconds")
     if kind == "yes_no":

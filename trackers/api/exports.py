@@ -12,11 +12,12 @@ from pydantic import StringConstraints
 
 from trackers.api.wire.auth import VIEW_TWEETS, require_permission
 from trackers.api.wire.fields import MAX_IDS_IN_ADDRESS, ids_of
-from trackers.tweets.export import Format, export_samples, export_tweets
+from trackers.listing.export import export_tweets
+from trackers.tweets.export import Format, export_samples
 from tweetwatch.http.sending import send_in_place
+from tweetwatch.tables import FORMS, file_headers
 
 router = Router(tags=["exports"])
-_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 ExportedIds = Annotated[str, StringConstraints(max_length=8_000)]
 _FILE_RESPONSES: dict[str, Any] = {
     "responses": {
@@ -59,8 +60,8 @@ def _export_response(
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(
             export(chosen, format=form),
-            content_type=_TYPES[form],
-            headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
+            content_type=FORMS[form].content_type,
+            headers=file_headers(what, form),
         )
 
     return send_in_place(request, answer)

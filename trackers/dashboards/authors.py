@@ -91,7 +91,7 @@ def author_posts(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
 
 def _posts_table(author_id: int, *, now: datetime) -> Table:
     """The newest COMPARED, newest first."""
-    columns = [Column("id", "id"), Column("posted_at", "time")]
+    columns = [Column("tweet_id", "id"), Column("created_at", "time")]
     for age in BENCHMARK_AGES.values():
         columns += [
             Column(f"{metric}_at_{age.replace(' ', '_')}", "whole") for metric in BENCHMARK_METRICS
@@ -105,4 +105,4 @@ def _measured_rows(author_id: int, *, now: datetime) -> Iterator[tuple[Any, ...]
     for tweet in tweets:
         near = {each.age: each.counts for each in readings[tweet.id] if each.is_near(tweet.at)}
         counts = [near.get(age, (None,) * len(BENCHMARK_METRICS)) for age in BENCHMARK_AGES]
-        yield (str(tweet.id), tweet.at, *(count for of_age in counts for count in of_age))
+        yield (tweet.id, tweet.at, *(count for of_age in counts for count in of_age))

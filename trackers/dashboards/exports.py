@@ -27,10 +27,10 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
         return _no_file(request, 501, "No Parquet on this server", NO_PARQUET)
-    return send_if_free(request, lambda: table_response(table, form))
+    return _send_if_free(request, lambda: table_response(table, form))
 
 
-def send_if_free(
+def _send_if_free(
     request: HttpRequest, make: Callable[[], StreamingHttpResponse]
 ) -> HttpResponseBase:
     """The file that `make` returns, or a page that says to try again later."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
 
@@ -122,6 +122,12 @@ class TweetQuery:
     @property
     def here(self) -> str:
         return self.address(before=self.before, after=self.after, number=self.number)
+
+    @property
+    def in_words(self) -> str:
+        """What is asked for, for the name of a file: "tag launch min_likes 100"."""
+        asked = parse_qsl(replace(self, columns=_DEFAULT_COLUMNS).address())
+        return " ".join(value if name == "q" else f"{name} {value}" for name, value in asked)
 
     def sorted_by(self, by: str) -> TweetQuery:
         """Where a column's heading leads: to this order, then its reverse, then newest first."""

@@ -89,14 +89,18 @@ def sorted_page(query: TweetQuery, *, now: datetime) -> Page | Unsorted:
         )
 
 
-def sorted_parts(query: TweetQuery, page_size: int, *, now: datetime) -> Iterator[Page] | None:
-    """All tweets in their present order, `page_size` to a page; None if not in this order."""
+def sorted_parts(
+    query: TweetQuery, part_size: int, *, now: datetime
+) -> Iterator[tuple[list[int], dict[int, Gain]]] | None:
+    """All ids in their present order, so many to a part, with what they gained if that is the
+    order; None if not in this order."""
     with limit_time(SEARCH_TIMEOUT) as deadline:
         order = _ordered_ids(query, deadline, most=None, now=now)
     if isinstance(order, Unsorted):
         return None
     ids = order.ids
-    return (_page_of_ids(query, ids[at : at + page_size]) for at in range(0, len(ids), page_size))
+    parts = (ids[at : at + part_size] for at in range(0, len(ids), part_size))
+    return ((part, _gains_of(query.sort, part)) for part in parts)
 
 
 def _ordered_ids(
@@ -197,8 +201,15 @@ def _matches_in_list(
 def _page_of_ids(query: TweetQuery, ids: list[int]) -> Page:
     """A page of these tweets, without those deleted meanwhile."""
     if query.sort.window:
-        rows = {row.tweet_id: row for row in _fastest(query.sort).filter(tweet__in=ids)}
-        grown = {id: rows[id] for id in ids if id in rows}
+        grown = _gains_of(query.sort, ids)
         return Page([row.tweet for row in grown.values()], grown=grown)
     tweets = load_tweets(ids)
     return Page([tweets[id] for id in ids if id in tweets])
+
+
+def _gains_of(sort: Sort, ids: list[int]) -> dict[int, Gain]:
+    """In the order of the ids; empty if it is not an order by gains."""
+    if not sort.window:
+        return {}
+    rows = {row.tweet_id: row for row in _fastest(sort).filter(tweet__in=ids)}
+    return {id: rows[id] for id in ids if id in rows}

@@ -35,6 +35,23 @@ _NO_MONEY = (
 RARE_STATES = {"paused", "no_money", "missing", "not_found", "unreadable", "gone", "isolated"}
 
 
+# In these, a tweet has a next check.
+SCHEDULED_STATES = ("fresh", "no_money", "missing", "not_found", "unreadable", "gone")
+# The name of `tweet_state` in SQL: of a tweet `t` and its job `j`, or none.
+STATE_OF_ROW = f"""
+    CASE WHEN t.gone_at IS NOT NULL THEN 'gone'
+         WHEN t.paused THEN 'paused'
+         WHEN t.version_of IS NOT NULL AND j.key IS NULL THEN 'resting'
+         WHEN j.strikes >= {MAX_STRIKES} THEN 'isolated'
+         WHEN t.missing_since IS NOT NULL AND t.missing_reason = '{_NOT_FOUND}' THEN '{_NOT_FOUND}'
+         WHEN t.missing_since IS NOT NULL THEN 'missing'
+         WHEN t.unreadable_since IS NOT NULL THEN 'unreadable'
+         WHEN j.for_money_until = j.due_at THEN 'no_money'
+         WHEN j.key IS NOT NULL THEN 'fresh'
+         ELSE 'resting' END
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class TweetState:
     name: str  # one of STATES
@@ -43,7 +60,7 @@ class TweetState:
 
     @property
     def is_scheduled(self) -> bool:
-        return self.name in {"fresh", "no_money", "missing", "not_found", "unreadable", "gone"}
+        return self.name in SCHEDULED_STATES
 
 
 def tweet_state(tweet: Tweet, job: TweetUpdate | None) -> TweetState:
@@ -80,7 +97,7 @@ def _why_unreadable(tweet: Tweet) -> str:
 
 
 def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
-    """Tweets in one of STATES; each is in only one, as in `state_of`."""
+    """Tweets in one of STATES; each is in only one, as in `tweet_state`."""
     if name == "gone":
         return tweets.exclude(gone_at=None)
     tweets = tweets.filter(gone_at=None)

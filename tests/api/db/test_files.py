@@ -11,6 +11,7 @@ from pyarrow import parquet
 from tests.api.conftest import end
 from tests.api.db.test_tweets import AT, MINUTE, measure, track
 from tests.factories import TweetFactory
+from tests.file_names import undated_name
 from trackers.schedule import tweet_changes
 from trackers.tweets.models import TweetText
 from tweetwatch import tables
@@ -59,7 +60,7 @@ def test_tweets_and_samples_are_sent_as_files(owner):
 
     rows = list(csv.DictReader(StringIO(owner.get("exports/tweets?format=csv&ids=1,3"))))
     assert {row["tweet_id"] for row in rows} == {"1", "3"}
-    assert owner.headers["Content-Disposition"] == 'attachment; filename="tweets.csv"'
+    assert undated_name(owner.headers) == "tweets.csv"
     lines = owner.ask("GET", "exports/samples?ids=3")
     assert [json.loads(line)["likes"] for line in lines.splitlines()] == [5, 6]
     assert len(owner.get("exports/tweets").splitlines()) == 3
@@ -84,7 +85,7 @@ def test_the_api_exports_the_same_file_as_the_page(owner, monkeypatch):
         page = staff.get(f"/tweets/export.{form}?state=paused").getvalue()
         assert answer.getvalue() == page
         assert answer["Content-Type"] == FORMS[form].content_type
-        assert answer["Content-Disposition"] == f'attachment; filename="tweets.{form}"'
+        assert undated_name(answer) == f"tweets-state-paused.{form}"
     told = owner.get("tweets/export?state=paused&format=csv")
     rows = list(csv.DictReader(StringIO(told)))
     assert [row["tweet_id"] for row in rows] == ["4", "3", "1"]

@@ -9,8 +9,9 @@ import pytest
 from psycopg import sql
 
 from tests.factories import TweetFactory, figures
+from trackers.listing.export import export_tweets
 from trackers.tweets import export, pack
-from trackers.tweets.export import export_samples, export_tweets
+from trackers.tweets.export import export_samples
 from trackers.tweets.history import histories
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.pack import SAMPLES

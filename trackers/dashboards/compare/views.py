@@ -136,30 +136,32 @@ def _band_json(crowd: Crowd, *, until: timedelta) -> dict[str, object]:
 @require_safe
 @needs(VIEW_TWEETS)
 def compare_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    """The curves, a line for each tweet and age; `measured_at` says how old a count was then."""
+    """The curves, a line for each tweet and age; `measured_at` says how old a count was then, and
+    `band` which one it belongs to."""
     comparison = _read_comparison(request)
+    metric = comparison.asked.metric
     columns = [
         Column("tweet_id", "id"),
         Column("author", "text"),
+        Column("band", "text"),
         Column("age_minutes", "number"),
         Column("measured_at", "time"),
-        Column(comparison.asked.metric, "whole"),
+        Column(metric, "whole"),
     ]
-    return as_file(request, Table("compare", columns, _file_rows(comparison)), form)
+    return as_file(request, Table(f"compare {metric}", columns, _file_rows(comparison)), form)
 
 
 def _file_rows(comparison: Comparison) -> Iterator[tuple[object, ...]]:
     """The tweets, then those of the bands."""
-    named = [(line.born, line.name, line.readings) for line in comparison.lines]
-    named += [
-        (born, crowd.name, comparison.readings[born.id])
-        for crowd in comparison.crowds
-        for born in crowd.tweets
-    ]
-    for born, name, readings in named:
-        for reading in readings:
+    of_bands: list[tuple[Born, str | None]] = [(line.born, None) for line in comparison.lines]
+    of_bands += [(born, crowd.name) for crowd in comparison.crowds for born in crowd.tweets]
+    tweets = Tweet.objects.filter(pk__in={born.id for born, _ in of_bands})
+    authors = dict(tweets.values_list("pk", "author__username"))
+    for born, name in of_bands:
+        for reading in comparison.readings[born.id]:
             minutes = reading.age / timedelta(minutes=1)
-            yield born.id, name, minutes, reading.measured_at, reading.counts[0]
+            author = authors.get(born.id) or None
+            yield born.id, author, name, minutes, reading.measured_at, reading.counts[0]
 
 
 def _read_comparison(request: HttpRequest) -> Comparison:

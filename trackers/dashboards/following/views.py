@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.db.models import Q, QuerySet
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseBase,
-    StreamingHttpResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_SOURCES, needs
-from trackers.dashboards.exports import send_if_free
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import Button, buttons, home_of_team
 from trackers.dashboards.words import Moment, ago
 from trackers.ingest.sources.models import Source
@@ -29,10 +22,14 @@ from trackers.schedule.intervals import current
 from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
 from trackers.tweets.models import Author
-from tweetwatch.tables import Echo, without_formula
+from tweetwatch.tables import Column, Table
 
 _EVERYONE, _ALL_SOURCES = "all", "sources"
 _FOLLOWS_PER_PAGE = 100
+_FOLLOW_COLUMNS = (
+    Column("follower", "text"), Column("who", "text"), Column("kind", "text"), Column("id", "id"),
+    Column("follows", "text"), Column("since", "time"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +94,8 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
     wanted = _parse_following(request, homes_of(request.user))
     if wanted.who == _ALL_SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
-    writer = csv.writer(Echo(), lineterminator="\n")
-    lines = (writer.writerow(line) for line in _csv_rows(_follows_for(wanted)))
-
-    def answer() -> StreamingHttpResponse:
-        return StreamingHttpResponse(
-            lines,
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": 'attachment; filename="follows.csv"'},
-        )
-
-    return send_if_free(request, answer)
+    table = Table(f"follows {wanted.who}", _FOLLOW_COLUMNS, _follow_rows(_follows_for(wanted)))
+    return as_file(request, table, "csv")
 
 
 def _follows_for(wanted: FollowingQuery) -> QuerySet[Follow]:
@@ -222,8 +210,7 @@ def _describe_source(source: Source) -> tuple[str, str, str]:
     return str(source), source.get_kind_display(), reverse("source", args=[source.pk])
 
 
-def _csv_rows(follows: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
-    yield ("follower", "who", "kind", "id", "follows", "since")
+def _follow_rows(follows: QuerySet[Follow]) -> Iterator[tuple[object, ...]]:
     key = _FIRST_KEY
     while some := list(_after_key(follows, key)[:_FOLLOWS_PER_PAGE]):
         key = FollowKey(some[-1].origin_id, some[-1].follower_id)
@@ -231,11 +218,5 @@ def _csv_rows(follows: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
         for follow in some:
             name, kind, _ = names[follow.origin_id]
             who = "person" if follow.follower.user_id else "team"
-            yield (
-                without_formula(str(follow.follower)),
-                who,
-                kind,
-                str(abs(follow.origin_id)),
-                without_formula(name),
-                follow.followed_at.isoformat(),
-            )
+            id = abs(follow.origin_id)
+            yield str(follow.follower), who, kind, id, name, follow.followed_at

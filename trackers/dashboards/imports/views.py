@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,14 +11,7 @@ from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseBase,
-    QueryDict,
-    StreamingHttpResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -27,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from trackers.acts import Done
 from trackers.dashboards.access import VIEW_SOURCES, needs, require_permission
-from trackers.dashboards.exports import send_if_free
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.imports.report import (
     MAX_BAD_LINES,
     ImportPreview,
@@ -49,7 +41,7 @@ from trackers.ingest.found_tweets import Options, UnreadableError
 from trackers.ingest.sources.acts import ADD
 from trackers.schedule.intervals import current
 from tweetwatch.http.bodies import receiving_file, takes_files
-from tweetwatch.tables import Echo, without_formula
+from tweetwatch.tables import Column, Table
 
 
 class FileForm(forms.Form):
@@ -131,7 +123,7 @@ def import_report(request: HttpRequest, id: int) -> HttpResponse:
 def import_rejected(request: HttpRequest, id: int) -> HttpResponseBase:
     """The rejected lines that are kept."""
     report = _get_import(id)
-    return send_if_free(request, lambda: _lines_file(report, "rejected", tracked=False))
+    return as_file(request, _lines_table(report, "rejected", tracked=False), "csv")
 
 
 @require_safe
@@ -139,26 +131,20 @@ def import_rejected(request: HttpRequest, id: int) -> HttpResponseBase:
 def import_warnings(request: HttpRequest, id: int) -> HttpResponseBase:
     """The warnings that are kept."""
     report = _get_import(id)
-    return send_if_free(request, lambda: _lines_file(report, "warnings", tracked=True))
+    return as_file(request, _lines_table(report, "warnings", tracked=True), "csv")
 
 
-def _lines_file(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        _csv_lines(report, tracked=tracked),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}-{report.pk}.csv"'},
-    )
-
-
-def _csv_lines(report: Import, *, tracked: bool) -> Iterator[str]:
+def _lines_table(report: Import, name: str, *, tracked: bool) -> Table:
     """With the file of each line where there are several."""
-    writer = csv.writer(Echo(), lineterminator="\n")
-    of_file = ("file",) if report.files else ()
-    yield writer.writerow((*of_file, "line", "text", "why"))
+    names = [*(["file"] if report.files else []), "line", "text", "why"]
+    columns = [Column(name, "whole" if name == "line" else "text") for name in names]
+    return Table(f"{name}-{report.pk}", columns, _line_rows(report, tracked=tracked))
+
+
+def _line_rows(report: Import, *, tracked: bool) -> Iterator[tuple[object, ...]]:
     for bad_line in report.source.rejected_lines.filter(tracked=tracked):
         name, line = line_place(report, bad_line.line)
-        of_file = (without_formula(name),) if report.files else ()
-        yield writer.writerow((*of_file, line, without_formula(bad_line.text), bad_line.why))
+        yield (*([name] if report.files else []), line, bad_line.text, bad_line.why)
 
 
 def _act_on_import(request: HttpRequest, report: Import) -> HttpResponse:

@@ -34,9 +34,9 @@ _QUEUE_UNITS = {
 }
 _QUEUE_COLUMNS = (
     Column("queue", "text"),
-    Column("from", "time"),
+    Column("since", "time"),
     Column("most_due", "whole"),
-    Column("longest_overdue_seconds", "number"),
+    Column("oldest_due_seconds", "number"),
     Column("done", "whole"),
     Column("failed", "whole"),
 )

@@ -61,8 +61,8 @@ _DAY_COLUMNS = (
     Column("posts", "whole"),
     Column("repeats", "whole"),
     Column("leaks", "whole"),
-    Column("tweet_days_billed", "whole"),
-    Column("dollars", "number"),
+    Column("tweet_days", "whole"),
+    Column("money", "number"),
 )
 _SECOND = timedelta(seconds=1)
 _WAITING: dict[Purpose, str] = {

@@ -14,6 +14,7 @@ from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, day_of
 from trackers.dashboards.tweets.outlook import Bands
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan
+from trackers.tweets.export import SAMPLE_COLUMNS
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, runs_since
@@ -240,24 +241,17 @@ def amount(step: Step, metric: str, view: str) -> float | None:
 
 
 def runs_table(tweet: Tweet, runs: Sequence[Run]) -> Table:
-    columns = [
-        Column("tweet_id", "id"),
-        Column("taken_at", "time"),
-        Column("measured_until", "time"),
-        Column("measurements", "whole"),
-        *(Column(metric, "whole") for metric in METRICS),
-    ]
-    return Table(f"tweet-{tweet.pk}", columns, runs)
+    return Table(f"tweet-{tweet.pk}-samples", SAMPLE_COLUMNS, runs)
 
 
 def steps_table(tweet: Tweet, steps: Sequence[Step], view: str) -> Table:
-    """Per hour, or per UTC day; `has_gap`: for a part of that time nobody looked."""
+    """Per hour, or per UTC day; `has_hole`: for a part of that time nobody looked."""
     columns = [
         Column("tweet_id", "id"),
         Column("since", "time"),
         Column("until", "time"),
         *(Column(metric, "whole" if view == "days" else "number") for metric in METRICS),
-        Column("has_gap", "yes_no"),
+        Column("has_hole", "yes_no"),
     ]
     rows = (
         (

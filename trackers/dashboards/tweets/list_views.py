@@ -210,8 +210,11 @@ def _an_hour(row: Gain) -> str:
 @require_safe
 @needs(VIEW_TWEETS)
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
+    """Named after the person's view that asks for the same."""
     now, _ = current()
-    return as_file(request, tweets_table(parse_query(request.GET), now=now), form)
+    asked = parse_query(request.GET)
+    view = SavedView.objects.filter(user=request.user.pk, query=asked.address()).first()
+    return as_file(request, tweets_table(asked, now=now, view=view.name if view else ""), form)
 
 
 @dataclass(frozen=True, slots=True)

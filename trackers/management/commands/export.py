@@ -10,8 +10,9 @@ from django.template.defaultfilters import pluralize
 from tqdm import tqdm
 
 from trackers.ingest.files.lines import id_of
+from trackers.listing.export import export_tweets
 from trackers.management.pageless import PagelessCommand
-from trackers.tweets.export import export_samples, export_tweets
+from trackers.tweets.export import export_samples
 from trackers.tweets.models import Tweet
 
 EXPORTS = {"samples": export_samples, "tweets": export_tweets}

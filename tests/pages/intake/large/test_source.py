@@ -288,7 +288,7 @@ def test_the_days_can_be_exported(staff, client):
     answer = staff.get(f"/sources/{made.pk}/days.csv")
 
     lines = b"".join(answer.streaming_content).decode().splitlines()
-    assert lines[0] == "day,posts,repeats,leaks,tweet_days_billed,dollars"
+    assert lines[0] == "day,posts,repeats,leaks,tweet_days,money"
     assert lines[1].endswith(",3,2,1,4,0.02")
     assert staff.get(f"/sources/{made.pk}/days.xls").status_code == 404
     assert some_staff(client).get(f"/sources/{made.pk}/days.csv").status_code == 403

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import TweetFactory, figures, id_born
+from tests.file_names import undated_name
 from tests.pages.conftest import born, watched
 from tests.pages.sources import source
 from trackers.dashboards.compare.query import parse_compare_query
@@ -217,13 +218,13 @@ def test_the_curves_are_a_file(staff, form):
     answer = staff.get(f"/compare/values.{form}?ids={first.id},{other.id}")
     text = b"".join(answer.streaming_content).decode()
 
-    assert answer["Content-Disposition"] == f'attachment; filename="compare.{form}"'
+    assert undated_name(answer) == f"compare-views.{form}"
     if form == "jsonl":
         lines = [json.loads(line) for line in text.splitlines()]
         assert {line["tweet_id"] for line in lines} == {str(first.id), str(other.id)}
-        assert {"author", "age_minutes", "measured_at", "views"} < lines[0].keys()
+        assert {"author", "band", "age_minutes", "measured_at", "views"} < lines[0].keys()
     else:
-        assert text.startswith("tweet_id,author,age_minutes,measured_at,views\n")
+        assert text.startswith("tweet_id,author,band,age_minutes,measured_at,views\n")
 
 
 def test_six_tweets_and_a_band_take_as_many_queries_as_two(staff):

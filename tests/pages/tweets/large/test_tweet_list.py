@@ -365,8 +365,8 @@ def test_the_export_of_growing_tweets_has_their_gains(staff):
     grow(tweet, 1, 116)
 
     [row] = exported(staff, sort="gain-likes-60")
-    assert (row["gain"], row["gain_per_hour"]) == ("115", "1380.0")
-    assert row["gained_since"] < row["gained_until"]
+    assert (row["gain"], row["velocity"]) == ("115", "1380.0")
+    assert row["since"] < row["until"]
     assert Gain.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
     in_parquet = staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"})
     end(in_parquet)
