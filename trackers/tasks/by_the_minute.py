@@ -35,6 +35,7 @@ from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
 from trackers.tweets.pack import SAMPLES
+from trackers.tweets.tags.lookups import update_lookups_of_tags
 from trackers.updater import authors
 from trackers.updater.rationing import ration_projects
 from tweetwatch.pieces import periodic_task_deadline
@@ -174,6 +175,13 @@ def count_lookups_of_imports() -> None:
     now, _ = intervals.current()
     if counted := update_lookups(now=now, deadline=periodic_task_deadline()):
         logger.info("counted the look-ups of %d imports", counted)
+
+
+def count_lookups_of_tags() -> None:
+    """Every few minutes: count what X says of the tweets that have a tag."""
+    now, _ = intervals.current()
+    if counted := update_lookups_of_tags(now=now, deadline=periodic_task_deadline()):
+        logger.info("counted the look-ups of %d tags", counted)
 
 
 def pack_samples() -> None:

@@ -13,7 +13,7 @@ from pydantic import StringConstraints
 
 from trackers.api.tweet_bodies import FiguresOut, TweetOut, tweet_json
 from trackers.api.tweets.detail import VIEW
-from trackers.api.tweets.routers import many
+from trackers.api.tweets.routers import MAY_BE_MISSING, many
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.fields import LengthOut, TimeOut, ids_of
 from trackers.schedule.durations import parse
@@ -26,7 +26,6 @@ _MIN_COMPARED, _MAX_COMPARED, _MAX_AGES = 2, 6, 24
 _DEFAULT_AGES = "15m,1h,6h,24h,7d"
 _MAX_AGE = timedelta(days=36500)
 CommaSeparated = Annotated[str, StringConstraints(max_length=400)]
-_MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
 
 
 class AtAgeOut(FiguresOut):
@@ -46,7 +45,7 @@ class CompareOut(Schema):
     tweets: list[ComparedOut]
 
 
-@many.get("/compare", response=CompareOut, openapi_extra=_MAY_BE_MISSING)
+@many.get("/compare", response=CompareOut, openapi_extra=MAY_BE_MISSING)
 def compare(
     request: HttpRequest, ids: CommaSeparated, ages: CommaSeparated = _DEFAULT_AGES
 ) -> dict[str, Any]:

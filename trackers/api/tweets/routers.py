@@ -13,7 +13,8 @@ from trackers.tweets.models import Tweet, TweetVersion
 many = Router(tags=["tweets"])
 single = Router(tags=["tweets"])
 
-
+# For the description of a call without an id in its address.
+MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
 NOT_TRACKED = "Tweet {} is not tracked."
 
 

@@ -12,12 +12,13 @@ from trackers.dashboards.words import lasting
 from trackers.ingest.files.cost import LookupCost, cost_of_lookups
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
-from trackers.ingest.files.lookups import Lookups, lookups_of
+from trackers.ingest.files.lookups import lookups_of
 from trackers.ingest.files.models import Import
 from trackers.ingest.files.preview import has_accounts, has_counts, preview, tweets_to_look_up
 from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet, Options
 from trackers.jobs.observed.models import Worker
+from trackers.tweets.lookups import Lookups
 
 MAX_BAD_LINES = 100
 _MAX_FILES_NAMED = 20

@@ -1,4 +1,4 @@
-"""What is left of the tweets, or of those of one import: by year, and by what X last said of them.
+"""What is left of the tweets, or of those of an import or a tag: by year and what X last said.
 
 From counts that are kept where a tweet's state changes; no tweet is read.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
@@ -20,7 +21,11 @@ from trackers.dashboards.words import commas
 from trackers.ingest.files.lookups import lookups_of
 from trackers.ingest.files.models import Import
 from trackers.listing.query import parse_id
+from trackers.tweets.lookups import Lookups
 from trackers.tweets.presence import Presence, Presences, presences
+from trackers.tweets.tags.lookups import lookups_of_tag
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import find_tag
 from tweetwatch.tables import Column, Table
 
 # Ids of before November 2010 carry no time.
@@ -67,12 +72,16 @@ class Left:
 @require_safe
 @needs(VIEW_TWEETS)
 def what_is_left(request: HttpRequest) -> HttpResponse:
-    report = _asked_import(request)
-    counts = _presences_of(report)
+    of = _asked_for(request)
+    lookups = _lookups_of(of)
+    counts = lookups.presences if lookups else None if of else presences()
     context = {
-        "report": report,
-        "left": None if counts is None else _left(counts, source=report.pk if report else None),
-        "exports_query": urlencode({"source": report.pk}) if report else "",
+        "report": of if isinstance(of, Import) else None,
+        "tag": of if isinstance(of, Tag) else None,
+        "left": None if counts is None else _left(counts, _filter_of(of)),
+        "counted_at": lookups.at if lookups else None,
+        "now": timezone.now(),
+        "exports_query": urlencode(_filter_of(of)),
     }
     return render(request, "dashboards/tweets/left.html", context)
 
@@ -80,41 +89,55 @@ def what_is_left(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(VIEW_TWEETS)
 def presences_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    report = _asked_import(request)
-    name = f"what-is-left-{report.pk}" if report else "what-is-left"
-    return as_file(request, Table(name, _COLUMNS, _table_rows(_presences_of(report) or {})), form)
+    of = _asked_for(request)
+    lookups = _lookups_of(of)
+    counts = lookups.presences if lookups else {} if of else presences()
+    words = ("what-is-left", *(f"{filter}-{of.pk}" for filter in _filter_of(of) if of))
+    return as_file(request, Table("-".join(words), _COLUMNS, _table_rows(counts)), form)
 
 
-def _asked_import(request: HttpRequest) -> Import | None:
-    """The import that the address asks for, if any; 404 if it is none."""
+def _asked_for(request: HttpRequest) -> Import | Tag | None:
+    """The import or the tag that the address asks for, if any; 404 if there is none."""
+    if {"source", "tag"} <= request.GET.keys():
+        raise Http404("What is left is counted by import or by tag, not by both at once.")
+    if "tag" in request.GET:
+        if tag := find_tag(request.GET["tag"]):
+            return tag
+        raise Http404("There is no such tag, or no longer.")
     if "source" not in request.GET:
         return None
     id = parse_id(request.GET["source"])
     report = Import.objects.select_related("source").filter(pk=id).first() if id else None
     if report is None:
-        raise Http404("There is no such import. What is left is counted for all, and by import.")
+        raise Http404("There is no such import. Files are imported under Sources.")
     return report
 
 
-def _presences_of(report: Import | None) -> Presences | None:
-    """None while an import's tweets are not counted yet."""
-    if report is None:
-        return presences()
-    counted = lookups_of(report)
-    return counted.presences if counted else None
+def _lookups_of(of: Import | Tag | None) -> Lookups | None:
+    """None also while its tweets are not counted yet."""
+    if isinstance(of, Tag):
+        return lookups_of_tag(of)
+    return lookups_of(of) if of else None
 
 
-def _left(counts: Presences, *, source: int | None) -> Left:
+def _filter_of(of: Import | Tag | None) -> dict[str, str]:
+    """By which the list of tweets shows just those."""
+    if isinstance(of, Tag):
+        return {"tag": of.name}
+    return {"source": str(of.pk)} if of else {}
+
+
+def _left(counts: Presences, filter: Mapping[str, str]) -> Left:
     totals: Counter[str] = Counter()
     for by_name in counts.values():
         totals.update(by_name)
     names = [name for name in Presence if totals[name]]
     newest_first = sorted(counts, reverse=True)
-    years = [_year_row(year, counts[year], names, source) for year in newest_first]
+    years = [_year_row(year, counts[year], names, filter) for year in newest_first]
     asked = totals.total() - totals[Presence.UNASKED]
     return Left(
         headings=tuple(name.label.capitalize() for name in names),
-        rows=(_year_row(None, totals, names, source), *years),
+        rows=(_year_row(None, totals, names, filter), *years),
         asked=asked,
         shown=totals[Presence.SHOWN],
         unasked=totals[Presence.UNASKED],
@@ -122,7 +145,7 @@ def _left(counts: Presences, *, source: int | None) -> Left:
 
 
 def _year_row(
-    year: int | None, by_name: Mapping[str, int], names: list[Presence], source: int | None
+    year: int | None, by_name: Mapping[str, int], names: list[Presence], filter: Mapping[str, str]
 ) -> YearRow:
     """Of a year, or of all."""
     total = sum(by_name.values())
@@ -131,8 +154,7 @@ def _year_row(
     def cell(name: Presence) -> PresenceCell:
         tweets = by_name.get(name, 0)
         share = "" if name is Presence.UNASKED else _share_in_words(tweets, asked)
-        of_source = {} if source is None else {"source": str(source)}
-        address = urlencode({"presence": name.value, **_posted_in(year), **of_source})
+        address = urlencode({"presence": name.value, **_posted_in(year), **filter})
         return PresenceCell(commas(tweets), share, address) if tweets else PresenceCell("", "", "")
 
     name = "All" if year is None else _year_name(year)

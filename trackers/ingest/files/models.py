@@ -6,9 +6,10 @@ from django.db import models
 
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Bucket, Job
+from trackers.tweets.lookups import LookupsCounted
 
 
-class Import(models.Model):
+class Import(LookupsCounted):
     """How a file is read, and what became of its lines."""
 
     source = models.OneToOneField(
@@ -34,11 +35,6 @@ class Import(models.Model):
     records = models.BigIntegerField(default=0, db_default=0)
     # Ids and texts only: its tweets are tracked, and looked up once they are resumed.
     paused = models.BooleanField(default=False, db_default=False)
-    # What X says of its tweets (`ingest.files.lookups`), as counted then; and when to count again.
-    lookups = models.JSONField(null=True)
-    lookups_at = models.DateTimeField(null=True)
-    lookups_due_at = models.DateTimeField(null=True)
-    lookups_counting = models.JSONField(null=True)
     parts = models.IntegerField(default=0)
     parts_done = models.IntegerField(default=0)
     read = models.BigIntegerField(default=0)

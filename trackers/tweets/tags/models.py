@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import Q, Value
 from django.db.models.functions import Lower
 
+from trackers.tweets.lookups import LookupsCounted
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -30,7 +32,7 @@ class TagQuerySet(models.QuerySet["Tag"]):
         return self.order_by(Lower("name"))
 
 
-class Tag(models.Model):
+class Tag(LookupsCounted):
     """A person's word for tweets."""
 
     name = models.CharField(

@@ -13,9 +13,10 @@ from django_q.models import Schedule
 from tests.factories import id_born
 from tests.ingest.files.uploads import FIRST, imported
 from trackers import tasks
-from trackers.ingest.files import lookups
-from trackers.ingest.files.lookups import Lookups, count_lookups, lookups_of
+from trackers.ingest.files.lookups import COUNT, lookups_of, update_lookups
 from trackers.ingest.files.models import Import
+from trackers.tweets import lookups
+from trackers.tweets.lookups import Lookups
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 from tweetwatch.pieces import Deadline
@@ -51,7 +52,7 @@ def test_tweets_are_counted_by_the_answers_of_x(report):
 
     answered()
 
-    counted = count_lookups(report.pk, most=100)
+    counted = lookups_of(report)
     assert counts_of(counted) == {
         "shown": 2, "not_found": 1, "suspended": 1, "unavailable": 1, "paused": 1, "waiting": 1,
     }  # fmt: skip
@@ -75,11 +76,11 @@ def test_an_import_is_counted_by_the_year_of_its_tweets():
 def test_a_count_that_time_cut_off_goes_on_where_it_stopped(report, monkeypatch):
     monkeypatch.setattr(lookups, "_A_PIECE", 2)
     counting = lookups.Counting(Lookups())
-    counting.count_piece(report.pk, most=2)
+    counting.count_piece(COUNT, report.pk, most=2)
     Import.objects.update(lookups_counting=asdict(counting))
 
     over = Deadline.after(-1)
-    assert lookups.update_lookups(now=timezone.now(), deadline=over) == 0
+    assert update_lookups(now=timezone.now(), deadline=over) == 0
     report.refresh_from_db()
     assert (report.lookups, Lookups(**report.lookups_counting["total"]).tweets) == (None, 2)
 

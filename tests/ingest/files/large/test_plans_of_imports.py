@@ -1,4 +1,4 @@
-"""Counting an import's look-ups, and what of a file is history already, reads by keys."""
+"""Counting what is left of an import or a tag, and what of a file is history, reads by keys."""
 
 import pytest
 
@@ -6,18 +6,21 @@ from tests.tweets.large.test_version_plans import explain, nodes, rows_of
 from trackers.ingest.files import lookups
 from trackers.ingest.sources.models import Source
 from trackers.tweets import record
+from trackers.tweets.tags import lookups as lookups_of_tags
+from trackers.tweets.tags.models import Tag
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
 
 TWEETS, PIECE, ASKED = 30_000, 1_000, 300
 MS = 1 << 22
-TABLES = ("trackers_tweet", "trackers_sourcetweet", "trackers_sample", "trackers_packedsamples")
+TABLES = ("trackers_tweet", "trackers_sourcetweet", "trackers_tweettag", "trackers_sample",
+          "trackers_packedsamples")  # fmt: skip
 
 
-def fill(db, source):
+def fill(db, source, tag):
     """Tweets half an hour apart over years, each with a closed sample, a packed month and a newest
-    one; all came from the file."""
+    one; all came from the file, and have a tag."""
     db.execute(
         "INSERT INTO trackers_tweet (id, tracked_at, came_from, measurements, paused, paid_on,"
         f" missing_reason, taken_at, measured_until)"
@@ -27,6 +30,10 @@ def fill(db, source):
     db.execute(
         "INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)"
         f" SELECT {source}, id, now(), false FROM trackers_tweet ORDER BY random()"
+    )
+    db.execute(
+        "INSERT INTO trackers_tweettag (tag_id, tweet_id)"
+        f" SELECT {tag}, id FROM trackers_tweet ORDER BY random()"
     )
     db.execute(
         "INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements, likes)"
@@ -42,22 +49,22 @@ def fill(db, source):
     )
 
 
-def fresh_statistics(db, source):
-    fill(db, source)
+def fresh_statistics(db, source, tag):
+    fill(db, source, tag)
     analyze(db)
 
 
-def no_statistics(db, source):
-    fill(db, source)
+def no_statistics(db, source, tag):
+    fill(db, source, tag)
 
 
-def statistics_of_empty_tables(db, source):
+def statistics_of_empty_tables(db, source, tag):
     """The pages are still there."""
-    fill(db, source)
+    fill(db, source, tag)
     for table in reversed(TABLES):
         db.execute(f"DELETE FROM {table}")
     analyze(db)
-    fill(db, source)
+    fill(db, source, tag)
 
 
 def analyze(db):
@@ -78,14 +85,16 @@ def read_most(db, statement, params, types):
 @pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_empty_tables])
 def test_an_import_is_counted_and_compared_with_history_by_keys(prepare):
     source = Source.objects.create(kind="import", of="file").pk
+    tag = Tag.objects.create(name="moon").pk
     middle = TWEETS // 2 * 1_800_000 * MS
     ids = [(TWEETS // 2 + g) * 1_800_000 * MS for g in range(ASKED)]
     with cursor() as db:
-        prepare(db, source)
+        prepare(db, source, tag)
 
-        piece = {"source": str(source), "after": str(middle), "most": str(PIECE)}
-        counted = {"source": "bigint", "after": "bigint", "most": "int"}
-        assert max(read_most(db, lookups._SHOWN, piece, counted)) <= PIECE
+        counted = {"row": "bigint", "after": "bigint", "most": "int"}
+        for row, sql in ((source, lookups.COUNT), (tag, lookups_of_tags.COUNT)):
+            piece = {"row": str(row), "after": str(middle), "most": str(PIECE)}
+            assert max(read_most(db, sql, piece, counted)) <= PIECE
 
         for days in (0, 39, 400):
             times = {

@@ -21,10 +21,10 @@ from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.chromium import Demo, screen
 from tests.pages.conftest import flat
 from trackers.ingest.files import importing
-from trackers.ingest.files.lookups import Lookups
 from trackers.ingest.files.models import Import, ImportJob, ImportPart
 from trackers.ingest.sources.models import Source
 from trackers.jobs.observed.models import Worker
+from trackers.tweets.lookups import Lookups
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db

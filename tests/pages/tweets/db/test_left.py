@@ -11,13 +11,19 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_q.models import Schedule
 
 from tests.api.conftest import Program
 from tests.factories import id_born
 from tests.ingest.files.uploads import imported
 from tests.tweets.db.test_presence import looked_up, measured, tracked
-from trackers.ingest.files import lookups
+from trackers import tasks
+from trackers.tweets import lookups
 from trackers.tweets.models import Tweet
+from trackers.tweets.tags.acts import end_tags
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import get_or_create_tag
+from trackers.tweets.tags.tagging import tag_tweets, untag_tweets
 from trackers.updater.verdicts import Verdict
 
 pytestmark = pytest.mark.django_db
@@ -129,7 +135,76 @@ def test_a_large_import_is_not_counted_by_the_page(answered, admin_client, monke
 
     page = admin_client.get(f"/tweets/left/?source={report.pk}").content.decode()
 
-    assert "A worker counts the tweets of a large import within minutes" in page
+    assert "A worker counts the tweets of a large import or tag within minutes" in page
+
+
+@pytest.fixture
+def tag():
+    tag = get_or_create_tag("Moon & Mars")
+    tag_tweets(tag.pk, [OF_2019, OF_2020, OF_2020 + 2])
+    return tag
+
+
+def test_a_tag_has_a_page_and_a_file_of_its_own(answered, tag, admin_client, program):
+    page = admin_client.get("/tweets/left/?tag=moon %26 mars").content.decode()
+    file = admin_client.get("/tweets/left/presences.csv?tag=moon %26 mars")
+
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Of the tweets with the tag Moon &amp; Mars" in text
+    assert "Of 2 tweets that were looked up, X shows 1: 50.0%." in text
+    shown = "/tweets/?presence=shown&since=2020-01-01&until=2020-12-31&tag=Moon+%26+Mars"
+    assert ids_behind(admin_client, shown) == {OF_2020}
+    assert shown in links(page)
+    assert f"what-is-left-tag-{tag.pk}" in file["Content-Disposition"]
+    assert b"2020,unasked,1," in b"".join(file.streaming_content)
+    assert "/tweets/left/presences.csv?tag=Moon+%26+Mars" in page
+    answer = program.get("tweets/left?tag=moon %26 mars")
+    assert answer["counted_at"] is None
+    assert {"year": 2019, "presence": "not_found", "tweets": 1} in answer["left"]
+    listed = admin_client.get("/tweets/?tag=moon %26 mars").content.decode()
+    assert 'href="/tweets/left/?tag=Moon%20%26%20Mars"' in listed
+
+
+def test_a_large_tag_is_counted_by_a_task_and_its_page_says_when(
+    answered, tag, admin_client, program, monkeypatch
+):
+    monkeypatch.setattr(lookups, "COUNTED_AT_ONCE", 2)
+    monkeypatch.setattr(lookups, "_A_PIECE", 2)
+    address = "/tweets/left/?tag=moon %26 mars"
+    assert "of a large import or tag within minutes" in admin_client.get(address).content.decode()
+    assert program.get("tweets/left?tag=moon %26 mars") == {"counted_at": None, "left": []}
+
+    tasks.count_lookups_of_tags()
+
+    text = re.sub(r"<[^>]+>", " ", admin_client.get(address).content.decode())
+    assert re.search(r"looked up, X shows 1: 50\.0%\..*Counted\s+(just now|\d+ s ago)", text, re.S)
+    answer = program.get("tweets/left?tag=moon %26 mars")
+    assert answer["counted_at"]
+    assert sum(each["tweets"] for each in answer["left"]) == 3
+    assert Schedule.objects.get(func="trackers.tasks.count_lookups_of_tags").minutes == 5
+    # Tweets come and go.
+    tag_tweets(tag.pk, [OF_2020 + 1])
+    untag_tweets(tag.pk, [OF_2019])
+    Tag.objects.update(lookups_due_at=timezone.now() - MINUTE)
+    tasks.count_lookups_of_tags()
+    assert {each["presence"] for each in program.get("tweets/left?tag=moon %26 mars")["left"]} == {
+        "shown", "suspended", "unasked",
+    }  # fmt: skip
+
+
+def test_a_tag_without_tweets_says_so_and_one_that_is_gone_is_not_found(
+    answered, tag, admin_client, program
+):
+    untag_tweets(tag.pk, [OF_2019, OF_2020, OF_2020 + 2])
+    page = admin_client.get("/tweets/left/?tag=moon %26 mars").content.decode()
+    assert "No tweet has this tag." in page
+
+    end_tags([tag])
+
+    assert admin_client.get("/tweets/left/?tag=moon %26 mars").status_code == 404
+    assert admin_client.get("/tweets/left/?tag=sun&source=1").status_code == 404
+    assert program.get("tweets/left?tag=sun")["error"] == "There is no tag sun."
+    assert "only one of source and tag" in program.get("tweets/left?tag=sun&source=1")["error"]
 
 
 def test_an_unknown_import_is_not_found_and_an_empty_page_says_so(admin_client):

@@ -1,9 +1,10 @@
--- The next tweets of a source, by year, and what X has said of them since they were tracked.
+-- The next tweets of a file or a tag, by year, and what X has said of them since they were tracked.
+-- {of}, {column}: the table that says which those are, and whose.
 -- LATERAL with a limit: each by its key, whatever the statistics say. LEFT: some may be untracked
 -- since, and have no year.
 WITH piece AS MATERIALIZED (
-    SELECT tweet_id FROM trackers_sourcetweet
-    WHERE source_id = %(source)s AND tweet_id > %(after)s
+    SELECT tweet_id FROM {of}
+    WHERE {column} = %(row)s AND tweet_id > %(after)s
     ORDER BY tweet_id LIMIT %(most)s
 )
 SELECT max(t.tweet_id), CASE WHEN t.presence IS NOT NULL THEN trackers_year_v1(t.tweet_id) END,
