@@ -42,7 +42,14 @@ LEAVING = ("/logout/", "/admin/logout/")
 # What the address alone does not say: acts take permissions of their own.
 ACTS = {
     "tweets/<int:id>/<str:act>": ["check", "pause", "resume", "untrack"],
-    "sources/<int:id>/<str:act>": ["poll", "pause", "resume", "full-archive", "count"],
+    "sources/<int:id>/<str:act>": [
+        "poll",
+        "pause",
+        "resume",
+        "full-archive",
+        "count",
+        "count-lost",
+    ],
     "alerts/<int:id>/<str:act>": ["test", "on", "off", "remove"],
     "subscribers/<int:id>/<str:act>": ["pause", "resume", "test", "remove", "redeliver"],
     "following/<str:act>": ["follow", "unfollow"],

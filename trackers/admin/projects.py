@@ -24,7 +24,10 @@ from tweetwatch.clock_times import clock_time
 
 _DAYS_SHOWN = timedelta(days=31)
 _BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
-_PRICES = ("price_of_a_post", "price_of_an_owned_post", "price_of_a_user", "price_of_a_count")
+_PRICES = (
+    "price_of_a_post", "price_of_an_owned_post", "price_of_a_user", "price_of_a_count",
+    "price_of_an_archive_count",
+)  # fmt: skip
 _SPREAD_HELP = (
     "Leave empty for no limit. Without a daily budget, what is left is spread evenly "
     "over the remaining days."
@@ -54,7 +57,8 @@ class SpendingInline(admin.TabularInline):
     verbose_name_plural = "spending by day (UTC, by X's clock)"
     extra = 0
     fields = readonly_fields = (
-        "day", "posts", "posts_reserved", "users", "users_reserved", "counts", "dollars",
+        "day", "posts", "posts_reserved", "users", "users_reserved", "counts",
+        "archive_counts", "dollars",
         "x_counted",
     )  # fmt: skip
     can_delete = False

@@ -102,12 +102,15 @@ class BudgetOut(Schema):
     owned_month: int
     counts_today: int
     counts_month: int
+    archive_counts_today: int
+    archive_counts_month: int
     money_today: str
     money_month: str
     price_of_a_post: str
     price_of_an_owned_post: str
     price_of_a_user: str
     price_of_a_count: str
+    price_of_an_archive_count: str
     tweet_days_a_day: int | None
     tweet_days_a_month: int | None
     money_a_day: str | None
@@ -239,12 +242,15 @@ def _budget_json(summary: MoneySummary) -> dict[str, Any]:
         "owned_month": spent.owned_month,
         "counts_today": spent.counts_today,
         "counts_month": spent.counts_month,
+        "archive_counts_today": spent.archive_counts_today,
+        "archive_counts_month": spent.archive_counts_month,
         "money_today": _money_text(spent.money_today),
         "money_month": _money_text(spent.money_month),
         "price_of_a_post": _money_text(project.price_of_a_post),
         "price_of_an_owned_post": _money_text(project.price_of_an_owned_post),
         "price_of_a_user": _money_text(project.price_of_a_user),
         "price_of_a_count": _money_text(project.price_of_a_count),
+        "price_of_an_archive_count": _money_text(project.price_of_an_archive_count),
         "tweet_days_a_day": project.posts_a_day,
         "tweet_days_a_month": project.posts_a_month,
         "money_a_day": _money_text(project.money_a_day),

@@ -16,9 +16,11 @@ from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, 
 from trackers.api.wire.parameters import cursor_of, position_of
 from trackers.ingest.sources import acts, archive, by_form
 from trackers.ingest.sources.by_form import RefusedFieldsError
+from trackers.ingest.sources.counts import posts_counted, requests_to_count
 from trackers.ingest.sources.forms import cost, price_of_a_post
 from trackers.ingest.sources.models import SearchCount, Source
 from trackers.ingest.sources.status import SourceStatus, source_statuses
+from trackers.xapi.endpoints import ARCHIVE_COUNTS
 from tweetwatch.clock_times import iso
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
@@ -186,6 +188,13 @@ class ConfirmIn(Strict):
     confirm: StrictBool = False
 
 
+class LostCountOut(Schema):
+    """Posts of all lost gaps, as far as X has counted them."""
+
+    posts: int
+    requests_left: int
+
+
 class SearchCountOut(Schema):
     """Posts that a search found in the seven days before, by X's own count. `by_hour`: from `since`
     on; the first and the last are parts of hours."""
@@ -239,6 +248,20 @@ def search_archive(request: HttpRequest, source: UnsignedId, body: ConfirmIn) ->
         question = acts.asks_to_search_archive(found)
         raise Refused(409, f"{question} {_HOW_TO_CONFIRM}")
     return acted(request, act, _find_source, source, idempotent=False)
+
+
+@router.post("/{source}/count-lost", response=LostCountOut)
+def count_lost(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> dict[str, int]:
+    """Have X count the posts of its lost gaps, where the plan includes that. X bills each request,
+    of 30 days: without `confirm`, 409 says what it costs. At most twelve are made; the next call
+    goes on. 409 also where there is nothing to count, or X does not."""
+    act = acts.ACTS["count-lost"]
+    actor_of(request, act.permission)
+    found = _find_source(source)
+    if not body.confirm and not archive.why_not(found, ARCHIVE_COUNTS):
+        raise Refused(409, f"{acts.asks_to_count_lost(found)} {_HOW_TO_CONFIRM}")
+    acted(request, act, _find_source, source, idempotent=False)
+    return {"posts": posts_counted(found), "requests_left": requests_to_count(found)}
 
 
 def _find_source(id: int) -> Source:

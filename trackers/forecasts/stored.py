@@ -98,4 +98,5 @@ def _dollars_by_midnight(
         project.cost_of_posts(posts, owned=min(spent.owned_posts, posts))
         + (spent.users + spent.users_reserved) * project.price_of_a_user
         + (spent.counts + spent.counts_reserved) * project.price_of_a_count
+        + (spent.archive_counts + spent.archive_counts_reserved) * project.price_of_an_archive_count
     )

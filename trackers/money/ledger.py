@@ -83,16 +83,19 @@ _RESERVE_POSTS = statement(__file__, "reserve_posts", posts_left=POSTS_LEFT, spe
 # All or nothing. Accounts and counts cost money, but no tweet-days. They are few, so this is always
 # flushed.
 _RESERVE_OTHERS = f"""
-    INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
-                                   users_reserved, counts_reserved, money)
-    SELECT p.id, %(day)s, 0, 0, 0, %(users)s, %(counts)s, 0
+    INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,
+                                   counts_reserved, archive_counts_reserved, money)
+    SELECT p.id, %(day)s, 0, 0, 0, %(users)s, %(counts)s, %(archive_counts)s, 0
     FROM trackers_project p CROSS JOIN LATERAL ({_SPENT_THAT_DAY}) s
     WHERE p.id = %(project)s
       AND coalesce({MONEY_LEFT}, 'Infinity') >=
           %(users)s * p.price_of_a_user + %(counts)s * p.price_of_a_count
+              + %(archive_counts)s * p.price_of_an_archive_count
     ON CONFLICT (project_id, day) DO UPDATE
     SET users_reserved = trackers_spending.users_reserved + excluded.users_reserved,
-        counts_reserved = trackers_spending.counts_reserved + excluded.counts_reserved
+        counts_reserved = trackers_spending.counts_reserved + excluded.counts_reserved,
+        archive_counts_reserved =
+            trackers_spending.archive_counts_reserved + excluded.archive_counts_reserved
     RETURNING set_config('synchronous_commit', 'on', true)
 """
 
@@ -102,18 +105,22 @@ _RESERVE_OTHERS = f"""
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
 _COUNT_BILLED = """
     INSERT INTO trackers_spending AS s (project_id, day, posts, owned_posts, users, counts,
-                                        posts_reserved, users_reserved, money)
+                                        archive_counts, posts_reserved, users_reserved, money)
     SELECT p.id, %(day)s, %(posts)s, CASE WHEN %(is_owned)s THEN %(posts)s ELSE 0 END, %(users)s,
-           %(counts)s, 0, 0, %(posts)s * {price} + %(users)s * p.price_of_a_user
-                             + %(counts)s * p.price_of_a_count
+           %(counts)s, %(archive_counts)s, 0, 0,
+           %(posts)s * {price} + %(users)s * p.price_of_a_user + %(counts)s * p.price_of_a_count
+               + %(archive_counts)s * p.price_of_an_archive_count
     FROM {source}
     WHERE p.id = %(project)s
     ON CONFLICT (project_id, day) DO UPDATE
     SET posts = s.posts + excluded.posts, users = s.users + excluded.users,
         owned_posts = s.owned_posts + excluded.owned_posts, counts = s.counts + excluded.counts,
+        archive_counts = s.archive_counts + excluded.archive_counts,
         posts_reserved = greatest(0, s.posts_reserved - %(posts_reserved)s),
         users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
         counts_reserved = greatest(0, s.counts_reserved - %(counts_reserved)s),
+        archive_counts_reserved =
+            greatest(0, s.archive_counts_reserved - %(archive_counts_reserved)s),
         money = s.money + excluded.money
 """
 # If a crash loses it, everything reserved counts as spent.
@@ -223,13 +230,23 @@ def reserve_users(balance: Balance, users: int) -> bool:
     return _reserve_others(balance, users=users)
 
 
-def reserve_count(balance: Balance) -> bool:
+def reserve_count(balance: Balance, *, of_archive: bool = False) -> bool:
     """Whether X may be asked to count what a search finds; if so, its price is reserved."""
+    if of_archive:
+        return _reserve_others(balance, archive_counts=1)
     return _reserve_others(balance, counts=1)
 
 
-def _reserve_others(balance: Balance, *, users: int = 0, counts: int = 0) -> bool:
-    params = {"project": balance.project, "day": balance.day, "users": users, "counts": counts}
+def _reserve_others(
+    balance: Balance, *, users: int = 0, counts: int = 0, archive_counts: int = 0
+) -> bool:
+    params = {
+        "project": balance.project,
+        "day": balance.day,
+        "users": users,
+        "counts": counts,
+        "archive_counts": archive_counts,
+    }
     with transaction.atomic(), cursor() as db:
         db.execute(_LOCK_PROJECT, params)
         return db.execute(_RESERVE_OTHERS, params).rowcount > 0
@@ -240,9 +257,13 @@ def settle_users(balance: Balance, *, reserved: int, users: int) -> None:
     _write_spending(balance.project, balance.day, users_reserved=reserved, users=users)
 
 
-def settle_count(balance: Balance, *, is_billed: bool) -> None:
+def settle_count(balance: Balance, *, is_billed: bool, of_archive: bool = False) -> None:
     """X counted, or may have, or did not."""
-    _write_spending(balance.project, balance.day, counts_reserved=1, counts=int(is_billed))
+    project, day, billed = balance.project, balance.day, int(is_billed)
+    if of_archive:
+        _write_spending(project, day, archive_counts_reserved=1, archive_counts=billed)
+    else:
+        _write_spending(project, day, counts_reserved=1, counts=billed)
 
 
 def _write_spending(
@@ -255,6 +276,8 @@ def _write_spending(
         "users": 0,
         "counts_reserved": 0,
         "counts": 0,
+        "archive_counts_reserved": 0,
+        "archive_counts": 0,
         **counts,
     }
     if any(amounts.values()):

@@ -68,6 +68,12 @@ class Project(models.Model):
         db_default=Decimal("0.005"),
         help_text="US dollars per count of what a search finds.",
     )
+    # "Counts: All … per request" (the same page).
+    price_of_an_archive_count = _dollars(
+        default=Decimal("0.010"),
+        db_default=Decimal("0.010"),
+        help_text="US dollars per count of what a search of X's full archive finds in 30 days.",
+    )
 
     # X said that the credits or the cap are used up: no request is sent until then.
     depleted_until = models.DateTimeField(null=True, editable=False)
@@ -174,9 +180,12 @@ class Spending(models.Model):
     owned_posts = models.IntegerField(default=0, db_default=0)
     # Requests that counted what a search finds.
     counts = models.IntegerField(default=0, db_default=0)
+    # The same of X's full archive.
+    archive_counts = models.IntegerField(default=0, db_default=0)
     posts_reserved = models.IntegerField(default=0)
     users_reserved = models.IntegerField(default=0)
     counts_reserved = models.IntegerField(default=0, db_default=0)
+    archive_counts_reserved = models.IntegerField(default=0, db_default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     # X's own count of the day's posts, as last reported.
     reported_posts = models.IntegerField(null=True)

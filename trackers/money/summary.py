@@ -40,6 +40,9 @@ class Spent:
     # Requests that counted what a search finds.
     counts_today: int = 0
     counts_month: int = 0
+    # The same of X's full archive.
+    archive_counts_today: int = 0
+    archive_counts_month: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
 ARCHIVE: Mapping[str, str] = {"v2": "GET /2/tweets/search/all"}
 # Bearer tokens only (2.166, and the table of limits of 2026-08-22); each request is billed.
 COUNTS: Mapping[str, str] = {"v2": "GET /2/tweets/counts/recent"}
+# The same, and of plans that have the archive.
+ARCHIVE_COUNTS: Mapping[str, str] = {"v2": "GET /2/tweets/counts/all"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # Bearer tokens only, and free.
 USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
@@ -30,11 +32,12 @@ CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/ru
 CONNECTIONS: Mapping[str, str] = {"v2": "GET /2/connections"}
 END_CONNECTIONS: Mapping[str, str] = {"v2": "DELETE /2/connections"}
 
-_FOR_APPS = frozenset({ARCHIVE["v2"], COUNTS["v2"]})
+_FOR_APPS = frozenset({ARCHIVE["v2"], COUNTS["v2"], ARCHIVE_COUNTS["v2"]})
 # "1/sec, 300/15min" (x-api/fundamentals/rate-limits, 2026-08-22): no header tells of the second.
 _ONE_A_SECOND = frozenset({ARCHIVE["v2"]})
-# "Available to pay-per-use and Enterprise customers" (x-api/posts/search/introduction, 2026-08-22).
-_OF_A_PLAN = frozenset({ARCHIVE["v2"]})
+# "Available to pay-per-use and Enterprise customers" (x-api/posts/search/introduction, and
+# x-api/posts/counts/introduction; 2026-08-22).
+_OF_A_PLAN = frozenset({ARCHIVE["v2"], ARCHIVE_COUNTS["v2"]})
 
 # What a user has to allow, by X's OpenAPI document (2.167, 2026-08-22): `OAuth2UserToken` of the
 # operations above. Endpoints for bearer tokens only have none.

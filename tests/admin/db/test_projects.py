@@ -19,6 +19,7 @@ PRICES = {
     "price_of_an_owned_post": "0.001",
     "price_of_a_user": "0.010",
     "price_of_a_count": "0.005",
+    "price_of_an_archive_count": "0.010",
 }
 
 

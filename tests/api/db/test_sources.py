@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tests.factories import CredentialFactory, id_born
 from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.tweets.snowflake import born_at
 
 
 def test_a_source_is_added_read_changed_and_removed(owner):
@@ -139,6 +140,29 @@ def test_without_the_permission_sources_are_neither_shown_nor_changed(program):
     program.post("sources", {"kind": "search", "of": "sun"})
     assert (program.status, Source.objects.count()) == (403, 1)
     assert program.get("sources/9999")["error"].startswith("The user of this token lacks")
+
+
+def test_lost_posts_are_counted_only_once_the_cost_was_confirmed(owner):
+    owner.post("sources", {"kind": "search", "of": "#artemis"})
+    source, now = Source.objects.get(), timezone.now()
+    path = f"sources/{source.pk}/count-lost"
+    assert "no lost gap" in owner.post(path, {"confirm": True})["error"]
+    ids = {
+        name: id_born(now - timedelta(days=ago)) for name, ago in (("from_id", 45), ("to_id", 9))
+    }
+    gap = source.gaps.create(**ids, why="reach", found_at=now, counted=7)
+    assert "only bearer tokens" in owner.post(path, {"confirm": True})["error"]
+    CredentialFactory()
+
+    refused = owner.post(path, {})
+
+    assert owner.status == 409
+    assert refused["error"].startswith(
+        "Have X count the posts that search: #artemis lost? That is about 2 requests, for $0.02."
+    )
+    # Of what is counted nothing is asked for.
+    source.gaps.update(counted_from=born_at(gap.from_id))
+    assert owner.post(path, {"confirm": True}) == {"posts": 7, "requests_left": 0}
 
 
 def test_the_archive_is_searched_only_once_its_cost_was_confirmed(owner):

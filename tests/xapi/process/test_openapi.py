@@ -20,7 +20,7 @@ from tests.xapi.openapi.known import KNOWN, known_as
 from trackers.xapi import endpoints as our_endpoints
 from trackers.xapi import vocabulary
 from trackers.xapi.client import look_up, look_up_accounts, read_credits, read_project_usage
-from trackers.xapi.counts import count_posts
+from trackers.xapi.counts import count_archived, count_posts
 from trackers.xapi.page import Ask
 from trackers.xapi.stream import connect
 from trackers.xapi.stream_connections import counted_connections, end_connection
@@ -83,7 +83,9 @@ def ask_as_the_product(x, bearer):
         if page.next_token:
             again = Ask(ask.kind, ask.of, token=page.next_token, max_results=ask.max_results)
             read_page(bearer, again, **x.asking)
-    assert len(count_posts(bearer, QUERY, **x.asking).hours) in (168, 169)
+    assert len(count_posts(bearer, QUERY, **x.asking).spans) in (168, 169)
+    month = count_archived(bearer, QUERY, now - timedelta(days=90), now - timedelta(1), **x.asking)
+    assert len(month.spans) in (30, 31)
     read_project_usage(bearer, **x.asking)
     read_credits(bearer, **x.asking)
     added = add_rules(bearer, {QUERY: "moon", "from:nobody1": "none"}, **x.asking).added

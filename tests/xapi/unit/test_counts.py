@@ -21,7 +21,7 @@ def read(*rows):
 def test_counts_are_read_in_either_word_oldest_first(word):
     counted = read(row(MIDDLE, END, 3, word), row(START, MIDDLE, 4, word))
 
-    assert [hour.posts for hour in counted.hours] == [4, 3]
+    assert [hour.posts for hour in counted.spans] == [4, 3]
     assert counted.posts == 7
 
 
@@ -47,3 +47,15 @@ def test_a_broken_count_is_garbage(rows):
 def test_a_body_without_counts_is_garbage(body):
     with pytest.raises(Garbage):
         _read_counted(body, (), window=None)
+
+
+@pytest.mark.parametrize("word", ["tweet", "post"])
+def test_a_count_of_nothing_may_come_without_data(word):
+    counted = _read_counted(orjson.dumps({"meta": {f"total_{word}_count": 0}}), (), window=None)
+
+    assert counted.spans == ()
+
+
+def test_a_count_of_some_needs_its_data():
+    with pytest.raises(Garbage):
+        _read_counted(b'{"meta": {"total_tweet_count": 3}}', (), window=None)

@@ -130,13 +130,15 @@ def _meters(summary: MoneySummary) -> tuple[Meter, ...]:
         _meter(project, "Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=_rest_of(project, project.money_a_month),
               paid=_paid(project, spent.money_today, spent.posts_today, spent.users_today,
-                         owned=spent.owned_today, counts=spent.counts_today),
+                         owned=spent.owned_today,
+                         counts=(spent.counts_today, spent.archive_counts_today)),
               accounts=_for_accounts(project, spent.users_today)),
         _meter(project, "Tweet-days this month", spent.posts_month, project.posts_a_month,
               _whole_number),
         _meter(project, "Money this month", spent.money_month, project.money_a_month, dollars,
               paid=_paid(project, spent.money_month, spent.posts_month, spent.users_month,
-                         owned=spent.owned_month, counts=spent.counts_month)),
+                         owned=spent.owned_month,
+                         counts=(spent.counts_month, spent.archive_counts_month))),
     )  # fmt: skip
 
 
@@ -160,32 +162,43 @@ def _accounts(users: int) -> str:
     return amount(users, "account")
 
 
-def _searches(counts: int) -> str:
-    return amount(counts, "count of a search", "counts of a search")
-
-
 def _paid(
-    project: Project, money: Decimal, posts: int, users: int, *, owned: int, counts: int
+    project: Project,
+    money: Decimal,
+    posts: int,
+    users: int,
+    *,
+    owned: int,
+    counts: tuple[int, int],
 ) -> str:
-    """What the money was for: posts, accounts and counts times their prices, to be checked."""
+    """What the money was for: posts, accounts and counts times their prices, to be checked.
+
+    `counts`: of searches, of the last week and of X's full archive.
+    """
     of_posts = project.cost_of_posts(posts, owned=owned)
     of_users = users * project.price_of_a_user
-    of_counts = counts * project.price_of_a_count
-    if not posts and not users and not counts:
+    of_searches = [
+        (amount(many, f"count of {what}", f"counts of {what}"), many, price)
+        for what, many, price in (
+            ("a search", counts[0], project.price_of_a_count),
+            ("X's full archive", counts[1], project.price_of_an_archive_count),
+        )
+        if many
+    ]
+    if not posts and not users and not of_searches:
         return ""
-    if money != of_posts + of_users + of_counts:
+    if money != of_posts + of_users + sum(many * price for _, many, price in of_searches):
         # The price was changed meanwhile.
-        things = [amount(posts, "post"), _accounts(users)] + [_searches(counts)] * bool(counts)
+        things = [amount(posts, "post"), _accounts(users), *(what for what, _, _ in of_searches)]
         return f"for {', '.join(things[:-1])} and {things[-1]}, some at another price"
     and_owned = (
         f" + {commas(owned)} of our own × {_exact_price(project.price_of_an_owned_post)}"
         if owned
         else ""
     )
-    and_counts = (
-        f", {_searches(counts)} × {_exact_price(project.price_of_a_count)} = {dollars(of_counts)}"
-        if counts
-        else ""
+    and_counts = "".join(
+        f", {what} × {_exact_price(price)} = {dollars(many * price)}"
+        for what, many, price in of_searches
     )
     return (
         f"{amount(posts - owned, 'post')} × {_exact_price(project.price_of_a_post)}{and_owned} = "

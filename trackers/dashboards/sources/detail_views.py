@@ -32,6 +32,7 @@ from trackers.schedule.models import BulkAct
 from trackers.tweets.growth.earlier import of_these
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
+from tweetwatch.amounts import amount
 from tweetwatch.notation import exactly
 from tweetwatch.tables import Column, Table
 
@@ -175,10 +176,19 @@ def _gap_help(gap: Gap, source: Source) -> str:
     if gap.archive_asked_at:
         return "" if gap.closed_at else "X's full archive is searched for it"
     if gap.closed_at is None and gap.is_lost and can_fill(source, gap):
-        return gap.archive_refusal or _OF_ARCHIVE
+        return f"{gap.archive_refusal or _OF_ARCHIVE}{_counted_in(gap)}"
     if gap.closed_at is None:
         return _HELP_OF_GAP[Gap.Why(gap.why)]
     return _FILLED_BY_SEARCH if gap.is_of_stream else ""
+
+
+def _counted_in(gap: Gap) -> str:
+    """How many posts X counts in it, and back to when, if that is not all."""
+    if gap.counted is None or gap.counted_from is None:
+        return ""
+    is_all = gap.from_id is not None and gap.counted_from <= born_at(gap.from_id)
+    since = "" if is_all else f" from {exactly(gap.counted_from)} on"
+    return f"; X counts {amount(gap.counted, 'post')} in it{since}"
 
 
 def get_source(id: int) -> Source:

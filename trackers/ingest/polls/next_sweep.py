@@ -150,7 +150,8 @@ def lose(source: Source, row: Gap | None, begun: Begun, *, now: datetime) -> Non
         _open_gap(source, lost, now=now)
         if row is not None:
             row.from_id = lost.to_id - 1
-            row.save(update_fields=["from_id"])
+            row.counted = row.counted_from = None
+            row.save(update_fields=["from_id", "counted", "counted_from"])
 
 
 def _until_next(
@@ -208,6 +209,8 @@ def _open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) ->
 def _narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:
     """Reduce the gap to what is left of it."""
     row.from_id, row.to_id, row.why, row.token = gap.from_id, gap.to_id, gap.why, gap.token or ""
+    row.counted = row.counted_from = None
     if yielded_when_found is not None:
         row.yielded_when_found = yielded_when_found
-    row.save(update_fields=["from_id", "to_id", "why", "token", "yielded_when_found"])
+    fields = ["from_id", "to_id", "why", "token", "counted", "counted_from"]
+    row.save(update_fields=[*fields, "yielded_when_found"])

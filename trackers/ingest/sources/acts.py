@@ -16,6 +16,8 @@ from trackers.ingest.sources.forms import SourceForm, price_of_a_post
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spoken
+from trackers.xapi.endpoints import ARCHIVE_COUNTS
+from tweetwatch.amounts import amount
 
 ADD, CHANGE, DELETE = (f"trackers.{verb}_source" for verb in ("add", "change", "delete"))
 # The days that X counts.
@@ -149,20 +151,48 @@ def asks_to_search_archive(source: Source) -> str:
     """The question before it, with what it may cost."""
     cost = archive.cost_of_archive(source, now=timezone.now())
     what = f"Search X's full archive for {spoken(cost.length)} of posts that {source} lacks?"
-    if cost.posts is None:
-        return f"{what} {_UNKNOWN_COST}"
     money = "" if cost.money is None else f", for about ${cost.money:,.2f}"
-    return f"{what} {_COST_BY_AVERAGE.format(posts=cost.posts, money=money)}"
+    if cost.posts is None:
+        many = "How many there are is unknown, since it has brought nothing lately."
+    elif cost.is_counted:
+        many = f"X counts {cost.posts:,} of them{money}."
+    else:
+        many = f"By what it brought lately that is about {cost.posts:,} posts{money}."
+    return f"{what} {many} X bills each at the price of a post, and no budget is exceeded."
 
 
-_UNKNOWN_COST = (
-    "How many there are is unknown, since it has brought nothing lately. X bills each at the price "
-    "of a post, and no budget is exceeded."
-)
-_COST_BY_AVERAGE = (
-    "By what it brought lately that is about {posts:,} posts{money}. X bills each at the price of "
-    "a post, and no budget is exceeded."
-)
+def count_lost(source: Source, actor: Actor) -> Done:
+    """Have X count the posts of its lost gaps, for the price of each request; `count`: how many
+    posts. Of long ones a part: asked again, it goes on."""
+    if why := archive.why_not(source, ARCHIVE_COUNTS):
+        return Done(f"{source}: {why}", is_done=False)
+    before = counts.requests_to_count(source)
+    try:
+        counts.count_gaps(
+            source, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
+        )
+        reason = ""
+    except counts.NotCountedError as error:
+        reason = str(error)
+    after, posts = counts.requests_to_count(source), counts.posts_counted(source)
+    if before and after == before:
+        return Done(f"{source}: {reason}", is_done=False)
+    if before:
+        history.record(actor, [source], "Had X count the posts that it lost")
+    rest = f" The rest takes {amount(after, 'more request')}. {reason}" if after else ""
+    return Done(f"{source}: X counts {posts:,} posts that it lost.{rest}".rstrip(), posts)
+
+
+def asks_to_count_lost(source: Source) -> str:
+    """The question before it, with what it costs."""
+    requests, most = counts.requests_to_count(source), counts.MOST_REQUESTS
+    if not requests:
+        return f"X has counted all posts that {source} lost. Show how many?"
+    asked = min(requests, most)
+    money = asked * counts.price_of_a_count(of_archive=True)
+    what = f"Have X count the posts that {source} lost? That is about {amount(requests, 'request')}"
+    first = f", the first {most} of them now" if requests > most else ""
+    return f"{what}{first}, for ${money:,.2f}."
 
 
 def remove(source: Source, actor: Actor) -> Done:
@@ -212,6 +242,7 @@ ACTS = {
     "pause": Act(pause, CHANGE),
     "resume": Act(resume, CHANGE),
     "count": Act(count, CHANGE, asks=asks_to_count, button="Count"),
+    "count-lost": Act(count_lost, CHANGE, asks=asks_to_count_lost, button="Count"),
     "full-archive": Act(
         search_archive, CHANGE, asks=asks_to_search_archive, button="Search the full archive"
     ),

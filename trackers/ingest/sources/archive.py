@@ -6,6 +6,7 @@ lost gap ─ the question, with its cost ─> asked for ─> read with `until_id
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -32,9 +33,11 @@ _AVERAGED = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class ArchiveCost:
-    """What reading the lost gaps would bring: an estimate by what the source brought lately."""
+    """What reading the lost gaps would bring: counted by X, or an estimate by what the source
+    brought lately."""
 
     length: timedelta
+    is_counted: bool
     posts: int | None  # None: nothing to estimate by
     money: Decimal | None
 
@@ -70,8 +73,8 @@ def _has_beginning(source: Source) -> bool:
     return source.kind == Source.Kind.ACCOUNT
 
 
-def why_not(source: Source) -> str:
-    """Why the archive cannot be searched for it; empty if it can."""
+def why_not(source: Source, endpoint: Mapping[str, str] = ARCHIVE) -> str:
+    """Why the archive cannot be asked about it there; empty if it can."""
     if source.paused_at:
         return "It is paused."
     if not searchable(source).exists():
@@ -79,7 +82,7 @@ def why_not(source: Source) -> str:
     if source.hidden_reason or _is_protected(source):
         # Nothing found would look like nothing posted.
         return "X shows its posts to no search now: the account is protected, suspended or gone."
-    return selection.why_nobody_may(ARCHIVE)
+    return selection.why_nobody_may(endpoint)
 
 
 def _is_protected(source: Source) -> bool:
@@ -89,24 +92,38 @@ def _is_protected(source: Source) -> bool:
 
 def cost_of_archive(source: Source, *, now: datetime) -> ArchiveCost:
     """Of all its lost gaps, at the highest price that is paid."""
-    length = sum(
-        (born_at(gap.to_id) - _begins_at(source, gap) for gap in searchable(source)), timedelta(0)
-    )
+    gaps = list(searchable(source))
+    length = sum((born_at(gap.to_id) - begins_at(source, gap) for gap in gaps), timedelta(0))
+    uncounted = sum((uncounted_of(source, gap) for gap in gaps), timedelta(0))
+    posts: int | None = sum(gap.counted or 0 for gap in gaps)
+    if uncounted:
+        posts = _as_lately(source, posts or 0, uncounted, now=now)
+    price = Project.objects.aggregate(price=Max("price_of_a_post"))["price"]
+    money = None if price is None or posts is None else posts * price
+    return ArchiveCost(length, not uncounted, posts, money)
+
+
+def _as_lately(source: Source, counted: int, length: timedelta, *, now: datetime) -> int | None:
+    """What was counted, and for the rest what comes in such a time by the last 30 days."""
     today = now.astimezone(UTC).date()
     lately = cost_of(days_of(source.pk, since=today - _AVERAGED), today=today)
     if lately is None or not lately.posts:
-        return ArchiveCost(length, None, None)
-    posts = round(lately.posts / lately.days * (length / _DAY))
-    price = Project.objects.aggregate(price=Max("price_of_a_post"))["price"]
-    return ArchiveCost(length, posts, None if price is None else posts * price)
+        return None
+    return counted + round(lately.posts / lately.days * (length / _DAY))
 
 
-def _begins_at(source: Source, gap: Gap) -> datetime:
+def uncounted_of(source: Source, gap: Gap) -> timedelta:
+    """How much of a gap X has not counted."""
+    return (gap.counted_from or born_at(gap.to_id)) - begins_at(source, gap)
+
+
+def begins_at(source: Source, gap: Gap) -> datetime:
     """When the oldest post of a gap may have been made."""
     if gap.from_id is not None:
         return born_at(gap.from_id)
     account = source.account_id or 0
-    return born_at(account) if account >= _FIRST_DATED_ACCOUNT else BEGAN_AT
+    made_at = born_at(account) if account >= _FIRST_DATED_ACCOUNT else BEGAN_AT
+    return min(made_at, born_at(gap.to_id))
 
 
 def ask_archive(source: Source, *, now: datetime) -> int:

@@ -258,6 +258,9 @@ class Gap(models.Model):
     # Since when X's full archive is to be searched for it; and why it was not, the last time.
     archive_asked_at = models.DateTimeField(null=True)
     archive_refusal = models.CharField(max_length=300, blank=True, default="", db_default="")
+    # How many posts X counts in it, from this time to its end; null: X was not asked.
+    counted = models.BigIntegerField(null=True)
+    counted_from = models.DateTimeField(null=True)
 
     objects = GapQuerySet.as_manager()
 

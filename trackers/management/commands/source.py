@@ -35,6 +35,7 @@ from trackers.management.untracking import (
     tweet_count_text,
     untrack_ids,
 )
+from trackers.xapi.endpoints import ARCHIVE_COUNTS
 from tweetwatch.command_line import EXIT_USAGE
 from tweetwatch.interrupts import INTERRUPTED
 
@@ -67,9 +68,11 @@ class Command(ActionsCommand):
         archive = add_action("full-archive", help="have X's full archive searched for lost gaps")
         archive.add_argument("id", metavar="ID")
         archive.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+        lost = add_action("count-lost", help="have X count the posts of lost gaps")
         count = add_action("count", help="have X count what a search finds in a week")
-        count.add_argument("id", metavar="ID")
-        count.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+        for action in (lost, count):
+            action.add_argument("id", metavar="ID")
+            action.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         remove = add_action("remove", help="remove sources; their tweets stay tracked")
         for action in (pause, resume, remove):
             action.add_argument("ids", nargs="+", metavar="ID")
@@ -117,6 +120,15 @@ class Command(ActionsCommand):
         if not done.is_done:
             raise CommandError(done.message)
         self.show({"id": str(source.pk), "gaps": done.count}, done.message)
+
+    def do_count_lost(self, options: Mapping[str, Any]) -> None:
+        [source] = find_sources([options["id"]])
+        if not why_not(source, ARCHIVE_COUNTS):
+            _confirm_cost(acts.asks_to_count_lost(source), options)
+        done = acts.count_lost(source, by_command())
+        if not done.is_done:
+            raise CommandError(done.message)
+        self.show({"id": str(source.pk), "posts": done.count}, done.message)
 
     def do_count(self, options: Mapping[str, Any]) -> None:
         [source] = find_sources([options["id"]])

@@ -8,7 +8,8 @@ FROM (
     SELECT day, posts + posts_reserved AS posts,
            money + posts_reserved * p.price_of_a_post
                  + users_reserved * p.price_of_a_user
-                 + counts_reserved * p.price_of_a_count AS money
+                 + counts_reserved * p.price_of_a_count
+                 + archive_counts_reserved * p.price_of_an_archive_count AS money
     FROM trackers_spending
     WHERE project_id = p.id AND day >= date_trunc('month', {day})::date
       AND day < (date_trunc('month', {day}) + interval '1 month')::date

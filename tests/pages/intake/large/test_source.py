@@ -109,6 +109,24 @@ def test_the_lost_gap_of_a_search_leads_to_the_archive_and_to_its_cost(staff):
     assert "Search the full archive…" not in text
 
 
+def test_a_lost_gap_shows_what_x_counts_in_it(staff):
+    made = source("search", "#artemis", due_in=60)
+    lost = gap(made, "reach", first=3 * 1440, last=60)
+    text = unescape(words(paged(staff, made)))
+    assert "Count lost posts…" in text
+    assert "X counts" not in text
+    question = unescape(words(staff.post(f"/sources/{made.pk}/count-lost").content.decode()))
+    assert "That is about 1 request, for $0.01." in question
+
+    made.gaps.update(counted=1200, counted_from=datetime(2026, 3, 1, tzinfo=UTC))
+    made.gaps.update(from_id=id_born(datetime(2026, 2, 1, tzinfo=UTC)))
+    text = unescape(words(paged(staff, made)))
+    assert "file; X counts 1,200 posts in it from 2026-03-01 00:00:00 UTC on" in text
+    made.gaps.update(from_id=id_born(datetime(2026, 3, 1, tzinfo=UTC)))
+    assert "X counts 1,200 posts in it from" not in unescape(words(paged(staff, made)))
+    assert lost.is_lost
+
+
 def test_a_gap_says_why_the_archive_was_refused(staff):
     made = source("search", "#artemis", due_in=60)
     gap(made, "reach")

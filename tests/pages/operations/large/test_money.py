@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.utils.timezone import now
@@ -71,6 +72,16 @@ def test_counts_of_searches_are_itemised_at_their_price(staff):
 
     paid = "100 posts × $0.005 = $0.50, 0 accounts × $0.01 = $0.00"
     assert f"Money today $0.52 {paid}, 3 counts of a search × $0.005 = $0.02" in words
+
+
+def test_counts_of_the_archive_are_itemised_at_their_own_price(staff):
+    counts = {"counts": 2, "archive_counts": 2, "archive_counts_reserved": 1}
+    spend(project(), posts=100, **counts, money=Decimal("0.53"))
+
+    words, _ = page(staff)
+
+    both = "2 counts of a search × $0.005 = $0.01, 3 counts of X's full archive × $0.01 = $0.03"
+    assert both in unescape(words)
 
 
 @pytest.mark.parametrize(
