@@ -9,6 +9,7 @@ from trackers.alerts.kinds import RuleKind
 from trackers.alerts.models import AlertRule
 from trackers.alerts.words import lasting
 from trackers.credentials.models import Credential
+from trackers.forecasts.stored import stored_forecast
 from trackers.ingest.sources.models import Source, SourceDay
 from trackers.ingest.sources.status import HIDDEN
 from trackers.jobs import pausing
@@ -136,16 +137,26 @@ def _budgets(rules: list[AlertRule], now: datetime) -> list[Observation]:
     """Looks of each project."""
     return [
         _of_rule(
-            *(rule, "project", one.project.name, dry(one, now=now)),
+            *(rule, "project", one.project.name, wrong),
             *(f"The budget of {one.project.name} is enough again.", _OPERATIONS),
         )
-        for one in money_summaries()
+        for one, wrong in budgets(now=now)
         for rule in rules
     ]
 
 
-def dry(summary: MoneySummary, *, now: datetime) -> str:
-    """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
+def budgets(*, now: datetime) -> Iterator[tuple[MoneySummary, str]]:
+    """Every project, and why its money will not last until the end of tomorrow, if so."""
+    forecast = stored_forecast(now=now, with_projects=True)
+    known = forecast.projects if forecast.is_fresh else ()
+    needed = {each.name: each.unlimited_tomorrow for each in known}
+    for summary in money_summaries():
+        yield summary, dry(summary, needed.get(summary.project.name), now=now)
+
+
+def dry(summary: MoneySummary, needed_tomorrow: float | None, *, now: datetime) -> str:
+    """As `budgets`; empty also if unknown. `needed_tomorrow`: tweet-days by the forecast, as if the
+    budgets had room for them."""
     project, name = summary.project, summary.project.name
     if project.is_depleted(now=now):
         return (
@@ -162,13 +173,13 @@ def dry(summary: MoneySummary, *, now: datetime) -> str:
             f"The budget of project {name} runs dry {when}: about {summary.waiting:,} tweets wait "
             "until 00:00 UTC. Raise it in the admin."
         )
-    needed = summary.spent.posts_today + (project.needs or 0)
     tomorrow = allowed_tomorrow(summary)
-    if tomorrow is None or needed <= tomorrow:
+    if tomorrow is None or needed_tomorrow is None or needed_tomorrow <= tomorrow:
         return ""
     return (
-        f"The budget of project {name} runs dry tomorrow: it needs about {needed:,} tweet-days, as "
-        f"today does, and {max(0, tomorrow):,} are left. Raise it in the admin."
+        f"The budget of project {name} runs dry tomorrow: by the forecast it needs "
+        f"{round(needed_tomorrow):,} tweet-days, and {max(0, tomorrow):,} are left. Raise it in "
+        "the admin."
     )
 
 

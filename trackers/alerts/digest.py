@@ -13,14 +13,13 @@ from django.db import transaction
 from django.db.models import Q
 
 from trackers.alerts import notice
-from trackers.alerts.conditions import dry
+from trackers.alerts.conditions import budgets
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.velocity import author_names
 from trackers.alerts.words import lasting
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.models import Spending
-from trackers.money.summary import money_summaries
 from trackers.tweets.gains.models import Gain, Window
 
 _A_DAY = timedelta(days=1)
@@ -135,7 +134,7 @@ def _money(today: date, *, now: datetime) -> Iterator[str]:
         spending.project_id: spending
         for spending in Spending.objects.filter(day=today - timedelta(days=1))
     }
-    for summary in money_summaries():
+    for summary, wrong in budgets(now=now):
         past = before.get(summary.project.pk)
         yesterday = (
             f"{past.posts:,} tweet-days and ${past.money:,.2f} yesterday"
@@ -144,5 +143,5 @@ def _money(today: date, *, now: datetime) -> Iterator[str]:
         )
         yield (
             f"{summary.project.name}: {yesterday}, ${summary.spent.money_month:,.2f} this month. "
-            f"{dry(summary, now=now)}".strip()
+            f"{wrong}".strip()
         )

@@ -45,6 +45,8 @@ class Day:
     newcomers: float
     # Tweet-days by project; only projects with a credential.
     projects: Mapping[int, float] = field(default_factory=dict)
+    # The same, had the budgets room for all.
+    unlimited: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def lookups(self) -> float:
@@ -114,7 +116,8 @@ def _limited(
         money = float("inf")
     lookups = days = 0.0
     new_lookups *= known.lookups_correction
-    wanted: dict[int | None, float] = defaultdict(float)
+    paid_days: dict[int | None, float] = defaultdict(float)
+    all_days: dict[int | None, float] = defaultdict(float)
     paid_new = min(new_days, money)
     money -= paid_new
     for cell, each in sorted(walked, key=lambda one: one[0].age):
@@ -130,25 +133,34 @@ def _limited(
         money -= paid
         days += paid
         lookups += asked * (paid / costs)
-        wanted[cell.payer] += paid
+        paid_days[cell.payer] += paid
+        all_days[cell.payer] += costs
     new_lookups *= paid_new / new_days if new_days else 1.0
     if known.room is not None and lookups + new_lookups > (most := known.room * lasts):
         share = most / (lookups + new_lookups)
         lookups, new_lookups = lookups * share, new_lookups * share
     newcomers = known.arrivals.a_second * lasts
-    return Day(lookups, new_lookups, days, paid_new, newcomers, _by_project(wanted, paid_new, left))
+    return Day(
+        lookups,
+        new_lookups,
+        days,
+        paid_new,
+        newcomers,
+        _by_project(paid_days, paid_new, left),
+        _by_project(all_days, new_days, dict.fromkeys(left)),
+    )
 
 
 def _by_project(
-    wanted: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
+    by_payer: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
 ) -> dict[int, float]:
     """Tweets without a payer are shared out evenly: among the projects without a budget, if there
     are any. Each project pays what it has money for."""
-    homeless = new + sum(days for payer, days in wanted.items() if payer not in left)
+    homeless = new + sum(days for payer, days in by_payer.items() if payer not in left)
     sharing = [project for project, rest in left.items() if rest is None] or list(left)
     days_by_project = {}
     for project, rest in left.items():
-        days = wanted.get(project, 0.0)
+        days = by_payer.get(project, 0.0)
         if project in sharing:
             days += homeless / len(sharing)
         days_by_project[project] = days if rest is None else min(days, rest)

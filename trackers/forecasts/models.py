@@ -67,6 +67,9 @@ class ForecastOfProject(models.Model):
     project = models.ForeignKey("trackers.Project", on_delete=models.CASCADE, related_name="+")
     foreseen = models.FloatField(null=True)
     expected = models.FloatField(null=True)
+    unlimited = models.FloatField(
+        null=True, help_text="What would be expected if the budgets had room for all."
+    )
     tweet_days = models.BigIntegerField(null=True)
 
     class Meta:

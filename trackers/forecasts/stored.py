@@ -25,6 +25,9 @@ class ProjectForecast:
     so_far: int | None = None
     expected: float | None = None
     tomorrow: float | None = None
+    spends_tomorrow: Decimal | None = None
+    # The tweet-days of tomorrow, had the budgets room for all.
+    unlimited_tomorrow: float | None = None
     foreseen_yesterday: float | None = None
     yesterday: int | None = None
 
@@ -80,6 +83,10 @@ def project_forecasts(day: date) -> list[ProjectForecast]:
                 so_far=now.tweet_days,
                 expected=now.expected,
                 tomorrow=after.expected,
+                spends_tomorrow=None
+                if after.expected is None
+                else project.cost_of_posts(round(after.expected)),
+                unlimited_tomorrow=after.unlimited,
                 foreseen_yesterday=before.foreseen,
                 yesterday=before.tweet_days,
             )

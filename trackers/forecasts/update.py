@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Case, F, Min, Value, When
 from django.db.models.functions import Coalesce
 
-from trackers.forecasts.day import Known, foresee, to_midnight
+from trackers.forecasts.day import Day, Known, foresee, to_midnight
 from trackers.forecasts.inputs import read_known
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import SAMPLE_FOR_DAYS, newcomers
@@ -132,7 +132,7 @@ def _expect(
     for one in (row, tomorrow):
         one.expected_at, one.why, one.is_guess = now, why, is_guess
         one.expected_lookups = one.expected_tweet_days = None
-    ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
+    ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None, unlimited=None)
     if known is not None:
         known = _with_money(known, row.day, balances, paid)
         rest, next_day = foresee(known, to_midnight=to_midnight(now))
@@ -147,8 +147,8 @@ def _expect(
             row.newcomers = rest.newcomers
             row.lookups_correction = known.lookups_correction
             row.days_correction = known.days_correction
-        _of_projects(row, rest.projects, balances, paid, is_first=row.foreseen_at is None)
-        _of_projects(tomorrow, next_day.projects, balances, {}, is_first=False)
+        _of_projects(row, rest, balances, paid, is_first=row.foreseen_at is None)
+        _of_projects(tomorrow, next_day, balances, {}, is_first=False)
     if row.foreseen_at is None:
         row.foreseen_at = now
     row.save()
@@ -201,19 +201,21 @@ def corrections(today: date) -> tuple[float, float]:
 
 def _of_projects(
     row: ForecastDay,
-    days: Mapping[int, float],
+    day: Day,
     balances: Sequence[Balance],
     paid: Mapping[int, int],
     *,
     is_first: bool,
 ) -> None:
     for balance in balances:
-        if balance.project not in days:
+        if balance.project not in day.projects:
             continue
-        whole = paid.get(balance.project, 0) + days[balance.project]
+        so_far = paid.get(balance.project, 0)
+        whole = so_far + day.projects[balance.project]
         if balance.left is not None:
-            whole = min(whole, paid.get(balance.project, 0) + max(balance.left, 0))
+            whole = min(whole, so_far + max(balance.left, 0))
         written = {"expected": whole, **({"foreseen": whole} if is_first else {})}
+        written["unlimited"] = so_far + day.unlimited[balance.project]
         ForecastOfProject.objects.update_or_create(
             day=row.day, project_id=balance.project, defaults=written
         )

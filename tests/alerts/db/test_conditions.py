@@ -12,6 +12,7 @@ from trackers.alerts import conditions
 from trackers.alerts.conditions import allowed_tomorrow, dry
 from trackers.alerts.models import AlertNotice
 from trackers.credentials.models import Credential
+from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.ingest.sources.models import Source, SourceDay
 from trackers.jobs.models import Queue
 from trackers.money.models import Project
@@ -123,8 +124,10 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
     ("given", "sentence"),
     [
         ({"posts_a_day": 2000}, ""),
-        ({"posts_a_day": 1400}, "runs dry tomorrow: it needs about 1,500 tweet-days, as today does,"
-         " and 1,400 are left."),
+        ({"posts_a_day": 1400}, "runs dry tomorrow: by the forecast it needs 1,500 tweet-days, and"
+         " 1,400 are left."),
+        ({"posts_a_day": 1400, "needed": 1399.6}, ""),
+        ({"posts_a_day": 1400, "needed": None}, ""),
         ({"posts_a_day": 1500, "waiting": 7, "runs_dry_at": NOW + HOUR}, "runs dry at 13:00"),
         ({"posts_a_day": 1400, "rationed_at": NOW - HOUR}, ""),
         # For the day before, in the first minute of a new one.
@@ -135,7 +138,9 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
     ],
 )  # fmt: skip
 def test_a_budget_alerts_when_it_will_run_dry_before_tomorrow(given, sentence):
-    found = dry(books(**given), now=NOW)
+    needed = given.get("needed", 1500.2)
+    summary = books(**{name: value for name, value in given.items() if name != "needed"})
+    found = dry(summary, needed, now=NOW)
 
     assert sentence in found
     assert bool(sentence) == bool(found)
@@ -150,6 +155,27 @@ def test_tomorrow_gets_its_share_of_the_month_and_a_new_month_all_of_it():
     assert allowed_tomorrow(ending) == 1034
     assert allowed_tomorrow(books(money_a_day=Decimal("5"))) == 1000
     assert allowed_tomorrow(books()) is None
+
+
+def test_a_budget_is_judged_by_the_forecast_of_tomorrow_as_if_it_had_room_for_all():
+    """What is expected within the budget never exceeds it, and today need not be like tomorrow."""
+    project, now = CredentialFactory().app.project, timezone.now()
+    of_budget = rule("budget")
+    Project.objects.update(posts_a_day=1400, needs=0, rationed_at=now)
+    ForecastDay.objects.create(day=now.date(), counted_at=now, expected_at=now)
+    tomorrow = {"day": now.date() + timedelta(days=1), "project": project, "expected": 1400.0}
+    ForecastOfProject.objects.create(**tomorrow, unlimited=1400.0)
+
+    def wrong(now=now):
+        [observation], _ = conditions.lasting_findings([of_budget], now=now)
+        return observation.wrong
+
+    assert wrong() == ""
+    ForecastOfProject.objects.update(unlimited=2600.0)
+    assert "tomorrow: by the forecast it needs 2,600 tweet-days, and 1,400 are left" in wrong()
+    # An old forecast says nothing.
+    ForecastDay.objects.update(counted_at=now - HOUR)
+    assert wrong() == ""
 
 
 def test_findings_without_a_rule_are_logged_and_sent_to_subscribers():

@@ -231,7 +231,9 @@ def test_a_forecast_stays_within_the_budget(credential):
     row = run()
 
     assert row.expected_tweet_days == 6
-    assert ForecastOfProject.objects.get(day=TODAY).expected == 6
+    of_project = ForecastOfProject.objects.get(day=TODAY)
+    assert (of_project.expected, of_project.unlimited) == (6, 10)
+    assert ForecastOfProject.objects.get(day=TODAY + DAY).unlimited == 10
 
 
 def test_without_a_credential_the_forecast_says_so_instead_of_0():

@@ -117,6 +117,20 @@ def test_tweets_without_a_payer_go_to_projects_without_a_budget():
     assert limited.projects == {2: 9, 3: 5}
 
 
+def test_tweet_days_beyond_the_budgets_are_known_too():
+    cells = [Cell(10, 2 * HOUR, 0.1, 0), Cell(4, 2 * HOUR, 0.1, 0, payer=2)]
+    arrivals = Arrivals(7 / DAY, {0: 1})
+
+    _, tomorrow = foresee(
+        Known(cells, FIXED, arrivals, left={2: (3.0, 3.0)}, room=0.0001), to_midnight=HOUR
+    )
+    _, without = foresee(Known(cells, FIXED, arrivals, left={2: (None, None)}), to_midnight=HOUR)
+
+    assert tomorrow.projects == {2: 3}
+    assert tomorrow.unlimited == without.unlimited == without.projects
+    assert tomorrow.unlimited[2] > 14
+
+
 def test_no_tweet_waits_without_a_budget():
     cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
 

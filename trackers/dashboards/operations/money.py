@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from trackers.credentials import sentences
 from trackers.dashboards.figures import figure_html
 from trackers.dashboards.words import Moment, ago, ahead, commas, dollars, lasting, signed
+from trackers.forecasts.stored import ProjectForecast
 from trackers.money.models import Project
 from trackers.money.summary import ESTIMATED_WITHIN, MoneySummary
 from trackers.status import Status
@@ -89,14 +90,16 @@ class ProjectBlock:
 
 def project_blocks(status: Status) -> list[ProjectBlock]:
     """Of every project, with its forecast."""
-    forecasts = {forecast.name: forecast.tomorrow for forecast in status.days_of_projects}
+    forecasts = {forecast.name: forecast for forecast in status.days_of_projects}
     return [
         _project_block(summary, forecasts.get(summary.project.name), now=status.now)
         for summary in status.projects
     ]
 
 
-def _project_block(summary: MoneySummary, tomorrow: float | None, *, now: datetime) -> ProjectBlock:
+def _project_block(
+    summary: MoneySummary, forecast: ProjectForecast | None, *, now: datetime
+) -> ProjectBlock:
     project = summary.project
     outlook, mood = _budget_outlook(summary, now=now)
     until = project.depleted_until
@@ -109,7 +112,7 @@ def _project_block(summary: MoneySummary, tomorrow: float | None, *, now: dateti
         depleted_why=sentences.depleted(project.name, project.depleted_reason),
         meters=_meters(summary),
         outlook=outlook,
-        tomorrow=_tomorrow(project, tomorrow),
+        tomorrow=_tomorrow(forecast),
         binds=_tightest_limit(summary),
         mood=mood,
         billed=_billed_usage(project, now=now),
@@ -301,13 +304,14 @@ def _budget_outlook(summary: MoneySummary, *, now: datetime) -> tuple[str, str]:
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
 
 
-def _tomorrow(project: Project, tweet_days: float | None) -> str:
-    if tweet_days is None:
+def _tomorrow(forecast: ProjectForecast | None) -> str:
+    if forecast is None or forecast.tomorrow is None or forecast.spends_tomorrow is None:
         return ""
-    posts = round(tweet_days)
+    posts, all_posts = round(forecast.tomorrow), round(forecast.unlimited_tomorrow or 0)
+    more = f"; without budgets it would be {commas(all_posts)}" if all_posts > posts else ""
     return (
-        f"Tomorrow {dollars(project.cost_of_posts(posts))} for {commas(posts)} tweet-days, by the "
-        "forecast."
+        f"Tomorrow {dollars(forecast.spends_tomorrow)} for {commas(posts)} tweet-days, by the "
+        f"forecast{more}."
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Literal
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from trackers.credentials.sentences import NONE_YET
-from trackers.dashboards.words import with_code
+from trackers.dashboards.words import dollars, with_code
 from trackers.jobs.observed.models import Worker
 from trackers.schedule.catch_up import NO_WORKERS
 from tweetwatch.database import cursor
@@ -44,8 +45,9 @@ class Steps:
     next: tuple[Step, ...] = ()
 
 
-def first_steps(*, now: datetime) -> Steps:
-    """The first ones until there is a credential, a tweet and a measurement; then the next."""
+def first_steps(*, now: datetime, costs: Decimal | None = None) -> Steps:
+    """The first ones until there is a credential, a tweet and a measurement; then the next.
+    `costs`: those of tomorrow, by the forecast, in US dollars."""
     times = {"silent_since": now - Worker.SILENT_AFTER, "new_since": now - _NEW_FOR}
     with cursor() as db:
         row = db.execute(_WHAT_EXISTS, times).fetchone()
@@ -53,7 +55,7 @@ def first_steps(*, now: datetime) -> Steps:
     credential, source, tweet, worker, sample, is_new, budget, rule, person = row
     if not (credential and tweet and sample):
         return Steps(first=_first(credential, source, tweet, worker, sample))
-    return Steps(next=_next(budget, rule, person) if is_new else ())
+    return Steps(next=_next(budget, rule, person, costs) if is_new else ())
 
 
 def _first(
@@ -78,11 +80,14 @@ def _first(
     )  # fmt: skip
 
 
-def _next(budget: bool, rule: bool, person: bool) -> tuple[Step, ...]:
+def _next(budget: bool, rule: bool, person: bool, costs: Decimal | None) -> tuple[Step, ...]:
     """Those that are not done."""
+    bills = "X bills what is looked up"
+    if costs is not None:
+        bills += f": {dollars(costs)} tomorrow, by the forecast"
     steps = (
         (budget, Step(
-            "A budget", "missing", "X bills what is looked up; a budget bounds that.",
+            "A budget", "missing", f"{bills}; a budget bounds that.",
             reverse("admin:trackers_project_changelist"), "Set one", "trackers.change_project",
         )),
         (rule, Step(

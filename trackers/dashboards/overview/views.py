@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -44,7 +45,8 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
-    steps = first_steps(now=now)
+    sees_money = request.user.has_perm("trackers.view_project")
+    steps = first_steps(now=now, costs=_costs_of_tomorrow(status) if sees_money else None)
     # What a step says already is not said again.
     of_steps = {step.how for step in steps.first}
     advice = [item for item in notices(now=now) if item.sentence not in of_steps]
@@ -68,9 +70,14 @@ def _freshness(request: HttpRequest, status: Status) -> dict[str, object]:
         context["gauges"], context["more_gauges"] = credential_gauges(
             status.credentials, now=now, shown_above=sentences
         )
-    if request.user.has_perm("trackers.view_project"):
+    if sees_money:
         context["blocks"] = project_blocks(status)
     return context
+
+
+def _costs_of_tomorrow(status: Status) -> Decimal | None:
+    costs = [one.spends_tomorrow for one in status.days_of_projects if one.spends_tomorrow]
+    return sum(costs, Decimal(0)) if costs else None
 
 
 def _plan_context(plan: Plan, *, now: datetime) -> dict[str, object]:

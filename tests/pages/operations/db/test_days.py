@@ -132,6 +132,8 @@ def test_money_says_what_tomorrow_costs_by_the_forecast(staff, now, address):
     seen = words(staff.get(address))
 
     assert "Tomorrow $15.00 for 3,000 tweet-days, by the forecast." in seen
+    ForecastOfProject.objects.filter(day=now.date() + DAY).update(unlimited=4_100)
+    assert "by the forecast; without budgets it would be 4,100." in words(staff.get(address))
 
 
 @pytest.mark.parametrize("address", ["/?part=ahead", "/operations/?part=days"])

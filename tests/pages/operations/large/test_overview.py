@@ -26,7 +26,7 @@ from trackers.credentials.models import Window as Limits
 from trackers.credentials.sentences import NONE_YET
 from trackers.dashboards.notices import NO_WORKERS
 from trackers.forecasts.hour import MINUTES_AHEAD, NOT_YET
-from trackers.forecasts.models import ForecastHour
+from trackers.forecasts.models import ForecastHour, ForecastOfProject
 from trackers.jobs import queue
 from trackers.jobs.observed.models import NotedTask, QueueCounters, Worker
 from trackers.jobs.pausing import pause_all
@@ -102,6 +102,13 @@ def test_in_the_first_week_the_overview_says_what_is_worth_doing_next(staff):
     page = read(staff)
     for title in ("A budget", "An alert", "Somebody else"):
         assert title in page
+    assert "X bills what is looked up; a budget bounds that." in page
+    # The same figure as in the block of the project.
+    tomorrow, project = now().date() + timedelta(days=1), Project.objects.get()
+    ForecastOfProject.objects.create(day=tomorrow, project=project, expected=3_000.0)
+    page = read(staff)
+    assert "X bills what is looked up: $15.00 tomorrow, by the forecast; a budget bounds" in page
+    assert "Tomorrow $15.00 for 3,000 tweet-days, by the forecast." in page
 
     Project.objects.update(posts_a_day=100)
     rule("velocity", metric="likes", at=10, to=["ada@here.example"])
