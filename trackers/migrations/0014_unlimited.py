@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("trackers", "0012_lookups_of_tags")]
+    dependencies = [("trackers", "0013_archive_counts")]
 
     operations = [
         migrations.AddField(
