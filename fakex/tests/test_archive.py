@@ -1,6 +1,6 @@
 """The archive: searches that reach back for years, and counts of what searches find."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -67,6 +67,17 @@ def test_the_archive_takes_an_id_of_any_age(x, author, quick):
 
     assert sorted(map(int, newer)) == [one for one in ids if one > since]
     assert x.get(PATH, query="cat", since_id=str(since)).status_code == 400
+
+
+@pytest.mark.parametrize("path", [PATH, ALL])
+def test_a_search_takes_ids_or_times_and_not_both(x, path, quick):
+    now_ms = x.fake("GET", "clock")["now_ms"]
+    hour_ago = datetime.fromtimestamp(now_ms / 1000 - 3600, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    refused = x.get(path, query="cat", start_time=hour_ago, until_id=str(2**62))
+
+    assert refused.status_code == 400
+    assert "in conjunction with" in refused.json()["errors"][0]["message"]
 
 
 def test_a_page_of_the_archive_has_five_hundred_posts_at_most(x, author, quick):

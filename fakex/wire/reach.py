@@ -20,6 +20,7 @@ _SEARCHED_MS = 7 * DAY
 # "start_time … default: 30 days ago" (x-api/posts/search/quickstart/full-archive-search, and
 # x-api/posts/counts/integrate/overview; 2026-08-22). The first post is of March 2006.
 _ARCHIVED_MS, FIRST_MS = 30 * DAY, round(datetime(2006, 3, 21, tzinfo=UTC).timestamp() * 1000)
+_MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_time' or 'end_time'."
 _RECENT, _ARCHIVE = (SEARCH, COUNTS), (SEARCH_ALL, ALL_COUNTS)
 
 
@@ -59,6 +60,10 @@ def _refuse_too_far(
     """X's complaints about a search that starts too early or ends too late."""
     least_s = settings.search_end_s
     since, complaints = _minute(oldest_ms), []
+    ids, times = (ask.since_id, ask.until_id), (ask.start_ms, ask.end_ms)
+    if isinstance(ask, PageAsk) and {None} not in (set(ids), set(times)):
+        # X's words, as of 2021 and 2022 (DocNow/twarc#451, plhery/node-twitter-api-v2#152).
+        complaints.append(("since_id", [str(ids)], _MIXED))
     for name, value in (("since_id", ask.since_id), ("until_id", ask.until_id)):
         if value is not None and value < first_id(oldest_ms):
             message = (

@@ -40,6 +40,7 @@ class Ask:
     max_results: int = MAX_PAGE_SIZE
     exclude: tuple[Excluded, ...] = ()  # only some kinds take it
     start_time: datetime | None = None  # the same
+    end_time: datetime | None = None  # the same, exclusive
 
     def __post_init__(self) -> None:
         if not FEWEST[self.kind] <= self.max_results <= MAX_PAGE_SIZE:
@@ -48,8 +49,13 @@ class Ask:
             )
         if isinstance(self.of, str) != (self.kind in _QUERIES):
             raise ValueError("Search wants a query, and the others an id.")
-        if self.kind == "list" and (self.since_id, self.until_id, self.start_time) != (None,) * 3:
+        ids, times = {self.since_id, self.until_id}, {self.start_time, self.end_time}
+        if self.kind == "list" and ids | times != {None}:
             raise ValueError("X reads lists only from their head.")
+        if self.kind in _QUERIES and {None} not in (ids, times):
+            # "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_time' or
+            # 'end_time'." (DocNow/twarc#451, plhery/node-twitter-api-v2#152)
+            raise ValueError("X searches between ids or between times, not both.")
         if self.exclude and self.kind != "account":
             raise ValueError("X can leave out replies and retweets only from an account's posts.")
 

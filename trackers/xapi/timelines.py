@@ -180,6 +180,7 @@ def _options(ask: Ask, vocabulary: str) -> dict[str, Any]:
         "until_id": ask.until_id,
         "pagination_token": ask.token,
         "start_time": ask.start_time,
+        "end_time": ask.end_time,
         "exclude": list(ask.exclude) or None,
     }
     return {

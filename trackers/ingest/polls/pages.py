@@ -9,11 +9,12 @@ last page, or together with a gap that covers what is missing; a crash repeats o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from trackers.ingest.cursor import MILLISECOND
 from trackers.ingest.polls.begin import Begun, above_floor, floor_of
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
+from trackers.tweets.snowflake import born_at, has_time
 from trackers.xapi.page import BEGAN_AT, Ask, Excluded, Page
 from trackers.xapi.results import Missing
 
@@ -21,6 +22,8 @@ from trackers.xapi.results import Missing
 _BUDGETS_FOR_EMPTY_PAGES = 3
 # A list has no ids to end at.
 _NO_BOUND = 2**63 - 1
+# X's first post has the id 20.
+_BEFORE_THE_FIRST = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def ask_for(sweep: Sweep, of: int | str, rules: ReadingRules) -> Ask:
     """The request for the sweep's next page."""
     if rules.kind == "list":
         return Ask("list", of, token=sweep.token, max_results=rules.page_size)
-    return Ask(
+    ask = Ask(
         rules.kind,
         of,
         since_id=sweep.since_id,
@@ -68,9 +71,21 @@ def ask_for(sweep: Sweep, of: int | str, rules: ReadingRules) -> Ask:
         token=sweep.token,
         max_results=rules.page_size,
         exclude=rules.exclude if rules.kind == "account" else (),
-        # Without any bound the archive would go back thirty days, and look like all there is.
-        start_time=BEGAN_AT if rules.kind == "archive" and sweep.since_id is None else None,
     )
+    return _from_the_first(ask) if rules.kind == "archive" and ask.since_id is None else ask
+
+
+def _from_the_first(ask: Ask) -> Ask:
+    """The same, down to the first post ever: without a lower bound the archive would go back thirty
+    days, and look like all there is.
+
+    Between times, as X takes no ids with them, and may take the lowest ids for times. The last
+    second is read in full; counted ids, of before November 2010, carry no time.
+    """
+    if ask.until_id is None or not has_time(ask.until_id):
+        return replace(ask, since_id=_BEFORE_THE_FIRST)
+    last = born_at(ask.until_id).replace(microsecond=0) + timedelta(seconds=1)
+    return replace(ask, until_id=None, start_time=BEGAN_AT, end_time=last)
 
 
 def follow(

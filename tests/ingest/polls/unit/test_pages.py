@@ -27,7 +27,7 @@ from trackers.ingest.polls.pages import (
 )
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread
 from trackers.tweets.snowflake import first_id_at, ms_of
-from trackers.xapi.page import Ask, Page
+from trackers.xapi.page import BEGAN_AT, Ask, Page
 
 NOW = datetime(2026, 8, 26, 8, 0, tzinfo=UTC)
 NOW_MS = int(NOW.timestamp() * 1000)
@@ -355,3 +355,28 @@ def test_replies_and_retweets_are_filtered_here_where_x_does_not():
     assert wanted(fields, ()) == {1, 2, 3}
     assert wanted(fields, ("retweets",)) == {1, 3}
     assert wanted(fields, ("replies", "retweets")) == {3}
+
+
+@pytest.mark.parametrize(
+    ("until_id", "bounds"),
+    [
+        # The last second in full: X takes no ids beside times.
+        (first_id_at(NOW_MS - 400), {"start_time": BEGAN_AT, "end_time": NOW}),
+        # Counted ids carry no time.
+        (28_000_000_000, {"since_id": 1, "until_id": 28_000_000_000}),
+    ],
+)
+def test_all_that_an_account_posted_is_asked_for_from_the_first_post_on(until_id, bounds):
+    rules = ReadingRules("archive")
+
+    ask = ask_for(Sweep("gap", None, until_id, pages_left=9, of_archive=True), "from:1", rules)
+
+    assert ask == Ask("archive", "from:1", **bounds)
+
+
+def test_the_archive_is_asked_between_the_ids_of_a_gap():
+    sweep = Sweep("gap", 7, 9, pages_left=9, of_archive=True)
+
+    ask = ask_for(sweep, "a", ReadingRules("archive"))
+
+    assert ask == Ask("archive", "a", since_id=7, until_id=9)
