@@ -14,7 +14,7 @@ from trackers.api.wire.auth import VIEW_SOURCES, acted, actor_of, require_permis
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import NO_CONTENT, DigitsOut, LengthOut, TimeOut, UnsignedId
 from trackers.api.wire.parameters import cursor_of, position_of
-from trackers.ingest.sources import acts, archive, by_form
+from trackers.ingest.sources import acts, archive, by_form, counts
 from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.counts import posts_counted, requests_to_count
 from trackers.ingest.sources.forms import cost, price_of_a_post
@@ -144,6 +144,45 @@ def add_source(request: HttpRequest, body: SourceIn) -> Status:
     return Status(201, _read_source_json(source.pk))
 
 
+class ConfirmIn(Strict):
+    confirm: StrictBool = False
+
+
+class SearchIn(ConfirmIn):
+    of: StrictStr
+
+
+class SearchCountOut(Schema):
+    """Posts that a search found in the seven days before, by X's own count. `by_hour`: from `since`
+    on; the first and the last are parts of hours."""
+
+    posts: int
+    since: TimeOut
+    until: TimeOut
+    by_hour: list[int]
+    counted_at: TimeOut
+    money: str
+
+
+# Before those whose {source} would take any word.
+@router.post("/count", response=SearchCountOut)
+def count_before(request: HttpRequest, body: SearchIn) -> dict[str, Any]:
+    """As `/sources/{source}/count`, of a search that is no source yet. The count is remembered for
+    a quarter of an hour, in which the call costs nothing, and kept if it is added by then."""
+    actor = actor_of(request, acts.ADD)
+    try:
+        form = by_form.new_search(body.of)
+    except RefusedFieldsError as refused:
+        raise refusal(refused.faults) from None
+    query = form.cleaned_data["of"]
+    if not body.confirm and not counts.remembered_count(query):
+        raise Refused(409, f"{acts.asks_to_count(form.instance)} {_HOW_TO_CONFIRM}")
+    done = acts.count_before(form, actor)
+    if (count := counts.remembered_count(query)) is None:
+        raise Refused(409, done.message)
+    return _count_json(count)
+
+
 @router.get("/{source}", response=SourceOut)
 def read_source(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
     require_permission(request, VIEW_SOURCES)
@@ -184,27 +223,11 @@ def poll_source(request: HttpRequest, source: UnsignedId) -> Status:
     return acted(request, acts.ACTS["poll"], _find_source, source, idempotent=False)
 
 
-class ConfirmIn(Strict):
-    confirm: StrictBool = False
-
-
 class LostCountOut(Schema):
     """Posts of all lost gaps, as far as X has counted them."""
 
     posts: int
     requests_left: int
-
-
-class SearchCountOut(Schema):
-    """Posts that a search found in the seven days before, by X's own count. `by_hour`: from `since`
-    on; the first and the last are parts of hours."""
-
-    posts: int
-    since: TimeOut
-    until: TimeOut
-    by_hour: list[int]
-    counted_at: TimeOut
-    money: str
 
 
 @router.get("/{source}/count", response=SearchCountOut)
@@ -214,14 +237,7 @@ def read_count(request: HttpRequest, source: UnsignedId) -> dict[str, Any]:
     kept = SearchCount.objects.filter(source=_find_source(source)).first()
     if kept is None:
         raise LookupError("X was not asked to count it yet.")
-    return {
-        "posts": kept.posts,
-        "since": iso(kept.since),
-        "until": iso(kept.until),
-        "by_hour": kept.by_hour,
-        "counted_at": iso(kept.counted_at),
-        "money": f"{kept.money:.6f}",
-    }
+    return _count_json(kept)
 
 
 @router.post("/{source}/count", response=SearchCountOut)
@@ -262,6 +278,17 @@ def count_lost(request: HttpRequest, source: UnsignedId, body: ConfirmIn) -> dic
         raise Refused(409, f"{acts.asks_to_count_lost(found)} {_HOW_TO_CONFIRM}")
     acted(request, act, _find_source, source, idempotent=False)
     return {"posts": posts_counted(found), "requests_left": requests_to_count(found)}
+
+
+def _count_json(count: SearchCount) -> dict[str, Any]:
+    return {
+        "posts": count.posts,
+        "since": iso(count.since),
+        "until": iso(count.until),
+        "by_hour": count.by_hour,
+        "counted_at": iso(count.counted_at),
+        "money": f"{count.money:.6f}",
+    }
 
 
 def _find_source(id: int) -> Source:

@@ -12,7 +12,7 @@ from trackers.acts import Done
 from trackers.history import by_command
 from trackers.ingest.sources import by_form
 from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsError
-from trackers.ingest.sources.forms import LATER, changeable
+from trackers.ingest.sources.forms import LATER, SourceForm, changeable
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import SourceStatus
 from trackers.management import status_json
@@ -28,6 +28,7 @@ __all__ = [
     "describe_source",
     "find_sources",
     "named_fields",
+    "new_search_from_options",
     "source_json",
 ]
 
@@ -47,6 +48,13 @@ def add_from_options(words: Sequence[str], fields: Mapping[str, Any]) -> Source:
     of = " ".join(words[1:] if kind else words)
     try:
         return by_form.add_source(kind, of, fields, by_command())
+    except RefusedFieldsError as refused:
+        raise _refused_options(refused) from None
+
+
+def new_search_from_options(of: str) -> SourceForm:
+    try:
+        return by_form.new_search(of)
     except RefusedFieldsError as refused:
         raise _refused_options(refused) from None
 

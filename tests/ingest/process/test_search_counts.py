@@ -1,5 +1,7 @@
 """X's own count of what a search finds: asked for once a person agrees, paid for, and kept."""
 
+import io
+import json
 import re
 import threading
 from contextlib import closing
@@ -8,15 +10,20 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import F
+from django.test import Client
 
+from tests.api.conftest import Program
 from tests.factories import CredentialFactory
 from tests.ingest.polls.steps import accounts, add, asked, connect, release
 from tests.x import OAUTH1, save_credential, wait_until
 from trackers.credentials.models import Credential
 from trackers.history import by_command
 from trackers.ingest.sources import acts, life
+from trackers.ingest.sources.by_form import add_source
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import SearchCount, Source
 from trackers.money.models import Project, Spending
@@ -131,7 +138,95 @@ def test_a_search_is_counted_before_it_is_added(x, source):
     assert Spending.objects.get().counts == 2
     assert LogEntry.objects.first().change_message.startswith("Had X count the posts of “#poll”")
     Project.objects.update(money_a_day=Decimal("0.0049"))
-    assert "Today's budget does not allow it" in before("#poll").message
+    assert "Today's budget does not allow it" in before("#other").message
+
+
+def test_a_count_before_is_remembered_and_becomes_that_of_the_source(x, source):
+    """A second click, or another door, is not billed again."""
+    Source.objects.all().delete()
+
+    done = before("#poll")
+
+    assert before("#poll") == done
+    assert re.search(r"in the seven days before \d\d:\d\d UTC: about ", done.message)
+    assert (len(asked(x, COUNTS)), Spending.objects.get().counts) == (1, 1)
+    assert LogEntry.objects.count() == 1
+
+    again = add_source("search", "#poll", {}, by_command())
+
+    assert SearchCount.objects.get(source=again).posts == done.count
+    assert acts.count(again, by_command()).count == done.count
+    assert len(asked(x, COUNTS)) == 1
+
+
+def test_of_two_clicks_at_once_one_is_billed(x, source):
+    Source.objects.all().delete()
+    x.put("latency", {"ms": 1500})
+    done = []
+
+    def count():
+        with closing(connection):
+            done.append(before("#poll"))
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    wait_until(lambda: Spending.objects.filter(counts_reserved=1).exists())
+    second = before("#poll")
+    thread.join()
+
+    assert (second.is_done, done[0].is_done) == (False, True)
+    assert "X is being asked for this count at this moment." in second.message
+    assert before("#poll") == done[0]
+    assert Spending.objects.get().counts == 1
+
+
+def test_a_failed_count_before_may_be_asked_for_again_at_once(x, source):
+    Source.objects.all().delete()
+    x.put("faults", [{"kind": "503_json", "match": {"endpoint": COUNTS}, "times": 1}])
+
+    assert not before("#poll").is_done
+    assert before("#poll").is_done
+
+
+def test_the_command_counts_a_search_before_it_is_added_and_once(x, source):
+    Source.objects.all().delete()
+    with pytest.raises(CommandError, match=r"search: #poll finds\? .* \$0\.005\. Repeat it with"):
+        call_command("source", "count", "--of", "#poll")
+    assert asked(x, COUNTS) == []
+
+    out = io.StringIO()
+    call_command("source", "count", "--of", " #poll ", "--yes", "--json", stdout=out)
+    # What is remembered costs nothing, so nothing is asked.
+    call_command("source", "count", "--of", "#poll", "--json", stdout=out)
+
+    first, second = map(json.loads, out.getvalue().splitlines())
+    assert first == second == {"of": "#poll", "posts": before("#poll").count}
+    assert len(asked(x, COUNTS)) == 1
+    with pytest.raises(CommandError, match="not allowed with argument"):
+        call_command("source", "count", "1", "--of", "#poll")
+    add("search", "#poll")
+    with pytest.raises(CommandError, match="It already exists"):
+        call_command("source", "count", "--of", "#poll")
+
+
+def test_the_api_counts_a_search_before_it_is_added_and_once(x, source):
+    Source.objects.all().delete()
+    program = Program(Client(), User.objects.create_superuser("olga"))
+    assert (
+        "for $0.005. Send it again with confirm"
+        in (program.post("sources/count", {"of": "#poll"})["error"])
+    )
+    assert (program.status, asked(x, COUNTS)) == (409, [])
+
+    first = program.post("sources/count", {"of": "#poll", "confirm": True})
+
+    assert first["posts"] == sum(first["by_hour"]) > 0
+    assert program.post("sources/count", {"of": "#poll"}) == first
+    assert len(asked(x, COUNTS)) == 1
+    added = program.post("sources", {"of": "#poll"})
+    assert program.get(f"sources/{added['id']}/count") == first
+    assert "already exists" in program.post("sources/count", {"of": "#poll"})["error"]
+    assert program.status == 422
 
 
 def test_a_count_that_the_budget_does_not_allow_is_not_asked_for(x, source):

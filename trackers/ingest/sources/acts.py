@@ -18,6 +18,7 @@ from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spoken
 from trackers.xapi.endpoints import ARCHIVE_COUNTS
 from tweetwatch.amounts import amount
+from tweetwatch.clock_times import clock_time
 
 ADD, CHANGE, DELETE = (f"trackers.{verb}_source" for verb in ("add", "change", "delete"))
 # The days that X counts.
@@ -30,6 +31,8 @@ def add(form: SourceForm, actor: Actor) -> bool:
     """Add what a valid form holds; False: the form says why not. It is polled at once."""
     if not _saved(form, lambda: life.add_source(form.instance)):
         return False
+    if form.instance.kind == Source.Kind.SEARCH:
+        counts.keep_remembered(form.instance)
     history.record(actor, [form.instance], "Added", flag=history.ADDITION)
     return True
 
@@ -106,20 +109,23 @@ def count(source: Source, actor: Actor) -> Done:
 
 def count_before(form: SourceForm, actor: Actor) -> Done:
     """Have X count what the search of a valid form finds in a week, before it is added, for its
-    price; `count`: how many posts."""
+    price; `count`: how many posts. Asked again soon, it is the same count, and costs nothing."""
     query = form.cleaned_data["of"]
     if form.cleaned_data["kind"] != Source.Kind.SEARCH:
         return Done("X counts only what a search finds.", is_done=False)
+    before = counts.remembered_count(query)
     try:
         counted = counts.count_query(
             query, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
         )
     except counts.NotCountedError as error:
         return Done(str(error), is_done=False)
-    history.record_many(actor, Source, 1, f"Had X count the posts of “{short(query)}”")
+    if before is None:
+        history.record_many(actor, Source, 1, f"Had X count the posts of “{short(query)}”")
     a_day = counted.posts * price_of_a_post() / _COUNTED_DAYS
+    at = clock_time(counted.counted_at, now=timezone.now(), seconds=False)
     return Done(
-        f"X counts {counted.posts:,} posts of this search in the last seven days: about "
+        f"X counts {counted.posts:,} posts of this search in the seven days before {at}: about "
         f"${a_day:,.2f} a day to read them.",
         counted.posts,
     )

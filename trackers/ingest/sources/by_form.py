@@ -38,6 +38,13 @@ def add_source(kind: str | None, of: str, fields: Mapping[str, Any], actor: Acto
     return form.instance
 
 
+def new_search(of: str) -> SourceForm:
+    """The valid form of a search that is no source yet, which X may count before it is added."""
+    form = SourceForm({"kind": Source.Kind.SEARCH, "of": of})
+    _refuse_faults(form)
+    return form
+
+
 def change(source: Source, fields: Mapping[str, Any], actor: Actor) -> Done:
     """Change these fields of it, where they differ."""
     if wrong := [name for name in fields if name not in changeable(source)]:

@@ -9,8 +9,11 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from hashlib import sha256
 from math import ceil
+from typing import Any
 
+from django.core.cache import cache
 from django.db import IntegrityError
 from django.db.models import Max
 from django.utils import timezone
@@ -31,6 +34,9 @@ from trackers.xapi.keys import Keys
 # A call that is repeated within this time gets the same count: a client that lost the answer, or a
 # second click, is not billed again.
 _COUNTED_AGAIN_AFTER = timedelta(minutes=1)
+# Of a search that is no source yet; if it becomes one, the count is the source's.
+_REMEMBERED_FOR = timedelta(minutes=15)
+_ASKED_NOW = "X is being asked for this count at this moment. Ask again in a few seconds."
 _NO_MONEY = "Today's budget does not allow it: a count costs ${price:f}."
 # X counts the archive in pages of so many days, each of which it bills.
 _PAGE = timedelta(days=30)
@@ -60,22 +66,64 @@ def count_search(source: Source, *, base_url: str, timeout: timedelta) -> Search
     ).first()
     if newest:
         return newest
-    counted, balance = _ask_for_count(
-        lambda keys: count_posts(keys, source.of, base_url=base_url, timeout=timeout),
-        base_url=base_url,
-        timeout=timeout,
-    )
-    return _keep(source, counted, balance)
+    count = _count_of(source.of, base_url=base_url, timeout=timeout)
+    try:
+        kept, _ = SearchCount.objects.update_or_create(source=source, defaults=count)
+    except IntegrityError as error:
+        why = f"X counted {count['posts']:,} posts, but it was removed."
+        raise NotCountedError(why) from error
+    return kept
 
 
-def count_query(query: str, *, base_url: str, timeout: timedelta) -> Counted:
-    """The same of a search that is no source yet; nothing is kept."""
-    counted, _ = _ask_for_count(
-        lambda keys: count_posts(keys, query, base_url=base_url, timeout=timeout),
-        base_url=base_url,
-        timeout=timeout,
-    )
-    return counted
+def count_query(query: str, *, base_url: str, timeout: timedelta) -> SearchCount:
+    """The same of a search that is no source yet, remembered for a quarter of an hour."""
+    if newest := remembered_count(query):
+        return newest
+    count = _count_of(query, base_url=base_url, timeout=timeout)
+    cache.set(_name_of(query), count, _REMEMBERED_FOR.total_seconds())
+    return SearchCount(**count)
+
+
+def remembered_count(query: str) -> SearchCount | None:
+    """That of a search that was no source when X counted it."""
+    count = cache.get(_name_of(query))
+    return SearchCount(**count) if count else None
+
+
+def keep_remembered(source: Source) -> None:
+    """The search that was counted has become a source."""
+    if count := cache.get(_name_of(source.of)):
+        SearchCount.objects.get_or_create(source=source, defaults=count)
+
+
+def _name_of(query: str) -> str:
+    """In the cache, whose keys are short."""
+    return f"count:{sha256(query.encode()).hexdigest()}"
+
+
+def _count_of(query: str, *, base_url: str, timeout: timedelta) -> dict[str, Any]:
+    """The fields of a SearchCount. Of two who ask at once one is billed, and the other is told."""
+    claim = f"{_name_of(query)}:asked"
+    if not cache.add(claim, True, 2 * timeout.total_seconds()):
+        raise NotCountedError(_ASKED_NOW)
+    try:
+        counted, balance = _ask_for_count(
+            lambda keys: count_posts(keys, query, base_url=base_url, timeout=timeout),
+            base_url=base_url,
+            timeout=timeout,
+        )
+    finally:
+        cache.delete(claim)
+    if not counted.spans:
+        raise NotCountedError("X counted no hours.")
+    return {
+        "counted_at": timezone.now(),
+        "since": counted.spans[0].since,
+        "until": counted.spans[-1].until,
+        "posts": counted.posts,
+        "by_hour": [hour.posts for hour in counted.spans],
+        "money": Project.objects.get(pk=balance.project).price_of_a_count,
+    }
 
 
 def requests_to_count(source: Source) -> int:
@@ -166,25 +214,3 @@ def _reserve_count(*, of_archive: bool) -> tuple[selection.Selection, Balance]:
         else:
             shut.append(selected.why)
     raise NotCountedError(shut[0])
-
-
-def _keep(source: Source, counted: Counted, balance: Balance) -> SearchCount:
-    """Keep the count instead of the one before."""
-    if not counted.spans:
-        raise NotCountedError("X counted no hours.")
-    project = Project.objects.get(pk=balance.project)
-    try:
-        kept, _ = SearchCount.objects.update_or_create(
-            source=source,
-            defaults={
-                "counted_at": timezone.now(),
-                "since": counted.spans[0].since,
-                "until": counted.spans[-1].until,
-                "posts": counted.posts,
-                "by_hour": [hour.posts for hour in counted.spans],
-                "money": project.price_of_a_count,
-            },
-        )
-    except IntegrityError as error:
-        raise NotCountedError(f"X counted {counted.posts:,} posts, but it was removed.") from error
-    return kept

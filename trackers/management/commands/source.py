@@ -14,6 +14,7 @@ from trackers.acts import Done
 from trackers.history import Actor, by_command
 from trackers.ingest.sources import acts
 from trackers.ingest.sources.archive import why_not
+from trackers.ingest.sources.counts import remembered_count
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.ingest.sources.status import source_statuses
@@ -26,6 +27,7 @@ from trackers.management.sources import (
     describe_source,
     find_sources,
     named_fields,
+    new_search_from_options,
     source_json,
 )
 from trackers.management.untracking import (
@@ -70,8 +72,11 @@ class Command(ActionsCommand):
         archive.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         lost = add_action("count-lost", help="have X count the posts of lost gaps")
         count = add_action("count", help="have X count what a search finds in a week")
+        lost.add_argument("id", metavar="ID")
+        search = count.add_mutually_exclusive_group(required=True)
+        search.add_argument("id", metavar="ID", nargs="?")
+        search.add_argument("--of", metavar="QUERY", help="a search that is no source yet")
         for action in (lost, count):
-            action.add_argument("id", metavar="ID")
             action.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         remove = add_action("remove", help="remove sources; their tweets stay tracked")
         for action in (pause, resume, remove):
@@ -131,12 +136,25 @@ class Command(ActionsCommand):
         self.show({"id": str(source.pk), "posts": done.count}, done.message)
 
     def do_count(self, options: Mapping[str, Any]) -> None:
+        if options["of"] is not None:
+            self.count_before(options)
+            return
         [source] = find_sources([options["id"]])
         _confirm_cost(acts.asks_to_count(source), options)
         done = acts.count(source, by_command())
         if not done.is_done:
             raise CommandError(done.message)
         self.show({"id": str(source.pk), "posts": done.count}, done.message)
+
+    def count_before(self, options: Mapping[str, Any]) -> None:
+        form = new_search_from_options(options["of"])
+        query = form.cleaned_data["of"]
+        if not remembered_count(query):
+            _confirm_cost(acts.asks_to_count(form.instance), options)
+        done = acts.count_before(form, by_command())
+        if not done.is_done:
+            raise CommandError(done.message)
+        self.show({"of": query, "posts": done.count}, done.message)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = find_sources(options["ids"])
