@@ -39,6 +39,9 @@ class ForecastDay(models.Model):
     lookups = models.BigIntegerField(null=True)
     tweet_days = models.BigIntegerField(null=True)
     newcomers_came = models.FloatField(null=True, help_text="Once the day is over.")
+    others_came = models.FloatField(
+        null=True, help_text="Of files, first polls and backfills, which no forecast expects."
+    )
 
     class Meta:
         ordering = ["-day"]

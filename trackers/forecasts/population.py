@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import log
+from typing import NamedTuple
 
 from trackers.forecasts.newcomers import Arrivals
 from trackers.forecasts.walk import Cell
@@ -34,15 +35,7 @@ _POPULATION = statement(
     quarters=_QUARTERS,
     slot_s=_SLOT_S,
 )
-# Tweets tracked between two times that still have a next look-up.
-_CAME = f"""
-    WITH {COUNTED}
-    SELECT coalesce(sum(c.weight), 0)
-    FROM counted c CROSS JOIN LATERAL (
-        SELECT tracked_at FROM trackers_tweet WHERE id = c.key LIMIT 1
-    ) t
-    WHERE t.tracked_at >= %(since)s AND t.tracked_at < %(until)s
-"""
+_CAME = statement(__file__, "came", counted=COUNTED, born_ms=BORN_MS)
 # More of the youngest than are counted for money, since this runs every ten minutes, not every one:
 # with 100,000 tweets the sample alone would be 1.7 % off in tweet-days, and with 130,000 and these
 # counted, 0.9 %.
@@ -92,9 +85,15 @@ def population(
     return Population(cells, Arrivals(sum(ages.values()), ages))
 
 
-def newcomers(since: datetime, until: datetime) -> float:
+class Came(NamedTuple):
+    """Tweets that were tracked on a day: as a forecast can expect them, and not."""
+
+    newcomers: float
+    others: float  # of first polls and backfills
+
+
+def came(since: datetime, until: datetime) -> Came:
     with cursor() as db:
         row = db.execute(_CAME, {**SAMPLE_FOR_DAYS, "since": since, "until": until}).fetchone()
     assert row is not None
-    many: float = row[0]
-    return many
+    return Came(*row)

@@ -13,13 +13,14 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Case, F, Min, Value, When
+from django.db.models import Case, F, Min, Q, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from trackers.forecasts.day import Day, Known, foresee, to_midnight
 from trackers.forecasts.inputs import read_known
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
-from trackers.forecasts.population import SAMPLE_FOR_DAYS, newcomers
+from trackers.forecasts.population import SAMPLE_FOR_DAYS, came
+from trackers.ingest.files.models import Import
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import TWEET_UPDATE
 from trackers.money.balances import Balance, read_balances
@@ -50,6 +51,9 @@ _GUESS_EVERY = timedelta(seconds=50)
 _SETTLED_AFTER = timedelta(minutes=15)
 # A forecast made later than this does not cover its whole day, so nothing is learned from it.
 _AT_MIDNIGHT = timedelta(hours=1)
+# Neither is anything from a day on which more than this share of the tweet-days were of tweets that
+# came with a file, a first poll or a backfill: each costs one, and nobody could expect them.
+_MOST_OTHERS = 0.05
 FORECASTS_KEPT_FOR = timedelta(days=400)
 
 _LOOKUPS_TODAY = """
@@ -188,6 +192,7 @@ def corrections(today: date) -> tuple[float, float]:
         if (
             forecast.foreseen_at is None
             or forecast.foreseen_at - _begins(forecast.day) > _AT_MIDNIGHT
+            or (forecast.others_came or 0.0) > _MOST_OTHERS * (forecast.tweet_days or 0)
         ):
             continue
         # Scaled to the new tweets that really came: more of them are not an error of the walk.
@@ -222,9 +227,16 @@ def _of_projects(
 
 
 def _close(day: date) -> None:
-    """Record how many new tweets a day brought, once it is over."""
-    came = newcomers(_begins(day), _begins(day + _ONE_DAY))
-    ForecastDay.objects.filter(day=day).update(newcomers_came=came)
+    """Record how many new tweets a day brought, once it is over. Of an import that took several
+    days, each of them brought all: a day with one teaches nothing."""
+    since, until = _begins(day), _begins(day + _ONE_DAY)
+    imports = Import.objects.filter(paused=False, began_at__lt=until)
+    imports = imports.filter(Q(ended_at=None) | Q(ended_at__gte=since))
+    of_files = imports.aggregate(tweets=Sum("tracked"))["tweets"] or 0
+    tweets = came(since, until)
+    ForecastDay.objects.filter(day=day).update(
+        newcomers_came=tweets.newcomers, others_came=tweets.others + of_files
+    )
 
 
 def prune_forecasts(*, today: date) -> int:

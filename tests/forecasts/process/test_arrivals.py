@@ -8,6 +8,7 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, TweetFactory, id_born
 from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.update import update_forecasts
+from trackers.ingest.files.models import Import
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE
@@ -128,3 +129,22 @@ def test_a_forecast_is_a_guess_until_a_day_was_seen():
     ForecastDay.objects.filter(day=NOON.date()).update(expected_at=None)
     source("young", read=23 * HOUR)
     assert expected().is_guess
+
+
+def test_a_closed_day_counts_as_newcomers_what_a_forecast_could_expect():
+    """What comes with a file, a first poll or a backfill is counted apart."""
+    expected()
+    cats = source(read=HOUR)
+    file = source("old.csv", read=HOUR, kind=Source.Kind.IMPORT)
+    posts(50, since=DAY, until=HOUR + MINUTE, of=cats, tracked_at=NOON - HOUR)
+    posts(70, since=50 * MINUTE, until=10 * MINUTE, of=file, tracked_at=NOON - 5 * MINUTE)
+    posts(7, since=45 * MINUTE, until=15 * MINUTE, of=cats)
+    # Some rest already, and have no next look-up.
+    Import.objects.create(source=file, tracked=90, began_at=NOON, ended_at=NOON + HOUR)
+    paused = source("ids.csv", read=HOUR, kind=Source.Kind.IMPORT)
+    Import.objects.create(source=paused, tracked=5, began_at=NOON, paused=True)
+
+    update_forecasts(Plan((Tier(DAY, HOUR),)), now=NOON + 12 * HOUR + MINUTE, gone_every=DAY)
+
+    day = ForecastDay.objects.get(day=NOON.date())
+    assert (day.newcomers_came, day.others_came) == (7, 50 + 90)

@@ -18,7 +18,7 @@ from trackers.forecasts import update as keeping
 from trackers.forecasts.inputs import NO_WINDOWS, PAUSED
 from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.stored import NOT_YET, stored_forecast
-from trackers.forecasts.update import prune_forecasts, update_forecasts
+from trackers.forecasts.update import MAX_CORRECTION, prune_forecasts, update_forecasts
 from trackers.jobs import queue
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.jobs.observed.models import QueueCounters
@@ -156,14 +156,16 @@ def test_a_forecast_is_never_below_what_has_happened(credential):
 
 def test_after_midnight_a_day_is_closed_with_what_came(credential):
     run(NOON)
-    tracked(5, age=2 * DAY, came=NOON + HOUR, at=MIDNIGHT)
+    tracked(5, age=11 * HOUR, came=NOON + 2 * HOUR, at=MIDNIGHT)
+    # The first one without a source, as of a program.
+    tracked(1, age=2 * DAY, came=NOON, at=MIDNIGHT)
     asked(400, NOON)
     asked(50, MIDNIGHT - MINUTE)
 
     today = run(MIDNIGHT)
 
     yesterday = ForecastDay.objects.get(day=TODAY)
-    assert yesterday.newcomers_came == 5
+    assert (yesterday.newcomers_came, yesterday.others_came) == (5, 1)
     assert yesterday.lookups == 450
     assert today.lookups == 0
     assert today.foreseen_at == MIDNIGHT
@@ -215,6 +217,17 @@ def test_a_partly_forecast_day_corrects_nothing(credential, given):
     kept(**{"day": TODAY - DAY, **given})
 
     assert run().lookups_correction == 1
+
+
+def test_a_day_with_an_import_corrects_nothing(credential):
+    """Its look-ups were not in the forecast, and are no error of the walk."""
+    kept(TODAY - DAY, tweet_days=1000, lookups=5_000, others_came=51.0)
+    assert run().lookups_correction == 1
+
+    ForecastDay.objects.filter(day=TODAY).delete()
+    ForecastDay.objects.update(others_came=50.0)
+
+    assert run().lookups_correction == MAX_CORRECTION
 
 
 def test_a_day_corrects_only_once(credential):
