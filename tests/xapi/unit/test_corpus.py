@@ -15,7 +15,7 @@ def test_a_body_gets_its_verdict(case):
 
 
 def test_the_corpus_is_complete():
-    assert len(CASES) == 194
+    assert len(CASES) == 251
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case["name"])
@@ -37,6 +37,8 @@ def test_a_refusal_is_one_line_with_its_status(case):
         ("422 rule cap whole", "Remove some, or choose a larger plan"),
         ("403 rule cap whole", "Remove some, or choose a larger plan"),
         ("v1.1 416 (401)", "X has suspended the app"),
+        ("app suspended", "X has suspended the app"),
+        ("user of the keys suspended", "X has suspended the account that the keys belong to"),
         ("404 empty", "something between us and X answered"),
         ("429 html of cloudflare", "something between us and X answered"),
         ("503 html", "something between us and X answered"),

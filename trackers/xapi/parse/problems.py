@@ -14,6 +14,8 @@ _LONGEST_REASON = 200
 # A 400 echoes every id that it was sent.
 _LISTS = re.compile(r"\[[^\]]{40,}\]?")
 
+_ID = re.compile(r"\[([0-9]{1,19})\]")
+
 _SUBJECTS = ("", "id", "ids")
 _REASONS: Mapping[str, Missing] = {
     "resource-not-found": "not_found",
@@ -53,12 +55,15 @@ def hidden(
 
 
 def _asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None:
-    # Older problems lack `resource_id`.
-    for name in ("value", "resource_id"):
-        text = problem.get(name)
-        if type(text) is str and text in asked:
-            return asked[text]
-    return None
+    # Older problems lack `resource_id`. X has written ids as numbers elsewhere.
+    named = [problem[name] for name in ("value", "resource_id") if name in problem]
+    for text in named:
+        if type(text) in (str, int) and str(text) in asked:
+            return asked[str(text)]
+    # OpenAPI 2.167 requires neither: then X's words name it.
+    detail = problem.get("detail")
+    in_words = _ID.search(detail) if type(detail) is str and not named else None
+    return asked.get(in_words[1]) if in_words else None
 
 
 def reason_of(problem: Mapping[str, Any]) -> Missing | None:

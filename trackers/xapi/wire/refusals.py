@@ -27,6 +27,8 @@ from trackers.xapi.wire.session import Reply
 
 # v1.1's codes for keys, apps and accounts that X does not accept, at whatever status.
 _OF_THE_KEYS = {32, 64, 89, 99, 135, 215, 326, 416}
+# What v2 calls the same.
+_NAMED_KEYS = {"user-suspended", "app-suspended"}
 # Its codes for an account or a post that it does not show; a look-up of many has no use for them.
 _OF_A_RESOURCE = {63, 144, 179}
 # What X calls refusals for want of money, as the end of the problem's URL or as its title.
@@ -70,6 +72,8 @@ _NEXT_STEPS: Mapping[str, str] = {
     "console.",
     "RulesInvalidIssue": "X refuses the app's rules as a whole. Look at them in X's developer "
     "console.",
+    "user-suspended": "X has suspended the account that the keys belong to. Use another's.",
+    "app-suspended": "X has suspended the app. See X's developer console.",
     "64": "X has suspended the account that the keys belong to. Use another's.",
     "135": "The clock of this machine is wrong. Set it.",
     "326": "X has locked the account that the keys belong to. Log in to X and unlock it.",
@@ -108,7 +112,7 @@ def error_in(reply: Reply, window: WindowSeen | None, *, endpoint: str = "") -> 
     if names & (_OF_THE_CLIENT | {"scopes"}):
         return Forbidden(reason, status=status, window=window)
     codes = {int(name) for name in names if name.isdecimal()}
-    if codes & _OF_THE_KEYS:
+    if codes & _OF_THE_KEYS or names & _NAMED_KEYS:
         return Refused(reason, status=status, window=window)
     if status in (401, 403, 404, 410) and _is_of_what_was_asked(problem, endpoint, status):
         return NotShown(reason, window=window)
@@ -133,6 +137,8 @@ def _names_of(problem: Mapping[str, Any], reply: Reply) -> set[str]:
         detail = entry.get("detail")
         if type(detail) is str and re.search(r"\bscopes?\b", detail):
             names.add("scopes")
+        if type(detail) is str and "used for authentication is suspended" in detail:
+            names.add("user-suspended")
     if "insufficient_scope" in reply.headers.get("www-authenticate", ""):
         names.add("scopes")
     return names | ({"rule-cap"} if "RulesCapExceeded" in names else set())
