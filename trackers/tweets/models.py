@@ -119,6 +119,17 @@ class Tweet(models.Model):
     # or NaN also means unknown.
     pace = RealField(null=True)
 
+    # For the lists of what grows fastest, which write these (`tweets.gains`): from which value of a
+    # metric on, and from when on, a changed tweet is ranked again. Null: at its next change. They
+    # are the last columns, so that an update of those before them does not log them.
+    ranked_at_retweets = models.IntegerField(null=True)
+    ranked_at_replies = models.IntegerField(null=True)
+    ranked_at_likes = models.IntegerField(null=True)
+    ranked_at_quotes = models.IntegerField(null=True)
+    ranked_at_bookmarks = models.IntegerField(null=True)
+    ranked_at_views = models.IntegerField(null=True)
+    ranked_again_at = models.DateTimeField(null=True)
+
     objects = TweetQuerySet.as_manager()
 
     class Meta:

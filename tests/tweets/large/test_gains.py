@@ -191,6 +191,9 @@ def test_the_highest_counts_are_listed_from_the_first_measurement_on():
     measure(low, 2, 7)
     measure(high, 2, 3)
     update.update_gains(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+    assert [one.gain for one in Gain.objects.highest("likes")] == [9, 7, 6]
+    # A fall is seen when the row's time is over.
+    update.update_gains(now=NOON + 5 * MINUTE, deadline=Deadline.after(60))
 
     assert [one.gain for one in Gain.objects.highest("likes")] == [9, 7, 3]
     Tweet.objects.filter(pk=still.pk).delete()
@@ -243,6 +246,122 @@ def test_a_save_without_changes_records_nothing():
     measure(tweet, 1, 5)
 
     assert Changed.objects.count() == 0
+
+
+def noted():
+    """The tweets that the next ranking takes."""
+    return sorted(id for ids in Changed.objects.values_list("ids", flat=True) for id in ids)
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """Two tweets that fill each list of likes: +10 and +20 every five minutes of an hour."""
+    monkeypatch.setattr(update, "MAX_LIST_LENGTH", 2)
+    tweets = TweetFactory.create_batch(2)
+    for minute in range(0, 61, 5):
+        for place, tweet in enumerate(tweets, 1):
+            measure(tweet, minute, 2 * minute * place)
+    kept(60)
+    kept(60)
+    return tweets
+
+
+def listed(window=Window.HOUR):
+    return {id for id, *_ in gains(window)}
+
+
+def test_a_tweet_is_ranked_again_once_it_could_be_in_a_list(full):
+    low = TweetFactory()
+    measure(low, 55, 1_000)
+    measure(low, 62, 1_001)
+    kept(62)
+    assert listed() == {tweet.id for tweet in full}
+    enough = Tweet.objects.get(pk=low.pk).ranked_at_likes
+    # Half of 120 an hour, in the seven minutes for which it is known.
+    assert enough == 1_007
+
+    measure(low, 63, enough - 1)
+    assert noted() == []
+    measure(low, 64, enough)
+
+    assert noted() == [low.id]
+
+
+def test_a_tweet_in_the_lists_is_ranked_when_its_time_is_over(full):
+    measure(full[1], 61, 250)
+    assert noted() == []
+
+    kept(62)
+
+    assert gains()[0] == (full[1].id, 250 - 20, 5, 61)
+
+
+def test_a_tweet_that_a_full_list_dropped_is_ranked_at_its_next_change(full):
+    high = TweetFactory()
+    measure(high, 30, 0)
+    measure(high, 61, 500)
+    kept(62)
+    assert listed() == {high.id, full[1].id}
+    assert Tweet.objects.get(pk=full[0].pk).ranked_again_at is None
+
+    measure(full[0], 63, 130)
+
+    assert noted() == [full[0].id]
+
+
+def test_a_tweet_whose_gain_is_over_is_ranked_at_its_next_change(full):
+    measure(full[0], 119, 120)
+    kept(121)
+    assert listed() == set()
+
+    # Half of the 120 an hour that the last of the lists had until then, for five minutes.
+    enough = Tweet.objects.get(pk=full[0].pk).ranked_at_likes
+    assert enough == 120 + 5
+
+    measure(full[0], 122, enough)
+
+    assert noted() == [full[0].id]
+
+
+def test_a_tweet_that_is_shown_again_is_ranked(full):
+    Tweet.objects.filter(pk=full[1].pk).update(gone_at=NOON + HOUR)
+    kept(62)
+    measure(full[1], 63, 250)
+
+    assert noted() == [full[1].id]
+
+
+def test_a_tweet_is_ranked_again_after_hours(full):
+    again_at = Tweet.objects.get(pk=full[0].pk).ranked_again_at
+    assert update.RANK_AGAIN_AFTER * 0.7 < again_at - NOON - HOUR <= update.RANK_AGAIN_AFTER
+
+    measure(full[0], (again_at - NOON) / MINUTE, 121)
+
+    assert noted() == [full[0].id]
+
+
+def test_a_tweet_that_rose_while_it_was_ranked_is_noted(full, monkeypatch):
+    """A save between the reading of a tweet and the writing of its next values."""
+    low = TweetFactory()
+    measure(low, 55, 1_000)
+    measure(low, 62, 1_001)
+    rank = update.rank
+
+    def slow(ids, *lists, **options):
+        ranked = rank(ids, *lists, **options)
+        if Changed.objects.count() == 0 and low.id in ids and not saved:
+            measure(low, 63, 2_000)
+            saved.append(noted())
+            Changed.objects.all().delete()
+        return ranked
+
+    saved = []
+
+    monkeypatch.setattr(update, "rank", slow)
+    kept(62)
+
+    assert saved == [[low.id]]
+    assert low.id in listed()
 
 
 FILL = """
@@ -308,6 +427,7 @@ def test_the_plan_of_a_piece_fits_its_number_of_tweets():
 def explained(db, ids, now):
     params = {
         "ids": ids,
+        "all": True,
         "now": now,
         "today": now.replace(hour=0),
         **update.lists_with_thresholds(),

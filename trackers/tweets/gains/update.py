@@ -2,24 +2,29 @@
 
 Changed ────────────────┐
                         ├─> a piece of tweets ─> their metrics at each window's beginning ─> Gain
-rows whose time is over ┘
-The cost of a minute depends on how many tweets changed in it, never on how many there are: a tweet
-is found by its key, and its samples of the last day by the index. A tweet whose metrics are lower
-than the last gain of a full list is skipped before its samples are read. If time runs out, the rest
-waits for the next minute; what has waited for STALE is dropped.
+rows whose time is over ┘                                └─> the tweets: when to rank them again
+Most changes of most tweets move no list. So a ranking writes to the tweet's row how high each
+metric has to be before it could, and a save notes only the tweets that are; and those never ranked,
+or not for RANK_AGAIN_AFTER. The cost of a minute depends on how many were noted in it, never on how
+many there are: a tweet is found by its key, and its samples of the last day by the index. A tweet
+whose metrics are lower than the last gain of a full list is skipped before its samples are read. If
+time runs out, the rest waits for the next minute. What has waited for DROP_AFTER is dropped, and is
+noted at its next change.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from trackers.tweets.gains.models import EVER, RATE_FROM, Window
 from trackers.tweets.models import METRICS
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, wait_for_work
 from tweetwatch.statements import statement
 
@@ -27,18 +32,21 @@ logger = logging.getLogger(__name__)
 
 # A list's length, by gain and again by velocity: forty pages of fifty.
 MAX_LIST_LENGTH = 2_000
-# Per piece: rows of `Changed`, each with up to a thousand tweets; and tweets of due rows.
-_STATEMENTS_PER_PIECE = 10
-_DUE_PER_PIECE = 5_000
+# Per piece: rows of `Changed` at most; and tweets, up to one row more.
+_STATEMENTS_PER_PIECE = 500
+_TWEETS_PER_PIECE = 5_000
 DROP_AFTER = timedelta(minutes=15)
+# What a list's last has may halve before a tweet is missing that was ranked when it was higher.
+_MARGIN = 0.5
+# And after so long the tweet is ranked whatever it has: less than that takes hours of an evening.
+RANK_AGAIN_AFTER = timedelta(hours=2)
 # How long a gain is kept before it is recomputed, however often its tweet changes. A moment less
 # than whole minutes, as a minute's run may come early.
 _RECOMPUTE_AFTER = {
     Window.QUARTER: timedelta(seconds=50),
     Window.HOUR: timedelta(seconds=170),
     Window.DAY: timedelta(seconds=890),
-    # Recomputed when it changes, and once a day, so that no row of a deleted tweet remains.
-    EVER: timedelta(days=1),
+    EVER: timedelta(seconds=170),
 }
 
 _FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
@@ -58,15 +66,7 @@ _LAST_OF_LISTS = """
 """
 
 _PRUNE_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
-# SKIP LOCKED is not needed: only one housekeeper at a time works on a piece.
-_TAKE_CHANGED = """
-    WITH taken AS (
-        DELETE FROM trackers_changed WHERE id = ANY(ARRAY(
-            SELECT id FROM trackers_changed ORDER BY id LIMIT %(most)s))
-        RETURNING ids
-    )
-    SELECT array_agg(DISTINCT id) FROM taken, unnest(ids) AS id
-"""
+_TAKE_CHANGED = statement(__file__, "take_changed")
 # `again_at` has no index, since each change of a row would have to write it: the lists are short.
 _TAKE_DUE = """
     SELECT array_agg(DISTINCT tweet_id) FROM (
@@ -85,16 +85,12 @@ GAINS = statement(
     packed_figures=_PACKED_FIGURES,
     nothing=_ZERO_FIGURES,
     rate_from=RATE_FROM.total_seconds(),
+    ranked_at=f"ARRAY[{', '.join(f'ranked_at_{metric}' for metric in METRICS)}]",
+    margin=_MARGIN,
 )
+_NAME_NEXT = statement(__file__, "name_next")
 
-# Removes what a full list no longer holds. Rows that tie with the last velocity or gain stay.
-_TRIM = """
-    DELETE FROM trackers_gain m
-    USING unnest(%(minutes)s::int[], %(metrics)s::text[], %(gains)s::bigint[],
-                 %(velocities)s::float8[]) AS l(minutes, metric, gain, velocity)
-    WHERE m.minutes = l.minutes AND m.metric = l.metric
-      AND m.gain < l.gain AND m.velocity < l.velocity
-"""
+_TRIM = statement(__file__, "trim")
 
 _CHANGES_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
 
@@ -102,6 +98,17 @@ _WORK = "what grows fastest"
 _LISTS = [
     (window, place, metric) for window in (*Window, EVER) for place, metric in enumerate(METRICS, 1)
 ]
+
+
+_UNNAMED = (None,) * len(METRICS)
+
+
+class Ranked(NamedTuple):
+    tweet_id: int
+    # In the order of METRICS: from which value on a change could bring it into a list in which it
+    # is not. None: X does not show it.
+    again_from: Sequence[int] | None
+    has_left: bool  # a list in which it was
 
 
 def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
@@ -112,15 +119,19 @@ def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
 
     def piece() -> int | None:
         with cursor() as db:
-            params: dict[str, Any] = {"now": now, "most": _DUE_PER_PIECE}
-            [ids] = db.execute(_TAKE_DUE, params).fetchone() or (None,)
-            if ids is None:
-                [ids] = db.execute(_TAKE_CHANGED, {"most": _STATEMENTS_PER_PIECE}).fetchone() or (
-                    None,
-                )
-            if ids is not None:
-                rank(ids, lists, now=now)
-        return len(ids) if ids else None
+            [due] = db.execute(_TAKE_DUE, {"now": now, "most": _TWEETS_PER_PIECE}).fetchone() or [
+                None
+            ]
+        if due:
+            ranked = rank(due, lists, now=now)
+            # In a list that it left, it is no longer ranked when its time is over.
+            if left := [one for one in ranked if one.has_left]:
+                _name_next(left, now=now)
+            return len(due)
+        statements, noted = _take_changed(now=now)
+        if noted:
+            _name_next(rank(noted, lists, every_window=True, now=now), now=now)
+        return len(noted) if statements else None
 
     def left() -> int:
         return select_count(_CHANGES_LEFT, {})
@@ -136,20 +147,48 @@ def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
     return worked
 
 
-def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
-    """Write the gains of these tweets, and remove what they no longer gained."""
+def _take_changed(*, now: datetime) -> tuple[int, list[int]]:
+    """How many statements' changes were taken, and which of their tweets are to be ranked."""
+    params = {"now": now, "statements": _STATEMENTS_PER_PIECE, "tweets": _TWEETS_PER_PIECE}
+    with cursor() as db:
+        row = db.execute(_TAKE_CHANGED, params).fetchone()
+    assert row is not None
+    return row[0], row[1] or []
+
+
+def rank(
+    ids: list[int], lists: dict[str, Any], *, every_window: bool = False, now: datetime
+) -> list[Ranked]:
+    """Write the gains of these tweets, and remove what they no longer gained; in every window, or
+    only in those whose time is over."""
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     with cursor() as db:
         db.execute(INTERPRETED)
         # Never prepared: the plan for any number of tweets expects ten, and compares all gains of a
         # thousand with one another. That takes a minute instead of half a second.
-        db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists}, prepare=False)
+        params = {"ids": ids, "all": every_window, "now": now, "today": today, **lists}
+        return [*map(Ranked._make, db.execute(GAINS, params, prepare=False))]
+
+
+def _name_next(ranked: Sequence[Ranked], *, now: datetime) -> None:
+    """Write to the tweets when they are ranked again. Last in its transaction: until it ends, a
+    save of one of them waits."""
+    columns = zip(*(one.again_from or _UNNAMED for one in ranked), strict=True)
+    params = {
+        "ids": array(one.tweet_id for one in ranked),
+        **{metric: array(column) for metric, column in zip(METRICS, columns, strict=True)},
+        "now": now,
+        "again_after": RANK_AGAIN_AFTER,
+    }
+    with cursor() as db:
+        db.execute(_NAME_NEXT, params)
 
 
 def rank_named(ids: list[int], *, now: datetime) -> None:
     """Bring the gains of these few tweets up to date, whatever their places would be. The next
     `keep` removes those for which the lists are too short."""
     lists = lists_with_thresholds()
+    # No list is full.
     open_to_all = [None] * len(_LISTS)
     with transaction.atomic():
         # Two concurrent rankings of a tweet would lock its rows in the orders of their own plans.
@@ -172,5 +211,9 @@ def lists_with_thresholds() -> dict[str, Any]:
         "places": [place for _, place, _ in _LISTS],
         "holds": [_RECOMPUTE_AFTER[window] for window, *_ in _LISTS],
         "gains": [gain for gain, _ in last],
-        "velocities": [velocity for _, velocity in last],
+        # Nobody asks which tweet was the fastest in its whole life.
+        "velocities": [
+            inf if window == EVER else velocity
+            for (window, *_), (_, velocity) in zip(_LISTS, last, strict=True)
+        ],
     }

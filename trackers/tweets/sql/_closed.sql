@@ -9,11 +9,12 @@ closed AS (
     UNION ALL
     SELECT id, at, at, 1, rt, re, li, qu, bo, vi FROM recorded WHERE belated
 ),
--- For the lists of what grows fastest (trackers.tweets.gains): which tweets to look at. One row of
--- a table without WAL, so that a save costs what it did.
+-- For the lists of what grows fastest (trackers.tweets.gains): the tweets that may belong in one
+-- now. One row of a table without WAL.
 noted AS (
     INSERT INTO trackers_changed (ids)
-    SELECT array_agg(id) FROM recorded WHERE changed AND NOT belated HAVING count(*) > 0
+    SELECT array_agg(id) FROM recorded WHERE to_rank AND changed AND NOT belated
+    HAVING count(*) > 0
 ),
 -- What X said of them changes at the first look-up, and when it shows a missing one again.
 presence AS ({counted})

@@ -8,7 +8,8 @@ recorded AS MATERIALIZED (
            t.measurements > 0 AND m.at < t.measured_until AND NOT {in_future} AS belated,
            compared.changed, compared.changed OR compared.hole AS begins,
            (compared.changed OR compared.hole) AND t.measurements > 0 AS ended,
-           t.gone_at, t.tracked_at, t.missing_reason, t.paid_on AS paid_before, {pace} AS pace
+           t.gone_at, t.tracked_at, t.missing_reason, t.paid_on AS paid_before, {pace} AS pace,
+           {to_rank} AS to_rank
            {earlier}
     FROM measured m CROSS JOIN LATERAL (
         SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE

@@ -22,6 +22,7 @@ recorded AS (
         OR (old.retweets, old.replies, old.likes, old.quotes, old.bookmarks, old.views)
            IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
         new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at,
-        old.missing_reason, old.paid_on AS paid_before, m.paid_on, new.pace
+        old.missing_reason, old.paid_on AS paid_before, m.paid_on, new.pace,
+        {to_rank} AS to_rank
         {earlier}
 )

@@ -16,7 +16,7 @@ span AS MATERIALIZED (
 ),
 asked AS MATERIALIZED (
     SELECT one.id, s.* FROM unnest(%(ids)s::bigint[]) AS one(id) CROSS JOIN span s
-    WHERE NOT EXISTS (
+    WHERE %(all)s OR NOT EXISTS (
         SELECT FROM trackers_gain m
         WHERE m.tweet_id = one.id AND m.minutes = s.minutes AND m.minutes > 0
           AND m.again_at > %(now)s)
@@ -25,7 +25,7 @@ tweet AS MATERIALIZED (
     SELECT t.* FROM unnest(%(ids)s::bigint[]) AS one(id)
     CROSS JOIN LATERAL (
         SELECT id, coalesce(created_at, tracked_at) AS born, taken_at, measured_until,
-               {figures} AS f
+               {figures} AS f, {ranked_at} AS ranked_at
         FROM trackers_tweet
         WHERE id = ANY(ARRAY[one.id]) AND measurements > 0 AND gone_at IS NULL
     ) t
@@ -74,13 +74,56 @@ gained AS MATERIALIZED (
 ),
 over AS (
     DELETE FROM trackers_gain m USING asked
-    WHERE m.tweet_id = asked.id AND m.minutes = asked.minutes AND NOT EXISTS (
+    WHERE m.tweet_id = ANY(%(ids)s::bigint[])
+      AND m.tweet_id = asked.id AND m.minutes = asked.minutes AND NOT EXISTS (
         SELECT FROM gained g
         WHERE g.id = m.tweet_id AND g.minutes = m.minutes AND g.metric = m.metric)
+    RETURNING m.tweet_id AS id
+),
+written AS (
+    INSERT INTO trackers_gain AS m
+        (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
+    SELECT id, minutes, metric, gain, velocity, since, until, again_at FROM gained
+    ON CONFLICT (tweet_id, minutes, metric) DO UPDATE SET
+        gain = excluded.gain, velocity = excluded.velocity, since = excluded.since,
+        until = excluded.until, again_at = excluded.again_at
+),
+-- How much each metric has to rise before the tweet could be in a list that it is not in; in those
+-- that it is in, it is ranked when its time is over. Half of what a list's last has, since that
+-- sinks in quiet hours, less what the tweet gained: what it gained never grows unless the metric
+-- does. A speed is of a stretch that can only get longer, until the window leaves its beginning
+-- behind; then it is a third of the window at least, unless the tweet was not measured for long.
+rise AS MATERIALIZED (
+    SELECT t.id, l.place, t.f[l.place] AS value, min(CASE
+        WHEN g.id IS NOT NULL THEN 'infinity'
+        -- Not computed now: what the last ranking named still holds.
+        WHEN a.id IS NULL THEN coalesce(t.ranked_at[l.place] - t.f[l.place], 0)
+        ELSE least(
+            coalesce(l.gain * CASE WHEN l.minutes > 0 THEN {margin} ELSE 1 END, 0),
+            coalesce(l.velocity * {margin} * so_far.stretch / 3600, 0)) - so_far.gain
+        END) AS needed
+    FROM tweet t CROSS JOIN list l JOIN span s USING (minutes)
+    LEFT JOIN asked a ON a.id = t.id AND a.minutes = l.minutes
+    LEFT JOIN base b ON b.id = t.id AND b.minutes = l.minutes
+    LEFT JOIN gained g ON g.id = t.id AND g.minutes = l.minutes AND g.metric = l.metric
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN b.id IS NOT NULL
+                    THEN coalesce(greatest(b.after[l.place] - b.before[l.place], 0), 0)
+                    -- Its samples were not read, or there are none: no more than all it has.
+                    WHEN t.taken_at > s.start THEN t.f[l.place] ELSE 0 END AS gain,
+               greatest({rate_from}, CASE
+                   WHEN b.since > s.start THEN date_part('epoch', b.until - b.since)
+                   WHEN b.id IS NOT NULL OR t.taken_at <= s.start THEN l.minutes * 20 END
+               ) AS stretch
+        OFFSET 0
+    ) so_far
+    GROUP BY t.id, l.place, value
+),
+-- Beyond an integer: at each change. A metric that X did not give: once it does.
+named AS MATERIALIZED (
+    SELECT id, array_agg(
+        coalesce(least(2147483647, value + greatest(1, ceil(needed))), 0)::int ORDER BY place) AS f
+    FROM rise GROUP BY id
 )
-INSERT INTO trackers_gain AS m
-    (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
-SELECT id, minutes, metric, gain, velocity, since, until, again_at FROM gained
-ON CONFLICT (tweet_id, minutes, metric) DO UPDATE SET
-    gain = excluded.gain, velocity = excluded.velocity, since = excluded.since,
-    until = excluded.until, again_at = excluded.again_at
+SELECT one.id, named.f, EXISTS (SELECT FROM over WHERE over.id = one.id)
+FROM unnest(%(ids)s::bigint[]) AS one(id) LEFT JOIN named USING (id)

@@ -1,0 +1,17 @@
+"""When a changed tweet is ranked again among what grows fastest."""
+
+from django.db import migrations, models
+
+METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
+
+
+class Migration(migrations.Migration):
+    dependencies = [("trackers", "0014_unlimited")]
+
+    operations = [
+        *(
+            migrations.AddField("Tweet", f"ranked_at_{metric}", models.IntegerField(null=True))
+            for metric in METRICS
+        ),
+        migrations.AddField("Tweet", "ranked_again_at", models.DateTimeField(null=True)),
+    ]
