@@ -6,7 +6,7 @@ METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "views")
 
 
 class Migration(migrations.Migration):
-    dependencies = [("trackers", "0014_unlimited")]
+    dependencies = [("trackers", "0015_others_came")]
 
     operations = [
         *(
