@@ -106,3 +106,17 @@ def test_without_scripts_buttons_do_the_same(staff, live_server, two):
         page.fill("#track textarea", "1834567890123456789")
         seen.follow("role=button[name='Track']")
         assert "1 tweet is now tracked." in page.locator("main").inner_text()
+
+
+def test_the_search_box_alone_is_outlined_when_it_has_the_focus(staff, live_server, two):
+    with looking(staff, live_server) as seen:
+        page = seen.page
+        for address, box in (("/tweets/", "#q"), ("/help/", "#help-search")):
+            page.goto(f"{seen.address}{address}")
+            page.locator(box).focus()
+            around = page.locator(f".search:has({box})")
+            assert around.evaluate("one => getComputedStyle(one).boxShadow") == "none", address
+            radii = page.locator(".search > :is(input:not([type=hidden]), select)").evaluate_all(
+                "all => all.map(one => getComputedStyle(one).borderRadius)"
+            )
+            assert set(radii) == {"9px"}, address

@@ -1,0 +1,3 @@
+from tests.pico.trim import TRIMMED, trimmed
+
+TRIMMED.write_text(trimmed())
