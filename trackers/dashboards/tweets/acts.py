@@ -4,6 +4,7 @@ it, track what they pasted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -19,11 +20,12 @@ from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.page_acts import act_on, asking_page, confirmation_page
 from trackers.dashboards.tweets.detail_views import get_tweet
+from trackers.dashboards.tweets.list_views import REMOVED_VIEW
 from trackers.dashboards.words import commas
 from trackers.history import on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.track_lines import TrackedLines
-from trackers.ingest.found_tweets import DoubtError
+from trackers.ingest.found_tweets import DoubtError, Rejected
 from trackers.ingest.sources.acts import ADD as ADD_SOURCE
 from trackers.ingest.sources.by_form import RefusedFieldsError, add_source
 from trackers.ingest.sources.forms import cost, price_of_a_post
@@ -120,7 +122,8 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
         raise Http404(f"You have no saved view {id}.")
     history.record(on_page(request.user), [view], "Removed a saved view", flag=history.DELETION)
     view.delete()
-    messages.success(request, f"“{view.name}” is removed.")
+    # The next page says so, and can save it again.
+    request.session[REMOVED_VIEW] = {"name": view.name, "query": view.query}
     return redirect("tweets")
 
 
@@ -206,13 +209,26 @@ def _show_tracked(request: HttpRequest, done: TrackedLines) -> None:
         number = f"{commas(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
         messages.success(request, f"{number} now tracked.{already}{looked}")
     if done.rejected:
-        named = "; ".join(
-            f"line {line.line}, “{line.text}”, {line.why}"
-            for line in done.rejected[:_MAX_REJECTED_NAMED]
-        )
-        more = len(done.rejected) - _MAX_REJECTED_NAMED
-        others = f"; and {commas(more)} more" if more > 0 else ""
-        messages.error(request, f"Not tracked: {named}{others}.")
+        messages.error(request, f"Not tracked: {_rejected_in_words(done.rejected)}.")
+
+
+def _rejected_in_words(rejected: Sequence[Rejected]) -> str:
+    """The first lines, those with the same fault together, so that it is said once."""
+    by_why: dict[str, list[str]] = {}
+    for line in rejected[:_MAX_REJECTED_NAMED]:
+        by_why.setdefault(line.why, []).append(f"line {line.line}, “{line.text}”")
+    more = len(rejected) - _MAX_REJECTED_NAMED
+    return "; ".join(
+        [
+            *(
+                f"{lines[0]}, {why}"
+                if len(lines) == 1
+                else f"{', '.join(lines[:-1])}, and {lines[-1]}: each {why}"
+                for why, lines in by_why.items()
+            ),
+            *([f"and {commas(more)} more"] if more > 0 else []),
+        ]
+    )
 
 
 def back_to_list(query: str) -> HttpResponseRedirect:

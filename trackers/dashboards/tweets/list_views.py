@@ -43,6 +43,8 @@ _TOO_MANY_SEARCHES = "Too many searches are running. Try again in a second."
 _CLOSED_BY_CLIENT = 499
 # To choose from; the page of each source leads to its tweets.
 MAX_SOURCES_OFFERED = 200
+# In the session: the view that was just removed, for the page that is shown next.
+REMOVED_VIEW = "removed_view"
 _COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
 _WINDOW_WORDS = {
     Window.QUARTER: "in 15 minutes",
@@ -160,6 +162,7 @@ def _form_context(
         "sources": _source_choices(source),
         "tags": _tag_choices(asked.tag),
         "saved": SavedView.objects.filter(user=request.user.pk),
+        "removed": request.session.pop(REMOVED_VIEW, None),
     }
 
 

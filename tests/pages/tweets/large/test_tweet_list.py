@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -242,6 +243,26 @@ def test_a_view_is_saved_replaced_and_removed_for_its_owner_only(staff, three, c
     assert SavedView.objects.count() == 0
 
 
+def test_a_view_that_was_removed_can_be_had_back_from_the_next_page(staff):
+    staff.post("/tweets/views/save", {"name": "Of “Ann”", "query": "author=ann&sort=likes"})
+    [view] = SavedView.objects.all()
+
+    page = flat(staff.post(f"/tweets/views/{view.pk}/remove", follow=True))
+    form = page.partition('<form class="notice undo"')[2].partition("</form>")[0]
+    fields = {
+        name: unescape(value)
+        for name, value in re.findall(r'name="(name|query)" value="([^"]*)"', form)
+    }
+
+    assert "is removed" in form
+    assert '<button class="quiet">Undo</button>' in form
+    assert SavedView.objects.count() == 0
+    staff.post("/tweets/views/save", fields)
+    [back] = SavedView.objects.all()
+    assert (back.user_id, back.name, back.query) == (view.user_id, view.name, view.query)
+    assert "Undo" not in flat(staff.get(LIST))
+
+
 def test_a_view_needs_a_name_and_their_number_is_limited(staff):
     assert (
         "needs a name"
@@ -266,11 +287,21 @@ def test_pasted_tweets_are_tracked_and_bad_lines_named(staff):
 
     assert Tweet.objects.count() == 2
     assert "2 tweets are now tracked." in answer
-    assert "line 2" in answer
+    assert "Not tracked: line 2, “nonsense”, is neither the id nor" in answer
     assert (
         "Nothing was pasted"
         in staff.post("/tweets/track", {"lines": " "}, follow=True).content.decode()
     )
+
+
+def test_bad_lines_with_the_same_fault_share_a_sentence(staff):
+    text = "one\n2126475712088805260\ntwo\n1212092628029690000\nthree"
+    answer = staff.post("/tweets/track", {"lines": text, "sure": "yes"}, follow=True)
+
+    assert (
+        "Not tracked: line 1, “one”, line 3, “two”, and line 5, “three”: each is neither the id "
+        "nor the address of a tweet."
+    ) in answer.content.decode()
 
 
 @pytest.mark.parametrize("text", ["Hello, world", "a;b\nc;d", ",", "{", "[1"])
