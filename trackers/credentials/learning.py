@@ -14,7 +14,7 @@ from typing import Any
 
 from trackers.credentials.windows import OVER, UNDER_WAY_FOR, X_NOW, Reservation
 from trackers.xapi.results import WindowSeen
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
 # X's longest window: no reset further ahead is believed.
@@ -32,6 +32,31 @@ _SETTLE = statement(
     over=OVER,
     still_lost=_STILL_LOST,
 )
+
+
+# An app's 24 hours, of whichever of its tokens the reply is: within one day the lower count holds,
+# though X's reset may differ by a second; an older reply says nothing. Locks: the apps' days, in
+# the order of apps and endpoints.
+_LEARN_APP_DAYS = f"""
+    INSERT INTO trackers_appday AS d (app_id, endpoint, remaining, resets_at, seen_at, learned_at)
+    SELECT DISTINCT ON (w.app_id, w.endpoint) w.app_id, w.endpoint, said.remaining,
+           least(said.resets_at, said.seen_at + %(longest)s::interval), said.seen_at,
+           statement_timestamp()
+    FROM (
+        SELECT id, remaining, resets_at, coalesce(seen_at, statement_timestamp()) AS seen_at
+        FROM unnest(%(windows)s::bigint[], %(remaining)s::int[], %(resets_at)s::timestamptz[],
+                    %(seen_at)s::timestamptz[]) AS said(id, remaining, resets_at, seen_at)
+    ) said JOIN trackers_window w USING (id)
+    ORDER BY w.app_id, w.endpoint, said.resets_at DESC, said.remaining
+    ON CONFLICT (app_id, endpoint) DO UPDATE
+    SET remaining = CASE
+            WHEN abs(extract(epoch FROM excluded.resets_at - d.resets_at)) <= 2
+            THEN least(d.remaining, excluded.remaining) ELSE excluded.remaining END,
+        resets_at = excluded.resets_at, seen_at = excluded.seen_at,
+        learned_at = excluded.learned_at
+    WHERE excluded.resets_at >= d.resets_at - interval '2 seconds'
+       OR excluded.seen_at > d.seen_at + {_OVERTAKEN_BY}
+"""
 
 
 # All windows first, in the order of ids, as in every statement that settles several: no deadlock.
@@ -81,6 +106,20 @@ def settle_all(replies: Sequence[tuple[Reservation, WindowSeen | None]], *, answ
             db.execute(_LOCK_WINDOWS, {"windows": list(windows)})
         for report in sorted(replies_by_report, key=lambda one: one.place):
             db.execute(_SETTLE, _settling(report, replies_by_report[report], answered=answered))
+        of_apps = [one for one in replies if one[1] and one[1].left_to_app is not None]
+        if of_apps:
+            db.execute(_LEARN_APP_DAYS, _days_of_apps(of_apps))
+
+
+def _days_of_apps(replies: Sequence[tuple[Reservation, WindowSeen | None]]) -> dict[str, Any]:
+    seen = [(reservation.window_id, window) for reservation, window in replies if window]
+    return {
+        "windows": array(id for id, _ in seen),
+        "remaining": array(window.left_to_app for _, window in seen),
+        "resets_at": [window.app_resets_at for _, window in seen],
+        "seen_at": [window.seen_at for _, window in seen],
+        "longest": _LONGEST_WINDOW,
+    }
 
 
 def _settling(

@@ -330,3 +330,19 @@ class Window(models.Model):
         if limit is None or remaining is None or resets_at is None:
             return None
         return WindowSeen(self.endpoint, limit, remaining, resets_at, seen_at, self.limit_a_day)
+
+
+class AppDay(models.Model):
+    """What X left of an app's 24 hours at one endpoint, which all its tokens share."""
+
+    pk = models.CompositePrimaryKey("app_id", "endpoint")
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="days")
+    endpoint = models.CharField(max_length=60)
+    remaining = models.IntegerField()
+    resets_at = models.DateTimeField()
+    # X's clock and ours when it said so, as of `Window`.
+    seen_at = models.DateTimeField()
+    learned_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.app_id} {self.endpoint}: {self.remaining} left until {self.resets_at}"

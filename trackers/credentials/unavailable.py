@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from trackers.credentials import sentences
 from trackers.credentials.windows import (
+    APP_IS_ASKED,
+    APP_OPENS,
     HAS_CREDIT,
     HAS_TOKENS,
     IN_TURN,
@@ -67,8 +69,8 @@ class Candidate(NamedTuple):
 # When somebody may ask again: soon if replies are awaited, else when the first window opens, or is
 # due to be asked about anyway. A cool-down that ends with its window is not mentioned separately.
 _MAY_ASK_AT = "statement_timestamp() + interval '250 milliseconds'"
-_IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
-_IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
+_IS_USED_UP = f"({ROOM} <= 0 AND ({APP_OPENS} IS NOT NULL OR NOT {OVER}))"
+_IS_AWAITED = f"""({ROOM} <= 0 AND {APP_OPENS} IS NULL AND ({OVER} OR cardinality({LIVE}) > 0
                       AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD})))"""
 _ROOM_AGAIN = statement(
     __file__,
@@ -84,7 +86,9 @@ _ROOM_AGAIN = statement(
     last=LAST,
     step=TURN,
     is_awaited=_IS_AWAITED,
-    opens=OPENS,
+    opens=f"coalesce({APP_OPENS}, {OPENS})",
+    app_opens=APP_OPENS,
+    app_is_asked=APP_IS_ASKED,
     unheard_for=UNHEARD_FOR,
     is_used_up=_IS_USED_UP,
     usable=USABLE,

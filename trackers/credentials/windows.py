@@ -65,7 +65,19 @@ IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
 # X rejected the last request at this endpoint (`health`): one tests for all.
 _IS_TESTED = "(w.limited > 0 OR w.refused > 0)"
 _ONE = f"1 - cardinality({LIVE})"
-ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {_ONE}
+# The app's 24 hours, where X limits them: all its tokens share what is left. A token's own window
+# counts exactly; what several have under way at once may exceed the app's by as much.
+_OF_THE_APP = f"""FROM trackers_appday d
+                  WHERE d.app_id = w.app_id AND d.endpoint = w.endpoint
+                    AND statement_timestamp() + (d.seen_at - d.learned_at)
+                        < d.resets_at + interval '1 second'
+                    AND d.learned_at > statement_timestamp() - {UNHEARD_FOR}"""
+_LEFT_TO_APP = f"(SELECT d.remaining {_OF_THE_APP})"
+# When it opens again, by the database's clock, and when to ask whether it did; null with room.
+APP_OPENS = f"""(SELECT d.resets_at + interval '1 second' - (d.seen_at - d.learned_at)
+                  {_OF_THE_APP} AND d.remaining <= 0)"""
+APP_IS_ASKED = f"""(SELECT d.learned_at + {UNHEARD_FOR} {_OF_THE_APP} AND d.remaining <= 0)"""
+ROOM = f"""least({_LEFT_TO_APP}, CASE WHEN {OVER} OR {IS_UNHEARD} THEN {_ONE}
                  ELSE least(w.remaining - cardinality({LIVE}) - cardinality(w.lost),
                             CASE WHEN {_IS_TESTED} THEN {_ONE} END) END)"""
 # When the window opens, by the database's clock.

@@ -65,6 +65,9 @@ class WindowSeen:
     # X's clock (the Date header). None when X sent no Date: this host's clock is no substitute.
     seen_at: datetime | None
     limit_a_day: int | None = None  # where X also limits 24 hours
+    # The app's 24 hours, which all its tokens share: how many are left, and when they end.
+    left_to_app: int | None = None
+    app_resets_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

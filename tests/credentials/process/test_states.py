@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.factories import CredentialFactory
+from tests.factories import AppFactory, CredentialFactory
+from tests.x import OAUTH1
 from trackers.credentials import selection, sentences
 from trackers.credentials.check import check
-from trackers.credentials.models import Credential
+from trackers.credentials.models import AppDay, Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,3 +68,39 @@ def test_a_window_awaiting_its_first_reply_is_not_shown_as_used_up():
     assert isinstance(first, selection.Selection)
     assert isinstance(second, selection.NoRoom)
     assert second.why == sentences.REPLY_AWAITED
+
+
+@pytest.fixture
+def two_tokens_of_a_small_app(fakex):
+    """X allows their app three requests a day; each token has a window of its own."""
+    app = AppFactory()
+    for name in ("one", "two"):
+        registered = {"kind": "oauth1", **{key: f"{name}-{key}" for key in OAUTH1}, "app": "small"}
+        fakex.tell("POST", "credentials", registered)
+        secrets = {key: f"{name}-{key}" for key in OAUTH1}
+        CredentialFactory(name=name, kind="oauth1", app=app, secrets=secrets)
+    fakex.put("limits", {"GET /2/tweets": {"app_a_day": 3}})
+    yield
+    fakex.put("limits", {"GET /2/tweets": {"app_a_day": None}})
+
+
+def test_all_tokens_of_an_app_share_its_day(fakex, two_tokens_of_a_small_app):
+    one, two = Credential.objects.order_by("name")
+    options = {"base_url": fakex.url, "timeout": timedelta(seconds=5)}
+
+    checks = [check(credential, **options) for credential in (one, two, one, two, one)]
+
+    asked = [entry["status"] for entry in fakex.log() if entry["endpoint"] == "GET /2/tweets"]
+    assert asked == [200] * 3
+    assert [done.verdict for done in checks[3:]] == ["failed"] * 2
+    # Though the second token's own window has room, as far as X told it.
+    assert "used up what X allows; two may ask again at " in checks[3].reason
+    day = AppDay.objects.get()
+    assert (day.remaining, day.endpoint) == (0, "GET /2/tweets")
+    assert day.resets_at - timezone.now() > timedelta(hours=23)
+    refused = selection.select_credential()
+    assert isinstance(refused, selection.NoRoom)
+    # It may be wrong, or the plan another one.
+    assert refused.until - timezone.now() < timedelta(minutes=17)
+    AppDay.objects.update(learned_at=timezone.now() - timedelta(minutes=17))
+    assert isinstance(selection.select_credential(), selection.Selection)

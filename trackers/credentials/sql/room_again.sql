@@ -8,6 +8,7 @@ SELECT c.name,
             WHEN c.renewal_problem = '' THEN {soon}
             ELSE c.refreshing_until END,
        CASE WHEN {room} > 0 THEN CASE WHEN NOT {in_turn} THEN {last} + {step} END
+            WHEN {app_opens} IS NOT NULL THEN least({app_opens}, {app_is_asked})
             WHEN {is_awaited} THEN {soon}
             ELSE least({opens}, w.learned_at + {unheard_for}) END) AS at,
        CASE WHEN NOT {has_credit} THEN p.depleted_reason

@@ -20,8 +20,10 @@ _LONGEST_RETRY = timedelta(minutes=15)
 # X's windows of a quarter of an hour, and those of 24 hours that some endpoints have besides
 # ("Usually 15 minutes or 24 hours", x-api/fundamentals/rate-limits, 2026-08-22; the names of the
 # headers are from replies recorded in 2025 and 2026). A user's token counts in the app's as well.
+# Of what is asked here X's table of limits has none of 24 hours now; a plan may have.
 _QUARTER = "x-rate-limit"
-_DAYS = ("x-user-limit-24hour", "x-app-limit-24hour")
+_DAY_OF_APP = "x-app-limit-24hour"
+_DAYS = ("x-user-limit-24hour", _DAY_OF_APP)
 
 
 def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
@@ -38,7 +40,11 @@ def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
     # One that is over by X's own clock limits nothing.
     known = [one for one in known if seen_at is None or one.resets_at > seen_at] or known
     tightest = min(known, key=lambda one: (one.remaining, -one.resets_at.timestamp()))
-    return replace(tightest, limit_a_day=min(one.limit for one in days))
+    tightest = replace(tightest, limit_a_day=min(one.limit for one in days))
+    of_app = _window(headers, _DAY_OF_APP, endpoint, seen_at)
+    if of_app is None:
+        return tightest
+    return replace(tightest, left_to_app=of_app.remaining, app_resets_at=of_app.resets_at)
 
 
 def _window(
