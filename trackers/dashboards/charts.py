@@ -116,10 +116,15 @@ class Sparkline:
 
 
 def sparkline(
-    runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
+    runs: Sequence[Run],
+    holes: frozenset[int],
+    names: dict[str, str],
+    *,
+    preferred: Sequence[str] = _PREFERRED,
 ) -> Sparkline | None:
-    """The newest runs of one tweet; None until there are two measurements to connect."""
-    metric = next((name for name in _PREFERRED if _is_known(runs, name)), None)
+    """The newest runs of one tweet, by the first of the preferred metrics that is known; None until
+    there are two measurements to connect."""
+    metric = next((name for name in preferred if _is_known(runs, name)), None)
     if metric is None:
         return None
     stretches = _unbroken(runs, holes, metric)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from html import escape
@@ -17,13 +17,13 @@ from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
 from trackers.timelines.homes.page import Embedded
 from trackers.tweets.history import Run
-from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.series import Usual, holes, recent_runs
 from trackers.tweets.snowflake import born_at, has_time
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import TweetState, tweet_state
 
-_RUNS_DRAWN = 32
+RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.
 _EXCERPT = 280
 
@@ -98,6 +98,13 @@ class TweetRow:
         return SafeString("\n  ".join([figure_cell(figure, self.since) for figure in self.figures]))
 
 
+def texts_of(ids: Iterable[int]) -> dict[int, str]:
+    """Without those that X no longer shows."""
+    shown = TweetText.objects.filter(tweet__gone_at=None, tweet__missing_since=None)
+    chosen = set(ids)
+    return dict(shown.filter(tweet__in=chosen).values_list("tweet_id", "text")) if chosen else {}
+
+
 def tweet_rows(
     tweets: Sequence[Tweet],
     plan: Plan,
@@ -109,7 +116,7 @@ def tweet_rows(
     ids = [tweet.pk for tweet in tweets]
     jobs = TweetUpdate.objects.in_bulk(ids)
     claims = queue.claims(TweetUpdate.queue, ids)
-    runs = recent_runs(ids, most=_RUNS_DRAWN)
+    runs = recent_runs(ids, most=RUNS_DRAWN)
     made = [
         _tweet_row(
             tweet,

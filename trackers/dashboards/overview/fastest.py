@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +12,17 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.charts import Sparkline, sparkline
 from trackers.dashboards.parts import is_kiosk, render_parts
-from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.words import commas, lasting
+from trackers.dashboards.tweet_rows import LABELS, RUNS_DRAWN, usual_interval
+from trackers.dashboards.words import Moment, ago, commas, lasting
+from trackers.listing.query import AGE_FILTERS, TweetQuery
+from trackers.schedule.intervals import current
 from trackers.tweets.gains.models import By, Gain, Window
 from trackers.tweets.gains.places import Places, places
+from trackers.tweets.models import Tweet
+from trackers.tweets.series import holes, recent_runs
+from trackers.tweets.snowflake import born_at, has_time
 from tweetwatch.notation import exactly, time_of_day
 
 _WINDOWS = {
@@ -25,6 +31,8 @@ _WINDOWS = {
     Window.DAY: "24 h",
 }
 _ORDERS: Mapping[By, str] = {"gain": "Gained", "velocity": "An hour"}
+# 24h: 24 h.
+_AGES = {"": "any", **{name: f"{name[:-1]} {name[-1]}" for name in AGE_FILTERS}}
 _DEFAULT_BOARD: tuple[Window, str, By] = (Window.HOUR, "views", "gain")
 # On the overview, and on the page of its own.
 SHORT_BOARD, _LONG_BOARD = 10, 50
@@ -51,6 +59,9 @@ class FastestRow:
     between: str
     move: str  # "up", "down", "new" or empty
     moved: str  # says it in words
+    # Of the page of its own, which has the room.
+    born: Moment | None = None
+    spark: Sparkline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,8 @@ class Board:
     windows: tuple[BoardChoice, ...]
     metrics: tuple[BoardChoice, ...]
     orders: tuple[BoardChoice, ...]
+    ages: tuple[BoardChoice, ...]
+    in_list: str  # the query of the same tweets on the page of tweets, where they can be filtered
     is_by_rate: bool
     lines: tuple[FastestRow, ...]
     compared: str  # when the places that these are compared with were taken, if known
@@ -76,35 +89,52 @@ def fastest(request: HttpRequest) -> HttpResponse:
 
 
 def board_context(request: HttpRequest, *, most: int) -> dict[str, object]:
+    is_whole = most == _LONG_BOARD
     return {
-        "board": _board(request.GET, most=most, kiosk=is_kiosk(request)),
-        "is_whole": most == _LONG_BOARD,
+        "board": _board(request.GET, most=most, is_whole=is_whole, kiosk=is_kiosk(request)),
+        "is_whole": is_whole,
     }
 
 
-def _board(params: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
-    window, metric, by = chosen = _chosen_board(params)
-    # Places are stored of those that gained most.
-    before = places(window, metric) if by == "gain" else None
+def _board(params: Mapping[str, str], *, most: int, is_whole: bool, kiosk: bool) -> Board:
+    window, metric, by = _chosen_board(params)
+    age = params.get("age", "") if is_whole and params.get("age") in AGE_FILTERS else ""
+    # Places are stored of those that gained most of all.
+    before = places(window, metric) if by == "gain" and not age else None
+    listed = Gain.objects.fastest(window, metric, by=by)
+    if age:
+        listed = listed.filter(tweet_id__gte=TweetQuery(age=age).posted(timezone.now())[0])
     # One more, to know whether there are others.
-    rows = Gain.objects.fastest(window, metric, by=by)[: most + 1]
+    rows = listed[: most + 1]
     lines = tuple(_fastest_row(item, place, before) for place, item in enumerate(rows, 1))
+    if is_whole:
+        lines = _with_curves(lines, [item.tweet for item in rows], metric)
+
+    def query(window: Window = window, metric: str = metric, by: By = by, age: str = age) -> str:
+        asked: dict[str, str | int] = {"window": int(window), "metric": metric, "by": by}
+        return urlencode(
+            {**asked, **({"age": age} if age else {}), **({"kiosk": 1} if kiosk else {})}
+        )
+
+    in_list = {"sort": f"{by}-{metric}-{window.value}", **({"age": age} if age else {})}
     return Board(
-        asked=_board_query(*chosen, kiosk=kiosk),
+        asked=query(),
         window=window.label,
         metric=LABELS[metric],
         windows=tuple(
-            BoardChoice(words, _board_query(item, metric, by, kiosk=kiosk), item == window)
+            BoardChoice(words, query(window=item), item == window)
             for item, words in _WINDOWS.items()
         ),
         metrics=tuple(
-            BoardChoice(words, _board_query(window, item, by, kiosk=kiosk), item == metric)
-            for item, words in LABELS.items()
+            BoardChoice(words, query(metric=item), item == metric) for item, words in LABELS.items()
         ),
         orders=tuple(
-            BoardChoice(words, _board_query(window, metric, item, kiosk=kiosk), item == by)
-            for item, words in _ORDERS.items()
+            BoardChoice(words, query(by=item), item == by) for item, words in _ORDERS.items()
         ),
+        ages=tuple(
+            BoardChoice(words, query(age=item), item == age) for item, words in _AGES.items()
+        ),
+        in_list=urlencode(in_list),
         is_by_rate=by == "velocity",
         lines=lines[:most],
         compared=time_of_day(before.at) if before else "",
@@ -125,9 +155,19 @@ def _chosen_board(params: Mapping[str, str]) -> tuple[Window, str, By]:
     return window, metric, by
 
 
-def _board_query(window: Window, metric: str, by: By, *, kiosk: bool) -> str:
-    asked: dict[str, str | int] = {"window": int(window), "metric": metric, "by": by}
-    return urlencode({**asked, "kiosk": 1} if kiosk else asked)
+def _with_curves(
+    lines: tuple[FastestRow, ...], tweets: Sequence[Tweet], metric: str
+) -> tuple[FastestRow, ...]:
+    """With when each was posted, and its latest curve in this metric."""
+    now, plan = current()
+    runs = recent_runs([tweet.pk for tweet in tweets], most=RUNS_DRAWN)
+    made = []
+    for line, tweet in zip(lines, tweets, strict=True):
+        born = tweet.created_at or (born_at(tweet.pk) if has_time(tweet.pk) else None)
+        own = runs.get(tweet.pk, [])
+        spark = sparkline(own, holes(own, usual_interval(tweet, plan)), LABELS, preferred=[metric])
+        made.append(replace(line, born=ago(born, now=now) if born else None, spark=spark))
+    return tuple(made)
 
 
 def _fastest_row(row: Gain, place: int, before: Places | None) -> FastestRow:
