@@ -21,11 +21,12 @@ from trackers.alerts.notice import LINES_MOST
 from trackers.alerts.words import condition
 from trackers.dashboards.access import VIEW_ALERTS, needs
 from trackers.dashboards.parts import render_parts
+from trackers.dashboards.tweet_rows import texts_of
 from trackers.dashboards.words import Moment, ago, ahead, commas
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spoken
 from trackers.schedule.intervals import current
-from trackers.tweets.models import Author, Tweet, TweetText
+from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
 _RECENT_NOTICES, _LOG_PAGE_SIZE, _MAX_WAITING_COUNTED = 10, 50, 1000
@@ -214,7 +215,12 @@ def _notice_rows(
 ) -> list[NoticeRow]:
     """`most`: at most this many lines of each."""
     notices = list(notices)
-    texts = _texts_of([line for notice in notices for line in notice.lines[:most]])
+    texts = texts_of(
+        int(line["of"])
+        for notice in notices
+        for line in notice.lines[:most]
+        if line["kind"] == "tweet"
+    )
     return [
         NoticeRow(
             id=notice.pk,
@@ -224,7 +230,10 @@ def _notice_rows(
             rule=notice.rule_id,
             lines=[
                 NoticeLine(
-                    line["what"], line["url"], line["state"] == "back", texts.get(line["of"], "")
+                    line["what"],
+                    line["url"],
+                    line["state"] == "back",
+                    texts.get(int(line["of"]), "") if line["kind"] == "tweet" else "",
                 )
                 for line in notice.lines[:most]
             ],
@@ -235,13 +244,6 @@ def _notice_rows(
         )
         for notice in notices
     ]
-
-
-def _texts_of(lines: Iterable[dict[str, str]]) -> dict[str, str]:
-    """By the tweets' ids; without those that X no longer shows."""
-    ids = {int(line["of"]) for line in lines if line["kind"] == "tweet"}
-    rows = TweetText.objects.filter(tweet__in=ids, tweet__gone_at=None, tweet__missing_since=None)
-    return {str(id): text for id, text in rows.values_list("tweet_id", "text")} if ids else {}
 
 
 def _more_link(notice: AlertNotice, *, most: int) -> str:

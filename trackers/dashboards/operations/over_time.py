@@ -14,7 +14,9 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import VIEW_OPERATIONS, needs
 from trackers.dashboards.charts import BarChart
 from trackers.dashboards.exports import as_file
+from trackers.dashboards.tweet_rows import texts_of
 from trackers.dashboards.words import commas, lasting
+from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.observed.minutes import QueueSpan, by_time
 from trackers.jobs.observed.models import NotedTask
 from trackers.jobs.queue import job_classes
@@ -181,21 +183,27 @@ class IsolatedKeys:
     """Keys of one queue."""
 
     queue: str
-    keys: tuple[tuple[str, str], ...]
+    keys: tuple[tuple[str, str, str], ...]  # with its page, and its text if it is a tweet
     more: bool  # there are others
     listed: str  # where all of them are
 
 
 def isolated_keys() -> list[IsolatedKeys]:
     """Of each queue that has any."""
+    by_queue = isolated_by_queue(most=_MAX_SHOWN + 1)
+    texts = texts_of(by_queue.get(TWEET_UPDATE, [])[:_MAX_SHOWN])
     return [
         IsolatedKeys(
             queue=name,
-            keys=tuple((str(key), _retry_address(name, key)) for key in keys[:_MAX_SHOWN]),
+            keys=tuple(
+                (str(key), _retry_address(name, key), is_tweets * texts.get(key, ""))
+                for key in keys[:_MAX_SHOWN]
+            ),
             more=len(keys) > _MAX_SHOWN,
-            listed=f"{reverse('tweets')}?state=isolated" if name == "tweet:update" else "",
+            listed=f"{reverse('tweets')}?state=isolated" if is_tweets else "",
         )
-        for name, keys in isolated_by_queue(most=_MAX_SHOWN + 1).items()
+        for name, keys in by_queue.items()
+        for is_tweets in [name == TWEET_UPDATE]
     ]
 
 

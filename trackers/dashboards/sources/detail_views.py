@@ -17,7 +17,7 @@ from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts
 from trackers.dashboards.sources.rows import connection_of, source_row
-from trackers.dashboards.tweet_rows import LABELS, tweet_rows
+from trackers.dashboards.tweet_rows import LABELS, texts_of, tweet_rows
 from trackers.dashboards.words import Moment, ago, commas, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
@@ -109,10 +109,7 @@ def _source_context(source: Source, *, now: datetime) -> dict[str, object]:
         else None,
         "gaps": _gap_rows(source),
         "can_search_archive": searchable(source).exists(),
-        "late": [
-            (post, born_at(post.tweet_id), lasting(post.seen_at - born_at(post.tweet_id)))
-            for post in source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
-        ],
+        "late": _late_posts(source),
         "late_more": source.leaked > _MAX_LATE,
         "leaving": _removal_under_way(source),
     }
@@ -130,21 +127,50 @@ def _reading_of(status: SourceStatus, *, now: datetime) -> ReadingProgress | Non
     return _reading_progress(status.source, now=now, waits=status.state in _WAITING_STATES)
 
 
-def _gap_rows(source: Source) -> list[tuple[Gap, str, str, str, str, str]]:
-    """Each gap with its beginning, end, state, mood, and what fills it; open and lost ones first,
-    then those closed most recently."""
+def _late_posts(source: Source) -> list[tuple[SourceTweet, datetime, str, str]]:
+    """The newest, each with when it was posted, how much later it was seen, and its text."""
+    posts = source.tweets.filter(late=True).order_by("-tweet_id")[:_MAX_LATE]
+    texts = texts_of(post.tweet_id for post in posts)
+    return [
+        (post, born, lasting(post.seen_at - born), texts.get(post.tweet_id, ""))
+        for post in posts
+        for born in [born_at(post.tweet_id)]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class GapRow:
+    """`before` and `after` are the texts of the posts at its edges, which were read; what was
+    posted in between is not known."""
+
+    gap: Gap
+    since: str
+    before: str
+    until: str
+    after: str
+    state: str
+    mood: str
+    help: str  # what fills it
+
+
+def _gap_rows(source: Source) -> list[GapRow]:
+    """Open and lost ones first, then those closed most recently."""
     missing = list(source.gaps.filter(closed_at=None)[:_MAX_GAPS])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
     rest = list(closed[: max(0, _MAX_GAPS - len(missing))])
+    gaps = [*missing, *rest]
+    texts = texts_of(id for gap in gaps for id in (gap.from_id, gap.to_id) if id)
     return [
-        (
+        GapRow(
             gap,
             exactly(born_at(gap.from_id)) if gap.from_id else "the beginning",
+            texts.get(gap.from_id or 0, ""),
             exactly(born_at(gap.to_id)),
+            texts.get(gap.to_id, ""),
             *_gap_state(gap, source),
             _gap_help(gap, source),
         )
-        for gap in [*missing, *rest]
+        for gap in gaps
     ]
 
 

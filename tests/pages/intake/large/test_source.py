@@ -159,6 +159,25 @@ def test_the_leak_meter_lists_late_posts(staff):
     assert "10 min" in words(page)
 
 
+def test_late_posts_and_the_edges_of_gaps_have_their_texts(staff, client):
+    made = source(due_in=60, leaked=1)
+    before, after = watched(1, text="Before <the gap>"), watched(2, text="After it")
+    late, gone = watched(3, text="Came late"), watched(4, text="Not shown", gone_at=now())
+    gap(made, from_id=before.pk, to_id=after.pk)
+    for tweet in (late, gone):
+        yielded(made, tweet, late=True)
+
+    part = f"/sources/{made.pk}/?part=detail"
+    page = staff.get(part).content.decode()
+    hidden = some_staff(client, "view_source").get(part).content.decode()
+
+    assert "Before &lt;the gap&gt;" in page
+    for text in ("After it", "Came late"):
+        assert text in page
+        assert text not in hidden
+    assert "Not shown" not in page
+
+
 def test_the_leak_meter_distinguishes_no_leaks_from_no_measurements(staff):
     assert "Not measured yet" in paged(staff, source(of="a", due_in=60))
     measured = source(of="b", due_in=60, overlapped_at=now())

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils.timezone import now
 
-from tests.factories import TweetUpdateFactory
+from tests.factories import TweetFactory, TweetUpdateFactory
 from tests.pages.looking import looking
 from tests.pages.sources import some_staff, words
 from trackers.dashboards.operations.database import checks
@@ -14,6 +14,7 @@ from trackers.dashboards.operations.over_time import SPANS, bar_starts
 from trackers.dashboards.words import format_bytes
 from trackers.jobs.observed.database import Health, Horizon, PartitionsOf, Table
 from trackers.jobs.observed.models import NotedTask, QueueHour, QueueMinute
+from trackers.tweets.models import TweetText
 
 pytestmark = pytest.mark.django_db
 A_MINUTE = timedelta(minutes=1)
@@ -98,12 +99,14 @@ def test_failed_and_slow_tasks_say_why(staff):
 def test_isolated_tweets_are_named_with_a_link(staff):
     for key in range(5, 30):
         TweetUpdateFactory(key=key, strikes=4)
+    TweetText.objects.create(tweet=TweetFactory(id=29), text="What it <says>")
 
     page = staff.get("/operations/?part=figures").content.decode()
 
     assert page.count('id="isolated-') == 20 + 1 + 1
     assert 'href="/tweets/29/"' in page
-    assert "and more. " in words(page)
+    assert "29 What it &lt;says&gt; 28" in words(page)
+    assert "and more" in words(page)
 
 
 def test_the_health_of_the_database_is_shown(staff):
