@@ -24,7 +24,7 @@ from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
 from trackers.ingest.sources.archive import can_fill, searchable
 from trackers.ingest.sources.days import cost_of, days_of
-from trackers.ingest.sources.models import Gap, Source, SourceTweet
+from trackers.ingest.sources.models import Gap, SearchCount, Source, SourceTweet
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.status import SourceStatus, source_statuses
 from trackers.schedule.intervals import Plan, current
@@ -233,6 +233,7 @@ def _source_figures(source: Source, *, now: datetime) -> dict[str, object]:
         "author": _account_of(source),
         "days": daily_chart({day.day: day.posts for day in days}, today=today, what="New posts"),
         "cost": cost_of(days, today=today),
+        "counted": SearchCount.objects.filter(source=source).first(),
         "benchmarks": read_benchmarks(of_these(ids), now=now),
     }
 

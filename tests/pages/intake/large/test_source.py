@@ -10,7 +10,13 @@ from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.files.models import Import
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.models import Source, SourceDay, SourcePoll, SourceTweet
+from trackers.ingest.sources.models import (
+    SearchCount,
+    Source,
+    SourceDay,
+    SourcePoll,
+    SourceTweet,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +131,19 @@ def test_a_lost_gap_shows_what_x_counts_in_it(staff):
     made.gaps.update(from_id=id_born(datetime(2026, 3, 1, tzinfo=UTC)))
     assert "X counts 1,200 posts in it from" not in unescape(words(paged(staff, made)))
     assert lost.is_lost
+
+
+def test_the_page_of_a_search_shows_what_x_counted(staff):
+    made = source("search", "#artemis", due_in=60)
+    assert "X itself counted" not in words(staff.get(f"/sources/{made.pk}/").content.decode())
+    week = {"since": now() - timedelta(days=7), "until": now(), "by_hour": [1234]}
+    count = {"source": made, "counted_at": now() - timedelta(minutes=125), "posts": 1234}
+    SearchCount.objects.create(**count, **week, money=Decimal("0.005"))
+
+    text = words(staff.get(f"/sources/{made.pk}/").content.decode())
+
+    assert "X itself counted 1,234 posts of it in the seven days before, 2 h" in text
+    assert "ago , for $0.0050." in text
 
 
 def test_a_gap_says_why_the_archive_was_refused(staff):
