@@ -41,7 +41,10 @@ CHANGES = """
         ) samples
     ) pairs WHERE before <> figures
 """
-TOLD = "SELECT count(*) FROM trackers_event WHERE type = 'update' AND figures IS NOT NULL"
+TOLD = """
+    SELECT (SELECT count(*) FROM trackers_event WHERE type = 'update' AND figures IS NOT NULL)
+         + (SELECT coalesce(sum(cardinality(updates)), 0) FROM trackers_staged)
+"""
 NOW = "SELECT clock_timestamp()"
 
 

@@ -91,6 +91,8 @@ class Staged(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     received_at = models.DateTimeField()
+    # Their ids. The first are of updates that are nowhere else yet: the table's column `updates`,
+    # which SQL alone writes and reads, has what the spread makes their rows of.
     events = ArrayField(models.BigIntegerField())
     # The id of the only subscriber that they are for, whatever it subscribes to: a test, or a
     # repeated delivery.

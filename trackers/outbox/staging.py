@@ -2,7 +2,8 @@
 
 `topic` (which of our topics are recorded) ─> `told` (the caller's INSERT) ─> `staged`
 Such a statement inserts its events in a CTE called `told`, which returns `id`, and inserts none
-where `({TWEETS})`, or `({MILESTONES})`, is null.
+where `({TWEETS})`, or `({MILESTONES})`, is null. A statement that measures stages its updates
+without rows of their own (STAGED_WITH_UPDATES): the spread writes these.
 """
 
 from __future__ import annotations
@@ -26,6 +27,22 @@ STAGED = """
     staged AS (
         INSERT INTO trackers_staged (received_at, events)
         SELECT now(), array_agg(id ORDER BY id) FROM told HAVING count(*) > 0
+    )
+"""
+
+# Updates come before what else happened to their tweets. `news`: event_id, t, id, type, f.
+STAGED_WITH_UPDATES = """
+    staged AS (
+        INSERT INTO trackers_staged (received_at, events, updates)
+        SELECT now(), updates.ids || others.ids, updates.rows
+        FROM (
+            SELECT coalesce(array_agg(event_id), '{}') AS ids,
+                   array_agg(ROW(event_id, t, id, type, f)::trackers_stagedupdate) AS rows
+            FROM news WHERE event_id IS NOT NULL
+        ) updates CROSS JOIN (
+            SELECT coalesce(array_agg(id ORDER BY id), '{}') AS ids FROM told
+        ) others
+        WHERE cardinality(updates.ids) + cardinality(others.ids) > 0
     )
 """
 

@@ -18,7 +18,7 @@ from trackers.milestones.crossings import ARE_KEPT, PASSED
 from trackers.outbox.staging import (
     SELECT_MILESTONES_TOPIC,
     SELECT_TWEETS_TOPIC,
-    STAGED,
+    STAGED_WITH_UPDATES,
     TOPIC,
     later,
 )
@@ -138,7 +138,7 @@ _RECORD_EVENTS = statement(
     milestones=SELECT_MILESTONES_TOPIC,
     are_kept=ARE_KEPT,
     passed=PASSED,
-    staged=STAGED,
+    staged=STAGED_WITH_UPDATES,
     t=later("at", "greatest(measured_until, gone_at, tracked_at)"),
 )
 _OF_NOW = {"shown": _SHOWN, "earlier": "", "unless_earlier": "", "unless_gone": ""}

@@ -45,7 +45,7 @@ SAVE = recording(
     is_of_now=True,
     more=f"""
         UNION ALL
-        SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen
+        SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL FROM unseen
         WHERE ({SELECT_TWEETS_TOPIC}) IS NOT NULL AND gone AND gone_at IS NULL
     """,
 )

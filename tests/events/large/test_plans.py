@@ -1,11 +1,13 @@
 """A million events may wait: what a turn of a deliverer reads does not grow with them."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from tests.events.conftest import A_MINUTE, deliver, news, subscriber
+from tests.factories import TweetFactory, figures
 from tests.plans import watched
 from trackers.events.books import read_books
 from trackers.events.delivery.claim import claim_batches, give_back, promote
@@ -14,6 +16,9 @@ from trackers.events.drop import drop_some, used_bytes
 from trackers.events.fan_out import fan_out
 from trackers.events.models import EventBatch, SubscriberState
 from trackers.events.set_aside import refusal_findings
+from trackers.outbox.models import Event
+from trackers.tweets.models import Author
+from trackers.tweets.record import Measured, record
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -138,3 +143,33 @@ def test_fan_out_reads_its_own_events_and_each_subscriber_once(monkeypatch):
         "trackers_subscriber": 2 * many,
     }
     assert {table: rows for table, rows in read.items() if not 0 < rows <= most[table]} == {}
+
+
+def test_the_spread_of_updates_reads_each_tweet_once_and_no_other_event(monkeypatch):
+    run(FILL_EVENTS)
+    tweets = TweetFactory.create_batch(200)
+    TweetFactory.create_batch(200)
+    tweets[0].author = Author.objects.create(id=5)
+    tweets[0].save()
+    subscriber("picky", ["tweets"], timeout_ms=3_600_000, authors=[5], newest_only=False)
+    for minute in range(3):
+        record([Measured(tweet.id, at(minute), figures(minute), None) for tweet in tweets])
+    run("VACUUM ANALYZE trackers_event, trackers_tweet")
+
+    with watched(monkeypatch) as watch:
+        assert fan_out() == 2
+
+    rows = {"trackers_event_": 0, "trackers_tweet": 0}
+    for one in watch.reached:
+        for table in rows:
+            if one.table.startswith(table) and one.table != "trackers_tweettext":
+                rows[table] = max(rows[table], one.rows)
+    assert rows == {"trackers_event_": 0, "trackers_tweet": 2 * len(tweets)}
+    assert Event.objects.filter(type="update").count() == 2 * len(tweets)
+    assert EventBatch.objects.get().events == [
+        event.id for event in Event.objects.filter(tweet_id=tweets[0].id).order_by("id")
+    ]
+
+
+def at(minute):
+    return timezone.now().replace(second=0, microsecond=0) + timedelta(minutes=minute - 10)

@@ -16,7 +16,20 @@ taken AS MATERIALIZED (
         ) waiting
         WHERE ahead * (SELECT greatest(count(*), 1) FROM trackers_subscription)
               < %(entries)s))
-    RETURNING id, received_at, events, only_for
+    RETURNING id, received_at, events, updates, only_for
+),
+-- Updates that a measurement staged: the first of a row's events. Their rows are written here, all
+-- by one process, in the order of their ids.
+updated AS MATERIALIZED (
+    SELECT taken.id AS staged, u.place, u.id, taken.received_at, taken.only_for,
+           (SELECT id FROM trackers_topic WHERE name = 'tweets') AS topic_id,
+           u.type, u.t, u.tweet_id, u.figures
+    FROM taken CROSS JOIN LATERAL unnest(taken.updates)
+         WITH ORDINALITY AS u(id, t, tweet_id, type, figures, place)
+),
+written AS (
+    INSERT INTO trackers_event (id, received_at, topic_id, type, t, tweet_id, figures)
+    SELECT id, received_at, topic_id, type, t, tweet_id, figures FROM updated
 ),
 -- `audience`: the topic of an event, or below 0 the one subscriber that it is for.
 -- `is_lost`: the author and the source of an untracked tweet are no longer known. Filters let its
@@ -24,16 +37,25 @@ taken AS MATERIALIZED (
 -- ANY(ARRAY), OFFSET 0: each event is found by its key, whatever the statistics say. By the time
 -- alone, which has a coarse index, each transaction reads tens of thousands of others' events.
 event AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY taken.id, told.nth) AS nth,
-           coalesce(-taken.only_for, e.topic_id) AS audience, e.*,
+    SELECT row_number() OVER (ORDER BY e.staged, e.place) AS nth,
+           coalesce(-e.only_for, e.topic_id) AS audience, e.*,
            a.author_id, e.type = 'delete' AND NOT EXISTS (
                SELECT FROM trackers_tweet WHERE id = e.tweet_id) AS is_lost
-    FROM taken CROSS JOIN LATERAL unnest(taken.events) WITH ORDINALITY AS told(id, nth)
-    CROSS JOIN LATERAL (
-        SELECT id, received_at, topic_id, type, tweet_id, figures,
-               coalesce(pg_column_size(data), 0) + coalesce(octet_length(url), 0) AS more
-        FROM trackers_event
-        WHERE id = ANY(ARRAY[told.id]) AND received_at = taken.received_at OFFSET 0
+    FROM (
+        SELECT staged, place, id, received_at, only_for, topic_id, type, tweet_id, figures,
+               0 AS more
+        FROM updated
+        UNION ALL
+        SELECT taken.id, other.place, row.id, taken.received_at, taken.only_for, row.topic_id,
+               row.type, row.tweet_id, row.figures, row.more
+        FROM taken CROSS JOIN LATERAL unnest(taken.events) WITH ORDINALITY AS other(id, place)
+        CROSS JOIN LATERAL (
+            SELECT id, topic_id, type, tweet_id, figures,
+                   coalesce(pg_column_size(data), 0) + coalesce(octet_length(url), 0) AS more
+            FROM trackers_event
+            WHERE id = ANY(ARRAY[other.id]) AND received_at = taken.received_at OFFSET 0
+        ) row
+        WHERE other.place > coalesce(cardinality(taken.updates), 0)
     ) e
     LEFT JOIN LATERAL (
         SELECT author_id FROM trackers_tweet
