@@ -174,7 +174,8 @@ def _reason_of_network(problem: Mapping[str, Any], reply: Reply) -> str:
 def _depleted(problem: Mapping[str, Any], reason: str, window: WindowSeen | None) -> Depleted:
     text = problem.get("reset_date")
     try:
-        resets_on = date.fromisoformat(text) if type(text) is str else None
+        # A day; of a time, its day.
+        resets_on = date.fromisoformat(text[:10]) if type(text) is str else None
     except ValueError:
         resets_on = None
     is_cap = kind_of(problem) == "usage-capped" or problem.get("title") == "UsageCapExceeded"
