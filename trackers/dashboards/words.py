@@ -73,8 +73,8 @@ def about(number: float, *, digits: int) -> str:
 
 @register.filter
 def counted(number: int, noun: str) -> str:
-    """`{{ events|counted:"event" }}`: 1 event; 2,000 events."""
-    return amount(number, noun)
+    """`{{ events|counted:"event" }}`: 1 event; 2,000 events; `counted:"box,boxes"`."""
+    return amount(number, *noun.split(","))
 
 
 @register.filter

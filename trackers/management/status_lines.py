@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tweetwatch.amounts import amount
+
 _LABEL_WIDTH = 12
 Figures = Mapping[str, Any]
 
@@ -191,7 +193,7 @@ def _words_if_any(count: int, many: str, one: str = "") -> str:
 
 
 def how_many(count: int, many: str, one: str = "") -> str:
-    return f"{count:,} {one if one and count == 1 else many}"
+    return amount(count, one or many, many)
 
 
 def _lookups_text(count: int) -> str:

@@ -39,7 +39,7 @@ def end_other_logins(user: User, actor: Actor, *, here: str | None) -> Done:
     """Log a person out everywhere but in this session."""
     count = sessions.end_other_logins(user, here=here)
     history.record(actor, [user], "Logged out everywhere else")
-    return Done(f"{count:,} other login{pluralize(count)} ended.", count, is_done=bool(count))
+    return Done(f"{amount(count, 'other login')} ended.", count, is_done=bool(count))
 
 
 def set_time_format(user: User, actor: Actor, *, zone: str, dates: str, hours: int) -> Done:
@@ -169,6 +169,6 @@ def revoke_all(user: User, actor: Actor) -> Done:
     logins = sessions.end_sessions(user)
     history.record(actor, [user], "Revoked all tokens and feed addresses, and ended all sessions")
     return Done(
-        f"{user.get_username()}: revoked {amount(tokens, 'token')} and {feeds:,} feed "
-        f"address{pluralize(feeds, 'es')}, and ended {amount(logins, 'session')}."
+        f"{user.get_username()}: revoked {amount(tokens, 'token')} and "
+        f"{amount(feeds, 'feed address', 'feed addresses')}, and ended {amount(logins, 'session')}."
     )

@@ -39,3 +39,8 @@ def test_each_requested_part_is_a_partial_of_its_template(template):
     asked = set(re.findall(r'hx-get="(?:{{ look.here }})?\?part=([\w-]+)', template))
 
     assert asked - there == set()
+
+
+def test_a_template_counts_by_the_one_formatter(template):
+    """`{{ n }} page{{ n|pluralize }}` says 12345 pages; `{{ n|counted:"page" }}` 12,345 pages."""
+    assert not re.search(r"\}\}\s+[\w -]+\{\{ [^}]*\|pluralize(:\"es\")? \}\}", template)

@@ -19,6 +19,7 @@ from trackers.ingest.files.recognise import FORMATS
 from trackers.ingest.found_tweets import FoundTweet, Options
 from trackers.jobs.observed.models import Worker
 from trackers.tweets.lookups import Lookups
+from tweetwatch.amounts import amount
 
 MAX_BAD_LINES = 100
 _MAX_FILES_NAMED = 20
@@ -141,7 +142,7 @@ def _contents_text(report: Import) -> str:
     """Lines, and the bytes where it was packed; empty where nobody counted them."""
     if not report.lines:
         return ""
-    lines = f"{report.lines:,} line{'s' if report.lines != 1 else ''}"
+    lines = amount(report.lines, "line")
     if report.unpacked > report.bytes:
         return f"{filesizeformat(report.unpacked)} unpacked, {lines}"
     return lines

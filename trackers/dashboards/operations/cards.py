@@ -75,7 +75,7 @@ def catch_up_sentence(
         return sentence
     return (
         f"{sentence} The youngest come first meanwhile, with up to {URGENT_SHARE}% of each "
-        f"request; none of them has waited longer than {youngest:.0f} s."
+        f"request; none of them has waited longer than {brief(youngest)}."
     )
 
 

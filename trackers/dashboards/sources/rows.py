@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.utils.safestring import SafeString
 
-from trackers.dashboards.words import commas, with_code
+from trackers.dashboards.words import brief, commas, with_code
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.status import SourceStatus, is_silent
 from trackers.schedule.durations import spoken_after_every
@@ -175,7 +175,7 @@ def _describe_skew(by: timedelta | None) -> str:
     if by is None or abs(by) <= _SKEW_WORTH_TELLING:
         return ""
     where = "ahead of" if by > timedelta(0) else "behind"
-    return f"our clock is {abs(by).total_seconds():,.1f} s {where} X's"
+    return f"our clock is {brief(abs(by).total_seconds())} {where} X's"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers import history
@@ -94,7 +93,7 @@ def remove(subscriber: Subscriber, actor: Actor) -> Done:
     history.record(
         actor, [subscriber], f"Removed; events dropped: {events:,}", flag=history.DELETION
     )
-    return Done(f"{name}: Removed, with {events:,} waiting event{pluralize(events)}.", events)
+    return Done(f"{name}: Removed, with {amount(events, 'waiting event')}.", events)
 
 
 def leave_topic(subscriber: Subscriber, topic: Topic, actor: Actor) -> Done:

@@ -148,7 +148,7 @@ def search_archive(source: Source, actor: Actor) -> Done:
     life.poll_now([source.pk])
     history.record(actor, [source], "Had X's full archive searched")
     return Done(
-        f"{source}: X's full archive will be searched for {gaps:,} gap{'s' if gaps != 1 else ''}.",
+        f"{source}: X's full archive will be searched for {amount(gaps, 'gap')}.",
         gaps,
     )
 

@@ -76,8 +76,9 @@ class Command(PagelessCommand):
     def report(self, target: Path, manifest: Manifest) -> None:
         tweets = manifest.tables["trackers_tweet"].rows
         self.stdout.write(
-            f"{target}: {filesizeformat(os.stat(target).st_size)}, {tweets:,} "
-            f"tweet{pluralize(tweets)}, {manifest.rows:,} rows in {len(manifest.tables)} tables.\n"
+            f"{target}: {filesizeformat(os.stat(target).st_size)}, "
+            f"{amount(tweets, 'tweet')}, {amount(manifest.rows, 'row')} in "
+            f"{amount(len(manifest.tables), 'table')}.\n"
             f"{KEYS_REMINDER}"
         )
         if manifest.left_out:

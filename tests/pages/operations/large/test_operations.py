@@ -165,8 +165,7 @@ def test_during_catch_up_the_page_shows_the_state_of_the_youngest(staff):
 
     assert "The youngest come first meanwhile, with up to 75% of each request" in page
     # However long the page takes, and since its transaction began.
-    [waited] = re.findall(r"none of them has waited longer than (\d+) s\.", page)
-    assert 60 <= int(waited) < 190
+    assert re.search(r"none of them has waited longer than [1-3] min( \d+ s)?\.", page)
 
 
 def test_the_reason_for_no_look_ups_is_shown_once(staff):
