@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,14 @@ _NEXT = re.compile(
 _MIN_FEED_LENGTH = 1 << 16
 # And the most: what is read of a long value is in memory as objects, ten times as large.
 _MOST_FEED_LENGTH = 2 << 20
+# Of a value that is longer than this, the end is looked for before it is read: each try would make
+# objects of all that is there.
+_LONG = 1 << 20
 # A longer value is damaged: it never ends.
 _MAX_VALUE_LENGTH = 16 << 20
+# The next bracket outside of strings; or where the end of the buffer is, or cuts a string.
+_BRACKET = re.compile(r'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{}"]|\Z)', re.DOTALL)
+_OPENS_OR_CLOSES = {"[": 1, "{": 1, "]": -1, "}": -1}
 # An error this near to the end of the buffer may only be due to the cut.
 _END_MARGIN = 64
 
@@ -49,28 +55,51 @@ def read_jsonl(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejec
         try:
             value = _value_of(line)
         except (ValueError, RecursionError) as fault:
-            values = list(Values(iter([(number, line)])))
-            if values and all(isinstance(each, Value) and _is_whole(each.value) for each in values):
-                for each in values:
-                    if isinstance(each, Value):
-                        quote = line[:MAX_QUOTED_LENGTH]
-                        yield from found_in(each.value, options, number=number, text=quote)
-            else:
-                yield Rejected(number, line[:MAX_QUOTED_LENGTH], not_json(fault, line))
+            quote, values = line[:MAX_QUOTED_LENGTH], _several_in(number, line)
+            if values is None:
+                yield Rejected(number, quote, not_json(fault, line))
+            for each in values or ():
+                yield from found_in(each, options, number=number, text=quote)
             continue
         yield from found_in(value, options, number=number, text=line[:MAX_QUOTED_LENGTH])
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, dict | list)
+def _several_in(number: int, line: str) -> Iterable[Any] | None:
+    """The objects and arrays of a line that is not one of them; None: there is anything else in it.
+    Those of a long line are read twice, and never all in memory."""
+
+    def values() -> Iterator[Any]:
+        for each in Values(iter([(number, line)])):
+            yield each.value if isinstance(each, Value) else None
+
+    if len(line) > _LONG:
+        return values() if all(isinstance(value, dict | list) for value in values()) else None
+    kept = list(values())
+    return kept if kept and all(isinstance(value, dict | list) for value in kept) else None
 
 
 def _value_of(line: str) -> Any:
+    if len(line) > _LONG and _depth_of(line)[1]:
+        # A piece of a longer line.
+        raise json.JSONDecodeError("Never ends", line[:MAX_QUOTED_LENGTH], 0)
     try:
         return orjson.loads(line)
     except ValueError:
         # orjson refuses lone surrogates, which X makes by cutting texts; json does not.
         return json.loads(line)
+
+
+def _depth_of(text: str, scanned: int = 0, depth: int = 0) -> tuple[int, int]:
+    """How many brackets of the value at the beginning are open at the end of the text; 0: it has
+    ended. And how far that was scanned, from where a longer text is."""
+    for match in _BRACKET.finditer(text, scanned):
+        if (bracket := match[1]) not in _OPENS_OR_CLOSES:
+            break
+        scanned = match.end()
+        depth = max(0, depth + _OPENS_OR_CLOSES[bracket])
+        if not depth:
+            break
+    return scanned, depth
 
 
 def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
@@ -79,6 +108,13 @@ def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Reject
             yield value
         else:
             yield from found_in(value.value, options, number=value.line, text=value.text)
+
+
+def _in_slices(lines: Numbered) -> Numbered:
+    """Pieces of a long line are megabytes: no more of one than is needed is copied."""
+    for number, line in lines:
+        for at in range(0, len(line), _MIN_FEED_LENGTH):
+            yield number, line[at : at + _MIN_FEED_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +130,7 @@ class Values:
     """The values of a document one by one, with what is rejected between them."""
 
     def __init__(self, lines: Numbered) -> None:
-        self._lines, self._text, self._at, self._over = lines, "", 0, False
+        self._lines, self._text, self._at, self._over = _in_slices(lines), "", 0, False
         # Where each line in the buffer begins, and its number.
         self._starts: list[int] = []
         self._numbers: list[int] = []
@@ -108,8 +144,7 @@ class Values:
             try:
                 value, end = decoder.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as fault:
-                if self._may_go_on(fault):
-                    self._feed()
+                if self._may_go_on(fault) and self._feed_to_its_end():
                     continue
                 if self._went_into(fault):
                     continue
@@ -143,6 +178,20 @@ class Values:
         if not isinstance(fault, json.JSONDecodeError):
             return False
         return "Unterminated" in fault.msg or fault.pos > len(self._text) - _END_MARGIN
+
+    def _feed_to_its_end(self) -> bool:
+        """Read more of an incomplete value, and of a long one until its end has come; False: it is
+        too long, or cut off."""
+        self._feed()
+        scanned, depth = 0, 0
+        while len(self._text) > _LONG:
+            scanned, depth = _depth_of(self._text, scanned, depth)
+            if not depth:
+                return True
+            if self._over or len(self._text) > _MAX_VALUE_LENGTH:
+                return False
+            self._feed()
+        return True
 
     def _went_into(self, fault: Exception) -> bool:
         """Whether a long object is gone into, to read its list one by one."""
