@@ -24,5 +24,5 @@ SET ranked_at_retweets = n.rt, ranked_at_replies = n.re, ranked_at_likes = n.li,
     ranked_at_quotes = n.qu, ranked_at_bookmarks = n.bo, ranked_at_views = n.vi,
     -- Not of all at once.
     ranked_again_at = CASE WHEN n.rt IS NOT NULL THEN
-        %(now)s + %(again_after)s::interval * (0.75 + 0.25 * random()) END
+        %(now)s::timestamptz + %(again_after)s::interval * (0.75 + 0.25 * random()) END
 FROM next n WHERE t.id = ANY(ARRAY[n.id])
