@@ -156,7 +156,7 @@ def _whole(name: str, label: str, number: int, help: str, mood: str = "") -> Fig
 def _seconds(name: str, label: str, number: float | None, help: str, mood: str = "") -> Figure:
     if number is None:
         return Figure(name, label, "–", "not known", help, mood)
-    return Figure(name, label, brief(number), f"{number} s", help, mood)
+    return Figure(name, label, brief(number), f"{round(number, 3):,} s", help, mood)
 
 
 def _batch_fill(ids: float | None) -> Figure:
