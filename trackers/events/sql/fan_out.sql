@@ -16,10 +16,12 @@ taken AS MATERIALIZED (
         ) waiting
         WHERE ahead * (SELECT greatest(count(*), 1) FROM trackers_subscription)
               < %(entries)s))
-    RETURNING id, received_at, events, updates, only_for
+    RETURNING id, received_at, events, updates, coalesce(cardinality(updates), 0) AS rowless,
+              only_for
 ),
--- Updates that a measurement staged: the first of a row's events. Their rows are written here, all
--- by one process, in the order of their ids.
+-- Updates that a measurement staged: the first of a row's events, `rowless` so far (counted once a
+-- row, since each look at such an array unpacks all of it). Their rows are written here, all by one
+-- process, in the order of their ids.
 updated AS MATERIALIZED (
     SELECT taken.id AS staged, u.place, u.id, taken.received_at, taken.only_for,
            (SELECT id FROM trackers_topic WHERE name = 'tweets') AS topic_id,
@@ -55,7 +57,7 @@ event AS MATERIALIZED (
             FROM trackers_event
             WHERE id = ANY(ARRAY[other.id]) AND received_at = taken.received_at OFFSET 0
         ) row
-        WHERE other.place > coalesce(cardinality(taken.updates), 0)
+        WHERE other.place > taken.rowless
     ) e
     LEFT JOIN LATERAL (
         SELECT author_id FROM trackers_tweet
