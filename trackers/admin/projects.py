@@ -151,7 +151,7 @@ class ProjectAdmin(ActingAdmin):
         if not summary.can_pay:
             return "pays for nothing now"
         if not summary.waiting:
-            return f"enough for today: about {project.needs:,} more are needed"
+            return f"enough for today: about {project.needs:,} more needed"
         dry = ""
         if summary.runs_dry_at:
             at = clock_time(summary.runs_dry_at, now=timezone.now(), seconds=False)

@@ -19,6 +19,7 @@ from trackers.money.summary import MoneySummary, allowed, money_summaries
 from trackers.money.summary import Spent as Spending
 from trackers.outbox.findings import NO_PATIENCE, Observation
 from trackers.schedule.durations import spoken
+from tweetwatch.amounts import amount
 from tweetwatch.clock_times import clock_time
 
 _OPERATIONS = "/operations/"
@@ -170,16 +171,17 @@ def dry(summary: MoneySummary, needed_tomorrow: float | None, *, now: datetime) 
         dry_at = summary.runs_dry_at
         when = f"at {clock_time(dry_at, now=now, seconds=False)}" if dry_at else "today"
         return (
-            f"The budget of project {name} runs dry {when}: about {summary.waiting:,} tweets wait "
-            "until 00:00 UTC. Raise it in the admin."
+            f"The budget of project {name} runs dry {when}: about "
+            f"{amount(summary.waiting, 'tweet')} cannot be checked before 00:00 UTC. Raise it in "
+            "the admin."
         )
     tomorrow = allowed_tomorrow(summary)
     if tomorrow is None or needed_tomorrow is None or needed_tomorrow <= tomorrow:
         return ""
     return (
         f"The budget of project {name} runs dry tomorrow: by the forecast it needs "
-        f"{round(needed_tomorrow):,} tweet-days, and {max(0, tomorrow):,} are left. Raise it in "
-        "the admin."
+        f"{amount(round(needed_tomorrow), 'tweet-day')}, and has {max(0, tomorrow):,} left. Raise "
+        "it in the admin."
     )
 
 

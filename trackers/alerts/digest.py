@@ -21,6 +21,7 @@ from trackers.jobs.models import TWEET_UPDATE
 from trackers.jobs.statistics import queue_summary
 from trackers.money.models import Spending
 from trackers.tweets.gains.models import Gain, Window
+from tweetwatch.amounts import amount
 
 _A_DAY = timedelta(days=1)
 _NOTICES_MOST, _MAX_GAINS = 20, 5
@@ -123,7 +124,7 @@ def _freshness() -> str:
     if not statistics.scheduled:
         return "No tweet has a next check."
     late = timedelta(seconds=statistics.oldest_due_seconds)
-    of = f"{statistics.scheduled:,} tweets have a next check, {statistics.due:,} are due now."
+    of = f"{amount(statistics.scheduled, 'tweet')} with a next check; due now: {statistics.due:,}."
     if late < timedelta(minutes=1):
         return f"Everything is fresh. {of}"
     return f"The most overdue tweet should have been checked {lasting(late)} ago. {of}"

@@ -111,7 +111,8 @@ class Sparkline:
             f'<svg class="spark" viewBox="0 0 {_SPARK_WIDTH} {_SPARK_HEIGHT}"'
             f' width="{_SPARK_WIDTH}" height="{_SPARK_HEIGHT}" preserveAspectRatio="none"'
             f' role="img" aria-label="{label}"><title>{label}</title>'
-            f'{lines}<circle cx="{x}" cy="{y}" r="2.4"/></svg>'
+            # A line without length: round however far the picture is stretched.
+            f'{lines}<path d="M{x} {y}h0"/></svg>'
         )
 
 

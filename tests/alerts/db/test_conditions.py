@@ -125,7 +125,7 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODA
     [
         ({"posts_a_day": 2000}, ""),
         ({"posts_a_day": 1400}, "runs dry tomorrow: by the forecast it needs 1,500 tweet-days, and"
-         " 1,400 are left."),
+         " has 1,400 left."),
         ({"posts_a_day": 1400, "needed": 1399.6}, ""),
         ({"posts_a_day": 1400, "needed": None}, ""),
         ({"posts_a_day": 1500, "waiting": 7, "runs_dry_at": NOW + HOUR}, "runs dry at 13:00"),
@@ -172,7 +172,7 @@ def test_a_budget_is_judged_by_the_forecast_of_tomorrow_as_if_it_had_room_for_al
 
     assert wrong() == ""
     ForecastOfProject.objects.update(unlimited=2600.0)
-    assert "tomorrow: by the forecast it needs 2,600 tweet-days, and 1,400 are left" in wrong()
+    assert "tomorrow: by the forecast it needs 2,600 tweet-days, and has 1,400 left" in wrong()
     # An old forecast says nothing.
     ForecastDay.objects.update(counted_at=now - HOUR)
     assert wrong() == ""

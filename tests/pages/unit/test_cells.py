@@ -72,7 +72,7 @@ def test_a_cell_shows_a_metric_and_its_change():
 def test_a_curve_has_a_description():
     made = Tags(Sparkline(("3.0,27.0 117.0,3.0", "5.0,5.0"), ("117.0", "3.0"), ODD).html)
 
-    assert [tag for tag, _ in made.tags] == ["svg", "title", "polyline", "polyline", "circle"]
+    assert [tag for tag, _ in made.tags] == ["svg", "title", "polyline", "polyline", "path"]
     assert made.tags[0][1]["aria-label"] == made.text == ODD
 
 

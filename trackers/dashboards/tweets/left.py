@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
@@ -136,7 +137,7 @@ def _left(counts: Presences, filter: Mapping[str, str]) -> Left:
     years = [_year_row(year, counts[year], names, filter) for year in newest_first]
     asked = totals.total() - totals[Presence.UNASKED]
     return Left(
-        headings=tuple(name.label.capitalize() for name in names),
+        headings=tuple(capfirst(name.label) for name in names),
         rows=(_year_row(None, totals, names, filter), *years),
         asked=asked,
         shown=totals[Presence.SHOWN],

@@ -222,7 +222,7 @@ def remove_with_tweets(source: Source, actor: Actor) -> Done:
         return Done(f"{source}: It is already being removed.", is_done=False)
     history.record(actor, [source], "Removed with its tweets")
     return Done(
-        f"{source}: {act.tweets:,} tweets are being untracked; then it is removed.", act.tweets
+        f"{source}: Untracking {amount(act.tweets, 'tweet')}; then it is removed.", act.tweets
     )
 
 

@@ -43,7 +43,7 @@ def test_the_question_shows_the_numbers_and_removes_nothing(staff, made):
 
 def test_a_source_is_removed_with_its_tweets_and_shows_the_progress(staff, made):
     page = staff.post(f"/sources/{made.pk}/remove/", follow=True)
-    assert "2 tweets are being untracked; then it is removed" in words(page.content.decode())
+    assert "Untracking 2 tweets; then it is removed" in words(page.content.decode())
     assert "0 of 2 (0%) have been untracked" in words(paged(staff, made))
     page = staff.post(f"/sources/{made.pk}/remove/", follow=True)
     assert "It is already being removed." in words(page.content.decode())

@@ -64,7 +64,8 @@ def test_the_page_says_what_x_shows_and_each_figure_leads_to_its_tweets(answered
 
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "Of 4 tweets that were looked up, X shows 2: 50.0%." in text
-    assert "1 were not looked up yet" in text
+    assert "Not looked up yet: 1." in text
+    assert "Posted in Tweets Shown by X " in text
     assert "All 5 2 50.0% 1 25.0% 1 25.0% 1" in text
     assert "2020 3 1 50.0% 1 50.0% 1" in text
     assert "2019 1 1 100.0%" in text
