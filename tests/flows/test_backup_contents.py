@@ -46,7 +46,7 @@ def test_the_list_of_a_backup_is_the_catalogue_of_a_fresh_database(product, tmp_
 # their defaults with the tables, a partition's foreign keys with its parent's.
 CATALOGUE = """
     SELECT tableoid::int8, oid::int8 FROM pg_class
-    WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace
+    WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace AND relkind <> 'c'
         AND oid NOT IN (SELECT conindid FROM pg_constraint)
     UNION ALL
     SELECT tableoid::int8, oid::int8 FROM pg_constraint
@@ -57,7 +57,8 @@ CATALOGUE = """
     SELECT tableoid::int8, oid::int8 FROM pg_trigger WHERE oid >= 16384 AND NOT tgisinternal
     UNION ALL
     SELECT tableoid::int8, oid::int8 FROM pg_type
-    WHERE oid >= 16384 AND typrelid = 0 AND typelem = 0
+    WHERE oid >= 16384 AND typelem = 0
+        AND (typrelid = 0 OR typrelid IN (SELECT oid FROM pg_class WHERE relkind = 'c'))
     UNION ALL
     SELECT tableoid::int8, oid::int8 FROM pg_namespace WHERE oid >= 16384
     UNION ALL

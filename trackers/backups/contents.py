@@ -18,12 +18,12 @@ from tweetwatch.statements import statement
 _OBJECTS = statement(__file__, "objects")
 _COUNT = "SELECT count(*) FROM {}"
 # Entries of pg_restore's list, such as `2922; 0 0 TABLE ATTACH public trackers_event_default tw`:
-# its number, the catalog and the oid of the object, the kind. Others, such as schemas, privileges
-# and types, are not the program's.
+# its number, the catalog and the oid of the object, the kind. Others, such as schemas and
+# privileges, are not the program's.
 _KINDS = (
     *("TABLE DATA", "TABLE ATTACH", "TABLE", "SEQUENCE OWNED BY", "SEQUENCE SET", "SEQUENCE"),
     *("FK CONSTRAINT", "CHECK CONSTRAINT", "CONSTRAINT", "INDEX ATTACH", "INDEX", "DEFAULT"),
-    *("FUNCTION", "STATISTICS"),
+    *("FUNCTION", "STATISTICS", "TYPE"),
 )
 _ENTRY = re.compile(rf"(\d+); (\d+) (\d+) (?:{'|'.join(_KINDS)}) ")
 
@@ -47,6 +47,7 @@ class Contents:
     tables: list[str] = field(default_factory=list)
     sequences: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
     # Of others: tables, views and sequences beside ours; a description of each object, by its
     # catalog and oid.
     foreign: list[str] = field(default_factory=list)
@@ -66,6 +67,7 @@ class Contents:
             ("TABLE", self.tables),
             ("SEQUENCE IF EXISTS", self.sequences),  # those of columns are gone by then
             ("FUNCTION", self.functions),
+            ("TYPE", self.types),
         )
         return "".join(f"DROP {kind} {', '.join(names)};\n" for kind, names in drops if names)
 
@@ -82,9 +84,12 @@ def read_contents(db: psycopg.Connection[Any], schema: str) -> Contents:
             continue
         if has_rows:
             contents.sizes[name] = size
-        {"function": contents.functions, "S": contents.sequences}.get(kind, contents.tables).append(
-            identity
-        )
+        by_kind = {
+            "function": contents.functions,
+            "type": contents.types,
+            "S": contents.sequences,
+        }
+        by_kind.get(kind, contents.tables).append(identity)
     return contents
 
 

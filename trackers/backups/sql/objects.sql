@@ -20,7 +20,7 @@ WITH own_tables AS (
                     AND refobjid IN (TABLE own_tables) AND deptype IN ('a', 'i'))) AS is_own
     FROM pg_class c
     WHERE c.relnamespace = to_regnamespace(quote_ident(%(schema)s))
-        AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'c')
+        AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
     UNION ALL
     SELECT tableoid, oid, 'function', proname,
         format('%%I.%%I(%%s)', %(schema)s::text, proname, pg_get_function_identity_arguments(oid)),
@@ -43,9 +43,12 @@ WITH own_tables AS (
     SELECT tableoid, oid, 'other', '', '', false, false
     FROM pg_policy WHERE polrelid IN (TABLE own_tables)
     UNION ALL
-    SELECT tableoid, oid, 'other', '', '', false, false
-    FROM pg_type WHERE typnamespace = to_regnamespace(quote_ident(%(schema)s))
-        AND typtype IN ('d', 'e', 'r')
+    -- Each table has a composite type too, which goes with it.
+    SELECT t.tableoid, t.oid, 'type', typname, format('%%I.%%I', %(schema)s::text, typname), false,
+        starts_with(typname, 'trackers_')
+    FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid
+    WHERE typnamespace = to_regnamespace(quote_ident(%(schema)s))
+        AND (typtype IN ('d', 'e', 'r') OR c.relkind = 'c')
     UNION ALL
     SELECT tableoid, oid, 'other', '', '', false, false
     FROM pg_namespace WHERE nspname <> %(schema)s AND nspname !~ '^pg_'
