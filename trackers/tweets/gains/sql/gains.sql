@@ -1,5 +1,6 @@
--- LATERAL and = ANY(ARRAY) rule out hash and merge joins: tweets and samples are found one by one
--- by their index, whatever the statistics say.
+-- LATERAL and = ANY(ARRAY) rule out hash and merge joins, and OFFSET 0 a scan of all tweets for each
+-- one: tweets and samples are found one by one by their index, whatever the statistics say. After an
+-- import they say that no tweet was ever measured.
 WITH
 -- A row per window and metric, with the metric's place in METRICS.
 list AS MATERIALIZED (
@@ -27,7 +28,7 @@ tweet AS MATERIALIZED (
         SELECT id, coalesce(created_at, tracked_at) AS born, taken_at, measured_until,
                {figures} AS f, {ranked_at} AS ranked_at
         FROM trackers_tweet
-        WHERE id = ANY(ARRAY[one.id]) AND measurements > 0 AND gone_at IS NULL
+        WHERE id = ANY(ARRAY[one.id]) AND measurements > 0 AND gone_at IS NULL OFFSET 0
     ) t
 ),
 -- A tweet whose newest metrics held for the whole window gained nothing (`t.taken_at > s.start`).

@@ -99,8 +99,6 @@ def db():
 
 @pytest.fixture(autouse=True)
 def _lists(monkeypatch):
-    # The database's clock decides what is stale, and these measurements are of a year past.
-    monkeypatch.setattr(update, "DROP_AFTER", timedelta(days=10_000))
     monkeypatch.setattr(update, "MAX_LIST_LENGTH", LENGTH)
 
 

@@ -1,53 +1,25 @@
 """What grows fastest: from when until when a gain was measured, and that it sinks again."""
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from tests.factories import TweetFactory, figures
+from tests.factories import TweetFactory
 from tests.jobs.plans import nodes
+from tests.tweets.gains.measured import HOUR, MINUTE, NOON, gains, kept, measure
 from trackers.tweets import pack
 from trackers.tweets.gains import update
 from trackers.tweets.gains.models import Changed, Gain, Window
 from trackers.tweets.models import Sample, Tweet
 from trackers.tweets.pack import SAMPLES
-from trackers.tweets.record import Measured, record
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
 
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 QUARTER, DAY = Window.QUARTER, Window.DAY
 TWEETS = int(os.environ.get("GAINS_TWEETS", "20000"))
-
-
-@pytest.fixture(autouse=True)
-def _now(monkeypatch):
-    # The database's clock decides what is stale, and these measurements are of a year past.
-    monkeypatch.setattr(update, "DROP_AFTER", timedelta(days=10_000))
-
-
-def measure(tweet, minutes, likes, *, views=0):
-    """So many minutes after noon."""
-    at = NOON + minutes * MINUTE
-    record([Measured(tweet.id, at, figures(likes, views=views), 60 * HOUR)])
-
-
-def kept(minutes):
-    """The lists are kept as they are after so many minutes."""
-    Gain.objects.update(again_at=NOON)
-    return update.update_gains(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
-
-
-def gains(window=Window.HOUR, metric="likes", *, by="gain"):
-    """(tweet, gain, minutes from, minutes until)"""
-    return [
-        (one.tweet_id, one.gain, (one.since - NOON) / MINUTE, (one.until - NOON) / MINUTE)
-        for one in Gain.objects.fastest(window, metric, by=by)
-    ]
 
 
 def test_a_gain_is_measured_within_the_window():
@@ -248,122 +220,6 @@ def test_a_save_without_changes_records_nothing():
     assert Changed.objects.count() == 0
 
 
-def noted():
-    """The tweets that the next ranking takes."""
-    return sorted(id for ids in Changed.objects.values_list("ids", flat=True) for id in ids)
-
-
-@pytest.fixture
-def full(monkeypatch):
-    """Two tweets that fill each list of likes: +10 and +20 every five minutes of an hour."""
-    monkeypatch.setattr(update, "MAX_LIST_LENGTH", 2)
-    tweets = TweetFactory.create_batch(2)
-    for minute in range(0, 61, 5):
-        for place, tweet in enumerate(tweets, 1):
-            measure(tweet, minute, 2 * minute * place)
-    kept(60)
-    kept(60)
-    return tweets
-
-
-def listed(window=Window.HOUR):
-    return {id for id, *_ in gains(window)}
-
-
-def test_a_tweet_is_ranked_again_once_it_could_be_in_a_list(full):
-    low = TweetFactory()
-    measure(low, 55, 1_000)
-    measure(low, 62, 1_001)
-    kept(62)
-    assert listed() == {tweet.id for tweet in full}
-    enough = Tweet.objects.get(pk=low.pk).ranked_at_likes
-    # Half of 120 an hour, in the seven minutes for which it is known.
-    assert enough == 1_007
-
-    measure(low, 63, enough - 1)
-    assert noted() == []
-    measure(low, 64, enough)
-
-    assert noted() == [low.id]
-
-
-def test_a_tweet_in_the_lists_is_ranked_when_its_time_is_over(full):
-    measure(full[1], 61, 250)
-    assert noted() == []
-
-    kept(62)
-
-    assert gains()[0] == (full[1].id, 250 - 20, 5, 61)
-
-
-def test_a_tweet_that_a_full_list_dropped_is_ranked_at_its_next_change(full):
-    high = TweetFactory()
-    measure(high, 30, 0)
-    measure(high, 61, 500)
-    kept(62)
-    assert listed() == {high.id, full[1].id}
-    assert Tweet.objects.get(pk=full[0].pk).ranked_again_at is None
-
-    measure(full[0], 63, 130)
-
-    assert noted() == [full[0].id]
-
-
-def test_a_tweet_whose_gain_is_over_is_ranked_at_its_next_change(full):
-    measure(full[0], 119, 120)
-    kept(121)
-    assert listed() == set()
-
-    # Half of the 120 an hour that the last of the lists had until then, for five minutes.
-    enough = Tweet.objects.get(pk=full[0].pk).ranked_at_likes
-    assert enough == 120 + 5
-
-    measure(full[0], 122, enough)
-
-    assert noted() == [full[0].id]
-
-
-def test_a_tweet_that_is_shown_again_is_ranked(full):
-    Tweet.objects.filter(pk=full[1].pk).update(gone_at=NOON + HOUR)
-    kept(62)
-    measure(full[1], 63, 250)
-
-    assert noted() == [full[1].id]
-
-
-def test_a_tweet_is_ranked_again_after_hours(full):
-    again_at = Tweet.objects.get(pk=full[0].pk).ranked_again_at
-    assert update.RANK_AGAIN_AFTER * 0.7 < again_at - NOON - HOUR <= update.RANK_AGAIN_AFTER
-
-    measure(full[0], (again_at - NOON) / MINUTE, 121)
-
-    assert noted() == [full[0].id]
-
-
-def test_a_tweet_that_rose_while_it_was_ranked_is_noted(full, monkeypatch):
-    """A save between the reading of a tweet and the writing of its next values."""
-    low = TweetFactory()
-    measure(low, 55, 1_000)
-    measure(low, 62, 1_001)
-    rank = update.rank
-
-    def slow(ids, *lists, **options):
-        ranked = rank(ids, *lists, **options)
-        if Changed.objects.count() == 0 and low.id in ids and not saved:
-            measure(low, 63, 2_000)
-            saved.append(noted())
-            Changed.objects.all().delete()
-        return ranked
-
-    saved = []
-
-    monkeypatch.setattr(update, "rank", slow)
-    kept(62)
-
-    assert saved == [[low.id]]
-    assert low.id in listed()
-
-
 FILL = """
     INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_reason, taken_at,
         measured_until, measurements, retweets, replies, likes, quotes, bookmarks, views)
@@ -380,14 +236,18 @@ SAMPLED = """
 """
 
 
-def test_ranking_reads_only_changes_and_pages_read_an_index(capsys):
+@pytest.mark.parametrize("statistics", ["fresh", "of unmeasured tweets"])
+def test_ranking_reads_only_changes_and_pages_read_an_index(capsys, statistics):
     now = NOON
     SAMPLES.make(SAMPLES.covering(now))
     SAMPLES.make(SAMPLES.covering(now - timedelta(hours=6)))
     with cursor() as db:
         db.execute(FILL, {"now": now, "tweets": TWEETS}, prepare=False)
         db.execute(SAMPLED, {"now": now, "tweets": TWEETS}, prepare=False)
+        if statistics == "of unmeasured tweets":
+            db.execute("UPDATE trackers_tweet SET measurements = 0", prepare=False)
         db.execute("ANALYZE trackers_tweet, trackers_sample", prepare=False)
+        db.execute("UPDATE trackers_tweet SET measurements = 2", prepare=False)
         ids = list(range(1, TWEETS, max(1, TWEETS // 2_000)))
         plan = explained(db, ids, now)
     walked = {
