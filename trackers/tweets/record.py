@@ -22,6 +22,7 @@ from trackers.outbox.staging import (
     TOPIC,
     later,
 )
+from trackers.tweets.gains.models import may_be_listed
 from trackers.tweets.presence import counting_presences
 from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor
@@ -81,14 +82,7 @@ _GOES_ON = """
 # The end of a run that was measured while the database's clock was ahead. It is not newer than what
 # is measured now, which begins another run. A minute: `at` is a worker's, by that clock.
 _IN_FUTURE = "{of}.measured_until > now() + interval '1 minute'"
-# Whether a changed tweet may belong in a list of what grows fastest: it has a value that its last
-# ranking named, or was never ranked, or not for long.
-_TO_RANK = """
-    ((m.at < {of}.ranked_again_at) IS NOT TRUE
-     OR m.rt >= {of}.ranked_at_retweets OR m.re >= {of}.ranked_at_replies
-     OR m.li >= {of}.ranked_at_likes OR m.qu >= {of}.ranked_at_quotes
-     OR m.bo >= {of}.ranked_at_bookmarks OR m.vi >= {of}.ranked_at_views)
-"""
+_MEASURED = ("m.rt", "m.re", "m.li", "m.qu", "m.bo", "m.vi")
 # Chains of CTEs that follow one called `measured`: tweet_id, at, hole_after, paid_by and paid_on
 # (who paid for the measurement and on which UTC day, null if it was free), and the six metrics
 # (rt, re, li, qu, bo, vi). The caller's `measured` decides which rows may be written; {hole} is an
@@ -106,7 +100,7 @@ _LOCKING = statement(
     __file__,
     "_locking",
     open=["hole", "shown", "earlier"],
-    to_rank=_TO_RANK.format(of="t"),
+    to_rank=may_be_listed("t", at="m.at", values=_MEASURED),
     **_PARTS,
 )
 _RETURNING = statement(
@@ -115,7 +109,7 @@ _RETURNING = statement(
     open=["shown", "earlier"],
     goes_on=_GOES_ON,
     was_in_future=_IN_FUTURE.format(of="old"),
-    to_rank=_TO_RANK.format(of="old"),
+    to_rank=may_be_listed("old", at="m.at", values=_MEASURED),
     **_PARTS,
 )
 _CLOSED = statement(

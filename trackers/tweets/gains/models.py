@@ -1,10 +1,11 @@
 """What grows fastest: for each window and metric the tweets that gained most, ready to be sorted.
 
-record ─> `Changed` (which tweets have new metrics) ─> update, every minute ─> `Gain`
+record ─> `Changed` (which tweets may be in a list) ─> update, every minute ─> `Gain`
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -39,8 +40,20 @@ RATE_FROM = timedelta(minutes=5)
 EVER = 0
 
 
+def may_be_listed(tweet: str, *, at: str, values: Sequence[str]) -> str:
+    """In SQL: whether the row `tweet`, measured at that time with those values (in the order of
+    METRICS), may be in a list in which it is not: one of them is as high as its last ranking named,
+    or it was never ranked, or not for long."""
+    reached = (
+        f"{value} >= {tweet}.ranked_at_{metric}"
+        for metric, value in zip(METRICS, values, strict=True)
+    )
+    return f"(({at} < {tweet}.ranked_again_at) IS NOT TRUE OR {' OR '.join(reached)})"
+
+
 class Changed(models.Model):
-    """Tweets whose metrics one statement of `record` changed. Taken and deleted by `update_gains`.
+    """Tweets that one statement of `record` changed and that may be in a list now. Taken and
+    deleted by `update_gains`.
 
     Not in the WAL (unlogged): after a crash a list lacks them until they change again.
     """
@@ -65,7 +78,7 @@ class GainQuerySet(models.QuerySet["Gain"]):
         )
 
     def highest(self, metric: str) -> Self:
-        """The tweets with the highest value of the metric, as of their last change."""
+        """The tweets with the highest value of the metric, as of three minutes ago at most."""
         return self.filter(minutes=EVER, metric=metric, tweet__gone_at=None).order_by(
             "-gain", "-tweet_id"
         )
@@ -83,9 +96,10 @@ class Gain(models.Model):
       an hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
       tweet that stands still sinks, and leaves within the window's length.
     - `velocity` is the gain per hour of that stretch, or of RATE_FROM if the stretch is shorter.
-    - With EVER as the window, the gain is the metric's value itself, since the tweet was posted.
+    - With EVER as the window, the gain is the metric's value itself, since the tweet was posted. It
+      is recomputed every 3 minutes.
     - Only rises are stored. Each window and metric keeps the MAX_LIST_LENGTH tweets that gained
-      most, and as many with the highest velocity, however many tweets there are.
+      most, and as many with the highest velocity, however many tweets there are; EVER by gain only.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "minutes", "metric")

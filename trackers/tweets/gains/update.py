@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from trackers.tweets.gains.models import EVER, RATE_FROM, Window
+from trackers.tweets.gains.models import EVER, RATE_FROM, Window, may_be_listed
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count, wait_for_work
@@ -66,7 +66,11 @@ _LAST_OF_LISTS = """
 """
 
 _PRUNE_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
-_TAKE_CHANGED = statement(__file__, "take_changed")
+_TAKE_CHANGED = statement(
+    __file__,
+    "take_changed",
+    may_be_listed=may_be_listed("t", at="%(now)s", values=[f"t.{metric}" for metric in METRICS]),
+)
 # `again_at` has no index, since each change of a row would have to write it: the lists are short.
 _TAKE_DUE = """
     SELECT array_agg(DISTINCT tweet_id) FROM (
@@ -98,8 +102,6 @@ _WORK = "what grows fastest"
 _LISTS = [
     (window, place, metric) for window in (*Window, EVER) for place, metric in enumerate(METRICS, 1)
 ]
-
-
 _UNNAMED = (None,) * len(METRICS)
 
 
@@ -123,10 +125,7 @@ def update_gains(*, now: datetime, deadline: Deadline) -> PieceWork:
                 None
             ]
         if due:
-            ranked = rank(due, lists, now=now)
-            # In a list that it left, it is no longer ranked when its time is over.
-            if left := [one for one in ranked if one.has_left]:
-                _name_next(left, now=now)
+            _name_next_of_left(rank(due, lists, now=now), now=now)
             return len(due)
         statements, noted = _take_changed(now=now)
         if noted:
@@ -184,16 +183,23 @@ def _name_next(ranked: Sequence[Ranked], *, now: datetime) -> None:
         db.execute(_NAME_NEXT, params)
 
 
+def _name_next_of_left(ranked: Sequence[Ranked], *, now: datetime) -> None:
+    """In a list that it left, a tweet is no longer ranked when its time there is over."""
+    if left := [one for one in ranked if one.has_left]:
+        _name_next(left, now=now)
+
+
 def rank_named(ids: list[int], *, now: datetime) -> None:
     """Bring the gains of these few tweets up to date, whatever their places would be. The next
-    `keep` removes those for which the lists are too short."""
+    `update_gains` removes those for which the lists are too short."""
     lists = lists_with_thresholds()
     # No list is full.
     open_to_all = [None] * len(_LISTS)
     with transaction.atomic():
         # Two concurrent rankings of a tweet would lock its rows in the orders of their own plans.
         wait_for_work(_WORK)
-        rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
+        ranked = rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
+        _name_next_of_left(ranked, now=now)
 
 
 def lists_with_thresholds() -> dict[str, Any]:

@@ -14,9 +14,7 @@ SELECT (SELECT count(*) FROM taken), array_agg(id)
 FROM (SELECT DISTINCT id FROM taken, unnest(ids) AS id) noted
 CROSS JOIN LATERAL (
     SELECT FROM trackers_tweet t
-    WHERE t.id = ANY(ARRAY[noted.id])
-      AND ((%(now)s < ranked_again_at) IS NOT TRUE
-           OR retweets >= ranked_at_retweets OR replies >= ranked_at_replies
-           OR likes >= ranked_at_likes OR quotes >= ranked_at_quotes
-           OR bookmarks >= ranked_at_bookmarks OR views >= ranked_at_views)
+    WHERE t.id = ANY(ARRAY[noted.id]) AND {may_be_listed}
+    -- By its key, whatever the statistics say.
+    OFFSET 0
 ) still
