@@ -3,7 +3,7 @@
 from django.db import migrations
 
 # One for each event, in an array: the model leaves it out, since only SQL writes and reads it.
-# EXTERNAL: compressing it took as long as all else of an event.
+# EXTERNAL: it lives for a moment, and is not worth compressing.
 ADD = """
 CREATE TYPE trackers_stagedupdate AS (
     id bigint, t bigint, tweet_id bigint, type text, figures bigint[]);

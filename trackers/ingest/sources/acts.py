@@ -125,8 +125,8 @@ def count_before(form: SourceForm, actor: Actor) -> Done:
     a_day = counted.posts * price_of_a_post() / _COUNTED_DAYS
     at = clock_time(counted.counted_at, now=timezone.now(), seconds=False)
     return Done(
-        f"X counts {counted.posts:,} posts of this search in the seven days before {at}: about "
-        f"${a_day:,.2f} a day to read them.",
+        f"X counts {amount(counted.posts, 'post')} of this search in the seven days before {at}: "
+        f"about ${a_day:,.2f} a day to read them.",
         counted.posts,
     )
 
@@ -163,7 +163,7 @@ def asks_to_search_archive(source: Source) -> str:
     elif cost.is_counted:
         many = f"X counts {cost.posts:,} of them{money}."
     else:
-        many = f"By what it brought lately that is about {cost.posts:,} posts{money}."
+        many = f"By what it brought lately that is about {amount(cost.posts, 'post')}{money}."
     return f"{what} {many} X bills each at the price of a post, and no budget is exceeded."
 
 
@@ -186,7 +186,7 @@ def count_lost(source: Source, actor: Actor) -> Done:
     if before:
         history.record(actor, [source], "Had X count the posts that it lost")
     rest = f" The rest takes {amount(after, 'more request')}. {reason}" if after else ""
-    return Done(f"{source}: X counts {posts:,} posts that it lost.{rest}".rstrip(), posts)
+    return Done(f"{source}: X counts {amount(posts, 'post')} that it lost.{rest}".rstrip(), posts)
 
 
 def asks_to_count_lost(source: Source) -> str:
