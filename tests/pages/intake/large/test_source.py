@@ -142,8 +142,8 @@ def test_the_page_of_a_search_shows_what_x_counted(staff):
 
     text = words(staff.get(f"/sources/{made.pk}/").content.decode())
 
-    assert "X itself counted 1,234 posts of it 2 h ago, in the seven days before that" in text
-    assert "ago , for $0.0050." in text
+    assert "X itself counted 1,234 posts of it 2 h" in text
+    assert "ago , in the seven days before that, for $0.0050." in text
 
 
 def test_a_gap_says_why_the_archive_was_refused(staff):
