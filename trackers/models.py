@@ -26,8 +26,8 @@ from trackers.ingest.sources.models import (
     SourceDay,
     SourcePoll,
     SourceTweet,
-    Stream,
 )
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import PausedAll, Queue
 from trackers.jobs.observed.models import (
     ClockReading,

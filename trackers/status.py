@@ -17,8 +17,9 @@ from trackers.events.subscribers.status import SubscriberStatus as SubscriberSta
 from trackers.forecasts import stored as forecasts
 from trackers.forecasts.stored import ProjectForecast, StoredForecast
 from trackers.ingest.sources import status as of_sources
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import SourceStatus as SourceStanding
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import TWEET_UPDATE, PausedAll, Queue
 from trackers.jobs.observed.database import Horizon, horizon
 from trackers.jobs.observed.models import Worker

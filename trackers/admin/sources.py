@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from trackers.admin.readonly import ReadOnlyAdmin
-from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.models import Gap, Source
+from trackers.ingest.stream.models import Stream
 from trackers.schedule.durations import spell
 
 _MAX_NAME_LENGTH = 40

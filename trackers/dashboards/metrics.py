@@ -17,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.models import Stream
 from trackers.status import Status
 from tweetwatch import VERSION
 from tweetwatch.servers import is_loopback

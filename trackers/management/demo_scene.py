@@ -22,7 +22,8 @@ from fakex.world.seeded import World
 from trackers.credentials.models import Credential
 from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
+from trackers.ingest.stream.models import Stream
 from trackers.management.demo_history import record_past_week
 from trackers.management.demo_menu import fill_menu
 from trackers.money.models import App, Project

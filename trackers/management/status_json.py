@@ -9,8 +9,8 @@ from trackers.credentials.models import Credential
 from trackers.events.minutes import Hour
 from trackers.events.subscribers.listing import subscriber_json
 from trackers.forecasts.models import ForecastDay
-from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.status import SourceStatus
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import PausedAll, Queue
 from trackers.jobs.observed.models import Worker
 from trackers.money.summary import MoneySummary

@@ -1,7 +1,8 @@
 from django.utils.timezone import now
 
 from tests.admin.conftest import act
-from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.models import Gap, Source
+from trackers.ingest.stream.models import Stream
 
 SOURCES = "/admin/trackers/source/"
 

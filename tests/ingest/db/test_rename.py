@@ -9,7 +9,8 @@ from django.utils.timezone import now
 from tests import queues
 from tests.factories import id_born
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import Gap, Source, SourcePoll
+from trackers.ingest.stream.models import Stream
 from trackers.tweets.snowflake import born_at
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

@@ -14,7 +14,8 @@ from tests.conftest import PROJECT
 from tests.events.conftest import subscriber
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
-from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import Gap, Source, SourcePoll
+from trackers.ingest.stream.models import Stream
 from trackers.jobs import counters
 from trackers.jobs.observed.models import QueueCounters, Worker
 from trackers.jobs.pausing import pause_all

@@ -9,8 +9,9 @@ from django_q.models import Schedule
 from tests.events.conftest import subscriber
 from trackers import tasks
 from trackers.events.fan_out import fan_out
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
 from trackers.ingest.stream.findings import stream_findings
+from trackers.ingest.stream.models import Stream
 from trackers.jobs import holds
 from trackers.jobs.findings import queue_findings
 from trackers.jobs.models import TWEET_UPDATE, Queue

@@ -21,7 +21,8 @@ from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
 from trackers.history import by_command
-from trackers.ingest.sources.models import SourceDay, Stream
+from trackers.ingest.sources.models import SourceDay
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import Queue
 from trackers.jobs.observed.models import NotedTask, QueueMinute
 from trackers.money.models import Spending

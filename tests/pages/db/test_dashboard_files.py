@@ -14,7 +14,8 @@ from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from trackers.credentials.models import Window
 from trackers.forecasts.models import ForecastDay
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.observed.models import QueueCounters, Worker
 from trackers.schedule.models import Interval, Stretch
 

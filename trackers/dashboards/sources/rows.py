@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from django.utils.safestring import SafeString
 
 from trackers.dashboards.words import brief, commas, with_code
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import SourceStatus, is_silent
+from trackers.ingest.stream.models import Stream
 from trackers.schedule.durations import spoken_after_every
 
 # A clock that is off by more than this is worth a mention.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from trackers.ingest.sources.models import Gap, SearchCount, Source, Stream
+from trackers.ingest.sources.models import Gap, SearchCount, Source
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.source_events import publish_gaps
+from trackers.ingest.stream.models import Stream
 from trackers.tweets.snowflake import born_at, first_id_at
 
 # How far it is read, and what is under way.

@@ -13,7 +13,8 @@ from django.db.models import Count, Q
 
 from trackers.credentials import sentences
 from trackers.ingest.files.models import Import
-from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import Gap, Source, SourcePoll
+from trackers.ingest.stream.models import Stream
 from trackers.jobs import queue
 from trackers.jobs.models import MAX_STRIKES
 

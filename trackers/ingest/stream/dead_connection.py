@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.models import Stream
 from trackers.ingest.stream.requests import Asker, NoTurnError
 from trackers.xapi.endpoints import CONNECTIONS, END_CONNECTIONS
 from trackers.xapi.errors import XError

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.status import NO_LISTENER, is_silent
 from trackers.ingest.stream.lease import STREAM_NAME
+from trackers.ingest.stream.models import Stream
 from trackers.outbox.findings import Observation
 
 _URL = "/sources/"

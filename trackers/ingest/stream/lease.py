@@ -16,8 +16,8 @@ from typing import Any
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
-from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.marks import new_mark
+from trackers.ingest.stream.models import Stream
 from tweetwatch.database import cursor
 
 STREAM_NAME = "filtered"

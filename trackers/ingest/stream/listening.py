@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from trackers.credentials.models import Credential
-from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.backoff import Backoff, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
@@ -24,6 +23,7 @@ from trackers.ingest.stream.dead_connection import end_dead_connection
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.lines import GarbledLog
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
+from trackers.ingest.stream.models import Stream
 from trackers.ingest.stream.requests import RECHECK_INTERVAL, Asker, NoTurnError, ask_in_turn, payer
 from trackers.ingest.stream.rule_sync import RuleSync
 from trackers.ingest.stream.rules import synchronise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.models import Stream
 
 PROGRAM = "tweetwatch:"
 

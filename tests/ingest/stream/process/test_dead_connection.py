@@ -7,7 +7,7 @@ import pytest
 from tests.x import wait_until
 from trackers.credentials import selection
 from trackers.credentials.models import Credential
-from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.models import Stream
 from trackers.xapi.endpoints import STREAM
 
 pytestmark = pytest.mark.django_db(transaction=True)

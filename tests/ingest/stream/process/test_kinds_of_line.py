@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from tests.factories import id_born
-from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.models import Stream
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from tests.ingest.stream.listened import CHANGE
 from trackers.ingest.sources import life
-from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.marks import Mark, our_mark
+from trackers.ingest.stream.models import Stream
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,8 @@ from tests.pages.sources import gap, listed, now, paged, some_staff, source, wor
 from trackers.dashboards.sources.list_views import MAX_SOURCES
 from trackers.ingest.files.models import Import
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import PollBucket, Source, SourcePoll
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import Queue
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,8 @@ from tests.factories import CredentialFactory, TweetUpdateFactory
 from tests.timelines.homes.world import bring, follower, source, tweet
 from trackers.arrivals.models import Arrival
 from trackers.credentials.models import Window
-from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.models import Gap, Source
+from trackers.ingest.stream.models import Stream
 from trackers.jobs.observed.models import Worker
 from trackers.jobs.pausing import pause_all
 from trackers.money.models import Project

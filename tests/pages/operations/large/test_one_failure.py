@@ -14,7 +14,7 @@ from trackers.credentials.health import note_refusal
 from trackers.credentials.models import Credential
 from trackers.dashboards.words import with_code
 from trackers.ingest.polls.sweep import Sweep
-from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.models import Stream
 from trackers.ingest.stream.requests import NoTurnError, payer
 from trackers.jobs.models import Queue
 from trackers.money.models import Project
