@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.db.models.functions import Collate, Lower
 
 from trackers.tweets.finding.words import words_of
+from trackers.tweets.kinds import PostKind
 from tweetwatch import among  # noqa: F401 - registers the lookup
 
 if TYPE_CHECKING:
@@ -179,6 +180,8 @@ class TweetText(models.Model):
     quoted = models.BigIntegerField(null=True)
     retweeted = models.BigIntegerField(null=True)
     media_keys = ArrayField(models.TextField(), null=True)
+    # Null for a retweet (`tweets.kinds`).
+    kind = models.SmallIntegerField(choices=PostKind, null=True)
 
     class Meta:
         indexes = [

@@ -111,7 +111,9 @@ _DELETE_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s
 # The text shown and searched is that of the newest version, once X has shown it.
 _SHOW_NEWEST_TEXTS = """
     UPDATE trackers_tweettext x
-    SET text = v.text, edit_history = told.history::bigint[]
+    SET text = v.text, edit_history = told.history::bigint[],
+        kind = trackers_kind_v1(x.tweet_id, x.conversation_id, told.history::bigint[],
+                                x.replied_to, x.quoted, x.retweeted, x.media_keys, v.text)
     FROM unnest(%(of)s::bigint[], %(histories)s::text[]) AS told(tweet_id, history)
     JOIN trackers_tweet t ON t.id = told.tweet_id
     JOIN trackers_tweetversion v ON v.id = t.newest AND v.text IS NOT NULL

@@ -14,7 +14,7 @@ from trackers.ingest.found_tweets import FoundTweet, Options, Rejected
 from trackers.ingest.tweet_ids import id_of
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
-from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
+from trackers.xapi.parse.fields import Broken, id_or_none, short_text, text_of, v1_time
 from trackers.xapi.parse.v2 import NO_METRICS
 from trackers.xapi.results import Post
 
@@ -122,6 +122,8 @@ def _archived(value: Mapping[str, Any], id: int) -> Post:
         short_text(value, "lang", most=10),
         (),
         NO_METRICS,
+        replied_to=id_or_none(value.get("in_reply_to_status_id_str")),
+        media_keys=parse_v1.read_media_keys(value),
     )
 
 

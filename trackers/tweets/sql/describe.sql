@@ -31,9 +31,11 @@ tweets AS (
     RETURNING t.id
 )
 INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
-                                replied_to, quoted, retweeted, media_keys)
+                                replied_to, quoted, retweeted, media_keys, kind)
 SELECT told.id, told.text, told.lang, told.history::bigint[], told.conversation_id,
-       told.replied_to, told.quoted, told.retweeted, told.media::text[]
+       told.replied_to, told.quoted, told.retweeted, told.media::text[],
+       trackers_kind_v1(told.id, told.conversation_id, told.history::bigint[], told.replied_to,
+                        told.quoted, told.retweeted, told.media::text[], told.text)
 FROM told JOIN tweets ON tweets.id = told.id WHERE told.text IS NOT NULL
 ON CONFLICT (tweet_id) DO UPDATE
 SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history,
@@ -42,4 +44,12 @@ SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_his
     replied_to = coalesce(excluded.replied_to, trackers_tweettext.replied_to),
     quoted = coalesce(excluded.quoted, trackers_tweettext.quoted),
     retweeted = coalesce(excluded.retweeted, trackers_tweettext.retweeted),
-    media_keys = excluded.media_keys
+    media_keys = excluded.media_keys,
+    kind = trackers_kind_v1(
+        excluded.tweet_id,
+        coalesce(excluded.conversation_id, trackers_tweettext.conversation_id),
+        excluded.edit_history,
+        coalesce(excluded.replied_to, trackers_tweettext.replied_to),
+        coalesce(excluded.quoted, trackers_tweettext.quoted),
+        coalesce(excluded.retweeted, trackers_tweettext.retweeted),
+        excluded.media_keys, excluded.text)

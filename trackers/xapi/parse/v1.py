@@ -73,6 +73,29 @@ def read_status(status: Any, id: int, unread: list[str] | None = None) -> Post:
         ),
         replied_to=id_or_none(status.get("in_reply_to_status_id_str")),
         quoted=id_or_none(status.get("quoted_status_id_str")),
+        retweeted=_retweeted(status.get("retweeted_status")),
+        media_keys=read_media_keys(status),
+    )
+
+
+def _retweeted(original: Any) -> int | None:
+    return id_or_none(original.get("id_str")) if type(original) is dict else None
+
+
+# What v2's keys of media begin with (7_; advertisers' videos have 13_): the rest is v1.1's id.
+_CATEGORIES = {"photo": "3", "video": "7", "animated_gif": "16"}
+
+
+def read_media_keys(status: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys by which v2 names the media of a post; of X's archive too."""
+    entities = status.get("extended_entities")
+    media = entities.get("media") if type(entities) is dict else None
+    return tuple(
+        f"{_CATEGORIES[one['type']]}_{id}"
+        for one in (media if type(media) is list else ())
+        if type(one) is dict
+        and one.get("type") in _CATEGORIES
+        and (id := id_or_none(one.get("id_str")))
     )
 
 

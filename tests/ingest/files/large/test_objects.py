@@ -104,6 +104,31 @@ def test_a_long_tweet_of_a_v1_stream_has_its_whole_text():
     assert all_in(streamed)[0].post.text == "words and more"
 
 
+def media_of(*kinds):
+    return {"media": [{"id_str": str(id), "type": kind} for id, kind in enumerate(kinds, 71)]}
+
+
+def test_media_and_the_original_of_a_retweet_are_read_from_v1():
+    shown = v1(1, extended_entities=media_of("photo", "video", "animated_gif", "hologram", None))
+    odd = v1(2, extended_entities={"media": [7, {"type": "photo"}]}, retweeted_status=7)
+
+    first, second, retweet = all_in(shown, odd, v1(3, retweeted_status=v1(4)))
+
+    assert first.post.media_keys == ("3_71", "7_72", "16_73")
+    assert (second.post.media_keys, second.post.retweeted) == ((), None)
+    assert retweet.post.retweeted == 4
+
+
+def test_media_and_replies_are_read_from_an_archive():
+    archived = v1(1, favorite_count="3", extended_entities=media_of("photo"))
+    reply = v1(2, favorite_count="3", in_reply_to_status_id_str="5")
+
+    first, second = all_in(archived, reply)
+
+    assert (first.post.media_keys, first.post.replied_to) == (("3_71",), None)
+    assert (second.post.media_keys, second.post.replied_to) == ((), 5)
+
+
 def test_a_lone_surrogate_in_a_text_breaks_no_line():
     line = json.dumps(v2(1)).replace("words", r"cut \ud83e")
 
