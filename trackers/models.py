@@ -74,6 +74,7 @@ from trackers.tokens.models import (
     TimeFormat,
     WrongLogin,
 )
+from trackers.tweets.checkpoints.models import Checkpoint, CrossedAges, PackedCheckpoints
 from trackers.tweets.gains.models import Changed, Gain, GainPlaces
 from trackers.tweets.models import (
     Author,
@@ -104,9 +105,11 @@ __all__ = [
     "BulkPiece",
     "CacheEntry",
     "Changed",
+    "Checkpoint",
     "ClockReading",
     "Column",
     "Credential",
+    "CrossedAges",
     "Crossing",
     "DatabaseMinute",
     "DeliveryBucket",
@@ -137,6 +140,7 @@ __all__ = [
     "Milestone",
     "NotedTask",
     "Origin",
+    "PackedCheckpoints",
     "PackedSamples",
     "PausedAll",
     "PollBucket",

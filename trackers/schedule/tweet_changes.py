@@ -72,6 +72,8 @@ _DELETE_ROWS_FIRST = (
     "DELETE FROM trackers_tweetversion WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_checkpoint WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_packedcheckpoints WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",
 )
 # A tweet that is gone already had its `delete` event.

@@ -34,7 +34,7 @@ from trackers.tokens import password_mail
 from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
 from trackers.tweets.gains import update as gains
-from trackers.tweets.pack import SAMPLES
+from trackers.tweets.pack import CHECKPOINTS, SAMPLES
 from trackers.tweets.tags.lookups import update_lookups_of_tags
 from trackers.updater import authors
 from trackers.updater.rationing import ration_projects
@@ -166,7 +166,8 @@ def vacuum_queues() -> None:
 def make_partitions() -> None:
     """Every few minutes: create the partitions of coming days."""
     now, _ = intervals.current()
-    if made := SAMPLES.make_ahead(now=now) + prune.make_ahead(now=now):
+    tables = (SAMPLES, CHECKPOINTS)
+    if made := sum(table.make_ahead(now=now) for table in tables) + prune.make_ahead(now=now):
         logger.info("made %d partitions", made)
 
 
@@ -185,11 +186,16 @@ def count_lookups_of_tags() -> None:
 
 
 def pack_samples() -> None:
-    """Every few minutes, and again soon while some are left: pack the samples of past days."""
+    """Every few minutes, and again soon while some are left: pack the samples and checkpoints of
+    past days."""
     now, _ = intervals.current()
     packed = pack.pack(now=now, deadline=periodic_task_deadline())
     if packed.rows or packed.dropped:
-        logger.info("packed %d samples and dropped %d partitions", packed.rows, packed.dropped)
+        logger.info(
+            "packed %d samples and checkpoints, and dropped %d partitions",
+            packed.rows,
+            packed.dropped,
+        )
     if packed.left:
         ordinary.run_soon("trackers.tasks.pack_samples")
-        logger.info("packing continues soon: about %d samples are left", packed.left)
+        logger.info("packing continues soon: about %d are left", packed.left)

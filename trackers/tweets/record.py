@@ -1,7 +1,8 @@
 """The only place where samples are written, whoever paid for the measurement.
 
 measured (metrics as X gave them) ─> the tweet's newest sample ─ when it changes ─> a closed one
-                                                              └─ and somebody subscribes ─> events
+                                  │                            └─ and somebody subscribes ─> events
+                                  └─ the first one of a higher age ─> a checkpoint
 Unchanged metrics only extend the newest sample. After a hole, more than twice the interval without
 a measurement, the same metrics begin a new sample: no run hides a hole.
 What was billed without a measurement is marked as paid here too.
@@ -22,6 +23,7 @@ from trackers.outbox.staging import (
     TOPIC,
     later,
 )
+from trackers.tweets.checkpoints.write import CHECKPOINTS, crosses
 from trackers.tweets.gains.models import may_be_listed
 from trackers.tweets.presence import counting_presences
 from trackers.xapi.results import Figures
@@ -101,6 +103,7 @@ _LOCKING = statement(
     "_locking",
     open=["hole", "shown", "earlier"],
     to_rank=may_be_listed("t", at="m.at", values=_MEASURED),
+    crosses=crosses("t"),
     **_PARTS,
 )
 _RETURNING = statement(
@@ -110,11 +113,13 @@ _RETURNING = statement(
     goes_on=_GOES_ON,
     was_in_future=_IN_FUTURE.format(of="old"),
     to_rank=may_be_listed("old", at="m.at", values=_MEASURED),
+    crosses=crosses("old"),
     **_PARTS,
 )
 _CLOSED = statement(
     __file__,
     "_closed",
+    checkpoints=CHECKPOINTS,
     # Mostly X showed them before, and then this reads nothing further.
     counted=counting_presences("""
         SELECT id, trackers_presence_v1(missing_reason, paid_before) AS before,
@@ -187,7 +192,7 @@ def recording(
     return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in filled))
 
 
-_RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", is_of_now=False)
+RECORD_MEASURED = recording(__file__, "record", hole="m.hole_after", is_of_now=False)
 
 
 def record(
@@ -200,7 +205,7 @@ def record(
     ordered = sorted(measured, key=lambda measurement: measurement.tweet_id)
     with cursor() as db:
         db.execute(
-            _RECORD_MEASURED.on(db),
+            RECORD_MEASURED.on(db),
             {**_measured_columns(ordered), "paid_on": paid_on, "paid_by": paid_by},
         )
         return [_change_of(row[0], row[1], row[2], row[3:]) for row in db]

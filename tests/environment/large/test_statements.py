@@ -23,6 +23,9 @@ LATE_PARTS = {
         "elements": "s.likes[n]",
     },
     "pack.sql": {"rows": "trackers_sample_default", "start": "now()", "end": "now()"},
+    "pack_checkpoints.sql": {
+        "rows": "trackers_checkpoint_default", "start": "now()", "end": "now()"
+    },
 }  # fmt: skip
 
 

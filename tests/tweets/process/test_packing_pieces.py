@@ -71,7 +71,7 @@ def test_a_second_packer_touches_nothing():
 
     def another():
         with transaction.atomic():
-            assert take_work_lock("packing")
+            assert take_work_lock("packing trackers_sample")
             begun.set()
             over.wait(30)
         connection.close()
@@ -99,7 +99,12 @@ def test_the_next_piece_is_found_by_the_index_on_tweets():
     fill(tweets=20_000, each=10)
     with cursor() as db:
         db.execute("ANALYZE trackers_sample")
-        where = {"rows": "trackers_sample", "start": f"'{NOW}'", "end": f"'{OVER - HOUR}'"}
+        where = {
+            "rows": "trackers_sample",
+            "column": "measured_until",
+            "start": f"'{NOW}'",
+            "end": f"'{OVER - HOUR}'",
+        }
 
     plan = plan_of(pack.LAST_TWEET.format(**where, limit=pack.ROWS_PER_PIECE), after=1000)
 

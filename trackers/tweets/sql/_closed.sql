@@ -16,5 +16,6 @@ noted AS (
     SELECT array_agg(id) FROM recorded WHERE to_rank AND changed AND NOT belated
     HAVING count(*) > 0
 ),
+{checkpoints},
 -- What X said of them changes at the first look-up, and when it shows a missing one again.
 presence AS ({counted})

@@ -9,7 +9,7 @@ recorded AS MATERIALIZED (
            compared.changed, compared.changed OR compared.hole AS begins,
            (compared.changed OR compared.hole) AND t.measurements > 0 AS ended,
            t.gone_at, t.tracked_at, t.missing_reason, t.paid_on AS paid_before, {pace} AS pace,
-           {to_rank} AS to_rank
+           {to_rank} AS to_rank, {crosses} AS crosses
            {earlier}
     FROM measured m CROSS JOIN LATERAL (
         SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE

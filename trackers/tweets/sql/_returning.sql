@@ -23,6 +23,6 @@ recorded AS (
            IS DISTINCT FROM (m.rt, m.re, m.li, m.qu, m.bo, m.vi) AS changed,
         new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at,
         old.missing_reason, old.paid_on AS paid_before, m.paid_on, new.pace,
-        {to_rank} AS to_rank
+        {to_rank} AS to_rank, {crosses} AS crosses
         {earlier}
 )
