@@ -41,6 +41,7 @@ from trackers.jobs.observed.models import (
 )
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.models import App, Project, Spending
+from trackers.notes.models import Note
 from trackers.outbox.models import Event, Finding, Staged, Topic
 from trackers.schedule.models import (
     BulkAct,
@@ -138,6 +139,7 @@ __all__ = [
     "Interval",
     "LiveEvents",
     "Milestone",
+    "Note",
     "NotedTask",
     "Origin",
     "PackedCheckpoints",

@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 VIEWER, OPERATOR, OWNER = ROLES = ("viewer", "operator", "owner")
 MAY = {
     VIEWER: "sees every page.",
-    OPERATOR: "sees every page, and runs what is watched: tweets, tags, sources, imports, "
+    OPERATOR: "sees every page, and runs what is watched: tweets, tags, notes, sources, imports, "
     "subscribers, alert rules and queues.",
     OWNER: "does what an operator does, and sets what it costs (intervals, projects, credentials) "
     "and who may do what (users, groups, API tokens).",
@@ -44,7 +44,7 @@ _HIDDEN = {
 _RUN = {
     *("tweet", "author", "source", "import", "gap", "bulkact"),
     *("subscriber", "topic", "milestone", "column", "savedview", "follower", "follow"),
-    *("tag", "tweettag"),
+    *("tag", "tweettag", "note"),
     "homesettings",
     "alertrule",
 }

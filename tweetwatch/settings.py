@@ -224,7 +224,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "trackers.dashboards.notices.pause_line",
             ],
-            "builtins": ["trackers.dashboards.words"],
+            "builtins": ["trackers.dashboards.words", "trackers.dashboards.note_lists"],
         },
     }
 ]

@@ -13,6 +13,7 @@ from trackers.api import (
     exports,
     homes,
     intervals,
+    notes,
     operations,
     sources,
     subscribers,
@@ -49,6 +50,7 @@ api.add_decorator(refuse_unknown_parameters)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)
+api.add_router("/notes", notes.router)
 api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)
 api.add_router("", operations.router)

@@ -11,6 +11,7 @@ from trackers.dashboards.feeds import views as feeds
 from trackers.dashboards.following import acts as following_acts
 from trackers.dashboards.following import views as following
 from trackers.dashboards.imports import views as imports
+from trackers.dashboards.notes import views as notes
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.operations.over_time import queues_file
@@ -95,6 +96,11 @@ urlpatterns = [
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),
+    path("notes/", notes.notes, name="notes"),
+    path("notes/write", notes.write_note, name="note-write"),
+    path("notes/undo", notes.undo_removal, name="note-undo"),
+    path("notes/<int:id>/edit/", notes.edit_note, name="note-edit"),
+    path("notes/<int:id>/remove", notes.remove_note, name="note-remove"),
     path("help/", help_pages.help_search, name="help"),
     path("help/<slug:name>/", help_pages.help_page, name="help-page"),
     path("alerts/", alerts.alerts, name="alerts"),

@@ -1,5 +1,5 @@
-"""Something to look at under every item of the demo's menu: follows, columns, tags, a saved view,
-rules that fire within minutes, an import with lines that were rejected, and a subscriber.
+"""Something to look at under every item of the demo's menu: follows, columns, tags, notes, a saved
+view, rules that fire within minutes, an import with lines that were rejected, and a subscriber.
 
 Everything is done by the acts that a person does on the pages.
 """
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from trackers.alerts import acts as alerts
 from trackers.alerts.forms import RuleForm
@@ -21,6 +22,8 @@ from trackers.history import Actor, on_page
 from trackers.ingest.files import acts as files
 from trackers.ingest.files.limits import NO_LIMITS
 from trackers.ingest.sources.models import Source
+from trackers.notes import acts as notes
+from trackers.notes.models import Note
 from trackers.timelines import acts as timelines
 from trackers.timelines.followers import own
 from trackers.tweets.tags.names import get_or_create_tag
@@ -45,6 +48,16 @@ def fill_menu(user: User, tweets: Sequence[int], new_tweets: Sequence[int], call
         Column.objects.create(user=user, position=position, source=source)
     tag_tweets(get_or_create_tag("to watch").pk, tweets[:_TAGGED])
     SavedView.objects.create(user=user, name="Most liked", query="sort=likes")
+    for kind, key, text in (
+        (
+            Note.Kind.TWEET,
+            str(tweets[0]),
+            "Shared by the account of the city.",
+        ),
+        (Note.Kind.SOURCE, str(sources[0].pk), "The account changed hands this week."),
+        (Note.Kind.DAY, timezone.localdate().isoformat(), "Public holiday."),
+    ):
+        notes.add(kind, key, text, actor)
     for fields in _RULES:
         _add_rule(fields, actor)
     _import_file(new_tweets, actor)

@@ -96,10 +96,12 @@ _UNTRACK = f"""
     {STAGED}
     SELECT count(*) FROM forgotten
 """
-# Last: until the tweet is deleted, a measurement may add a crossing, and a person a tag.
+# Last: until the tweet is deleted, a measurement may add a crossing, and a person a tag
+# or a note.
 _DELETE_ROWS_LAST = (
     "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_note WHERE kind = 'tweet' AND key = ANY(%(ids)s::bigint[]::text[])",
 )
 
 

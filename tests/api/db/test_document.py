@@ -19,6 +19,7 @@ from trackers.events.models import EventBatch, Subscriber
 from trackers.events.set_aside import put_aside
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Queue
+from trackers.notes.models import Note
 from trackers.outbox.publish import NewEvent, publish_events
 from trackers.timelines import homes
 from trackers.timelines.followers import own
@@ -35,7 +36,15 @@ VARIES_EVEN_IF_EMPTY = {"lookups", "tweet_days"}
 VARIES = {
     *("clock", "followed_at", "next", "source", "at", "oldest", "signing_secret", "since"),
     *("until", "measured_until", "tracked_at", "next_check_at", "measured_since", "seen_at"),
-    *("next_poll_at", "polled_at", "paused_at", "oldest_due_seconds", "day"),
+    *(
+        "written_at",
+        "changed_at",
+        "next_poll_at",
+        "polled_at",
+        "paused_at",
+        "oldest_due_seconds",
+        "day",
+    ),
 }
 
 
@@ -66,6 +75,7 @@ def test_each_documented_example_gets_its_documented_answer(program):
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     homes.follow(own(program.user).pk, source_id=came_from)
     kinds = ("subscriber", "tweet", "source", "interval", "queue", "credential", "project")
+    kinds += ("note",)
     program.user.user_permissions.add(
         Permission.objects.get(codename="use_timeline_store"),
         *Permission.objects.filter(content_type__model__in=kinds),
@@ -82,7 +92,7 @@ def test_each_documented_example_gets_its_documented_answer(program):
         number = 11 if not address.startswith("tweets/") else id + (method == "DELETE")
         path = address.format(
             follower="me", source=came_from, account=42, name="news", id=number, new=new,
-            queue="tweet:update",
+            queue="tweet:update", note=Note.objects.values_list("pk", flat=True).first(),
         )  # fmt: skip
         sent = json.loads(body) if body.strip() else None
         if "outcome=delivered" in path:

@@ -20,12 +20,13 @@ from trackers.dashboards.models import Column
 from trackers.events.subscribers.acts import add
 from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
-from trackers.history import by_command
+from trackers.history import by_command, on_page
 from trackers.ingest.sources.models import SourceDay
 from trackers.ingest.stream.models import Stream
 from trackers.jobs.models import Queue
 from trackers.jobs.observed.models import NotedTask, QueueMinute
 from trackers.money.models import Spending
+from trackers.notes import acts as notes
 from trackers.outbox.findings import News
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch, StretchMinute
@@ -97,6 +98,8 @@ def filled(user):
     many = bulk.begin_act(
         "tag", Tweet.objects.values_list("pk"), by="ada", tag=get_or_create_tag("launch").pk
     )
+    for kind, key in (("tweet", seen.pk), ("source", there.pk), ("day", "2026-03-14")):
+        notes.add(kind, str(key), "On the evening news.", on_page(user))
     return pages_of(
         grown=grown, seen=seen, many=many, there=there, rule=velocity_rule, subscriber=shop
     )
@@ -108,7 +111,7 @@ def pages_of(*, grown, seen, many, there, rule, subscriber):
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
         f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",
         "/tweets/?sort=likes&author=ada", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
-        "/help/?q=backup", "/help/operations/", "/help/api/",
+        "/help/?q=backup", "/help/operations/", "/help/api/", "/notes/",
         f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", f"/sources/{there.pk}/edit/",

@@ -43,6 +43,7 @@ PAGES = {
     "/home/": "view_tweet",
     "/columns/": "view_tweet",
     "/live/": "view_tweet",
+    "/notes/": "view_note",
     "/help/": "view_tweet",
     "/help/alerts/": "view_tweet",
     "/operations/strip/": "view_tweet",

@@ -18,8 +18,8 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs, require_permission
+from trackers.dashboards.minute_fields import MinuteField
 from trackers.dashboards.page_acts import act_on, form_page
-from trackers.dashboards.subscribers.attempts import MinuteField
 from trackers.dashboards.subscribers.views import get_subscriber
 from trackers.events import redelivery
 from trackers.events.models import Subscriber

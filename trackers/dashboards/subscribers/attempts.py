@@ -6,27 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.utils import timezone
 
-_MINUTE_FORMAT = "%Y-%m-%dT%H:%M"
-
-
-class MinuteInput(forms.DateTimeInput):
-    input_type = "datetime-local"
-
-    def __init__(self) -> None:
-        super().__init__(format=_MINUTE_FORMAT)
-
-
-class MinuteField(forms.DateTimeField):
-    """A time in the person's zone, which the label names."""
-
-    widget = MinuteInput
-
-    def get_bound_field(self, form: forms.BaseForm, field_name: str) -> forms.BoundField:
-        bound = super().get_bound_field(form, field_name)
-        bound.label = f"{bound.label}, {timezone.get_current_timezone_name()}"
-        return bound
+from trackers.dashboards.minute_fields import MinuteField
 
 
 class AttemptsForm(forms.Form):

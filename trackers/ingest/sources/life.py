@@ -21,6 +21,7 @@ from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.naming import is_same
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
+from trackers.notes.models import Note, drop_notes
 from trackers.schedule.intervals import current
 from tweetwatch.database import cursor
 
@@ -173,6 +174,7 @@ def remove_sources(ids: Iterable[int]) -> int:
         queue.remove_keys(ImportJob.queue, parts)
         sources = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
         Source.objects.filter(pk__in=[source.pk for source in sources]).delete()
+        drop_notes(Note.Kind.SOURCE, [source.pk for source in sources])
         # A worker removes their followers.
         wake(source.pk for source in sources)
         return len(sources)

@@ -14,6 +14,7 @@ from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
 from trackers.jobs import ordinary
+from trackers.notes.models import Note, drop_notes, move_notes
 from trackers.tweets.tags.models import Tag
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
@@ -75,6 +76,10 @@ def end_tags(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
         # Tags that were being merged into one of these now go into the same target.
         Tag.objects.filter(into__in=ended).update(into=into)
         Tag.objects.filter(pk__in=ended).update(ended_at=Now(), into=into)
+        if into:
+            move_notes(Note.Kind.TAG, ended, into=into.pk)
+        else:
+            drop_notes(Note.Kind.TAG, ended)
     return len(ended)
 
 
