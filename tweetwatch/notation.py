@@ -41,7 +41,17 @@ def use(notation: Notation) -> None:
 def day(at: datetime) -> str:
     """The day in the reader's zone: 2026-03-14."""
     notation = _in_use.get()
-    return f"{at.astimezone(notation.zone):{_DATES[notation.dates]}}"
+    return f"{local(at):{_DATES[notation.dates]}}"
+
+
+def local(at: datetime) -> datetime:
+    """The same moment by the reader's clock."""
+    return at.astimezone(_in_use.get().zone)
+
+
+def clock(at: datetime) -> str:
+    """Such as 08:00, where the zone is said beside it."""
+    return f"{local(at):{_CLOCKS[_in_use.get().hours, False]}}"
 
 
 def time_of_day(at: datetime) -> str:
@@ -59,9 +69,9 @@ def to_the_minute(at: datetime) -> str:
     return _written(at, dates=_DATES[_in_use.get().dates], is_exact=False)
 
 
-def _offset(at: datetime) -> str:
+def offset(at: datetime) -> str:
     """How far the reader's clock is from UTC at that time: UTC, UTC+5:45."""
-    length = at.astimezone(_in_use.get().zone).utcoffset()
+    length = local(at).utcoffset()
     if not length:
         return "UTC"
     hours, minutes = divmod(abs(length) // timedelta(minutes=1), 60)
@@ -72,4 +82,4 @@ def _offset(at: datetime) -> str:
 def _written(at: datetime, *, dates: str, is_exact: bool) -> str:
     notation = _in_use.get()
     form = f"{dates} {_CLOCKS[notation.hours, is_exact]}".lstrip()
-    return f"{at.astimezone(notation.zone):{form}} {_offset(at)}"
+    return f"{local(at):{form}} {offset(at)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from trackers.dashboards.charts import BarChart
+from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.words import Moment, about, ago, commas, dollars
 from trackers.forecasts.models import ForecastDay
 from trackers.forecasts.stored import ProjectForecast, StoredForecast, stored_forecast

@@ -11,7 +11,7 @@ from html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from trackers.dashboards.charts import Sparkline, sparkline
+from trackers.dashboards.charts.small import Sparkline, sparkline
 from trackers.dashboards.words import Moment, ago, commas, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan

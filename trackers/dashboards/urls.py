@@ -23,6 +23,7 @@ from trackers.dashboards.sources import list_views as sources
 from trackers.dashboards.subscribers import acts as subscriber_acts
 from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
+from trackers.dashboards.tweets import chart_views as tweet_chart
 from trackers.dashboards.tweets import detail_views as tweet
 from trackers.dashboards.tweets import left, many
 from trackers.dashboards.tweets import list_views as tweets
@@ -46,11 +47,13 @@ urlpatterns = [
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/tag", tweet_acts.tag_tweet, name="tweet-tag"),
     path("tweets/<int:id>/untag", tweet_acts.untag_tweet, name="tweet-untag"),
-    path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),
-    path("tweets/<int:id>/samples.<str:form>", tweet.samples_file, name="tweet-file"),
+    path("tweets/<int:id>/series.json", tweet_chart.series_json, name="tweet-series"),
+    path("tweets/<int:id>/samples.<str:form>", tweet_chart.samples_file, name="tweet-file"),
+    path("tweets/<int:id>/chart.<str:form>", tweet_chart.chart_file, name="tweet-chart"),
     path("tweets/<int:id>/<str:act>", tweet_acts.act_on_tweet, name="tweet-act"),
     path("compare/", compare.compare_page, name="compare"),
     path("compare/series.json", compare.compare_series, name="compare-series"),
+    path("compare/chart.<str:form>", compare.compare_chart, name="compare-chart"),
     path("compare/values.<str:form>", compare.compare_file, name="compare-file"),
     path("home/", home.home, name="home"),
     path("home/team/<int:team>/", home.home, name="home"),

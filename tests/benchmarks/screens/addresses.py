@@ -140,11 +140,13 @@ def one_tweet(it: World) -> Rows:
         ("its curve", "page", f"{it.long_page}series.json"),
         ("its rate", "page", f"{it.long_page}series.json?view=rate"),
         ("its days", "page", f"{it.long_page}series.json?view=days"),
+        ("its chart as SVG", "page", f"{it.long_page}chart.svg"),
         ("its samples as a file", "file", f"{it.long_page}samples.csv"),
         (f"compare {LONG} of 10,000 samples", "page", f"/compare/?{it.compared}"),
         ("compare: curves", "page", f"/compare/series.json?{it.compared}"),
         ("compare: an author beside", "page", f"/compare/?{it.compared}&author=1"),
         ("compare: a source", "page", "/compare/?source=1"),
+        ("compare: chart as SVG", "page", f"/compare/chart.svg?{it.compared}"),
         ("compare as a file", "file", f"/compare/values.csv?{it.compared}"),
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from trackers.dashboards.charts import Sparkline
+from trackers.dashboards.charts.small import Sparkline
 from trackers.dashboards.tweet_rows import Figure, figure_cell
 from trackers.dashboards.words import Moment, ago, ahead, due
 

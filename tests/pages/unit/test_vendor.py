@@ -9,6 +9,7 @@ VENDOR = PROJECT / "trackers" / "static" / "trackers" / "vendor"
 # As published on npm; a change here is a change of somebody else's work.
 SHA256 = {
     "idiomorph-0.8.0/idiomorph-ext.min.js": "5811b9a7eda14878b7dab4378bf60432e1bb6f11fcfb970cc26540642650181e",  # noqa: E501
+    "source-sans-3.052/SourceSans3-Regular.ttf": "4644c81b86ec9caaa76b634889968ed3c4f4f52f054855933acc7c2b21e53b0f",  # noqa: E501
     "uplot-1.6.32/uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",  # noqa: E501
     "uplot-1.6.32/uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",  # noqa: E501
 }
@@ -38,4 +39,4 @@ def test_every_vendored_file_is_listed_with_licence_and_notice():
 
 def test_no_vendored_file_names_a_missing_source_map():
     for path in (*SHA256, PICO):
-        assert "sourceMappingURL" not in (VENDOR / path).read_text()
+        assert "sourceMappingURL" not in (VENDOR / path).read_text(errors="replace")

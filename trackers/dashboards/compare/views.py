@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypedDict
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
+from trackers.dashboards.charts.line_chart import (
+    LINE_COLOURS,
+    LINE_DASHES,
+    Band,
+    Line,
+    LineChart,
+)
+from trackers.dashboards.charts.pictures import PICTURES, as_picture
 from trackers.dashboards.compare.aligned import (
     TABLE_AGES,
     Cell,
@@ -42,6 +51,21 @@ from tweetwatch.tables import Column, Table
 
 _MAX_CROWD = 20
 _EXCERPT = 60
+
+
+class CurveJson(TypedDict):
+    tweet_id: str
+    place: int
+    ages: list[float]  # in minutes
+    values: list[int | None]
+
+
+class BandJson(TypedDict):
+    place: int
+    ages: list[float]
+    low: list[float]
+    high: list[float]
+    median: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +136,54 @@ def compare_series(request: HttpRequest) -> JsonResponse:
     )
 
 
-def _curve_json(line: TweetCurve, comparison: Comparison) -> dict[str, object]:
+@require_safe
+@needs(VIEW_TWEETS)
+def compare_chart(request: HttpRequest, form: str) -> HttpResponseBase:
+    """The chart as a picture, or what it shows as a table."""
+    if form not in PICTURES:
+        return compare_file(request, form)
+    comparison = _read_comparison(request)
+    name = f"compare-{comparison.asked.metric}"
+    return as_picture(request, _chart_of(comparison), form, name=name)
+
+
+def _chart_of(comparison: Comparison) -> LineChart:
+    asked, label = comparison.asked, LABELS[comparison.asked.metric]
+    cells = [_cells_of(line, comparison.now) for line in comparison.lines]
+    curves = [(line, _curve_json(line, comparison)) for line in comparison.lines]
+    bands = [(crowd, _band_json(crowd, until=comparison.until)) for crowd in comparison.crowds]
+    return LineChart(
+        title=f"{label} by age",
+        about=describe_comparison(comparison.lines, cells, comparison.crowds, label.lower()),
+        source=f"up to {asked.until} after posting · tweetwatch",
+        x="age",
+        lines=[
+            _line(line.place, f"{line.place} {line.name} {line.text}", of["ages"], of["values"])
+            for line, of in curves
+        ]
+        + [
+            _line(crowd.place, f"Median of {crowd.name}", of["ages"], of["median"])
+            for crowd, of in bands
+        ],
+        bands=[
+            Band(
+                f"Middle half of {crowd.name}",
+                LINE_COLOURS[crowd.place - 1],
+                of["ages"],
+                of["low"],
+                of["high"],
+            )
+            for crowd, of in bands
+        ],
+        is_log=asked.is_log,
+    )
+
+
+def _line(place: int, name: str, ages: list[float], values: Sequence[float | None]) -> Line:
+    return Line(name, LINE_COLOURS[place - 1], ages, values, LINE_DASHES[place - 1])
+
+
+def _curve_json(line: TweetCurve, comparison: Comparison) -> CurveJson:
     points = measured_points(line, comparison.until, comparison.every)
     return {
         "tweet_id": str(line.born.id),
@@ -122,7 +193,7 @@ def _curve_json(line: TweetCurve, comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _band_json(crowd: Crowd, *, until: timedelta) -> dict[str, object]:
+def _band_json(crowd: Crowd, *, until: timedelta) -> BandJson:
     inside = {age: middle for age, middle in crowd.middles.items() if age <= until}
     return {
         "place": crowd.place,

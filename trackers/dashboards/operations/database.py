@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from trackers.dashboards.charts import BarChart
+from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.words import commas, format_bytes, lasting
 from trackers.jobs.observed.database import MAX_TABLES_SHOWN, Health, Horizon, PartitionsOf, Table
 from tweetwatch.partitions import DAY_SPAN, STAMP

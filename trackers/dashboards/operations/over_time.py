@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_OPERATIONS, needs
-from trackers.dashboards.charts import BarChart
+from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.tweet_rows import texts_of
 from trackers.dashboards.words import commas, lasting

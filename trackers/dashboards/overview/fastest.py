@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.charts import Sparkline, sparkline
+from trackers.dashboards.charts.small import Sparkline, sparkline
 from trackers.dashboards.parts import is_kiosk, render_parts
 from trackers.dashboards.tweet_rows import LABELS, RUNS_DRAWN, usual_interval
 from trackers.dashboards.words import Moment, ago, commas, lasting

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.charts import BarChart
+from trackers.dashboards.charts.small import BarChart
 from trackers.dashboards.days_table import days_table
 from trackers.dashboards.notices import notices, why_idle
 from trackers.dashboards.operations.cards import catch_up_sentence

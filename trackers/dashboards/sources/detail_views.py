@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from trackers import tasks
 from trackers.dashboards.access import VIEW_SOURCES, VIEW_TWEETS, needs
 from trackers.dashboards.benchmarks import MAX_COMPARED, read_benchmarks
-from trackers.dashboards.charts import daily_chart, first_day
+from trackers.dashboards.charts.small import daily_chart, first_day
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import PartReader, render_parts

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_SUBSCRIBERS, needs
-from trackers.dashboards.charts import Sparkline, by_minute
+from trackers.dashboards.charts.small import Sparkline, by_minute
 from trackers.dashboards.parts import render_parts
 from trackers.dashboards.subscribers.attempts import AttemptsForm
 from trackers.dashboards.words import commas

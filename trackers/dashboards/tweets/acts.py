@@ -19,7 +19,7 @@ from trackers import history
 from trackers.dashboards.access import VIEW_TWEETS, needs, require_permission
 from trackers.dashboards.models import SavedView
 from trackers.dashboards.page_acts import act_on, asking_page, confirmation_page
-from trackers.dashboards.tweets.detail_views import get_tweet
+from trackers.dashboards.tweets.asked import get_tweet
 from trackers.dashboards.tweets.list_views import REMOVED_VIEW
 from trackers.dashboards.words import commas
 from trackers.history import on_page

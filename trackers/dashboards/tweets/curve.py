@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from trackers.dashboards.tweet_rows import LABELS, usual_interval
 from trackers.dashboards.tweets.annotations import Annotation
-from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, day_of
+from trackers.dashboards.tweets.growth import DAY_LENGTH, Step, daily_steps, day_of, hourly_steps
 from trackers.dashboards.tweets.outlook import Bands
 from trackers.dashboards.words import commas, lasting
 from trackers.schedule.intervals import Plan
@@ -46,6 +46,7 @@ class Shade(TypedDict):
 class Mark(TypedDict):
     at: float
     number: int
+    name: str
 
 
 class Series(TypedDict):
@@ -71,6 +72,13 @@ def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     length = RANGES[range]
     runs = runs_since(tweet.pk, now - length if length else None)
     return Curve(runs, holes(runs, usual_interval(tweet, plan)))
+
+
+def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
+    """What its views other than the totals draw."""
+    if view == "days":
+        return daily_steps(drawn.runs, drawn.holes, born=tweet.created_at)
+    return hourly_steps(drawn.runs, drawn.holes) if view == "rate" else []
 
 
 def totals_series(tweet: Tweet, curve: Curve, *, range: str, points: int = MAX_POINTS) -> Series:
@@ -158,8 +166,8 @@ def benchmark_shades(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
 
 def chart_marks(annotations: Sequence[Annotation]) -> list[Mark]:
     return [
-        {"at": annotation.moment.at.timestamp(), "number": annotation.number}
-        for annotation in annotations
+        {"at": one.moment.at.timestamp(), "number": one.number, "name": one.what}
+        for one in annotations
     ]
 
 

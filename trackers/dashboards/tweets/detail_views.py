@@ -5,43 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import VIEW_TWEETS, needs
-from trackers.dashboards.exports import as_file
 from trackers.dashboards.homes import buttons_for
 from trackers.dashboards.parts import part_of, render_parts
 from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.tweets.annotations import annotations_of
+from trackers.dashboards.tweets.asked import get_tweet, parse_curve_query
 from trackers.dashboards.tweets.curve import (
-    MAX_POINTS,
-    MIN_POINTS,
     RANGES,
     VIEWS,
     Curve,
     amount,
-    benchmark_shades,
-    chart_marks,
     curve,
     describe_curve,
     describe_steps,
-    runs_table,
-    steps_series,
-    steps_table,
-    totals_series,
+    steps_of,
 )
-from trackers.dashboards.tweets.growth import Step, daily_steps, day_of, hourly_steps
+from trackers.dashboards.tweets.growth import Step, day_of
 from trackers.dashboards.tweets.next_check import (
     explain_next_check,
     version_mark,
     version_now,
     why_late,
 )
-from trackers.dashboards.tweets.outlook import bands_of, outlook
+from trackers.dashboards.tweets.outlook import outlook
 from trackers.dashboards.words import commas, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.schedule.intervals import Plan, current
@@ -53,8 +45,6 @@ from trackers.tweets.tags.tagging import tags_of
 from tweetwatch.notation import exactly
 
 _MAX_TABLE_ROWS = 200
-# Whose curves are drawn unless the address says otherwise.
-_DRAWN_METRICS = ("views", "likes", "retweets")
 _REFERENCES = {
     "replied_to": "In reply to",
     "quoted": "Quotes",
@@ -74,38 +64,6 @@ class StepRow:
     until: str
     values: tuple[str, ...]
     gap: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CurveQuery:
-    """What the address asks for of the curve; nonsense is ignored."""
-
-    range: str
-    view: str
-    is_log: bool
-    metrics: str | None
-
-    def address(self, *, range: str | None = None, view: str | None = None) -> str:
-        """The query of the same page with another range or view."""
-        params = {
-            "range": range or self.range,
-            "view": view if (view := view or self.view) != "totals" else None,
-            "scale": "log" if self.is_log else None,
-            "metrics": self.metrics,
-        }
-        return urlencode({name: value for name, value in params.items() if value is not None})
-
-    @property
-    def shown_metrics(self) -> list[str]:
-        """Whose curves are drawn at first: by name, with blanks between."""
-        if self.metrics is None:
-            return list(_DRAWN_METRICS)
-        return [one for one in LABELS if one in self.metrics.split()]
-
-    def since(self, now: datetime) -> datetime | None:
-        """Where its range begins."""
-        length = RANGES[self.range]
-        return now - length if length else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +114,9 @@ def _acts_context(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
 def _tweet_context(
     request: HttpRequest, tweet: Tweet, plan: Plan, *, now: datetime
 ) -> dict[str, Any]:
-    asked = _parse_curve_query(request)
+    asked = parse_curve_query(request)
     drawn = curve(tweet, plan, range=asked.range, now=now)
-    steps = _steps_of(tweet, drawn, asked.view)
+    steps = steps_of(tweet, drawn, asked.view)
     row = tweet_rows([tweet], plan, now=now)[0]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
@@ -188,13 +146,6 @@ def _tweet_context(
         "versions": _versions(tweet) if tweet.newest else [],
         "facts": _facts(tweet) if row.text is not None else [],
     }
-
-
-def get_tweet(id: int) -> Tweet:
-    try:
-        return Tweet.objects.select_related("author", "tweettext").get(pk=id)
-    except (Tweet.DoesNotExist, OverflowError):
-        raise Http404(f"Tweet {id} is not tracked.") from None
 
 
 def origins(id: int) -> list[SourceTweet]:
@@ -241,23 +192,6 @@ def _versions(tweet: Tweet) -> list[tuple[TweetVersion, bool]]:
     return [(version, version.pk in followed) for version in known]
 
 
-def _parse_curve_query(request: HttpRequest) -> CurveQuery:
-    range, view = request.GET.get("range", ""), request.GET.get("view", "")
-    return CurveQuery(
-        range=range if range in RANGES else "all",
-        view=view if view in VIEWS else "totals",
-        is_log=request.GET.get("scale") == "log",
-        metrics=request.GET.get("metrics"),
-    )
-
-
-def _steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
-    """None for the view of totals."""
-    if view == "days":
-        return daily_steps(drawn.runs, drawn.holes, born=tweet.created_at)
-    return hourly_steps(drawn.runs, drawn.holes) if view == "rate" else []
-
-
 def _step_rows(steps: list[Step], view: str) -> list[StepRow]:
     """Newest first."""
     return [
@@ -283,44 +217,3 @@ def _run_rows(drawn: Curve) -> list[tuple[Run, list[str], bool]]:
         (run, [commas(getattr(run, metric)) for metric in LABELS], first + place in drawn.holes)
         for place, run in enumerate(drawn.runs[first:])
     ][::-1]
-
-
-@require_safe
-@needs(VIEW_TWEETS)
-def series_json(request: HttpRequest, id: int) -> JsonResponse:
-    tweet = get_tweet(id)
-    now, plan = current()
-    asked = _parse_curve_query(request)
-    drawn = curve(tweet, plan, range=asked.range, now=now)
-    if asked.view == "totals":
-        made = totals_series(tweet, drawn, range=asked.range, points=_asked_points(request))
-        if drawn.runs:
-            since, until = drawn.runs[0].taken_at, drawn.runs[-1].measured_until
-            made["benchmark"] = benchmark_shades(tweet, bands_of(tweet, since, until, now=now))
-    else:
-        steps = _steps_of(tweet, drawn, asked.view)
-        made = steps_series(tweet, steps, range=asked.range, view=asked.view)
-    made["marks"] = chart_marks(annotations_of(tweet, drawn.runs, since=asked.since(now), now=now))
-    return JsonResponse(made, headers={"Cache-Control": "no-store"})
-
-
-def _asked_points(request: HttpRequest) -> int:
-    asked = request.GET.get("points", "")
-    points = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else MAX_POINTS
-    return max(MIN_POINTS, min(points, MAX_POINTS))
-
-
-@require_safe
-@needs(VIEW_TWEETS)
-def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
-    """What the table shows, all of it: without a query the whole history, a line per run, as
-    `manage.py export samples` writes it."""
-    tweet = get_tweet(id)
-    now, plan = current()
-    asked = _parse_curve_query(request)
-    drawn = curve(tweet, plan, range=asked.range, now=now)
-    if asked.view == "totals":
-        return as_file(request, runs_table(tweet, drawn.runs), form)
-    return as_file(
-        request, steps_table(tweet, _steps_of(tweet, drawn, asked.view), asked.view), form
-    )

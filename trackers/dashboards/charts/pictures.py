@@ -1,0 +1,55 @@
+"""A chart as a file: SVG, or PNG in one font that lies beside the pages."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import resvg_py
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+
+from trackers.dashboards.charts.line_chart import MAX_WIDTH, MIN_WIDTH, WIDTH, LineChart, draw
+
+PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
+_VENDOR = Path(__file__).parents[2] / "static" / "trackers" / "vendor"
+_FONT_FILE = _VENDOR / "source-sans-3.052" / "SourceSans3-Regular.ttf"
+_FONT_FAMILY = "Source Sans 3"
+# Dots for each unit of the SVG: as sharp as a phone's screen.
+_DOTS = 2
+
+
+def as_picture(request: HttpRequest, chart: LineChart, form: str, *, name: str) -> HttpResponseBase:
+    """The chart in one of PICTURES, `width` wide, or 304. With `scheme=auto`, as pages without
+    scripts show it, it is dark where the reader's system is; a file is light everywhere."""
+    follows_scheme = form == "svg" and request.GET.get("scheme") == "auto"
+    svg = draw(chart, width=_asked_width(request), follows_scheme=follows_scheme)
+    # Of what is drawn, so that a PNG that is known need not be made.
+    etag = f'"{sha256(f"{form} {svg}".encode()).hexdigest()[:32]}"'
+    answer = get_conditional_response(request, etag=etag)
+    if answer is None:
+        body = _png(svg) if form == "png" else svg.encode()
+        answer = HttpResponse(body, content_type=PICTURES[form])
+        answer["Content-Disposition"] = f'inline; filename="{name}.{form}"'
+    answer["ETag"] = etag
+    answer["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _png(svg: str) -> bytes:
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg,
+            zoom=_DOTS,
+            skip_system_fonts=True,
+            font_files=[str(_FONT_FILE)],
+            font_family=_FONT_FAMILY,
+            sans_serif_family=_FONT_FAMILY,
+        )
+    )
+
+
+def _asked_width(request: HttpRequest) -> int:
+    asked = request.GET.get("width", "")
+    width = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else WIDTH
+    return max(MIN_WIDTH, min(width, MAX_WIDTH))
