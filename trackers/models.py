@@ -17,6 +17,7 @@ from trackers.events.models import (
     TopicMinute,
 )
 from trackers.forecasts.models import ForecastDay, ForecastHour, ForecastOfProject
+from trackers.happenings.models import Happening
 from trackers.ingest.files.models import Import, ImportBucket, ImportJob, ImportPart, RejectedLine
 from trackers.ingest.sources.models import (
     Gap,
@@ -128,6 +129,7 @@ __all__ = [
     "Gain",
     "GainPlaces",
     "Gap",
+    "Happening",
     "HomeReads",
     "HomeRebuild",
     "HomeSettings",

@@ -101,6 +101,7 @@ _UNTRACK = f"""
 _DELETE_ROWS_LAST = (
     "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_happening WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_note WHERE kind = 'tweet' AND key = ANY(%(ids)s::bigint[]::text[])",
 )
 

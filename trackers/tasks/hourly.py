@@ -17,6 +17,7 @@ from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import prune
 from trackers.forecasts import update as forecasts
+from trackers.happenings import prune as happenings
 from trackers.ingest.files.importing import prune_unstarted_uploads
 from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources.prune import prune_closed_gaps, prune_old_yields
@@ -142,6 +143,14 @@ def prune_crossings() -> None:
     """Every hour: delete the milestones that tweets reached, while nobody subscribes to that."""
     worked = crossings.prune_crossings(deadline=periodic_task_deadline())
     log_pruned(worked, "crossings", task="trackers.tasks.prune_crossings")
+
+
+@while_clock_is_believed
+def prune_happenings() -> None:
+    """Every hour: delete what happened more than thirty days ago."""
+    now, _ = intervals.current()
+    worked = happenings.prune_happenings(now=now, deadline=periodic_task_deadline())
+    log_pruned(worked, "happenings", task="trackers.tasks.prune_happenings")
 
 
 @while_clock_is_believed

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from trackers.happenings.write import HAPPENED
 from trackers.milestones.crossings import ARE_KEPT, PASSED
 from trackers.outbox.staging import (
     SELECT_MILESTONES_TOPIC,
@@ -131,12 +132,13 @@ _CLOSED = statement(
 _RECORD_EVENTS = statement(
     __file__,
     "_events",
-    open=["more", "unless_gone"],
+    open=["more", "unless_gone", "happened_more"],
     topic=TOPIC,
     tweets=SELECT_TWEETS_TOPIC,
     milestones=SELECT_MILESTONES_TOPIC,
     are_kept=ARE_KEPT,
     passed=PASSED,
+    happened=HAPPENED,
     staged=STAGED_WITH_UPDATES,
     t=later("at", "greatest(measured_until, gone_at, tracked_at)"),
 )
@@ -176,7 +178,14 @@ class Recording(NamedTuple):
 
 
 def recording(
-    module: str, name: str, *, hole: str, more: str = "", is_of_now: bool, **parts: object
+    module: str,
+    name: str,
+    *,
+    hole: str,
+    more: str = "",
+    happened: str = "",
+    is_of_now: bool,
+    **parts: object,
 ) -> Recording:
     """The statement in that file, with {record} replaced by each of the chains above. `is_of_now`:
     X has just shown the tweets, so that nothing need be compared with what it said before."""
@@ -186,7 +195,10 @@ def recording(
         (_RETURNING, _OF_NOW if is_of_now else _of_any_time(earlier, was_earlier)),
     )
     filled = (
-        fill(f"{chain}, {_CLOSED}, {_RECORD_EVENTS}", {"hole": hole, "more": more, **time})
+        fill(
+            f"{chain}, {_CLOSED}, {_RECORD_EVENTS}",
+            {"hole": hole, "more": more, "happened_more": happened, **time},
+        )
         for chain, time in chains
     )
     return Recording(*(statement(module, name, open=(), record=chain, **parts) for chain in filled))

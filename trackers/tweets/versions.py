@@ -87,6 +87,15 @@ _STORE_VERSIONS = """
     ON CONFLICT (id) DO UPDATE SET tweet_id = excluded.tweet_id,
         text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
 """
+# Edited while it is tracked: an edit from before that is no news. Before _SET_NEWEST.
+_STORE_EDITS = """
+    INSERT INTO trackers_happening (what, tweet_id, at, figures)
+    SELECT 'edited', t.id, told.at, jsonb_build_object('versions', told.versions)
+    FROM unnest(%(of)s::bigint[], %(newest)s::bigint[], %(at)s::timestamptz[],
+                %(versions)s::int[]) AS told(tweet_id, newest, at, versions)
+    CROSS JOIN LATERAL (SELECT * FROM trackers_tweet WHERE id = told.tweet_id LIMIT 1) t
+    WHERE told.newest > coalesce(t.newest, t.id) AND trackers_born_at_v1(told.newest) > t.tracked_at
+"""
 # A newer version is not paid for yet: today's payment was for the one before. X has shown the tweet
 # all the same, so it stays one that was paid for, on a day that is over everywhere.
 _SET_NEWEST = """
@@ -239,6 +248,10 @@ def _store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
         for statement in (_MOVE_VERSIONS, _REST_MERGED, _DELETE_TEXTS):
             db.execute(statement, merged_params)
     roots = [chain.tweet_id for chain in chains]
-    db.execute(_SET_NEWEST, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
+    newest = {"of": roots, "newest": [chain.versions[-1] for chain in chains]}
+    seen_at = [max(version.at for version in chain.seen.values()) for chain in chains]
+    versions = [len(chain.versions) for chain in chains]
+    db.execute(_STORE_EDITS, {**newest, "at": seen_at, "versions": versions})
+    db.execute(_SET_NEWEST, newest)
     histories = ["{%s}" % ",".join(map(str, chain.versions)) for chain in chains]  # noqa: UP031
     db.execute(_SHOW_NEWEST_TEXTS, {"of": roots, "histories": histories})

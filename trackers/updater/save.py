@@ -9,6 +9,7 @@ from itertools import chain
 
 import orjson
 
+from trackers.happenings.write import UNSEEN_HAPPENED
 from trackers.jobs.models import BUCKET_KEYS
 from trackers.jobs.queue import Batch, new_stamp
 from trackers.outbox.staging import SELECT_TWEETS_TOPIC, later
@@ -43,6 +44,7 @@ SAVE = recording(
     stretch_most=adapt.MAX_AT_LEAST_STRETCH,
     hole=_HOLE_AFTER,
     is_of_now=True,
+    happened=UNSEEN_HAPPENED,
     more=f"""
         UNION ALL
         SELECT ({SELECT_TWEETS_TOPIC}), 'delete', {later("at", "since")}, id, NULL FROM unseen

@@ -14,6 +14,7 @@ news AS MATERIALIZED (
       AND (changed AND measurements > 0 OR gone_at IS NOT NULL)
 ),
 {passed},
+{happened},
 -- {more}: further events of the statement. The updates, which are most, are only staged: the spread
 -- writes their rows.
 told AS (

@@ -63,7 +63,7 @@ measured AS MATERIALIZED (
 -- The tweets that X does not show, as they are under the lock. `missing` writes from it, so this is
 -- their state before, and a deletion is announced only when it happens.
 unseen AS MATERIALIZED (
-    SELECT h.*, t.gone_at, greatest(t.measured_until, t.tracked_at) AS since,
+    SELECT h.*, t.gone_at, t.views AS views_before, greatest(t.measured_until, t.tracked_at) AS since,
            -- What the users endpoint told is more than the tweets' endpoint ever says.
            CASE WHEN h.kind = 'unauthorized' AND t.missing_reason IN ('protected', 'suspended')
                 THEN t.missing_reason ELSE h.kind END AS reason
