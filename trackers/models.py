@@ -5,7 +5,7 @@ from __future__ import annotations
 from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
-from trackers.dashboards.models import Column, SavedView
+from trackers.dashboards.models import Column, OverviewVisit, SavedView
 from trackers.events.delivery.models import Attempt
 from trackers.events.live.models import LiveEvents, StreamPlaces
 from trackers.events.models import (
@@ -144,6 +144,7 @@ __all__ = [
     "Note",
     "NotedTask",
     "Origin",
+    "OverviewVisit",
     "PackedCheckpoints",
     "PackedSamples",
     "PausedAll",

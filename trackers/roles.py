@@ -35,6 +35,7 @@ _HIDDEN = {
         "feedaddress",
         "feedstate",
         "idempotencykey",
+        "overviewvisit",
         "timeformat",
         "wronglogin",
     ),

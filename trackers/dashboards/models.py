@@ -1,4 +1,4 @@
-"""What a person has saved: views of the tweets page, and columns."""
+"""What a person has saved, views of the tweets page and columns; and when they were here."""
 
 from __future__ import annotations
 
@@ -49,3 +49,17 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class OverviewVisit(models.Model):
+    """When a person looked at the overview last."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    seen_at = models.DateTimeField()
+    # The end of the visit before this one; null during the first.
+    away_since = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.user} at {self.seen_at:%Y-%m-%d %H:%M}"

@@ -15,7 +15,7 @@ from trackers.dashboards.notes import views as notes
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.operations.over_time import queues_file
-from trackers.dashboards.overview import fastest
+from trackers.dashboards.overview import fastest, since
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
@@ -33,6 +33,7 @@ urlpatterns = [
     *account.urlpatterns,
     path("answers/", health.ping, name="answers"),
     path("fastest/", fastest.fastest, name="fastest"),
+    path("happenings/", since.happenings, name="happenings"),
     path("tweets/", tweets.tweet_list, name="tweets"),
     path("tweets/export.<str:form>", tweets.tweets_file, name="tweets-file"),
     path("tweets/left/", left.what_is_left, name="tweets-left"),

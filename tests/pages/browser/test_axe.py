@@ -111,7 +111,7 @@ def pages_of(*, grown, seen, many, there, rule, subscriber):
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
         f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",
         "/tweets/?sort=likes&author=ada", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
-        "/help/?q=backup", "/help/operations/", "/help/api/", "/notes/",
+        "/help/?q=backup", "/help/operations/", "/help/api/", "/notes/", "/happenings/",
         f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", f"/sources/{there.pk}/edit/",

@@ -44,6 +44,7 @@ PAGES = {
     "/columns/": "view_tweet",
     "/live/": "view_tweet",
     "/notes/": "view_note",
+    "/happenings/": "view_tweet",
     "/help/": "view_tweet",
     "/help/alerts/": "view_tweet",
     "/operations/strip/": "view_tweet",

@@ -18,6 +18,7 @@ from trackers.dashboards.operations.money import project_blocks
 from trackers.dashboards.overview.cards import cards, credential_gauges, headline
 from trackers.dashboards.overview.fastest import SHORT_BOARD, board_context
 from trackers.dashboards.overview.first_steps import first_steps
+from trackers.dashboards.overview.since import since_context
 from trackers.dashboards.parts import PartReader, is_kiosk, render_parts
 from trackers.dashboards.words import about, commas
 from trackers.forecasts.hour import NextHour, next_hour
@@ -38,6 +39,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "now": lambda: _freshness(request, status),
         "ahead": lambda: _plan_context(status.plan, now=now),
         "fastest": lambda: board_context(request, most=SHORT_BOARD),
+        "since": lambda: {} if is_kiosk(request) else since_context(request, now=now),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
     return render_parts(request, "dashboards/overview/page.html", parts, shared=shared)
