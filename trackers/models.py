@@ -52,6 +52,7 @@ from trackers.schedule.models import (
     StretchMinute,
     TweetCensus,
 )
+from trackers.scores.models import Benchmark, BenchmarkAuthor, Score
 from trackers.timelines.models import (
     BuiltHome,
     DeliveryMark,
@@ -102,6 +103,8 @@ __all__ = [
     "Arrival",
     "Attempt",
     "Author",
+    "Benchmark",
+    "BenchmarkAuthor",
     "BuiltHome",
     "BulkAct",
     "BulkPiece",
@@ -161,6 +164,7 @@ __all__ = [
     "Replanning",
     "Sample",
     "SavedView",
+    "Score",
     "SearchCount",
     "SizedBucket",
     "Source",

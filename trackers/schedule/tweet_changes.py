@@ -99,6 +99,7 @@ _UNTRACK = f"""
 # Last: until the tweet is deleted, a measurement may add a crossing, and a person a tag
 # or a note.
 _DELETE_ROWS_LAST = (
+    "DELETE FROM trackers_score WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_happening WHERE tweet_id = ANY(%(ids)s::bigint[])",

@@ -31,6 +31,7 @@ from trackers.tasks.by_the_minute import (
     sum_up_presences,
     tend_subscribers,
     update_gains,
+    update_scores,
     vacuum_queues,
     watch_replanning,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "sweep_tags",
     "tend_subscribers",
     "update_gains",
+    "update_scores",
     "update_tweets",
     "vacuum_queues",
     "watch_replanning",

@@ -30,6 +30,7 @@ from trackers.jobs.upkeep import vacuum
 from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.stretch import history as stretch_history
 from trackers.schedule.stretch.update import update_stretch
+from trackers.scores.update import update_scores as bring_scores_up_to_date
 from trackers.tokens import password_mail
 from trackers.tweets import pack, presence
 from trackers.tweets.gains import places
@@ -90,6 +91,13 @@ def update_gains() -> None:
     now, _ = intervals.current()
     gains.update_gains(now=now, deadline=periodic_task_deadline())
     places.store_places(now=now)
+
+
+def update_scores() -> None:
+    """Every minute: what is usual for authors whose tweets crossed an age, and how far from it are
+    those that crossed one, stand out, or move."""
+    now, _ = intervals.current()
+    bring_scores_up_to_date(now=now, deadline=periodic_task_deadline())
 
 
 def watch_replanning() -> None:

@@ -1,0 +1,116 @@
+"""Every minute: the scores of tweets that crossed an age, stand out, or move.
+
+CrossedAges ─> their authors' benchmarks are due ─> made, hourly at most ─┐
+      └───────────────────────────────────────────────────────────────────┴─> Score
+The cost of a minute depends on how many crossed an age in it, never on how many there are. If time
+runs out, the rest waits for the next minute.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from trackers.scores.benchmarks import INTERPRETED, make_due, mark_due
+from trackers.scores.models import STANDS_OUT
+from trackers.scores.read import SCORED
+from trackers.tweets.gains.models import Window
+from trackers.tweets.models import METRICS
+from trackers.tweets.snowflake import first_id_at
+from tweetwatch.database import array, cursor
+from tweetwatch.pieces import Deadline, PieceWork, in_pieces, select_count
+from tweetwatch.statements import statement
+
+logger = logging.getLogger(__name__)
+
+_WORK = "scores"
+# Per piece: rows of `CrossedAges`, each of at most a thousand tweets, and authors.
+_STATEMENTS_PER_PIECE, _AUTHORS_PER_PIECE = 20, 100
+# So many of those that stand out, and of each list of what moves, are scored each minute.
+_MOST_REFRESHED = 1_000
+# After a week a tweet is brought up to date at its next age.
+_REFRESHED_UNTIL = timedelta(days=7)
+
+_COLUMNS = [*METRICS, *(f"expected_{metric}" for metric in METRICS)]
+SCORE = statement(
+    __file__,
+    "score",
+    scored=SCORED,
+    scores=", ".join(f"score_{metric}" for metric in METRICS),
+    expected=", ".join(f"expected_{metric}" for metric in METRICS),
+    columns=", ".join(_COLUMNS),
+    excluded=", ".join(f"excluded.{column}" for column in _COLUMNS),
+    old=", ".join(f"s.{column}" for column in _COLUMNS),
+)
+_TAKE_CROSSED = """
+    WITH taken AS (
+        DELETE FROM trackers_crossedages WHERE id = ANY(ARRAY(
+            SELECT id FROM trackers_crossedages ORDER BY id LIMIT %(most)s))
+        RETURNING ids
+    )
+    SELECT array_agg(DISTINCT id) FROM taken CROSS JOIN unnest(ids) AS id
+"""
+FIND_OUTSTANDING = " UNION ".join(
+    f"""
+        (SELECT tweet_id FROM trackers_score
+         WHERE {metric} >= {STANDS_OUT} AND tweet_id >= %(since)s
+         ORDER BY {metric} DESC, tweet_id DESC LIMIT %(most)s)
+    """
+    for metric in ("views", "likes", "retweets")
+)
+_FIND_MOVING = """
+    SELECT tweet_id FROM unnest(%(metrics)s::text[]) AS of(metric) CROSS JOIN LATERAL (
+        SELECT tweet_id FROM trackers_gain g
+        WHERE g.minutes = %(minutes)s AND g.metric = of.metric
+        ORDER BY gain DESC, tweet_id DESC LIMIT %(most)s) listed
+"""
+_CROSSED_LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossedages LIMIT 1000) waiting"
+
+
+def update_scores(*, now: datetime, deadline: Deadline) -> PieceWork:
+    """Bring benchmarks and scores up to date; `rows` of the result counts tweets and authors."""
+
+    def piece() -> int | None:
+        with cursor() as db:
+            [crossed] = db.execute(_TAKE_CROSSED, {"most": _STATEMENTS_PER_PIECE}).fetchone() or [
+                ()
+            ]
+        if crossed:
+            mark_due(crossed, now=now)
+        authors = make_due(most=_AUTHORS_PER_PIECE, now=now)
+        if crossed:
+            score_tweets(crossed, now=now)
+        return len(crossed or ()) + authors or None
+
+    with transaction.atomic():
+        score_tweets(_find_changing(now=now), now=now)
+    worked = in_pieces(
+        _WORK, piece, left=lambda: select_count(_CROSSED_LEFT, {}), deadline=deadline
+    )
+    if worked.left:
+        logger.warning("scores are late: tweets of %d saves wait", worked.left)
+    return worked
+
+
+def score_tweets(ids: Iterable[int], *, now: datetime) -> None:
+    """Write these tweets' scores. In a transaction."""
+    with cursor() as db:
+        db.execute(INTERPRETED)
+        db.execute(SCORE, {"ids": array(ids), "now": now}, prepare=False)
+
+
+def _find_changing(*, now: datetime) -> set[int]:
+    """Those that stand out, and those in the lists of what moves: a second wave on day 4 must not
+    wait for day 7."""
+    since = first_id_at(int((now - _REFRESHED_UNTIL).timestamp() * 1000))
+    moving = {
+        "metrics": list(METRICS), "minutes": int(Window.QUARTER), "most": _MOST_REFRESHED,
+    }  # fmt: skip
+    with cursor() as db:
+        outstanding = db.execute(
+            FIND_OUTSTANDING, {"since": since, "most": _MOST_REFRESHED}
+        ).fetchall()
+        return {id for (id,) in [*outstanding, *db.execute(_FIND_MOVING, moving)]}
