@@ -39,6 +39,40 @@ def test_media_and_withheld_countries_are_returned_on_request(x):
     assert set(plain) == {"id", "text", "edit_history_tweet_ids"}
 
 
+LINKED = {"text": "see https://example.org/a of #moon and $TWTR", "media_keys": ["3_77", "7_78"]}
+
+
+def test_entities_stand_in_the_text_and_come_on_request(x):
+    [tweet_id] = x.live_ids(1)
+    x.fake("PUT", f"contents/{tweet_id}", LINKED)
+
+    [asked] = x.tweets([tweet_id], **{"tweet.fields": "entities"}).json()["data"]
+    [unasked] = x.tweets([tweet_id]).json()["data"]
+
+    text, entities = asked["text"], asked["entities"]
+    assert {
+        kind: [text[one["start"] : one["end"]] for one in entities[kind]] for kind in entities
+    } == {
+        "hashtags": ["#moon"],
+        "cashtags": ["$TWTR"],
+        "urls": [one["url"] for one in entities["urls"]],
+    }
+    assert entities["urls"][0]["expanded_url"] == "https://example.org/a"
+    assert [one.get("media_key") for one in entities["urls"]] == [None, "3_77", "7_78"]
+    assert all(one["url"].startswith("https://t.co/") for one in entities["urls"])
+    assert "entities" not in unasked
+
+
+def test_a_long_post_has_entities_of_its_own(x):
+    [tweet_id] = x.live_ids(1)
+    x.fake("PUT", f"contents/{tweet_id}", {"text": f"#moon {LONG} #sun"})
+
+    [asked] = x.tweets([tweet_id], **{"tweet.fields": "entities,note_tweet"}).json()["data"]
+
+    assert [one["tag"] for one in asked["entities"]["hashtags"]] == ["moon"]
+    assert [one["tag"] for one in asked["note_tweet"]["entities"]["hashtags"]] == ["moon", "sun"]
+
+
 @pytest.mark.parametrize("shows", ["newest", "own"])
 def test_the_id_of_an_old_version_shows_the_configured_version(x, shows):
     [first] = x.live_ids(1)

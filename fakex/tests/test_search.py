@@ -29,6 +29,13 @@ def find(x, query):
         token = {"next_token": body["meta"]["next_token"]}
 
 
+def addresses(post):
+    """Where it leads; X's own address stands in the text instead."""
+    links = post.get("entities", {}).get("urls", ())
+    assert all(link["url"] in post["text"] for link in links)
+    return " ".join(link["expanded_url"] for link in links)
+
+
 def tags(post):
     return {tag["tag"] for tag in post.get("entities", {}).get("hashtags", ())}
 
@@ -72,7 +79,7 @@ CASES = [
     pytest.param("Straßenbahn", lambda p: "Straßenbahn" in p["text"], id="umlaut"),
     pytest.param("電車", lambda p: "電車" in p["text"], id="language without spaces"),
     pytest.param("committee postponed", lambda p: "postponed" in p["text"], id="two words"),
-    pytest.param("url:example.org", lambda p: "https://example.org/" in p["text"], id="link"),
+    pytest.param("url:example.org", lambda p: "example.org" in addresses(p), id="link"),
     pytest.param(
         "#moon is:reply", lambda p: refers(p) == {"replied_to"} and "moon" in tags(p), id="replies"
     ),

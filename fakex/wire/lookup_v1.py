@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from fakex.wire.entities import v1_entities_of
 from fakex.wire.escapes import v1_dump, v1_time
 from fakex.wire.users import user_v1
 from fakex.world.contents import AS_INVENTED, cut
@@ -92,7 +93,11 @@ def _status_v1(
     if lookup.extended:
         status["display_text_range"] = [0, len(text)]
     if lookup.entities:
-        status["entities"] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+        entities = v1_entities_of(content, text, world)
+        if media := entities.pop("media"):
+            entities["media"] = media[:1]
+            status["extended_entities"] = {"media": media}
+        status["entities"] = entities
     if withheld := world.contents.get(tweet.id, AS_INVENTED).withheld:
         status["withheld_in_countries"] = withheld["country_codes"]
         status["withheld_copyright"] = withheld.get("copyright", False)

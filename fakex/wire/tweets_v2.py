@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fakex.wire import problems
+from fakex.wire.entities import entities_of
 from fakex.wire.escapes import v2_string, v2_time
 from fakex.wire.requests_v2 import Shape
 from fakex.wire.users import user_v2
@@ -183,7 +184,7 @@ def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
     versions = '","'.join(map(str, set_content.versions or (tweet_id,)))
     head = f'{{"id":"{tweet_id}","text":{v2_string(cut(text))},"{history}":["{versions}"]'
     if set_content is not AS_INVENTED:
-        head += _contents_text(set_content, text, shape)
+        head += _contents_text(set_content, content or posts.plain(tweet.text), shape, world)
     if "created_at" in fields:
         head += f',"created_at":"{v2_time(tweet.born_ms)}"'
     if "author_id" in fields:
@@ -194,7 +195,8 @@ def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
         head += f',"conversation_id":"{(content and content.thread) or tweet_id}"'
     if content and content.about:
         head += _references(content, shape, world)
-    if "entities" in fields and (entities := _entities(content or posts.plain(tweet.text), world)):
+    written = content or posts.plain(tweet.text)
+    if "entities" in fields and (entities := entities_of(written, cut(text), world)):
         head += f',"entities":{orjson.dumps(entities).decode("latin-1")}'
     if "possibly_sensitive" in fields:
         head += ',"possibly_sensitive":false'
@@ -210,11 +212,13 @@ def _write_head(tweet: Traits, shape: Shape, world: World) -> str:
     return head
 
 
-def _contents_text(content: SetContent, text: str, shape: Shape) -> str:
+def _contents_text(content: SetContent, written: posts.Content, shape: Shape, world: World) -> str:
     """The full text of a long post, where it is withheld, and its media."""
     fields: dict[str, Any] = {}
-    if "note_tweet" in shape.fields and len(text) > CUT_AT:
-        fields["note_post" if shape.posts else "note_tweet"] = {"text": text}
+    if "note_tweet" in shape.fields and len(text := written.text) > CUT_AT:
+        entities = entities_of(written, text, world)
+        note = {"text": text, **({"entities": entities} if entities else {})}
+        fields["note_post" if shape.posts else "note_tweet"] = note
     if "withheld" in shape.fields and content.withheld:
         # Its scope is a tweet or a user in one vocabulary, a post or a user in the other.
         is_tweet = shape.posts and content.withheld.get("scope") == "tweet"
@@ -239,32 +243,6 @@ def _references(content: posts.Content, shape: Shape, world: World) -> str:
             kind = "reposted"  # as X itself has it (recorded 2026-10)
         text += f',"{name}":[{{"type":"{kind}","id":"{content.about}"}}]'
     return text
-
-
-def _entities(content: posts.Content, world: World) -> dict[str, list[dict[str, Any]]]:
-    """Where tags, names and links stand in a text; X omits empty kinds."""
-    entities: dict[str, list[dict[str, Any]]] = {}
-    for tag in content.tags:
-        _mark(entities, "hashtags", content.text, "#" + tag, {"tag": tag})
-    for author in content.mentions:
-        person = world.people_at_first[author]
-        about = {"username": person.username, "id": str(person.id)}
-        _mark(entities, "mentions", content.text, "@" + person.username, about)
-    for link in content.links:
-        about = {"url": link, "expanded_url": link, "display_url": link.removeprefix("https://")}
-        _mark(entities, "urls", content.text, link, about)
-    return entities
-
-
-def _mark(
-    entities: dict[str, list[dict[str, Any]]],
-    kind: str,
-    text: str,
-    part: str,
-    about: dict[str, str],
-) -> None:
-    start = text.find(part)
-    entities.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
 
 
 def _spoil(answer: WorldAnswer | FaultAnswer, fault: FaultAnswer) -> WorldAnswer | FaultAnswer:

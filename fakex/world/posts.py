@@ -7,18 +7,23 @@ a text does not change when somebody is renamed.
 from __future__ import annotations
 
 import re
+from base64 import b32encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Literal
 
 from fakex.world import texts
 from fakex.world.authors import Author
+from fakex.world.contents import CUT_AT
 from fakex.world.flows import Flow
 from fakex.world.ids import Ids
 
 Kind = Literal["original", "reply", "retweet", "quote"]
 _FARTHEST_BACK = 500
 _TAG = re.compile(r"#(\w+)")
+_TYPED_ADDRESS = re.compile(r"https?://\S+")
+_SHORTENED = "https://t.co/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Content:
     kind: Kind = "original"
     tags: tuple[str, ...] = ()
     mentions: tuple[int, ...] = ()  # author numbers
-    links: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # where they lead
+    media: tuple[str, ...] = ()  # keys
     about: int | None = None  # the id of the post replied to, quoted or retweeted
     to: int | None = None
     thread: int | None = None  # the id of the post that began the conversation
@@ -51,11 +57,27 @@ def plain(sentence: int) -> Content:
     return Content(lang, text, tags=tuple(_TAG.findall(text)) if "#" in text else ())
 
 
-def rewritten(content: Content, text: str | None) -> Content:
-    """The same post with another text, if there is one: its tags are read again, names are not."""
-    if text is None:
-        return content
-    return replace(content, text=text, tags=tuple(_TAG.findall(text)), mentions=(), links=())
+def rewritten(content: Content, text: str | None, media: tuple[str, ...]) -> Content:
+    """The same post with another text, if there is one, and with these media: its tags and links
+    are read again, names are not."""
+    if text is not None:
+        content = replace(
+            content,
+            text=_TYPED_ADDRESS.sub(lambda found: shortened(found[0]), text),
+            tags=tuple(_TAG.findall(text)),
+            mentions=(),
+            links=tuple(dict.fromkeys(_TYPED_ADDRESS.findall(text))),
+        )
+    if media and len(content.text) <= CUT_AT:
+        content = replace(content, text=f"{content.text} {shortened(media[0])}", media=media)
+    return content
+
+
+def shortened(address: str) -> str:
+    """X's own address for it, which stands in the text instead."""
+    if address.startswith(_SHORTENED):
+        return address
+    return _SHORTENED + b32encode(sha256(address.encode()).digest())[:10].decode().lower()
 
 
 def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> Content:
@@ -77,7 +99,8 @@ def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> C
         tags.append(flow.tags[(picks >> 20) % len(flow.tags)])
         words.append("#" + tags[-1])
     if linked := _chance(draw >> 44, flow.links):
-        words.append(f"https://example.org/{picks >> 40 & 0xFF}")
+        address = f"https://example.org/{picks >> 40 & 0xFF}"
+        words.append(shortened(address))
     own_id = flow.id_at(number, ids)
     about_id = None if about is None else flow.id_at(about, ids)
     return Content(
@@ -86,7 +109,7 @@ def compose(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> C
         kind=kind,
         tags=tuple(tags),
         mentions=tuple(dict.fromkeys(mentioned)),
-        links=(words[-1],) if linked else (),
+        links=(address,) if linked else (),
         about=about_id,
         to=to,
         thread=about_id if kind == "reply" else own_id,

@@ -165,7 +165,7 @@ class World:
         if (content := self.contents.get(tweet.id)) is None:
             return self._invented(tweet)
         first = self.traits(content.versions[0]) if content.versions else tweet
-        return posts.rewritten(self._invented(first or tweet), content.text)
+        return posts.rewritten(self._invented(first or tweet), content.text, content.media)
 
     def _invented(self, tweet: Traits) -> posts.Content:
         released = self.flows.find(tweet.id, self.ids) if tweet.flags & RELEASED else None

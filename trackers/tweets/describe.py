@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from trackers.tweets.entities import ENTITY_COLUMNS, entities_json
 from trackers.xapi.results import Post
 from tweetwatch.database import cursor
 from tweetwatch.statements import statement
 
-_DESCRIBE = statement(__file__, "describe")
+_DESCRIBE = statement(__file__, "describe", entities=ENTITY_COLUMNS)
 
 # Locks: the tweets, in the order of ids, as everywhere.
 _WITHHOLD = """
@@ -55,6 +56,7 @@ def describe(posts: Sequence[Post]) -> None:
                 "retweeted": [post.retweeted for post in ordered],
                 # Only digits and underscores (read_context): nothing to quote in an array.
                 "media": [_media_of(post) for post in ordered],
+                "entities": [entities_json(post) for post in ordered],
             },
         )
 

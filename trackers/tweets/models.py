@@ -180,8 +180,15 @@ class TweetText(models.Model):
     quoted = models.BigIntegerField(null=True)
     retweeted = models.BigIntegerField(null=True)
     media_keys = ArrayField(models.TextField(), null=True)
-    # Null for a retweet (`tweets.kinds`).
+    # Null for a retweet, whose counts are those of the original.
     kind = models.SmallIntegerField(choices=PostKind, null=True)
+    # What X recognised in the text (`tweets.entities`), in lower case; null if it is nothing, or
+    # not known. `links` is an array of `xapi.results.Link` as objects.
+    hashtags = ArrayField(models.TextField(), null=True)
+    cashtags = ArrayField(models.TextField(), null=True)
+    mentions = ArrayField(models.TextField(), null=True)
+    domains = ArrayField(models.TextField(), null=True)
+    links = models.JSONField(null=True)
 
     class Meta:
         indexes = [
@@ -189,6 +196,10 @@ class TweetText(models.Model):
             # rewrite to add. New texts wait in the index's pending list until some ten thousand are
             # added at once: that is half the work, and searches read the list too.
             GinIndex(words_of("text"), name="tweettext_words"),
+            # One for all: any of its columns is searched alone.
+            GinIndex(
+                fields=["hashtags", "domains", "mentions", "cashtags"], name="tweettext_entities"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from trackers.tweets.entities import ENTITY_COLUMNS, ENTITY_NAMES, entities_json
 from trackers.xapi.results import Post
 from tweetwatch.database import Cursor, array, cursor
 
@@ -117,16 +118,24 @@ _MOVE_VERSIONS = """
     WHERE v.tweet_id = told.member
 """
 _DELETE_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
-# The text shown and searched is that of the newest version, once X has shown it.
-_SHOW_NEWEST_TEXTS = """
+_NEWEST_ENTITIES = ", ".join(
+    f"{name} = coalesce(entities.{name}, CASE WHEN x.text = v.text THEN x.{name} END)"
+    for name in ENTITY_NAMES
+)
+# The text shown and searched is that of the newest version, once X has shown it. X's entities come
+# only where it was asked for them.
+_SHOW_NEWEST_TEXTS = f"""
     UPDATE trackers_tweettext x
-    SET text = v.text, edit_history = told.history::bigint[],
-        kind = trackers_kind_v1(x.tweet_id, x.conversation_id, told.history::bigint[],
-                                x.replied_to, x.quoted, x.retweeted, x.media_keys, v.text)
-    FROM unnest(%(of)s::bigint[], %(histories)s::text[]) AS told(tweet_id, history)
-    JOIN trackers_tweet t ON t.id = told.tweet_id
+    SET text = v.text, edit_history = posted.history::bigint[],
+        kind = trackers_kind_v1(x.tweet_id, x.conversation_id, posted.history::bigint[],
+                                x.replied_to, x.quoted, x.retweeted, x.media_keys, v.text),
+        {_NEWEST_ENTITIES}
+    FROM unnest(%(of)s::bigint[], %(histories)s::text[], %(entities)s::text[])
+        AS posted(tweet_id, history, entities)
+    CROSS JOIN LATERAL {ENTITY_COLUMNS}
+    JOIN trackers_tweet t ON t.id = posted.tweet_id
     JOIN trackers_tweetversion v ON v.id = t.newest AND v.text IS NOT NULL
-    WHERE x.tweet_id = told.tweet_id
+    WHERE x.tweet_id = posted.tweet_id
 """
 
 
@@ -254,4 +263,7 @@ def _store_chains(db: Cursor, chains: Sequence[Chain]) -> None:
     db.execute(_STORE_EDITS, {**newest, "at": seen_at, "versions": versions})
     db.execute(_SET_NEWEST, newest)
     histories = ["{%s}" % ",".join(map(str, chain.versions)) for chain in chains]  # noqa: UP031
-    db.execute(_SHOW_NEWEST_TEXTS, {"of": roots, "histories": histories})
+    shown_versions = [chain.seen.get(chain.versions[-1]) for chain in chains]
+    entities = [item and entities_json(item.post) for item in shown_versions]
+    params = {"of": roots, "histories": histories, "entities": entities}
+    db.execute(_SHOW_NEWEST_TEXTS, params)

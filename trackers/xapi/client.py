@@ -27,7 +27,7 @@ from trackers.xapi.wire.session import CANONICAL, Reply
 from trackers.xapi.wire.x_client import Read, XClient, client_for, tweepy_parameter
 
 _V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"
-_V1_OPTIONS = {"map": "true", "tweet_mode": "extended", "include_entities": "false"}
+_V1_OPTIONS = {"map": "true", "tweet_mode": "extended"}
 MOST_IDS = 100
 
 
@@ -76,7 +76,9 @@ def look_up(
     _check_number(ids)
     client, endpoint = client_for(keys, base_url, timeout), LOOKUP_BY_IDS[keys.api]
     if keys.api == V1:
-        return client.ask(endpoint, lambda: _ask_v1(client, ids), v1.read_lookup, ids)
+        return client.ask(
+            endpoint, lambda: _ask_v1(client, ids, describes=describes), v1.read_lookup, ids
+        )
     read: Read[Lookup | Shown] = v2.read_lookup
     if usual and not describes:
         read = parse_usual.read_lookup
@@ -110,8 +112,13 @@ def _ask_accounts(client: XClient, ids: Sequence[int]) -> Reply:
     return client.tweepy.get_users(ids=[str(id) for id in ids], user_fields=USER_FIELDS)
 
 
-def _ask_v1(client: XClient, ids: Sequence[int]) -> Reply:
-    return client.session.get(_V1_LOOKUP, params={"id": ",".join(map(str, ids)), **_V1_OPTIONS})
+def _ask_v1(client: XClient, ids: Sequence[int], *, describes: bool) -> Reply:
+    params = {
+        "id": ",".join(map(str, ids)),
+        "include_entities": "true" if describes else "false",
+        **_V1_OPTIONS,
+    }
+    return client.session.get(_V1_LOOKUP, params=params)
 
 
 def _check_number(ids: Sequence[int]) -> None:

@@ -26,6 +26,24 @@ class Figures(NamedTuple):
     views: int | None
 
 
+class Link(NamedTuple):
+    """A link in a text."""
+
+    url: str  # as it stands in the text: X's own, of t.co
+    display: str  # as X shows it
+    address: str  # where it leads
+    of_media: bool  # to the post's own photo or video
+
+
+class Entities(NamedTuple):
+    """What X recognised in a text; names in lower case, and each thing once."""
+
+    hashtags: tuple[str, ...] = ()
+    cashtags: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+
+
 class Post(NamedTuple):
     """One tweet as X shows it, under the id of the version that is shown."""
 
@@ -44,6 +62,7 @@ class Post(NamedTuple):
     quoted: int | None = None
     retweeted: int | None = None
     media_keys: tuple[str, ...] = ()
+    entities: Entities | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ FIELDS = (
     Field("conversation_id", "conversation_id"),
     Field("referenced_tweets", None),
     Field("attachments", "attachments"),
+    Field("entities", "entities"),
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from tests.conftest import PROJECT
@@ -56,14 +56,18 @@ def concerns_small_ones_alone(statement):
 
 
 @pytest.mark.django_db
-def test_no_migration_takes_a_lock_that_workers_wait_for():
+def test_no_migration_takes_a_lock_that_workers_wait_for(monkeypatch):
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes("trackers"), clean_start=True)
     migrations = [migration for migration, _ in plan]
     ours = [one for one in migrations if one.app_label == "trackers"]
 
     def sql_of(*some):
-        statements = executor.loader.collect_sql([(one, False) for one in some])
+        with monkeypatch.context() as patch:
+            # Nothing is executed, so the transaction around a test makes no difference.
+            around = all(one.atomic for one in some)
+            patch.setattr(connections["default"], "in_atomic_block", around)
+            statements = executor.loader.collect_sql([(one, False) for one in some])
         return "".join(f"{compact_sql(one)}\n" for one in statements if not one.startswith("--"))
 
     # Those of other applications change tables of their own, which nobody uses yet either.

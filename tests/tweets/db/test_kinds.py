@@ -73,7 +73,7 @@ def test_stored_posts_get_their_kind_and_keep_it():
     describe([POST, LINKED._replace(id=6, replied_to=5), POST._replace(id=7, retweeted=3)])
     TweetText.objects.update(kind=None)
 
-    fill = import_module("trackers.migrations.0019_kinds").fill
+    fill = import_module("trackers.migrations.0026_filled").fill
     for _ in "twice":
         with connection.schema_editor() as editor:
             fill(None, editor)

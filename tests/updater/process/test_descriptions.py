@@ -11,6 +11,7 @@ from trackers.ingest.track import track
 from trackers.jobs.models import TWEET_UPDATE, Queue
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.finder import Finder
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import Tweet, TweetText
 from trackers.xapi import vocabulary
 from trackers.xapi.vocabulary import POSTS, TWEETS, fields_in
@@ -66,6 +67,25 @@ def test_media_and_references_are_stored(x):
     assert (quote.quoted in known, quote.conversation_id) == (True, ids["quote"])
     assert reply.media_keys == ["3_71", "7_72"]
     assert (reply.quoted, quote.replied_to, quote.media_keys) == (None, None, None)
+
+
+@pytest.mark.parametrize("api", ["v2", "v1.1"])
+def test_tags_links_and_the_kind_are_stored(x, api):
+    Credential.objects.update(api=api)
+    id, other = shown_of(x, 2)
+    text = "see https://www.example.org/a of #Moon and $TWTR"
+    x.put(f"contents/{id}", {"text": text, "media_keys": ["7_71"]})
+    x.put(f"contents/{other}", {"text": "plain words"})
+
+    watch(id, other)
+
+    linked, plain = (TweetText.objects.get(tweet=one) for one in (id, other))
+    found = (linked.hashtags, linked.cashtags, linked.domains, linked.mentions)
+    assert found == (["moon"], ["twtr"], ["example.org"], None)
+    assert [link["of_media"] for link in linked.links] == [False, True]
+    assert all(link["url"] in linked.text for link in linked.links)
+    assert (linked.media_keys, linked.kind) == (["7_71"], PostKind.VIDEO)
+    assert (plain.links, plain.hashtags, plain.kind) == (None, None, PostKind.TEXT)
 
 
 @pytest.mark.parametrize("api", ["v2", "v1.1"])

@@ -14,6 +14,7 @@ from trackers.ingest.found_tweets import FoundTweet, Options, Rejected
 from trackers.ingest.tweet_ids import id_of
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.parse.entities import read_v1_entities
 from trackers.xapi.parse.fields import Broken, id_or_none, short_text, text_of, v1_time
 from trackers.xapi.parse.v2 import NO_METRICS
 from trackers.xapi.results import Post
@@ -107,9 +108,14 @@ def _post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
     if "favorite_count" in value or "retweet_count" in value:
         long = value.get("extended_tweet")
         if isinstance(long, dict) and "full_text" not in value:
-            value = {**value, "full_text": long.get("full_text", value.get("text"))}
+            more = {name: long[name] for name in _OF_A_LONG_TEXT if name in long}
+            value = {**value, "full_text": value.get("text"), **more}
         return parse_v1.read_status({**value, "id_str": str(id)}, id, unread)
     return None
+
+
+# What v1.1 streams beside a text of more than 140 characters.
+_OF_A_LONG_TEXT = ("full_text", "entities", "extended_entities")
 
 
 def _archived(value: Mapping[str, Any], id: int) -> Post:
@@ -124,6 +130,7 @@ def _archived(value: Mapping[str, Any], id: int) -> Post:
         NO_METRICS,
         replied_to=id_or_none(value.get("in_reply_to_status_id_str")),
         media_keys=parse_v1.read_media_keys(value),
+        entities=read_v1_entities(value),
     )
 
 

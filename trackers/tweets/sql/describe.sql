@@ -4,9 +4,10 @@ WITH told AS MATERIALIZED (
         %(ids)s::bigint[], %(authors)s::bigint[], %(created_at)s::timestamptz[],
         %(texts)s::text[], %(langs)s::text[], %(histories)s::text[], %(usernames)s::text[],
         %(withheld)s::text[], %(conversations)s::bigint[], %(replied_to)s::bigint[],
-        %(quoted)s::bigint[], %(retweeted)s::bigint[], %(media)s::text[]
+        %(quoted)s::bigint[], %(retweeted)s::bigint[], %(media)s::text[],
+        %(entities)s::text[]
     ) AS told(id, author_id, created_at, text, lang, history, username, withheld,
-              conversation_id, replied_to, quoted, retweeted, media)
+              conversation_id, replied_to, quoted, retweeted, media, entities)
 ),
 -- In the order of ids: two workers that meet the same new authors do not deadlock.
 authors AS (
@@ -31,12 +32,16 @@ tweets AS (
     RETURNING t.id
 )
 INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
-                                replied_to, quoted, retweeted, media_keys, kind)
-SELECT told.id, told.text, told.lang, told.history::bigint[], told.conversation_id,
-       told.replied_to, told.quoted, told.retweeted, told.media::text[],
-       trackers_kind_v1(told.id, told.conversation_id, told.history::bigint[], told.replied_to,
-                        told.quoted, told.retweeted, told.media::text[], told.text)
-FROM told JOIN tweets ON tweets.id = told.id WHERE told.text IS NOT NULL
+                                replied_to, quoted, retweeted, media_keys, kind,
+                                hashtags, cashtags, mentions, domains, links)
+SELECT posted.id, posted.text, posted.lang, posted.history::bigint[], posted.conversation_id,
+       posted.replied_to, posted.quoted, posted.retweeted, posted.media::text[],
+       trackers_kind_v1(posted.id, posted.conversation_id, posted.history::bigint[],
+                        posted.replied_to, posted.quoted, posted.retweeted, posted.media::text[],
+                        posted.text),
+       entities.*
+FROM told AS posted JOIN tweets ON tweets.id = posted.id CROSS JOIN LATERAL {entities}
+WHERE posted.text IS NOT NULL
 ON CONFLICT (tweet_id) DO UPDATE
 SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history,
     -- These never change, and one of X's vocabularies is without them (xapi.vocabulary).
@@ -52,4 +57,15 @@ SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_his
         coalesce(excluded.replied_to, trackers_tweettext.replied_to),
         coalesce(excluded.quoted, trackers_tweettext.quoted),
         coalesce(excluded.retweeted, trackers_tweettext.retweeted),
-        excluded.media_keys, excluded.text)
+        excluded.media_keys, excluded.text),
+    -- They go with the text: a file or a look-up may have the same text without them.
+    hashtags = coalesce(excluded.hashtags, CASE WHEN trackers_tweettext.text = excluded.text
+        THEN trackers_tweettext.hashtags END),
+    cashtags = coalesce(excluded.cashtags, CASE WHEN trackers_tweettext.text = excluded.text
+        THEN trackers_tweettext.cashtags END),
+    mentions = coalesce(excluded.mentions, CASE WHEN trackers_tweettext.text = excluded.text
+        THEN trackers_tweettext.mentions END),
+    domains = coalesce(excluded.domains, CASE WHEN trackers_tweettext.text = excluded.text
+        THEN trackers_tweettext.domains END),
+    links = coalesce(excluded.links, CASE WHEN trackers_tweettext.text = excluded.text
+        THEN trackers_tweettext.links END)

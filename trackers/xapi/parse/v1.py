@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.entities import read_v1_entities
 from trackers.xapi.parse.fields import (
     INT4,
     Broken,
@@ -75,6 +76,7 @@ def read_status(status: Any, id: int, unread: list[str] | None = None) -> Post:
         quoted=id_or_none(status.get("quoted_status_id_str")),
         retweeted=_retweeted(status.get("retweeted_status")),
         media_keys=read_media_keys(status),
+        entities=read_v1_entities(status),
     )
 
 

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.entities import read_entities
 from trackers.xapi.parse.fields import (
     INT4,
     INT8,
@@ -25,7 +26,16 @@ from trackers.xapi.parse.fields import (
     text_of,
 )
 from trackers.xapi.parse.problems import hidden, kind_of
-from trackers.xapi.results import Account, Accounts, Figures, Lookup, Missing, Post, WindowSeen
+from trackers.xapi.results import (
+    Account,
+    Accounts,
+    Entities,
+    Figures,
+    Lookup,
+    Missing,
+    Post,
+    WindowSeen,
+)
 
 _TWEET_KINDS = frozenset({"tweet", "post"})
 _USER_KINDS = frozenset({"user"})
@@ -178,13 +188,14 @@ def read_withheld(withheld: Any) -> str:
 
 
 CONTEXT = frozenset(
-    {"conversation_id", "referenced_tweets", "referenced_posts", "attachments"},
+    {"conversation_id", "referenced_tweets", "referenced_posts", "attachments", "entities"},
 )
-Context = tuple[int | None, int | None, int | None, int | None, tuple[str, ...]]
+Context = tuple[int | None, int | None, int | None, int | None, tuple[str, ...], Entities | None]
 
 
 def _read_context(item: Mapping[str, Any]) -> Context:
-    """The conversation, the posts replied to, quoted and retweeted, and the media, if readable."""
+    """The conversation, the posts replied to, quoted and retweeted, the media, and what X
+    recognised in the text, if readable."""
     about = dict.fromkeys(("replied_to", "quoted", "retweeted"), 0)
     for kind, id in references(item):
         kind = "retweeted" if kind == "reposted" else kind
@@ -199,6 +210,7 @@ def _read_context(item: Mapping[str, Any]) -> Context:
         about["quoted"] or None,
         about["retweeted"] or None,
         tuple(key for key in media if _MEDIA_KEY.fullmatch(key)),
+        read_entities(item),
     )
 
 

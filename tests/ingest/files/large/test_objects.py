@@ -98,10 +98,13 @@ def test_nested_retweets_and_quotes_of_v1_are_followed():
 
 
 def test_a_long_tweet_of_a_v1_stream_has_its_whole_text():
-    streamed = v1(1, text="wor…", extended_tweet={"full_text": "words and more"})
+    streamed = v1(1, text="wor…", extended_tweet={
+        "full_text": "words and more", "entities": {"hashtags": [{"text": "moon"}]}
+    })  # fmt: skip
     del streamed["full_text"]
 
-    assert all_in(streamed)[0].post.text == "words and more"
+    [read] = all_in(streamed)
+    assert (read.post.text, read.post.entities.hashtags) == ("words and more", ("moon",))
 
 
 def media_of(*kinds):
@@ -123,9 +126,12 @@ def test_media_and_replies_are_read_from_an_archive():
     archived = v1(1, favorite_count="3", extended_entities=media_of("photo"))
     reply = v1(2, favorite_count="3", in_reply_to_status_id_str="5")
 
+    archived["entities"] = {"hashtags": [{"text": "Moon"}], "media": media_of("photo")["media"]}
+
     first, second = all_in(archived, reply)
 
     assert (first.post.media_keys, first.post.replied_to) == (("3_71",), None)
+    assert first.post.entities.hashtags == ("moon",)
     assert (second.post.media_keys, second.post.replied_to) == ((), 5)
 
 
