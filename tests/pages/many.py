@@ -1,7 +1,8 @@
 """Many tweets with texts, authors and every state, as set-based inserts.
 
 Words have frequencies as in a language (Zipf's law), "the" is in nearly every text, "worldcup" in
-a third of the older ones and in no new one, and most texts end with a link of X.
+a third of the older ones and in no new one, and most texts end with a link of X. These three words
+are hashtags too.
 """
 
 from psycopg import sql
@@ -46,13 +47,16 @@ JOBS = """
     FROM many WHERE n % 500 <> 7 AND (n <= {scheduled} OR n % 33 = 5) ORDER BY id
 """
 TEXTS = """
-    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history)
+    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, kind, hashtags, domains)
     SELECT id,
            'The ' || words || CASE WHEN n % 7919 = 3 THEN ' zyzzyva' ELSE '' END
            || CASE WHEN n > {tweets} / 2 AND n % 3 = 0 THEN ' #WorldCup' ELSE '' END
            || CASE WHEN n % 40 = 1 THEN ' 東京タワーに行ったよ。楽しかった' ELSE '' END
            || CASE WHEN n % 5 <> 0 THEN ' https://t.co/' || substr(md5(n::text), 1, 10) ELSE '' END,
-           'en', '{{}}'
+           'en', '{{}}', 1 + n % 6,
+           array_remove(ARRAY['the', CASE WHEN n % 7919 = 3 THEN 'zyzzyva' END,
+                              CASE WHEN n > {tweets} / 2 AND n % 3 = 0 THEN 'worldcup' END], NULL),
+           CASE WHEN n % 5 <> 0 THEN ARRAY['example.org'] END
     FROM many CROSS JOIN LATERAL (
         SELECT string_agg(substr(translate(md5(floor(exp(random() * ln(50000)))::text),
                                            '0123456789', 'ghijklmnop'),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trackers.tweets.export import iso_text
+from trackers.tweets.finding.named import NAMED_IN
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import METRICS
 from trackers.updater.states import SCHEDULED_STATES, STATE_OF_ROW
 from tweetwatch.database import array, cursor
@@ -20,6 +22,11 @@ from tweetwatch.tables import FORMULAS, Column
 _TAGS = """(
     SELECT string_agg(g.name, ', ' ORDER BY lower(g.name)) FROM trackers_tweettag tt
     JOIN trackers_tag g ON g.id = tt.tag_id AND g.ended_at IS NULL WHERE tt.tweet_id = t.id)"""
+_KIND = f"(ARRAY{[kind.name.lower() for kind in PostKind]})[x.kind]"
+# Where they lead. An address has no space in it, but may have a comma.
+_LINKS = """(
+    SELECT string_agg(link ->> 'address', ' ') FROM jsonb_array_elements(x.links) AS link
+    WHERE NOT (link -> 'of_media')::boolean)"""
 _NEXT = f"CASE WHEN state.name IN ({', '.join(map(repr, SCHEDULED_STATES))}) THEN j.due_at END"
 
 
@@ -52,6 +59,9 @@ TWEET_COLUMNS = (
     TweetColumn("quoted", "id", "x.quoted"),
     TweetColumn("retweeted", "id", "x.retweeted"),
     TweetColumn("media_keys", "text", "nullif(array_to_string(x.media_keys, ', '), '')"),
+    TweetColumn("kind", "text", _KIND),
+    *(TweetColumn(name, "text", f"array_to_string(x.{name}, ', ')") for name in NAMED_IN.values()),
+    TweetColumn("links", "text", _LINKS),
     *(TweetColumn(metric, "whole", f"t.{metric}") for metric in METRICS),
     TweetColumn("taken_at", "time", "t.taken_at"),
     TweetColumn("measured_until", "time", "t.measured_until"),

@@ -1,7 +1,7 @@
 """The filters of the tweets page: where candidates come from, and which of them are kept.
 
-A filter with an index of its own (an author, a tag, a source, a rare state) gives the candidates;
-the others sieve them. So no combination of filters reads a whole table.
+A filter with an index of its own (an author, a tag, a hashtag or domain, a source, a rare state)
+gives the candidates; the others sieve them. So no combination of filters reads a whole table.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -19,6 +20,8 @@ from trackers.tweets.finding import names
 from trackers.tweets.finding.direction import Direction, FoundIds
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.finder import Source as Candidates
+from trackers.tweets.finding.named import NAMED_IN, candidates_naming
+from trackers.tweets.kinds import KIND_NAMES
 from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.presence import MISSING, is_in
 from trackers.tweets.tags import tagging
@@ -55,8 +58,8 @@ class Filters:
             tweets = tweets.filter(is_in(query.presence))
         if self.authors is not None:
             tweets = tweets.filter(author__in=self.authors)
-        if query.lang:
-            tweets = tweets.filter(id__among=_of_language(query.lang, within), gone_at=None)
+        if of_text := text_conditions(query):
+            tweets = tweets.filter(id__among=_with_text(of_text, within), gone_at=None)
         for metric, least in query.least:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         matches = set(tweets.values_list("pk", flat=True))
@@ -68,13 +71,15 @@ class Filters:
 
     @property
     def few(self) -> Candidates | None:
-        """Those of the author, tag, source or rare state: fewer than all; None without any."""
+        """Those of the author, tag, name, source or rare state: fewer than all; None without."""
         query = self.wanted
         source: Candidates | None = None
         if self.authors is not None:
             source = partial(_of_authors, self.authors)
         elif self.tag is not None and (query.state not in states.RARE_STATES or self.is_small_tag):
             source = partial(tagging.candidates_tagged, self.tag)
+        elif query.named:
+            source = candidates_naming(*query.named[0])
         elif query.source:
             source = partial(_of_source, query.source)
         elif query.state in states.RARE_STATES:
@@ -167,13 +172,28 @@ def _of_source(source: int, way: Direction, most: int) -> FoundIds:
     return FoundIds(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def _of_language(lang: str, ids: set[int]) -> set[int]:
-    """Those whose text is in this language.
+def text_conditions(query: TweetQuery) -> dict[str, Any]:
+    """What is asked of the text, for `TweetText.objects.filter`."""
+    conditions: dict[str, Any] = {
+        f"{NAMED_IN[name]}__contains": [value] for name, value in query.named
+    }
+    if query.lang:
+        conditions["lang"] = query.lang
+    if query.kind:
+        conditions["kind__in"] = KIND_NAMES[query.kind]
+    if query.has:
+        column = "domains" if query.has == "link" else "media_keys"
+        conditions[f"{column}__isnull"] = False
+    return conditions
+
+
+def _with_text(conditions: dict[str, Any], ids: set[int]) -> set[int]:
+    """Those whose text fulfils them.
 
     Not by a join: for a rare language it would read all texts there are, since the planner expects
     fewer of them than there are ids.
     """
-    texts = TweetText.objects.filter(tweet__id__among=ids, lang=lang)
+    texts = TweetText.objects.filter(tweet__id__among=ids, **conditions)
     return set(texts.values_list("pk", flat=True))
 
 

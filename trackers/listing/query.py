@@ -10,7 +10,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
 
+from trackers.tweets.entities import domain_of
+from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.gains.models import Window
+from trackers.tweets.kinds import KIND_NAMES
 from trackers.tweets.models import METRICS
 from trackers.tweets.presence import Presence
 from trackers.tweets.snowflake import LARGEST_ID, first_id_at
@@ -22,6 +25,7 @@ AGE_FILTERS = {
     "7d": ("the last 7 days", timedelta(days=7)),
     "30d": ("the last 30 days", timedelta(days=30)),
 }
+HAS_FILTERS = {"link": "a link", "media": "a photo or video"}
 MAX_LEAST = 10**15
 # Besides the tweet itself.
 LIST_COLUMNS = (
@@ -63,6 +67,9 @@ class TweetQuery:
     tag: str = ""
     author: str = ""
     lang: str = ""
+    kind: str = ""  # one of KIND_NAMES
+    has: str = ""  # one of HAS_FILTERS
+    named: tuple[tuple[str, str], ...] = ()  # such as ("hashtag", "moon"); of NAMED_IN
     age: str = ""
     since: date | None = None
     until: date | None = None
@@ -85,8 +92,8 @@ class TweetQuery:
     def hidden_filters(self) -> bool:
         """Whether filters behind "More filters" are set."""
         return bool(
-            self.presence or self.tag or self.author or self.lang or self.age or self.since
-            or self.until or self.least
+            self.presence or self.tag or self.author or self.lang or self.kind or self.has
+            or self.named or self.age or self.since or self.until or self.least
         )  # fmt: skip
 
     @property
@@ -110,6 +117,7 @@ class TweetQuery:
         params: dict[str, Any] = {
             "q": there.words, "state": there.state, "presence": there.presence,
             "source": there.source, "tag": there.tag, "author": there.author, "lang": there.lang,
+            "kind": there.kind, "has": there.has, **dict(there.named),
             "age": there.age, "since": there.since, "until": there.until,
             **{f"min_{metric}": number for metric, number in there.least},
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
@@ -154,6 +162,11 @@ def parse_query(query: QueryDict) -> TweetQuery:
         tag=" ".join(query.get("tag", "").replace("\0", "").split())[:60],
         author=query.get("author", "").replace("\0", "").strip()[:60],
         lang=lang if re.fullmatch(r"[a-z]{2,3}", lang := query.get("lang", "").lower()) else "",
+        kind=kind if (kind := query.get("kind", "")) in KIND_NAMES else "",
+        has=has if (has := query.get("has", "")) in HAS_FILTERS else "",
+        named=tuple(
+            (name, value) for name in NAMED_IN if (value := plain_name(name, query.get(name, "")))
+        ),
         age=age if age in AGE_FILTERS else "",
         since=_parse_day(query.get("since", "")),
         until=_parse_day(query.get("until", "")),
@@ -168,6 +181,12 @@ def parse_query(query: QueryDict) -> TweetQuery:
         after=parse_id(query.get("after", "")),
         number=min(_parse_number(query.get("page", "")) or 1, 1000),
     )
+
+
+def plain_name(kind: str, typed: str) -> str:
+    """A name as it is stored, of what was typed: "#Moon", or the address of a page."""
+    text = typed.replace("\0", "").strip()[:280]
+    return domain_of(text) if kind == "domain" else text.lstrip("#$@").lower()
 
 
 def _parse_sort(text: str, *, up: bool) -> Sort:

@@ -25,6 +25,13 @@ class PostKind(models.IntegerChoices):
     TEXT = 6
 
 
+# By name, and those that are neither a reply nor a quote, nor a retweet.
+KIND_NAMES = {
+    **{kind.name.lower(): (kind,) for kind in PostKind},
+    "own": (PostKind.VIDEO, PostKind.PHOTO, PostKind.LINK, PostKind.TEXT),
+}
+
+
 def kind_of_post(post: Post) -> PostKind | None:
     """The first that fits; in SQL `trackers_kind_v1`. None for a retweet, whose counts are those of
     the original.

@@ -8,11 +8,14 @@ from django.http import HttpRequest
 from ninja import Schema
 
 from trackers.api.tweet_bodies import TweetOut, tweet_json
+from trackers.api.tweets.filters import KindName
 from trackers.api.tweets.routers import find_tweet, single
 from trackers.api.wire.auth import require_permission
 from trackers.api.wire.fields import DigitsOut, TimeOut, UnsignedId
 from trackers.ingest.sources.models import SourceTweet
-from trackers.tweets.models import Tweet
+from trackers.tweets.finding.named import NAMED_IN
+from trackers.tweets.kinds import PostKind
+from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import tweet_state
@@ -41,6 +44,15 @@ class TweetSourceOut(Schema):
     leaked: bool
 
 
+class LinkOut(Schema):
+    """`url` stands in the text, `display_url` is what X shows instead, `address` where it leads."""
+
+    url: str
+    display_url: str
+    address: str
+    of_media: bool
+
+
 class TweetDetailOut(TweetOut):
     """`state` is as on the page; `reason` may say why."""
 
@@ -65,6 +77,12 @@ class TweetDetailOut(TweetOut):
     quoted: DigitsOut | None
     retweeted: DigitsOut | None
     media_keys: list[str]
+    kind: KindName | None
+    hashtags: list[str]
+    cashtags: list[str]
+    mentions: list[str]
+    domains: list[str]
+    links: list[LinkOut]
     versions: list[VersionOut]
     sources: list[TweetSourceOut]
 
@@ -100,9 +118,24 @@ def _detail_json(tweet: Tweet) -> dict[str, Any]:
         "lang": text.lang if text else "",
         **{name: getattr(text, name, None) for name in _REFERENCES},
         "media_keys": (text.media_keys if text else None) or [],
+        "kind": PostKind(text.kind).name.lower() if text and text.kind else None,
+        **{name: (getattr(text, name, None) or []) for name in NAMED_IN.values()},
+        "links": _links_json(text),
         "versions": _versions_json(tweet),
         "sources": _origins_json(tweet),
     }
+
+
+def _links_json(text: TweetText | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "url": link["url"],
+            "display_url": link["display"],
+            "address": link["address"],
+            "of_media": link["of_media"],
+        }
+        for link in (text.links if text else None) or []
+    ]
 
 
 def _versions_json(tweet: Tweet) -> list[dict[str, Any]]:

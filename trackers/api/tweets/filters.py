@@ -9,8 +9,9 @@ from ninja import Schema
 from pydantic import Field, StringConstraints
 
 from trackers.api.wire.fields import UnsignedId
-from trackers.listing.query import MAX_LEAST, TweetQuery
+from trackers.listing.query import MAX_LEAST, TweetQuery, plain_name
 from trackers.tweets.finding import names
+from trackers.tweets.finding.named import NAMED_IN
 from trackers.tweets.models import METRICS
 
 StateName = Literal[
@@ -27,11 +28,13 @@ StateName = Literal[
 PresenceName = Literal[
     "shown", "not_found", "protected", "suspended", "unauthorized", "unavailable", "unasked"
 ]
+KindName = Literal["reply", "quote", "video", "photo", "link", "text", "own"]
 # No author has this id.
 _NO_AUTHOR = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
 Author = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^(@?\w{1,50})?$")]
+EntityName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=280)]
 Lang = Annotated[str, StringConstraints(to_lower=True, pattern="^([A-Za-z]{2,3})?$")]
 Day = Annotated[date, Field(ge=date(2006, 1, 1), le=date(2100, 12, 31))]
 Least = Annotated[int, Field(ge=0, le=MAX_LEAST)]
@@ -40,7 +43,9 @@ Least = Annotated[int, Field(ge=0, le=MAX_LEAST)]
 class Filters(Schema):
     """`q`: words, an id or address, or @name, as on the page. `presence`: what
     X last said of them; `unasked`: not looked up yet. `source`: the source that brought
-    them; `tag`: a tag's name; `author`: an account's id, or @name. `age`: how long ago at most;
+    them; `tag`: a tag's name; `author`: an account's id, or @name. `kind`: what kind of post;
+    `own`: no reply, quote or retweet. `has`: a link, or a photo or video. `hashtag`, `cashtag`,
+    `mention`, `domain`: in the text, as X recognised it. `age`: how long ago at most;
     `since` and `until`: first and last day of posting (UTC). `min_…`: at least this many, as
     last measured."""
 
@@ -51,6 +56,12 @@ class Filters(Schema):
     tag: Name = ""
     author: Author = ""
     lang: Lang = ""
+    kind: KindName | None = None
+    has: Literal["link", "media"] | None = None
+    hashtag: EntityName = ""
+    cashtag: EntityName = ""
+    mention: EntityName = ""
+    domain: EntityName = ""
     age: Literal["1h", "24h", "7d", "30d"] | None = None
     since: Day | None = None
     until: Day | None = None
@@ -73,6 +84,13 @@ class Filters(Schema):
             tag=" ".join(self.tag.split()),
             author=_author_filter(self.author),
             lang=self.lang,
+            kind=self.kind or "",
+            has=self.has or "",
+            named=tuple(
+                (name, value)
+                for name in NAMED_IN
+                if (value := plain_name(name, getattr(self, name)))
+            ),
             age=self.age or "",
             since=self.since,
             until=self.until,

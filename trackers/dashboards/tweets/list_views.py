@@ -20,7 +20,14 @@ from trackers.dashboards.tweet_rows import LABELS, tweet_rows
 from trackers.dashboards.words import commas, lasting, signed
 from trackers.ingest.sources.models import Source
 from trackers.listing.export import tweets_table
-from trackers.listing.query import AGE_FILTERS, LIST_COLUMNS, NEWEST_FIRST, TweetQuery, parse_query
+from trackers.listing.query import (
+    AGE_FILTERS,
+    HAS_FILTERS,
+    LIST_COLUMNS,
+    NEWEST_FIRST,
+    TweetQuery,
+    parse_query,
+)
 from trackers.listing.search import MAX_TWEETS_COUNTED, Page, count_tweets, newest_page
 from trackers.listing.search_slots import ClientGone, NoFreeSlot, search_slot
 from trackers.listing.sorts import Unsorted, sorted_page
@@ -51,6 +58,14 @@ _WINDOW_WORDS = {
     Window.HOUR: "in an hour",
     Window.DAY: "in 24 hours",
 }
+_KIND_WORDS = {
+    "own": "no replies or quotes", "reply": "replies", "quote": "quotes", "video": "with a video",
+    "photo": "with photos", "link": "with a link alone", "text": "text alone",
+}  # fmt: skip
+_NAMED_FIELDS = (
+    ("hashtag", "Hashtag", "#moon"), ("domain", "Domain linked to", "example.org"),
+    ("mention", "Mentions", "@name"), ("cashtag", "Cashtag", "$TWTR"),
+)  # fmt: skip
 Direction = Literal["", "ascending", "descending"]
 
 
@@ -156,6 +171,9 @@ def _form_context(
         "orders": _orders(asked),
         "states": STATES.items(),
         "presences": Presence.choices,
+        "kinds": _KIND_WORDS.items(),
+        "contents": HAS_FILTERS.items(),
+        "named": [(*one, dict(asked.named).get(one[0], "")) for one in _NAMED_FIELDS],
         "ages": [(name, words) for name, (words, _) in AGE_FILTERS.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
         "choices": [(name, _COLUMN_LABELS[name], name in asked.columns) for name in LIST_COLUMNS],

@@ -26,6 +26,10 @@ from tweetwatch.tables import FORMULAS
 
 AT = datetime(2026, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
 DUE = datetime(2027, 3, 1, 12, tzinfo=UTC)
+ENTITIES = {
+    "kind": "reply", "hashtags": "moon, sun", "domains": "example.org", "mentions": "=someone",
+    "cashtags": None, "links": "https://example.org/a,b https://example.org/c",
+}  # fmt: skip
 TEXTS = {"came_from", "withheld", "tags", "text", "author"}
 
 
@@ -47,7 +51,11 @@ def world():
     )  # fmt: skip
     TweetText.objects.create(
         tweet_id=1, text='+1 "quoted", a \\ backslash\nand 東京', lang="en", conversation_id=5,
-        replied_to=6, quoted=7, retweeted=8, media_keys=["3_1", "3_2"],
+        replied_to=6, quoted=7, retweeted=8, media_keys=["3_1", "3_2"], kind=1,
+        hashtags=["moon", "sun"], mentions=["=someone"], domains=["example.org"],
+        links=[{"address": "https://example.org/a,b", "of_media": False},
+               {"address": "https://example.org/c", "of_media": False},
+               {"address": "https://x.com/i/status/1/photo/1", "of_media": True}],
     )  # fmt: skip
     for name in ("zeta", "=Alpha"):
         tagging.tag_tweets(get_or_create_tag(name).pk, [1])
@@ -108,6 +116,15 @@ def test_a_file_has_each_state_as_the_pages_name_it(world, staff):
     scheduled = {int(one["tweet_id"]) for one in rows if one["next_check_at"]}
     assert scheduled == {id for id in tweets if tweet_state(tweets[id], jobs.get(id)).is_scheduled}
     assert {one["text"] for one in rows if one["state"] == "gone"} == {None}
+
+
+def test_a_file_has_the_kind_and_what_x_recognised(world, staff):
+    rows = read_rows(staff.get("/tweets/export.jsonl").getvalue(), "jsonl")
+
+    [first] = [row for row in rows if row["tweet_id"] == "1"]
+    assert {name: first[name] for name in ENTITIES} == ENTITIES
+    others = [row[name] for row in rows for name in ENTITIES if row["tweet_id"] != "1"]
+    assert set(others) == {None}
 
 
 def test_only_csv_is_guarded_against_formulas(world, staff, monkeypatch):

@@ -22,7 +22,7 @@ from trackers.dashboards.tweets.list_views import sorted_or_newest
 from trackers.listing.query import parse_query
 from trackers.listing.search import count_tweets
 from trackers.listing.sorts import Unsorted
-from trackers.tweets.finding import texts
+from trackers.tweets.finding import named, texts
 from trackers.tweets.finding.direction import Direction
 from trackers.tweets.finding.words import parse_search
 from trackers.tweets.gains import update
@@ -80,6 +80,19 @@ SEARCHES = {
     "a tag of half, a language nobody wrote": "tag=half&lang=xx",
     "a tag of three, a word in every text": "tag=three&q=the",
     "a tag of half, a word nobody wrote": "tag=half&q=nobodywrotethis",
+    "a hashtag of all": "hashtag=the",
+    "a rare hashtag": "hashtag=zyzzyva",
+    "a hashtag of long ago": "hashtag=worldcup",
+    "a hashtag nobody wrote": "hashtag=nobodywrotethis",
+    "a rare hashtag, resting": "hashtag=zyzzyva&state=resting",
+    "a rare hashtag, a word in every text": "hashtag=zyzzyva&q=the",
+    "a hashtag of all, a word nobody wrote": "hashtag=the&q=nobodywrotethis",
+    "a hashtag of all, of long ago": "hashtag=the&domain=nobody.example",
+    "a domain of most": "domain=example.org",
+    "a domain, a rare hashtag, a kind": "domain=example.org&hashtag=zyzzyva&kind=own",
+    "a kind": "kind=video",
+    "a link, a kind": "kind=text&has=link",
+    "media, which nobody has": "has=media",
     "an hour": "age=1h",
     "before all": "until=2011-01-01",
     "a word nobody wrote, an author": "q=nobodywrotethis&author=1",
@@ -93,6 +106,9 @@ ORDERS = {
     "most likes of an author": "sort=likes&author=1",
     "most likes, a word": "sort=likes&q=zyzzyva",
     "most likes, a word in every text": "sort=likes&q=the",
+    "most likes of a hashtag of all": "sort=likes&hashtag=the",
+    "most likes of a rare hashtag": "sort=likes&hashtag=zyzzyva",
+    "most likes of a kind": "sort=likes&kind=video",
     "most likes of a tag of half": "sort=likes&tag=half",
     "most likes of a tag of three": "sort=likes&tag=three",
     "largest gain, a tag of half": "sort=gain-likes-1440&tag=half",
@@ -123,6 +139,12 @@ PLANS = {
     "all that have a frequent word": (texts.ALL_RARE, "worldcup"),
     "all that have a phrase": (texts.ALL_RARE, '"worldcup the"'),
 }
+HASHTAGS = {
+    "texts with a hashtag": (named.NEXT_TEXTS.format(column="hashtags"), "nobodywrotethis"),
+    "all that have a rare hashtag": (named.ALL_NAMING.format(column="hashtags"), "zyzzyva"),
+    "all that have a frequent hashtag": (named.ALL_NAMING.format(column="hashtags"), "the"),
+}
+BY_NAMES = {("Bitmap Heap Scan", ""), ("Bitmap Index Scan", "tweettext_entities")}
 BY_WORDS = {("Bitmap Heap Scan", ""), ("Bitmap Index Scan", "tweettext_words")}
 # 10,000 texts lie on some 2,500 pages; RARE matches on a page each at the worst.
 MOST_BUFFERS = 6_000 * max(1, TWEETS // 500_000)
@@ -151,7 +173,7 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys):
             rows[name, "first", mode] = rows_read(parse_query(QueryDict(query)), mode=mode)
     assert count_tweets() == min(TWEETS, 10_001)
 
-    plans = {name: explain(*given) for name, given in PLANS.items()}
+    plans = {name: explain(*given) for name, given in (PLANS | HASHTAGS).items()}
 
     with capsys.disabled():
         print(f"\n{TWEETS:,} tweets; rows read:")
@@ -164,6 +186,10 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys):
             print(f"{name:32} {took}, {sorted(scans(plan))}")
     assert {key: n for key, n in rows.items() if n > most_rows(key[0])} == {}
     assert scans(plans.pop("texts")) == {("Index Scan", "trackers_tweettext_pkey")}
+    for name in ("all that have a rare hashtag", "all that have a frequent hashtag"):
+        assert scans(plans[name]) == BY_NAMES, name
+        assert buffers(plans.pop(name)) < MOST_BUFFERS, name
+    assert scans(plans.pop("texts with a hashtag")) == {("Index Scan", "trackers_tweettext_pkey")}
     for name, plan in plans.items():
         assert scans(plan) == BY_WORDS, name
         assert buffers(plan) < MOST_BUFFERS, name
@@ -223,9 +249,11 @@ def explain(statement, typed):
         "rare": texts.MAX_RARE_MATCHES if words.is_plain else texts.MAX_RARE_PHRASE_MATCHES,
         "beyond": Direction().beyond,
         "looked": 10_000,
-        "most": 51,
+        "most": texts.MAX_RARE_MATCHES + 1 if "@>" in statement else 51,
+        "name": typed,
     }
-    only = only_bitmaps() if statement is texts.ALL_RARE else nullcontext()
+    is_bitmap = statement == texts.ALL_RARE or " @> ARRAY[%(name)s] LIMIT" in statement
+    only = only_bitmaps() if is_bitmap else nullcontext()
     with limit_time(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
         query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}"
         return db.execute(query, fields).fetchone()[0][0]

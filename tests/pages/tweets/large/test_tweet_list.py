@@ -24,6 +24,7 @@ from trackers.ingest.sources.models import SourceTweet
 from trackers.listing import sorts
 from trackers.tweets.gains import update
 from trackers.tweets.gains.models import Gain
+from trackers.tweets.kinds import PostKind
 from trackers.tweets.models import Tweet, TweetText
 from tweetwatch.pieces import Deadline
 
@@ -44,6 +45,10 @@ def three():
     for tweet, lang, likes in zip(tweets, ("en", "de", "ja"), (10, 30, 20), strict=True):
         measure(tweet, likes, likes=likes, views=100 - likes)
         TweetText.objects.filter(tweet=tweet).update(lang=lang)
+    one, two, three = (TweetText.objects.filter(tweet=tweet) for tweet in tweets)
+    one.update(kind=PostKind.REPLY, hashtags=["moon"], mentions=["nasa"], media_keys=["3_1"])
+    two.update(kind=PostKind.VIDEO, hashtags=["moon", "sun"], domains=["example.org"])
+    three.update(kind=None, cashtags=["twtr"])
     return [tweet.pk for tweet in tweets]
 
 
@@ -61,6 +66,17 @@ def grow(tweet, *figures):
         pytest.param({"author": "9"}, [1], id="an author's id"),
         pytest.param({"author": "nobody"}, [], id="no author"),
         pytest.param({"lang": "ja"}, [2], id="a language"),
+        pytest.param({"kind": "reply"}, [0], id="a kind"),
+        pytest.param({"kind": "own"}, [1], id="no replies or quotes"),
+        pytest.param({"has": "link"}, [1], id="a link"),
+        pytest.param({"has": "media"}, [0], id="media"),
+        pytest.param({"hashtag": "#Moon"}, [1, 0], id="a hashtag"),
+        pytest.param({"hashtag": "moon", "domain": "Example.org"}, [1], id="a hashtag and domain"),
+        pytest.param({"domain": "https://www.example.org/a"}, [1], id="the domain of an address"),
+        pytest.param({"mention": "@NASA"}, [0], id="a mention"),
+        pytest.param({"cashtag": "$TWTR"}, [2], id="a cashtag"),
+        pytest.param({"hashtag": "moon", "q": "two"}, [1], id="words with a hashtag"),
+        pytest.param({"hashtag": "moo"}, [], id="the beginning of a hashtag"),
         pytest.param({"min_likes": "20"}, [2, 1], id="a minimum of a metric"),
         pytest.param({"min_likes": "20", "min_views": "75"}, [2], id="two minimums"),
         pytest.param({"age": "1h"}, [2, 1, 0], id="an age"),
