@@ -169,7 +169,7 @@ def compared_with(count: int, median: float) -> tuple[str, str]:
 def _texts_of(ids: Iterable[int]) -> dict[int, str]:
     """The beginnings, in one line each."""
     texts = TweetText.objects.filter(pk__in=list(ids))
-    lines = {row.pk: " ".join(row.text.split()) for row in texts}
+    lines = {row.pk: " ".join(row.displayed.split()) for row in texts}
     return {
         id: text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1]}…"
         for id, text in lines.items()

@@ -195,7 +195,7 @@ def _live_row(
         tweet=str(tweet.pk) if tweet else "",
         author=(author.name or author.username or f"author {author.pk}") if author else "",
         handle=f"@{author.username}" if author and author.username else "",
-        text=text.text if text and tweet and not tweet.gone_at else _event_name(event),
+        text=text.displayed if text and tweet and not tweet.gone_at else _event_name(event),
         link=event.url if event.url and event.url.startswith("/") else "",
         page=_page_name(event, data, sources),
         details=_describe_event(event, data),

@@ -12,10 +12,12 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from trackers.dashboards.charts.small import Sparkline, sparkline
+from trackers.dashboards.post_texts import linked_text, text_and_links
 from trackers.dashboards.words import Moment, ago, commas, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
 from trackers.timelines.homes.page import Embedded
+from trackers.tweets.displayed import StoredLinks
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.series import Usual, holes, recent_runs
@@ -60,6 +62,7 @@ class TweetRow:
     initial: str
     hue: int
     text: str | None
+    links: StoredLinks  # in the text
     born: Moment | None
     state: TweetState
     figures: tuple[Figure, ...]
@@ -81,8 +84,17 @@ class TweetRow:
 
     @property
     def excerpt(self) -> str:
-        text = self.text or ""
+        text, _ = text_and_links(self.text or "", self.links)
         return text if len(text) <= _EXCERPT else Truncator(text).chars(_EXCERPT)
+
+    @property
+    def link_line(self) -> SafeString:
+        """The links in the text, which is a link itself."""
+        return text_and_links(self.text or "", self.links)[1]
+
+    @property
+    def linked_text(self) -> SafeString:
+        return linked_text(self.text or "", self.links)
 
     @property
     def why_first_seen(self) -> str:
@@ -102,7 +114,7 @@ def texts_of(ids: Iterable[int]) -> dict[int, str]:
     """Without those that X no longer shows."""
     shown = TweetText.objects.filter(tweet__gone_at=None, tweet__missing_since=None)
     chosen = set(ids)
-    return dict(shown.filter(tweet__in=chosen).values_list("tweet_id", "text")) if chosen else {}
+    return {text.pk: text.displayed for text in shown.filter(tweet__in=chosen)} if chosen else {}
 
 
 def tweet_rows(
@@ -168,6 +180,7 @@ def _tweet_row(
         initial=name[:1].upper() if who and (who.name or who.username) else "?",
         hue=(who.pk if who else 0) % 6,
         text=text.text if text and not tweet.gone_at else None,
+        links=text.links if text and not tweet.gone_at else None,
         born=ago(born, now=now) if born else None,
         state=state,
         figures=_figures(tweet, runs),

@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Collate, Lower
 
+from trackers.tweets.displayed import displayed
 from trackers.tweets.finding.words import words_of
 from trackers.tweets.kinds import PostKind
 from tweetwatch import among  # noqa: F401 - registers the lookup
@@ -204,6 +205,11 @@ class TweetText(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+    @property
+    def displayed(self) -> str:
+        """As X displays it, in words."""
+        return displayed(self.text, self.links)
 
 
 class TweetVersion(models.Model):

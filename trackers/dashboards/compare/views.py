@@ -325,4 +325,5 @@ def _excerpt(tweet: Tweet) -> str:
     text = getattr(tweet, "tweettext", None)
     if text is None or tweet.gone_at:
         return ""
-    return text.text if len(text.text) <= _EXCERPT else f"{text.text[: _EXCERPT - 1]}…"
+    words = text.displayed
+    return words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 1]}…"

@@ -178,7 +178,7 @@ def _fastest_row(row: Gain, place: int, before: Places | None) -> FastestRow:
         id=str(row.tweet_id),
         place=place,
         author=str(tweet.author) if tweet.author else f"Tweet {row.tweet_id}",
-        text=text.text if text else "Its text is not known.",
+        text=text.displayed if text else "Its text is not known.",
         gain=f"+{commas(row.gain)}",
         exact=str(row.gain),
         rate="" if row.rate is None else commas(round(row.rate)),

@@ -112,6 +112,25 @@ def test_the_description_of_x_is_on_the_page(staff):
     assert "Retweet of" not in page
 
 
+def test_links_lead_to_x_s_own_address_by_what_x_displays(staff):
+    tweet = watched(text="see https://t.co/aa &amp; <b> https://t.co/bb")
+    page_link = {"url": "https://t.co/aa", "display": "example.org/a…", "of_media": False}
+    photo = {"url": "https://t.co/bb", "display": "pic.x.com/bb", "of_media": True}
+    TweetText.objects.update(links=[page_link, photo])
+    link = (
+        '<a href="https://t.co/aa" rel="noreferrer noopener nofollow" target="_blank">'
+        "example.org/a…</a>"
+    )
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+    listed = flat(staff.get("/tweets/"))
+
+    assert f'<p class="said" dir="auto">see {link} &amp; &lt;b&gt;</p>' in page
+    assert "see example.org/a… &amp; &lt;b&gt;" in listed
+    assert f'<p class="post-links" dir="auto">{link}</p>' in listed
+    assert "t.co/bb" not in page + listed
+
+
 def test_a_separately_tracked_version_names_its_tweet(staff):
     first, second = watched(1, tracked_at=born()), watched(2, due_in=60)
     edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
